@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "frame.h"
+
+#include <nlohmann/json.hpp>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace netboxit
+{
+
+using Json = nlohmann::json;
+
+/// The engine's side of the contract: a segment says here what became of each copy of a frame, at the simulation time at which it happens.
+/// One copy is expected for each station a frame was destined to; a copy that is never accounted for is counted as Loss::Unknown
+/// when its slot expires (30 s).
+class Fates
+{
+  public:
+    virtual ~Fates() = default;
+    /// The frame has arrived at `station`, whose port sends it now. A second copy for the same station is ignored and counted.
+    virtual void Deliver(SlotId frame, StationId station) = 0;
+    /// The copy for `station` will never arrive.
+    virtual void Lose(SlotId frame, StationId station, Loss reason) = 0;
+    /// No copy that is still on its way will arrive.
+    virtual void LoseAll(SlotId frame, Loss reason) = 0;
+};
+
+/// A live parameter has no such name. The message lists those that exist.
+struct UnknownParameter : std::invalid_argument
+{
+    using std::invalid_argument::invalid_argument;
+};
+
+/// A value is not one that the parameter permits. The message gives the permitted ones, with their unit and source.
+struct OutOfRange : std::invalid_argument
+{
+    using std::invalid_argument::invalid_argument;
+};
+
+/// Everything a segment is made from.
+struct SegmentSetup
+{
+    std::vector<std::string> stations; ///< names, by StationId
+    std::vector<std::string> classes;  ///< names, by ClassId; the last one is "default"
+    Json parameters;                   ///< the technology's parameters: names as in YAML, values in base units (m, s, Hz, bit/s, B, dB, dBm)
+    Fates& fates;                      ///< outlives the segment
+};
+
+/// One emulated network segment: the whole contract that a technology fulfils. All calls happen in the simulator's one thread, at Simulator::Now().
+class Segment
+{
+  public:
+    virtual ~Segment() = default;
+    /// Hands a frame to station `from`, whose port received it now.
+    virtual void Transmit(StationId from, Destination to, const Frame& frame) = 0;
+    /// Changes a live parameter (name and base unit as in YAML); throws UnknownParameter or OutOfRange and then changes nothing.
+    virtual void Set(std::string_view parameter, const Json& value) = 0;
+    /// Statistics now: an object with "stations": {name: {counter: number}} and whatever the technology adds.
+    virtual Json Read() const = 0;
+};
+
+/// Each technology defines this one function in its `segment.cc`. Random streams must come from ns-3 (seed and run are set already),
+/// with stream numbers assigned explicitly, so that the same seed gives the same run.
+std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup);
+
+} // namespace netboxit

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every technology tells about itself; a technology is a folder here with `parameters.py`, `segment.cc` and `CMakeLists.txt`."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+FOLDER = Path(__file__).parent
+
+
+class StationParameters(BaseModel):
+    """What can be said of one station; a technology extends it (a role, a power of its own, a position)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Technology(BaseModel):
+    """The parameters of one segment, as written below a netbox in YAML. Each technology defines one subclass named `Parameters`.
+
+    Numbers are held in base units (m, s, Hz, bit/s, B, dB, dBm); `model_dump(mode="json")` is what the C++ segment reads.
+    The subclass narrows `stations` to its own station model, validates what needs more than one field with messages for users,
+    and lists in LIVE what can be changed while the lab runs.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    LIVE: ClassVar[frozenset[str]] = frozenset()
+    #: Largest layer-3 packet that the medium carries, in bytes.
+    MTU: ClassVar[int] = 1500
+    #: True when the technology has a frame clock, so that even an idle netbox takes some CPU.
+    FRAME_CLOCK: ClassVar[bool] = False
+
+
+@cache
+def technologies() -> dict[str, type[Technology]]:
+    """All technologies found beside this file: folder name to parameter model."""
+    found = {}
+    for file in sorted(FOLDER.glob("*/parameters.py")):
+        name = file.parent.name
+        found[name] = importlib.import_module(f"netboxes.{name}.parameters").Parameters
+    return found

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can go wrong for a user, each with the exit status that the command line ends with."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class NetBoxITError(Exception):
+    """Anything that the user is told: names the object, what was tried, what the system answered, what to do next."""
+
+    exit_status: ClassVar[int] = 1
+
+
+class BadInput(NetBoxITError):
+    """Something in a file of the user's is wrong; nothing was created.
+
+    `path`, `line` and `column` (both from 1) say where, `cause` what, `remedy` what to write instead.
+    """
+
+    exit_status = 2
+
+    def __init__(self, path: str, line: int, column: int, cause: str, remedy: str = "") -> None:
+        self.path, self.line, self.column, self.cause, self.remedy = path, line, column, cause, remedy
+        super().__init__(f"{path}:{line}:{column}: {cause}" + (f"; {remedy}" if remedy else ""))

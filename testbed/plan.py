@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plan: every name, address, core and file of a lab as data, made without touching the system.
+
+`testbed.resolve` makes a plan from a topology, `testbed.lab` applies it. A plan can be printed, compared and kept as JSON.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+NodeKind = Literal["host", "netbox", "router"]
+
+
+@dataclass(frozen=True)
+class InterfacePlan:
+    """One end of a wire inside a node. Netbox ports have no addresses: a netbox is transparent at layer 2."""
+
+    name: str
+    wire: str
+    mac: str
+    addresses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RoutePlan:
+    """A kernel route of a host: `destination` in CIDR or "default", through `gateway`."""
+
+    destination: str
+    gateway: str
+
+
+@dataclass(frozen=True)
+class NodePlan:
+    """One container. `files` are written to the node's own folder, which it sees as /run/netboxit."""
+
+    name: str
+    kind: NodeKind
+    container: str
+    namespace: str
+    cores: tuple[int, ...]
+    command: tuple[str, ...]
+    interfaces: tuple[InterfacePlan, ...]
+    routes: tuple[RoutePlan, ...] = ()
+    files: dict[str, str] = field(default_factory=dict)
+    capabilities: tuple[str, ...] = ()
+    #: SCHED_FIFO priority to ask for, 0 for none.
+    realtime_priority: int = 0
+    #: CPU time in real-time classes per second, in microseconds (cgroup v1 with RT group scheduling only).
+    realtime_runtime_us: int = 0
+
+
+@dataclass(frozen=True)
+class WireEnd:
+    node: str
+    interface: str
+
+
+@dataclass(frozen=True)
+class WirePlan:
+    """A veth pair between two nodes."""
+
+    name: str
+    left: WireEnd
+    right: WireEnd
+    mtu: int
+
+
+@dataclass(frozen=True)
+class TrafficPlan:
+    """One application of the `traffic:` section. `source` and `destination` are hosts; `options` are its own parameters, base units."""
+
+    name: str
+    application: str
+    source: str
+    destination: str
+    source_address: str
+    destination_address: str
+    #: What source to destination is called: "return" is towards the operations centre, "forward" away from it.
+    direction: Literal["return", "forward"]
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A whole lab. `notes` say what the planner decided and why (shared cores, what is missing)."""
+
+    lab: str
+    topology: str
+    seed: int
+    nodes: tuple[NodePlan, ...]
+    wires: tuple[WirePlan, ...]
+    traffic: tuple[TrafficPlan, ...]
+    #: Lateness limit in seconds and what to do beyond it ("mark" or "abort").
+    lateness_limit_s: float
+    lateness_policy: Literal["mark", "abort"]
+    notes: tuple[str, ...] = ()
+
+    def node(self, name: str) -> NodePlan:
+        """The node of that name; KeyError when there is none."""
+        for node in self.nodes:
+            if node.name == name:
+                return node
+        raise KeyError(name)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)

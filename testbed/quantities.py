@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Physical quantities as people write them in YAML: "80 m", "16 dBm", "2 Mbit/s", "254 ms".
+
+A field annotated with one of the types below takes such a text and holds a float in the base unit; a bare number is refused,
+because it would not say its unit. `Ratio` and counts have no unit.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
+
+_TEXT = re.compile(r"\s*([+-]?\d+(?:[._]\d+)*(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One kind of quantity: its units, each with the factor to the base unit (the one with factor 1)."""
+
+    name: str
+    units: Mapping[str, float]
+
+    @property
+    def base(self) -> str:
+        return next(unit for unit, factor in self.units.items() if factor == 1.0)
+
+    def parse(self, text: object) -> float:
+        """Returns the value in the base unit. Raises ValueError naming the units that can be used."""
+        if isinstance(text, bool) or not isinstance(text, (str, int, float)):
+            raise ValueError(f"a {self.name} is written as a number and a unit, like {self._example()}")
+        match = _TEXT.fullmatch(str(text))
+        if match is None:
+            raise ValueError(f"{text!r} is not a {self.name}; write a number and a unit, like {self._example()}")
+        number, unit = float(match[1]), match[2]
+        if unit is None:
+            if number == 0.0 and self.base not in ("dBm", "dB"):
+                return 0.0
+            raise ValueError(f"{text!r} has no unit; a {self.name} needs one of {', '.join(self.units)}")
+        if unit not in self.units:
+            near = difflib.get_close_matches(unit, self.units, n=1, cutoff=0.4)
+            hint = f"did you mean {match[1]} {near[0]}?" if near else f"use one of {', '.join(self.units)}"
+            raise ValueError(f"{unit!r} is not a unit of {self.name}; {hint}")
+        return number * self.units[unit]
+
+    def write(self, value: float) -> str:
+        """The value as a person would write it, in the largest unit that keeps the number at 1 or above."""
+        fitting = [u for u, f in self.units.items() if abs(value) >= f] if value else []
+        unit = max(fitting, key=lambda u: self.units[u], default=self.base)
+        return f"{value / self.units[unit]:.12g} {unit}"
+
+    def _example(self) -> str:
+        return f'"10 {next(iter(self.units))}"'
+
+
+LENGTH = Dimension("length", {"m": 1.0, "km": 1e3, "cm": 1e-2})
+TIME = Dimension("time", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0})
+RATE = Dimension("rate", {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9})
+FREQUENCY = Dimension("frequency", {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9})
+SIZE = Dimension("size", {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1024.0**2})
+POWER = Dimension("power", {"dBm": 1.0})
+GAIN = Dimension("gain", {"dB": 1.0, "dBi": 1.0})
+SPEED = Dimension("speed", {"m/s": 1.0, "km/h": 1 / 3.6})
+
+
+def _within(dimension: Dimension, minimum: float, maximum: float) -> Callable[[object], float]:
+    def check(text: object) -> float:
+        value = dimension.parse(text)
+        if not (minimum <= value <= maximum) or math.isnan(value):
+            raise ValueError(
+                f"{text} is outside {dimension.write(minimum)} … {dimension.write(maximum)}"
+            )
+        return value
+
+    return check
+
+
+def quantity(dimension: Dimension, minimum: float, maximum: float) -> object:
+    """An annotated float for a Pydantic field: text with a unit in, base unit held, limits (base unit, inclusive) checked."""
+    return Annotated[
+        float,
+        BeforeValidator(_within(dimension, minimum, maximum)),
+        PlainSerializer(float, return_type=float),
+        dimension,
+    ]
