@@ -63,6 +63,8 @@ class Segment
     virtual void Set(std::string_view parameter, const Json& value) = 0;
     /// Statistics now: an object with "stations": {name: {counter: number}} and whatever the technology adds.
     virtual Json Read() const = 0;
+    /// True once traffic can pass (stations associated, ranged, logged on).
+    virtual bool Ready() const { return true; }
 };
 
 /// Each technology defines this one function in its `segment.cc`. Random streams must come from ns-3 (seed and run are set already),
