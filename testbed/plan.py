@@ -9,7 +9,22 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from pydantic import TypeAdapter
+
 NodeKind = Literal["host", "netbox", "router"]
+
+
+@dataclass(frozen=True)
+class RealtimeSupport:
+    """What the host grants to a container's real-time threads; `testbed.cores.realtime_support` finds out, the planner shares it out."""
+
+    #: SCHED_FIFO can be used in a container.
+    fifo: bool
+    #: CPU time of real-time classes that all containers together may take, in microseconds a second, on each core;
+    #: None where the kernel does not ration it by cgroup.
+    budget_us: int | None
+    #: Why not, or how: one line for the user.
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -105,3 +120,8 @@ class Plan:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Plan:
+        """The plan that `to_json` wrote."""
+        return TypeAdapter(Plan).validate_python(data)
