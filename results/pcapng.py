@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Packet captures in pcapng (draft-ietf-opsawg-pcapng), read and written as streams, times in nanoseconds.
+
+Read: sections of either byte order, any `if_tsresol` and `if_tsoffset`, enhanced and simple packet blocks; other blocks are
+passed over.
+Written: one little-endian section, one Ethernet interface per number used, nanoseconds.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+SECTION, INTERFACE, SIMPLE, ENHANCED = 0x0A0D0D0A, 1, 3, 6
+BYTE_ORDER_MAGIC = 0x1A2B3C4D
+LINKTYPE_ETHERNET = 1
+_TSRESOL, _TSOFFSET, _END_OF_OPTIONS = 9, 14, 0
+#: A longer block can only be damage: it would hold a packet larger than any Ethernet frame by far.
+_LONGEST_BLOCK = 16 << 20
+
+
+class BadCapture(ValueError):
+    """The file is not a pcapng capture, or is damaged before its last block."""
+
+
+class Packet(NamedTuple):
+    """One captured packet. `time_ns` counts from 1970 (0 for a simple packet block, which has no time)."""
+
+    time_ns: int
+    data: bytes
+    interface: int = 0
+
+
+@dataclass(frozen=True)
+class _Interface:
+    units_per_second: int
+    offset_s: int
+    snapshot_length: int
+
+    def time_ns(self, units: int) -> int:
+        return self.offset_s * 10**9 + units * 10**9 // self.units_per_second
+
+
+def read(path: Path | str) -> Iterator[Packet]:
+    """Yield the packets of a capture in the order of the file.
+
+    A last block that was cut short (the capture is still being written, or its writer died) ends the stream silently.
+    Raises BadCapture for anything else that is not pcapng.
+    """
+    with Path(path).open("rb") as file:
+        yield from _packets(file, Path(path))
+
+
+def _packets(file: BinaryIO, path: Path) -> Iterator[Packet]:
+    order = ""
+    interfaces: list[_Interface] = []
+    while len(head := file.read(8)) == 8:
+        kind = struct.unpack("<I", head[:4])[0]
+        if kind == SECTION:
+            order = _byte_order(magic := file.read(4), path)
+            if not order:
+                return
+            interfaces = []
+            rest = _body(file, struct.unpack(order + "I", head[4:])[0] - 4, path)
+            if rest is None:
+                return
+            body = magic + rest
+        elif not order:
+            raise BadCapture(f"{path} is not a pcapng capture: it does not begin with a section header")
+        else:
+            kind, length = struct.unpack(order + "II", head)
+            block = _body(file, length, path)
+            if block is None:
+                return
+            body = block
+        if kind == INTERFACE:
+            interfaces.append(_interface(body, order, path))
+        elif kind == ENHANCED:
+            yield _enhanced(body, order, interfaces, path)
+        elif kind == SIMPLE:
+            yield _simple(body, order, interfaces, path)
+
+
+def _byte_order(magic: bytes, path: Path) -> str:
+    """`<` or `>`, or nothing when the file ends here."""
+    if len(magic) < 4:
+        return ""
+    for order in "<>":
+        if struct.unpack(order + "I", magic)[0] == BYTE_ORDER_MAGIC:
+            return order
+    raise BadCapture(f"{path} is not a pcapng capture: no byte-order magic in its section header")
+
+
+def _body(file: BinaryIO, length: int, path: Path) -> bytes | None:
+    """What remains of a block of `length` bytes after its first 8, without the trailing length; None when the file ends first."""
+    if length < 12 or length % 4 or length > _LONGEST_BLOCK:
+        raise BadCapture(f"{path} is damaged: a block of {length} bytes ends at byte {file.tell()}")
+    rest = file.read(length - 8)
+    return rest[:-4] if len(rest) == length - 8 else None
+
+
+def _interface(body: bytes, order: str, path: Path) -> _Interface:
+    if len(body) < 8:
+        raise BadCapture(f"{path} is damaged: an interface block of {len(body)} bytes")
+    snapshot_length = struct.unpack_from(order + "I", body, 4)[0]
+    units, offset, at = 10**6, 0, 8
+    while at + 4 <= len(body):
+        code, size = struct.unpack_from(order + "HH", body, at)
+        value = body[at + 4 : at + 4 + size]
+        if code == _END_OF_OPTIONS:
+            break
+        if code == _TSRESOL and size == 1:
+            units = 2 ** (value[0] & 0x7F) if value[0] & 0x80 else 10 ** value[0]
+        elif code == _TSOFFSET and size == 8:
+            offset = struct.unpack(order + "q", value)[0]
+        at += 4 + (size + 3) // 4 * 4
+    return _Interface(units, offset, snapshot_length)
+
+
+def _enhanced(body: bytes, order: str, interfaces: list[_Interface], path: Path) -> Packet:
+    if len(body) < 20:
+        raise BadCapture(f"{path} is damaged: a packet block of {len(body)} bytes")
+    number, high, low, captured, _ = struct.unpack_from(order + "IIIII", body)
+    if number >= len(interfaces) or captured > len(body) - 20:
+        raise BadCapture(f"{path} is damaged: a packet of {captured} bytes on interface {number} in a block of {len(body)} bytes")
+    return Packet(interfaces[number].time_ns(high << 32 | low), body[20 : 20 + captured], number)
+
+
+def _simple(body: bytes, order: str, interfaces: list[_Interface], path: Path) -> Packet:
+    if len(body) < 4 or not interfaces:
+        raise BadCapture(f"{path} is damaged: a simple packet block without length or interface")
+    length = struct.unpack_from(order + "I", body)[0]
+    limit = interfaces[0].snapshot_length or length
+    return Packet(0, body[4 : 4 + min(length, limit)])
+
+
+def write(path: Path | str, packets: Iterable[Packet | tuple[int, bytes]]) -> None:
+    """Write packets (or pairs of time in ns and bytes, for interface 0) as they come."""
+    with Path(path).open("wb") as file:
+        file.write(_block(SECTION, struct.pack("<IHHq", BYTE_ORDER_MAGIC, 1, 0, -1)))
+        nanoseconds = struct.pack("<HHB3xHH", _TSRESOL, 1, 9, _END_OF_OPTIONS, 0)
+        declared = 0
+        for item in packets:
+            packet = Packet(*item)
+            while declared <= packet.interface:
+                file.write(_block(INTERFACE, struct.pack("<HHI", LINKTYPE_ETHERNET, 0, 0) + nanoseconds))
+                declared += 1
+            if packet.time_ns < 0:
+                raise ValueError(f"{path}: a packet at {packet.time_ns} ns, before 1970, cannot be written")
+            size = len(packet.data)
+            head = struct.pack("<IIIII", packet.interface, packet.time_ns >> 32, packet.time_ns & 0xFFFFFFFF, size, size)
+            file.write(_block(ENHANCED, head + packet.data + bytes(-size % 4)))
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    length = len(body) + 12
+    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)

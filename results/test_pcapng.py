@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from results import pcapng
+from results.pcapng import Packet
+
+PACKETS = [
+    Packet(1_700_000_000_123_456_789, b"\x01" * 61, 0),
+    Packet(1_700_000_001_000_000_000, b"\x02" * 1514, 1),
+    Packet(5, b"", 0),
+]
+
+
+def test_what_was_written_is_read_to_the_nanosecond(tmp_path: Path) -> None:
+    pcapng.write(tmp_path / "a.pcapng", PACKETS)
+    assert list(pcapng.read(tmp_path / "a.pcapng")) == PACKETS
+
+
+def test_an_empty_capture_has_no_packets(tmp_path: Path) -> None:
+    pcapng.write(tmp_path / "a.pcapng", [])
+    assert list(pcapng.read(tmp_path / "a.pcapng")) == []
+
+
+@pytest.mark.parametrize("lost", [1, 4, 12, 40, 60])
+def test_a_last_block_cut_short_ends_the_stream(tmp_path: Path, lost: int) -> None:
+    file = tmp_path / "a.pcapng"
+    pcapng.write(file, [(1, bytes(60)), (2, bytes(60))])
+    file.write_bytes(file.read_bytes()[:-lost])
+    assert [packet.time_ns for packet in pcapng.read(file)] == [1]
+
+
+def test_tshark_agrees(tmp_path: Path) -> None:
+    file = tmp_path / "a.pcapng"
+    pcapng.write(file, PACKETS[:2])
+    command = ["tshark", "-r", str(file), "-T", "fields", "-e", "frame.time_epoch", "-e", "frame.len", "-e", "frame.interface_id"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split("\t") for line in shown] == [["1700000000.123456789", "61", "0"], ["1700000001.000000000", "1514", "1"]]
+
+
+def big_endian(kind: int, body: bytes) -> bytes:
+    return struct.pack(">II", kind, len(body) + 12) + body + struct.pack(">I", len(body) + 12)
+
+
+def test_big_endian_sections_with_binary_resolution_and_offset_are_understood(tmp_path: Path) -> None:
+    section = big_endian(pcapng.SECTION, struct.pack(">IHHq", pcapng.BYTE_ORDER_MAGIC, 1, 0, -1))
+    options = struct.pack(">HHB3xHHqHH", 9, 1, 0x80 | 10, 14, 8, 1000, 0, 0)
+    interface = big_endian(pcapng.INTERFACE, struct.pack(">HHI", 1, 0, 3) + options)
+    enhanced = big_endian(pcapng.ENHANCED, struct.pack(">IIIII", 0, 0, 512, 2, 2) + b"ab\0\0")
+    simple = big_endian(pcapng.SIMPLE, struct.pack(">I", 5) + b"abc\0")
+    unknown = big_endian(0x0BAD, b"12345678")
+    file = tmp_path / "a.pcapng"
+    file.write_bytes(section + interface + unknown + enhanced + simple)
+    assert list(pcapng.read(file)) == [Packet(1000_500_000_000, b"ab", 0), Packet(0, b"abc", 0)]
+
+
+def test_microseconds_are_the_default_resolution(tmp_path: Path) -> None:
+    section = big_endian(pcapng.SECTION, struct.pack(">IHHq", pcapng.BYTE_ORDER_MAGIC, 1, 0, -1))
+    interface = big_endian(pcapng.INTERFACE, struct.pack(">HHI", 1, 0, 0))
+    file = tmp_path / "a.pcapng"
+    file.write_bytes(section + interface + big_endian(pcapng.ENHANCED, struct.pack(">IIIII", 0, 0, 7, 0, 0)))
+    assert next(pcapng.read(file)).time_ns == 7000
+
+
+@pytest.mark.parametrize("content", [b"GET / HTTP/1.1\r\n\r\n", struct.pack("<III", pcapng.SECTION, 28, 1) + bytes(20)])
+def test_what_is_no_capture_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "a.pcapng"
+    file.write_bytes(content)
+    with pytest.raises(pcapng.BadCapture, match="not a pcapng capture"):
+        list(pcapng.read(file))
+
+
+def test_a_damaged_block_length_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.pcapng"
+    pcapng.write(file, [])
+    file.write_bytes(file.read_bytes() + struct.pack("<II", pcapng.ENHANCED, 13) + bytes(40))
+    with pytest.raises(pcapng.BadCapture, match="damaged"):
+        list(pcapng.read(file))
