@@ -19,7 +19,7 @@ from pydantic import BeforeValidator, PlainSerializer
 _TEXT = re.compile(r"\s*([+-]?\d+(?:[._]\d+)*(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dimension:
     """One kind of quantity: its units, each with the factor to the base unit (the one with factor 1)."""
 
