@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every application of a `traffic:` section is: real programs in the host containers, started, watched and stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from subprocess import CompletedProcess, TimeoutExpired
+from typing import ClassVar, Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from testbed.errors import NetBoxITError
+from testbed.plan import TrafficPlan
+from testbed.quantities import TIME, quantity
+from traffic.dscp import Dscp
+from traffic.flow import ApplicationRecord, Flow
+
+#: Where a host sees its own folder (docs/architecture.md, "Plan").
+INSIDE = Path("/run/netboxit")
+
+#: How much of a dead program's log an error shows.
+_TAIL_LINES = 12
+
+
+class Program(Protocol):
+    """A program that runs in a host."""
+
+    @property
+    def pid(self) -> int: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def interrupt(self) -> None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+class Hosts(Protocol):
+    """The part of a lab that applications use."""
+
+    def node_folder(self, node: str) -> Path: ...
+    def run(self, node: str, argv: Sequence[str], *, timeout_s: float = ...) -> CompletedProcess[str]: ...
+    def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> Program: ...
+
+
+class ApplicationFailed(NetBoxITError):
+    """A program of an application ended early, or did not do what it was started for."""
+
+
+class ApplicationOptions(BaseModel):
+    """Options of every application; one adds its own. Numbers are held in base units."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: How long the traffic lasts.
+    duration: quantity(TIME, 1.0, 86_400.0) = 60.0  # type: ignore[valid-type]
+    #: Differentiated services code point of its packets, by name or number.
+    dscp: Dscp = 0
+
+
+@dataclass(frozen=True)
+class Running:
+    """A started program. `patience_s` is how long it may take to end once it was asked to."""
+
+    host: str
+    name: str
+    program: Program
+    log: Path
+    patience_s: float
+
+
+class Application(ABC):
+    """One entry of the traffic section. `prepare`, `start`, `wait`, `stop` in this order; `stop` is safe at any time.
+
+    `folder` is the application's folder in the run folder; what is worth keeping lands there, `flows.json` included.
+    """
+
+    OPTIONS: ClassVar[type[ApplicationOptions]] = ApplicationOptions
+
+    def __init__(self, plan: TrafficPlan, hosts: Hosts, folder: Path) -> None:
+        self.plan, self.hosts, self.folder = plan, hosts, folder
+        self._running: list[Running] = []
+        self._end = 0.0
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Makes media and configuration files: whatever takes CPU and must not happen while something is measured."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Starts the programs; returns when traffic flows, so that the duration counts from here."""
+
+    @abstractmethod
+    def flows(self) -> list[Flow]:
+        """The flows with the addresses and ports that are really used."""
+
+    @abstractmethod
+    def facts(self) -> dict[str, object]:
+        """What else the measuring needs to know; JSON values, files relative to the application's folder."""
+
+    @property
+    def options(self) -> ApplicationOptions:
+        """The options of the plan, in base units already, over the defaults."""
+        return self.OPTIONS.model_construct(**self.plan.options)
+
+    def wait(self) -> None:
+        """Returns when the duration is over. Raises ApplicationFailed as soon as one of the programs has ended."""
+        while (left := self._end - time.monotonic()) > 0:
+            self.check()
+            time.sleep(min(left, 0.25))
+        self.check()
+
+    def check(self) -> None:
+        """Raises ApplicationFailed when a program that should run has ended."""
+        for running in self._running:
+            if (status := running.program.poll()) is not None:
+                raise self.failed(
+                    f"{running.name} on {running.host} ended with status {status} before the traffic was over", running.log
+                )
+
+    def stop(self) -> None:
+        """Ends what still runs, last started first, and writes `flows.json`. Safe to call twice, or after a failed start."""
+        while self._running:
+            running = self._running.pop()
+            end(running.program, running.patience_s)
+        self.record().write(self.folder)
+
+    def record(self) -> ApplicationRecord:
+        return ApplicationRecord(
+            name=self.plan.name, application=self.plan.application, flows=tuple(self.flows()), facts=self.facts()
+        )
+
+    # What the applications are built with.
+
+    def launch(
+        self, host: str, name: str, argv: Sequence[str], *, env: Mapping[str, str] | None = None, patience_s: float = 5.0
+    ) -> Path:
+        """Starts a program in a host; its log is `<host>-<name>.log` in the application's folder."""
+        log = self.folder / f"{host}-{name}.log"
+        program = self.hosts.start(host, argv, log=log, env=env)
+        self._running.append(Running(host, name, program, log, patience_s))
+        return log
+
+    def begin(self) -> None:
+        """Lets the duration count from now."""
+        self._end = time.monotonic() + self.options.duration
+
+    def own_folder(self, host: str) -> Path:
+        """A folder for this application inside the host's own; the host sees it as `inside()`."""
+        folder = self.hosts.node_folder(host) / self.plan.name
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def inside(self, file: str = "") -> str:
+        return str(INSIDE / self.plan.name / file)
+
+    def wait_for(self, condition: Callable[[], bool], what: str, deadline_s: float, log: Path) -> None:
+        """Returns when the condition holds. Raises ApplicationFailed when a program ends or the deadline passes first."""
+        until = time.monotonic() + deadline_s
+        while not condition():
+            self.check()
+            if time.monotonic() > until:
+                raise self.failed(f"{what} did not happen within {deadline_s:g} s", log)
+            time.sleep(0.05)
+
+    def failed(self, what: str, log: Path) -> ApplicationFailed:
+        return ApplicationFailed(f"traffic {self.plan.name}: {what}; the end of {log} says:\n{tail(log)}")
+
+
+def end(program: Program, patience_s: float) -> None:
+    """Interrupts a program as Ctrl-C does, so that it can say goodbye and close its files; then insists."""
+    for ask in (program.interrupt, program.terminate, program.kill):
+        if program.poll() is not None:
+            return
+        ask()
+        with contextlib.suppress(TimeoutError, TimeoutExpired):
+            program.wait(patience_s)
+
+
+def tail(log: Path) -> str:
+    text = log.read_text(errors="replace") if log.exists() else ""
+    return "\n".join(text.replace("\r", "\n").splitlines()[-_TAIL_LINES:]) or "(nothing)"
+
+
+@cache
+def applications() -> dict[str, type[Application]]:
+    """All applications found in the modules beside this file, by the name of their module."""
+    found: dict[str, type[Application]] = {}
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        if file.stem == "__init__" or file.stem.startswith("test_"):
+            continue
+        for _, item in inspect.getmembers(importlib.import_module(f"traffic.{file.stem}"), inspect.isclass):
+            if issubclass(item, Application) and not inspect.isabstract(item) and item.__module__ == f"traffic.{file.stem}":
+                found[file.stem] = item
+    return found

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A telephone call: two baresip agents, one in each host, call each other by SIP without a registrar and talk both ways.
+
+Each speaks from a file and records what it hears. The source calls the destination; the destination answers by itself. The call
+ends with a BYE of the source when the duration is over. No voice activity detection, so each direction is a constant packet rate.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from testbed.quantities import TIME, quantity
+from traffic.application import Application, ApplicationOptions
+from traffic.flow import Direction, Flow, VoiceCodec, opposite
+from traffic.speech import Speaker, Speech
+
+LOUDSPEAKER = Path(__file__).with_name("loudspeaker.py")
+
+#: Speech kept in hand beyond the duration: baresip ends a call whose source file ends.
+_SPARE_SPEECH_S = 20.0
+#: A SIP transaction gives up after 64 T1 = 32 s (RFC 3261, 17.1.1.2).
+_ANSWER_DEADLINE_S = 32.0
+_READY_DEADLINE_S = 15.0
+#: A BYE and its answer over a satellite, with time for two retransmissions (RFC 3261: T1 = 500 ms, doubled).
+_BYE_PATIENCE_S = 4.0
+
+_READY = "baresip is ready"
+_ESTABLISHED = "Call established"
+_OVER = re.compile(r"session closed|Call with .* terminated|call: .*timed out")
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How baresip is told to use one codec. `rate` is that of its samples, `clock` that of its RTP timestamps."""
+
+    module: str
+    rate: int
+    clock: int
+    lookahead_ms: float
+    settings: tuple[str, ...] = ()
+
+
+_OPUS = ("bitrate 28000", "cbr yes", "dtx no", "inbandfec no", "application voip", "stereo no", "sprop_stereo no")
+
+CODECS: dict[str, Codec] = {
+    # Constant 28 kbit/s: 70 bytes each 20 ms, 124 on Ethernet, so 49.6 kbit/s, as the thesis's Speex (Sect. 6.2.3.3).
+    # Look-ahead of the SILK layer with its resampler: 6.5 ms (RFC 6716, section 2).
+    "opus": Codec(
+        "opus.so",
+        48_000,
+        48_000,
+        6.5,
+        tuple(f"opus_{setting}" for setting in _OPUS),
+    ),
+    # The RTP clock of G.722 is 8000 Hz by an old error that must stay (RFC 3551, 4.5.2); its filter bank delays some 1.5 ms.
+    "g722": Codec("g722.so", 16_000, 8_000, 1.5),
+    "pcma": Codec("g711.so", 8_000, 8_000, 0.0),
+}
+
+
+class CallOptions(ApplicationOptions):
+    #: G.722 and G.711 A-law ("pcma") need more capacity: 80 kbit/s and more on Ethernet.
+    codec: Literal["opus", "g722", "pcma"] = "opus"
+    sip_port: int = Field(default=5060, ge=1024, le=65_535)
+    #: Even; RTCP takes the next.
+    rtp_port: int = Field(default=20_000, ge=1024, le=65_534, multiple_of=2)
+    #: What the playout buffer collects before it plays, and the most that it keeps.
+    playout: quantity(TIME, 0.02, 2.0) = 0.06  # type: ignore[valid-type]
+    playout_limit: quantity(TIME, 0.04, 4.0) = 0.4  # type: ignore[valid-type]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """One telephone."""
+
+    host: str
+    address: str
+    speaker: Speaker
+
+
+class Call(Application):
+    OPTIONS: ClassVar[type[ApplicationOptions]] = CallOptions
+
+    @property
+    def options(self) -> CallOptions:
+        return CallOptions.model_construct(**self.plan.options)
+
+    @property
+    def codec(self) -> Codec:
+        return CODECS[self.options.codec]
+
+    @property
+    def agents(self) -> tuple[Agent, Agent]:
+        """The caller and the called."""
+        field_calls = self.plan.direction == "return"
+        return (
+            Agent(self.plan.source, self.plan.source_address, "field" if field_calls else "centre"),
+            Agent(self.plan.destination, self.plan.destination_address, "centre" if field_calls else "field"),
+        )
+
+    def prepare(self) -> None:
+        for agent in self.agents:
+            folder = self.own_folder(agent.host)
+            spoken = self.folder / f"{agent.host}-spoken.wav"
+            Speech(agent.speaker, self.options.duration + _SPARE_SPEECH_S, self.codec.rate, seed=1).write(spoken)
+            shutil.copy(spoken, folder / "spoken.wav")
+            shutil.copy(LOUDSPEAKER, folder)
+            (folder / "config").write_text(self.configuration(agent))
+            (folder / "accounts").write_text(
+                f"<sip:{agent.host}@{agent.address}:{self.options.sip_port}>;regint=0;answermode=auto\n"
+            )
+            (folder / "contacts").write_text("")
+            (folder / "alsa.conf").write_text(self.sound_card())
+
+    def start(self) -> None:
+        caller, called = self.agents
+        for agent in (called, caller):
+            speaker_log = self.launch(agent.host, "loudspeaker", ["/usr/bin/python3", *self._loudspeaker_arguments()])
+            self.wait_for(
+                (self.own_folder(agent.host) / "loudspeaker.fifo").exists, "a loudspeaker's start", _READY_DEADLINE_S, speaker_log
+            )
+        called_log = self._telephone(called)
+        self.wait_for(
+            lambda: _READY in called_log.read_text(errors="replace"), "the called agent's start", _READY_DEADLINE_S, called_log
+        )
+        caller_log = self._telephone(caller, "-e", f"/dial sip:{called.host}@{called.address}:{self.options.sip_port}")
+        self.wait_for(lambda: self._established(caller_log), f"an answer of {called.host}", _ANSWER_DEADLINE_S, caller_log)
+        self.begin()
+
+    def check(self) -> None:
+        super().check()
+        for running in self._running:
+            if running.name == "baresip" and (over := _OVER.search(running.log.read_text(errors="replace"))):
+                raise self.failed(f"the call was over too early on {running.host} ({over[0]!r})", running.log)
+
+    def stop(self) -> None:
+        self._running.sort(key=lambda running: (running.name == "baresip", running.host == self.plan.source))
+        super().stop()
+        for agent in self.agents:
+            folder = self.own_folder(agent.host)
+            if (folder / "heard.wav").exists():
+                shutil.move(folder / "heard.wav", self.folder / f"{agent.host}-heard.wav")
+            (folder / "loudspeaker.fifo").unlink(missing_ok=True)
+
+    def flows(self) -> list[Flow]:
+        caller, called = self.agents
+        return [self._flow(caller, called, self.plan.direction), self._flow(called, caller, opposite(self.plan.direction))]
+
+    def facts(self) -> dict[str, object]:
+        return {
+            "codec": self.options.codec,
+            "sample_rate_hz": self.codec.rate,
+            "parties": [
+                {
+                    "host": agent.host,
+                    "speaker": agent.speaker,
+                    "spoken": f"{agent.host}-spoken.wav",
+                    "heard": f"{agent.host}-heard.wav",
+                }
+                for agent in self.agents
+            ],
+        }
+
+    def configuration(self, agent: Agent) -> str:
+        """baresip's configuration file."""
+        port = self.options.rtp_port
+        return f"""\
+poll_method epoll
+sip_listen {agent.address}:{self.options.sip_port}
+call_max_calls 1
+audio_source aufile,{self.inside("spoken.wav")}
+audio_player alsa,loudspeaker
+audio_alert aufile,/dev/null
+ausrc_srate {self.codec.rate}
+auplay_srate {self.codec.rate}
+ausrc_channels 1
+auplay_channels 1
+audio_txmode thread
+audio_buffer {self.options.playout * 1e3:.0f}-{self.options.playout_limit * 1e3:.0f}
+rtp_tos {self.options.dscp << 2}
+rtp_ports {port}-{port + 1}
+rtcp_mux no
+jitter_buffer_delay 1-20
+rtp_stats yes
+module_path /usr/lib/baresip/modules
+module {self.codec.module}
+module aufile.so
+module alsa.so
+module_tmp account.so
+module_app menu.so
+ringback_disabled yes
+statmode_default off
+""" + "".join(f"{line}\n" for line in self.codec.settings)
+
+    def sound_card(self) -> str:
+        """An ALSA configuration whose only device hands the samples to the loudspeaker program."""
+        return (
+            "</usr/share/alsa/alsa.conf>\n"
+            f'pcm.loudspeaker {{ type file slave.pcm {{ type null }} file "{self.inside("loudspeaker.fifo")}" format raw }}\n'
+        )
+
+    def _loudspeaker_arguments(self) -> list[str]:
+        return [self.inside("loudspeaker.py"), self.inside("loudspeaker.fifo"), self.inside("heard.wav"), str(self.codec.rate)]
+
+    def _telephone(self, agent: Agent, *more: str) -> Path:
+        environment = {"ALSA_CONFIG_PATH": self.inside("alsa.conf")}
+        return self.launch(
+            agent.host, "baresip", ["baresip", "-f", self.inside(), *more], env=environment, patience_s=_BYE_PATIENCE_S
+        )
+
+    def _established(self, log: Path) -> bool:
+        return _ESTABLISHED in log.read_text(errors="replace")
+
+    def _flow(self, source: Agent, destination: Agent, direction: Direction) -> Flow:
+        port = self.options.rtp_port
+        return Flow(
+            name=f"{self.plan.name}.voice",
+            kind="voice",
+            direction=direction,
+            source=source.host,
+            destination=destination.host,
+            source_address=source.address,
+            destination_address=destination.address,
+            protocol="udp",
+            source_ports=(port, port),
+            destination_ports=(port, port),
+            rtp_clock_hz=self.codec.clock,
+            codec=VoiceCodec(
+                name=self.options.codec,
+                frame_ms=20.0,
+                lookahead_ms=self.codec.lookahead_ms,
+                playout_ms=self.options.playout * 1e3,
+            ),
+        )

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two hosts joined by one wire, without containers: network namespaces in which an application can be tried."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from testbed.plan import TrafficPlan
+from traffic.application import INSIDE
+
+#: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit.
+_WITH_FOLDER = 'mount --bind "$0" /run/netboxit && exec "$@"'
+
+
+class NamespaceProgram:
+    """A program in one of the namespaces."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        return self._process.poll()
+
+    def wait(self, timeout: float | None = None) -> int:
+        return self._process.wait(timeout)
+
+    def interrupt(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+
+    def terminate(self) -> None:
+        self._process.terminate()
+
+    def kill(self) -> None:
+        self._process.kill()
+
+
+class NamespaceHosts:
+    """`left` (10.98.0.1) and `right` (10.98.0.2)."""
+
+    ADDRESSES: ClassVar[dict[str, str]] = {"left": "10.98.0.1", "right": "10.98.0.2"}
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._suffix = os.getpid()
+        self._made_inside = False
+
+    def namespace(self, node: str) -> str:
+        return f"nbt-{node}-{self._suffix}"
+
+    def __enter__(self) -> NamespaceHosts:
+        for node in self.ADDRESSES:
+            self.node_folder(node).mkdir(parents=True)
+            _ip("netns", "add", self.namespace(node))
+        left, right = (self.namespace(node) for node in self.ADDRESSES)
+        _ip("link", "add", "wire", "netns", left, "type", "veth", "peer", "name", "wire", "netns", right)
+        for node, address in self.ADDRESSES.items():
+            _ip("-n", self.namespace(node), "address", "add", f"{address}/24", "dev", "wire")
+            for interface in ("lo", "wire"):
+                _ip("-n", self.namespace(node), "link", "set", interface, "up")
+        if not INSIDE.exists():
+            INSIDE.mkdir()
+            self._made_inside = True
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for node in self.ADDRESSES:
+            _ip("netns", "delete", self.namespace(node))
+        if self._made_inside:
+            INSIDE.rmdir()
+
+    def node_folder(self, node: str) -> Path:
+        return self._folder / "nodes" / node
+
+    def run(self, node: str, argv: Sequence[str], *, timeout_s: float = 10.0) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(self._inside(node, argv), capture_output=True, text=True, timeout=timeout_s, check=False)
+
+    def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> NamespaceProgram:
+        with log.open("wb") as output:
+            process = subprocess.Popen(
+                self._inside(node, argv),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(env or {})},
+            )
+        return NamespaceProgram(process)
+
+    def start_in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> NamespaceProgram:
+        with log.open("wb") as output:
+            command = ["nsenter", f"--net=/run/netns/{self.namespace(node)}", *argv]
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
+        return NamespaceProgram(process)
+
+    def _inside(self, node: str, argv: Sequence[str]) -> list[str]:
+        entering = ["nsenter", f"--net=/run/netns/{self.namespace(node)}", "unshare", "--mount"]
+        return [*entering, "sh", "-c", _WITH_FOLDER, str(self.node_folder(node)), *argv]
+
+
+def _ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True, text=True)
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Iterator[NamespaceHosts]:
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    with NamespaceHosts(tmp_path) as both:
+        yield both
+
+
+def traffic_plan(application: str, **options: object) -> TrafficPlan:
+    """Traffic from left to right, which is the return direction."""
+    addresses = NamespaceHosts.ADDRESSES
+    return TrafficPlan("talk", application, "left", "right", addresses["left"], addresses["right"], "return", options)

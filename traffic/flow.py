@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an application puts on the wire, told so that its frames are found again in the captures of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+Direction = Literal["return", "forward"]
+
+#: The file that each application leaves in its folder of the run.
+FLOWS_FILE = "flows.json"
+
+
+class VoiceCodec(BaseModel):
+    """What a planner's voice model (the E-model) must know of a codec and of the phone that plays it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    #: Speech in one packet.
+    frame_ms: float
+    #: Speech that the encoder looks at beyond the frame.
+    lookahead_ms: float
+    #: What the receiver's playout buffer holds before it starts to play.
+    playout_ms: float
+
+
+class Flow(BaseModel):
+    """One direction of one medium. Ports are inclusive ranges; None stands for any."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    kind: str
+    direction: Direction
+    source: str
+    destination: str
+    source_address: str
+    destination_address: str
+    protocol: Literal["udp", "tcp"]
+    source_ports: tuple[int, int] | None = None
+    destination_ports: tuple[int, int] | None = None
+    #: Rate of the RTP timestamps; None when the flow is not RTP (RFC 3550 jitter then takes the sending time).
+    rtp_clock_hz: int | None = None
+    codec: VoiceCodec | None = None
+
+
+class ApplicationRecord(BaseModel):
+    """What `traffic/<name>/flows.json` holds: the flows, and facts that only this kind of application has."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    application: str
+    flows: tuple[Flow, ...]
+    facts: dict[str, Any] = {}
+
+    def write(self, folder: Path) -> None:
+        (folder / FLOWS_FILE).write_text(json.dumps(self.model_dump(mode="json"), indent=2) + "\n")
+
+    @classmethod
+    def read(cls, folder: Path) -> ApplicationRecord:
+        return cls.model_validate_json((folder / FLOWS_FILE).read_text())
+
+
+def opposite(direction: Direction) -> Direction:
+    return "forward" if direction == "return" else "return"
