@@ -16,7 +16,7 @@ NodeKind = Literal["host", "netbox", "router"]
 
 @dataclass(frozen=True)
 class RealtimeSupport:
-    """What the host grants to a container's real-time threads; `testbed.cores.realtime_support` finds out, the planner shares it out."""
+    """What the host grants to real-time threads in containers, as `testbed.cores.realtime_support` found."""
 
     #: SCHED_FIFO can be used in a container.
     fifo: bool
@@ -83,7 +83,7 @@ class WirePlan:
 
 @dataclass(frozen=True)
 class TrafficPlan:
-    """One application of the `traffic:` section. `source` and `destination` are hosts; `options` are its own parameters, base units."""
+    """One application of the `traffic:` section, between two hosts; `options` are its own parameters, in base units."""
 
     name: str
     application: str
