@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 
@@ -23,3 +24,13 @@ class BadInput(NetBoxITError):
     def __init__(self, path: str, line: int, column: int, cause: str, remedy: str = "") -> None:
         self.path, self.line, self.column, self.cause, self.remedy = path, line, column, cause, remedy
         super().__init__(f"{path}:{line}:{column}: {cause}" + (f"; {remedy}" if remedy else ""))
+
+
+class BadTopology(NetBoxITError):
+    """Everything that is wrong in one topology file, in the order of its lines; nothing was created."""
+
+    exit_status = 2
+
+    def __init__(self, errors: Sequence[BadInput]) -> None:
+        self.errors = sorted(errors, key=lambda error: (error.line, error.column))
+        super().__init__("\n".join(str(error) for error in self.errors))

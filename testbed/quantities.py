@@ -14,9 +14,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
-_TEXT = re.compile(r"\s*([+-]?\d+(?:[._]\d+)*(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
+_TEXT = re.compile(r"\s*([+-]?(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s\d.].*?)?\s*", re.ASCII)
+#: The micro sign and the Greek letter, as keyboards have them.
+_MICRO = {0xB5: "u", 0x3BC: "u"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,16 +39,18 @@ class Dimension:
         match = _TEXT.fullmatch(str(text))
         if match is None:
             raise ValueError(f"{text!r} is not a {self.name}; write a number and a unit, like {self._example()}")
-        number, unit = float(match[1]), match[2]
+        number = float(match[1])
+        unit = match[2].translate(_MICRO) if match[2] else None
         if unit is None:
             if number == 0.0 and self.base not in ("dBm", "dB"):
                 return 0.0
             raise ValueError(f"{text!r} has no unit; a {self.name} needs one of {', '.join(self.units)}")
         if unit not in self.units:
-            near = difflib.get_close_matches(unit, self.units, n=1, cutoff=0.4)
+            near = [known for known in self.units if known.casefold() == unit.casefold()]
+            near += difflib.get_close_matches(unit, self.units, n=1, cutoff=0.4)
             hint = f"did you mean {match[1]} {near[0]}?" if near else f"use one of {', '.join(self.units)}"
             raise ValueError(f"{unit!r} is not a unit of {self.name}; {hint}")
-        return number * self.units[unit]
+        return float(f"{number * self.units[unit]:.15g}")  # 5 us is 5e-06, not 4.9999999999999996e-06
 
     def write(self, value: float) -> str:
         """The value as a person would write it, in the largest unit that keeps the number at 1 or above."""
@@ -72,9 +76,7 @@ def _within(dimension: Dimension, minimum: float, maximum: float) -> Callable[[o
     def check(text: object) -> float:
         value = dimension.parse(text)
         if not (minimum <= value <= maximum) or math.isnan(value):
-            raise ValueError(
-                f"{text} is outside {dimension.write(minimum)} … {dimension.write(maximum)}"
-            )
+            raise ValueError(f"{text} is outside {dimension.write(minimum)} … {dimension.write(maximum)}")
         return value
 
     return check
@@ -86,5 +88,17 @@ def quantity(dimension: Dimension, minimum: float, maximum: float) -> object:
         float,
         BeforeValidator(_within(dimension, minimum, maximum)),
         PlainSerializer(float, return_type=float),
+        WithJsonSchema(
+            {
+                "type": "string",
+                "pattern": _schema_pattern(dimension),
+                "description": f"A {dimension.name}, {dimension.write(minimum)} … {dimension.write(maximum)}",
+            }
+        ),
         dimension,
     ]
+
+
+def _schema_pattern(dimension: Dimension) -> str:
+    units = "|".join(re.escape(unit) for unit in dimension.units)
+    return rf"^\s*[+-]?[0-9.][0-9._]*([eE][+-]?[0-9]+)?\s*({units})\s*$"

@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A YAML file as plain data that remembers where each thing stands, so that an error can point at it.
+
+Scalars are read by the core schema of YAML 1.2 (section 10.3.2): `no`, `on` and `yes` are text, 1e-6 is a number.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
+
+from testbed.errors import BadInput, BadTopology
+
+#: A way from the top of the file to a value: keys and list indices.
+Location = tuple[str | int, ...]
+
+#: Beyond these a file is a mistake or an attack (aliases of aliases grow without bound), not a network of one PC.
+LARGEST_FILE_BYTES = 1 << 20
+LARGEST_DOCUMENT_NODES = 50_000
+
+_SCALARS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp")}
+_MERGE_TAG, _TEXT_TAG = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:str"
+_NULL = re.compile(r"|~|null|Null|NULL")
+_BOOL = re.compile(r"true|True|TRUE|false|False|FALSE")
+_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+
+#: What the YAML parser says in its own words, and what it means for somebody who writes a topology.
+_PLAIN_WORDS = (
+    (r"found character '\\t'", "a tab is used to indent", "indent with spaces"),
+    (r"mapping values are not allowed", "a second colon on this line, or wrong indentation", "put text with a colon in quotes"),
+    (r"could not find expected ':'", "a key without its colon", "write key: value"),
+    (r"expected <block end>", "this line's indentation fits no line above it", "align it with its neighbours"),
+    (r"expected a single document", "a second document starts here", "write one topology a file, without ---"),
+    (r"expected ',' or '([\]}])'", "a list or mapping in brackets is not closed", "add the missing comma or bracket"),
+    (r"cannot start any token", "a word may not start with this character", "put the text in quotes"),
+    (r"found undefined alias", "an alias to an anchor that is not there", "define it before with &name"),
+    (r"unexpected end of stream", "the file ends inside a quoted text", "close the quote"),
+    (
+        r"found unknown directive|found duplicate YAML|version",
+        "a directive that is not understood",
+        "remove the line that starts with %",
+    ),
+)
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """Line and column, both from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass
+class Source:
+    """A file that was read: its plain data, and where each value and each key of it stands."""
+
+    path: str
+    text: str
+    data: Any = None
+    values: dict[Location, Position] = field(default_factory=dict)
+    keys: dict[Location, Position] = field(default_factory=dict)
+    #: Defects that do not stop the reading: duplicate keys and the like.
+    defects: list[BadInput] = field(default_factory=list)
+
+    @property
+    def folder(self) -> Path:
+        return Path(self.path).resolve().parent
+
+    def bad(self, location: Location, cause: str, remedy: str = "", *, key: bool = False) -> BadInput:
+        """An error at the value of `location`, or at its key; steps that the file does not have are passed over."""
+        known: Location = ()
+        for step in location:
+            if (*known, step) in self.values:
+                known = (*known, step)
+        position = self.values.get(known, Position(1, 1))
+        if key:
+            position = self.keys.get(known, position)
+        return BadInput(self.path, position.line, position.column, cause, remedy)
+
+
+def read(path: Path) -> Source:
+    """Reads a YAML file. Raises BadTopology when it cannot be read or parsed."""
+    source = Source(str(path), _text(path))
+    root = _compose(source)
+    if not isinstance(root, MappingNode):
+        what = "is empty" if root is None else "is not a mapping of keys to values at its top"
+        raise BadTopology([source.bad((), f"the file {what}", "start with name: … and hosts: …")])
+    builder = _Builder(source)
+    try:
+        source.data = builder.build(root, ())
+    except RecursionError:
+        raise BadTopology([source.bad((), "brackets or indentation are nested too deeply")]) from None
+    return source
+
+
+def _text(path: Path) -> str:
+    def refuse(cause: str, remedy: str = "", line: int = 1, column: int = 1) -> BadTopology:
+        return BadTopology([BadInput(str(path), line, column, cause, remedy)])
+
+    try:
+        if path.exists() and not path.is_file():
+            raise refuse("is a directory" if path.is_dir() else "is not an ordinary file", "give the topology file itself")
+        with path.open("rb") as file:
+            raw = file.read(LARGEST_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise refuse(f"cannot be read: {reason}", "check the path and its permissions") from None
+    if len(raw) > LARGEST_FILE_BYTES:
+        raise refuse(f"is larger than {LARGEST_FILE_BYTES >> 10} KiB, so it is hardly a topology", "give a topology file")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = raw[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - (before.rfind(b"\n") + 1) + 1
+        raise refuse(f"byte {raw[error.start]:#04x} is not UTF-8", "save the file in UTF-8", line, column) from None
+
+
+def _compose(source: Source) -> Node | None:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of reused anchors: permitted by YAML 1.2, section 7.1
+            node: Node | None = YAML(typ="safe", pure=True).compose(source.text)
+            return node
+    except MarkedYAMLError as error:
+        raise BadTopology([_syntax_error(source, error)]) from None
+    except ReaderError as error:
+        before = source.text[: error.position]
+        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
+        cause = f"character U+{ord(source.text[error.position]):04X} may not stand in YAML"
+        raise BadTopology([BadInput(source.path, line, column, cause, "remove it")]) from None
+    except RecursionError:
+        raise BadTopology([source.bad((), "brackets or indentation are nested too deeply")]) from None
+    except (YAMLError, ValueError, OverflowError) as error:
+        raise BadTopology([source.bad((), f"is not YAML: {error}")]) from None
+
+
+def _syntax_error(source: Source, error: MarkedYAMLError) -> BadInput:
+    mark = error.problem_mark or error.context_mark
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    problem = error.problem or error.context or "not YAML"
+    for pattern, cause, remedy in _PLAIN_WORDS:
+        if re.search(pattern, f"{problem} {error.context}"):
+            return BadInput(source.path, line, column, cause, remedy)
+    context = f" ({error.context})" if error.context else ""
+    return BadInput(source.path, line, column, f"is not YAML: {problem}{context}")
+
+
+class _Builder:
+    """Turns YAML nodes into dicts, lists and scalars, and writes their positions into the source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._count = 0
+        self._open: set[int] = set()
+
+    def build(self, node: Node, location: Location) -> Any:
+        self._count += 1
+        if self._count > LARGEST_DOCUMENT_NODES:
+            raise BadTopology([self._bad(node, f"aliases make more than {LARGEST_DOCUMENT_NODES} values of this file")])
+        if id(node) in self._open:
+            raise BadTopology([self._bad(node, "an alias stands inside what it is an alias of", "write it out")])
+        self._source.values[location] = _position(node)
+        self._open.add(id(node))
+        try:
+            if isinstance(node, MappingNode):
+                return self._mapping(node, location)
+            if isinstance(node, SequenceNode):
+                return [self.build(item, (*location, index)) for index, item in enumerate(node.value)]
+            if isinstance(node, ScalarNode):
+                return self._scalar(node)
+            raise TypeError(f"a YAML node of kind {type(node).__name__}")
+        finally:
+            self._open.discard(id(node))
+
+    def _mapping(self, node: MappingNode, location: Location) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key, value in self._pairs(node):
+            if not isinstance(key, ScalarNode):
+                self._source.defects.append(self._bad(key, "a key must be a word, not a list or mapping"))
+                continue
+            name, place = self._printable(key, key.value), (*location, key.value)
+            if name in result:
+                first = self._source.keys[place]
+                cause = f'key "{name}" is there a second time, first in line {first.line}'
+                self._source.defects.append(self._bad(key, cause, "remove one of them"))
+                continue
+            self._source.keys[place] = _position(key)
+            result[name] = self.build(value, place)
+        return result
+
+    def _pairs(self, node: MappingNode) -> Iterator[tuple[Node, Node]]:
+        """Keys and values; `<<: *anchor` brings in those of another mapping that this one does not have itself."""
+        merged: list[tuple[Node, Node]] = []
+        own = {key.value for key, _ in node.value if isinstance(key, ScalarNode)}
+        for key, value in node.value:
+            if not (isinstance(key, ScalarNode) and key.tag == _MERGE_TAG):
+                yield key, value
+            elif isinstance(value, MappingNode) and value is not node:
+                merged += [pair for pair in value.value if isinstance(pair[0], ScalarNode) and pair[0].value not in own]
+                own |= {pair[0].value for pair in merged if isinstance(pair[0], ScalarNode)}
+            else:
+                self._source.defects.append(self._bad(value, "<< merges one other mapping", "write <<: *anchor"))
+        yield from merged
+
+    def _scalar(self, node: ScalarNode) -> Any:
+        text = self._printable(node, str(node.value))
+        if node.tag not in _SCALARS and node.tag != _MERGE_TAG:
+            self._source.defects.append(self._bad(node, f"tag {node.tag} is not used in a topology", "remove it"))
+        return text if node.style is not None or node.tag == _TEXT_TAG else plain_scalar(text)
+
+    def _printable(self, node: Node, text: str) -> str:
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise BadTopology([self._bad(node, "an escape stands for half a character", "write the character itself")])
+        return text
+
+    def _bad(self, node: Node, cause: str, remedy: str = "") -> BadInput:
+        position = _position(node)
+        return BadInput(self._source.path, position.line, position.column, cause, remedy)
+
+
+def _position(node: Node) -> Position:
+    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def plain_scalar(text: str) -> str | int | float | bool | None:
+    """What an unquoted word means by the core schema of YAML 1.2."""
+    if _NULL.fullmatch(text):
+        return None
+    if _BOOL.fullmatch(text):
+        return text.lower() == "true"
+    try:
+        if _INT.fullmatch(text):
+            return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+        if _FLOAT.fullmatch(text):
+            return float(text)
+    except ValueError:
+        pass  # more digits than Python converts: no number that anybody means
+    return text
