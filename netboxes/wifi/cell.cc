@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cell.h"
 
+#include "queue_scheduler.h"
+
 #include "ns3/boolean.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/double.h"
@@ -142,6 +144,7 @@ ns3::Ptr<ns3::WifiNetDevice> InstallOne(const CellPlan& plan,
 {
     const ns3::SsidValue ssid(ns3::Ssid("netboxit"));
     ns3::WifiMacHelper mac;
+    mac.SetMacQueueScheduler(QueueScheduler::GetTypeId().GetName());
     if (plan.stations[id].accessPoint)
     {
         mac.SetType("ns3::ApWifiMac", "Ssid", ssid, "QosSupported", ns3::BooleanValue(plan.qos));

@@ -8,6 +8,7 @@
 #include "ns3/simulator.h"
 #include "ns3/socket.h"
 #include "ns3/sta-wifi-mac.h"
+#include "ns3/wifi-mac-queue-scheduler.h"
 #include "ns3/wifi-mac-queue.h"
 #include "ns3/wifi-psdu.h"
 #include "ns3/wifi-remote-station-manager.h"
@@ -104,6 +105,7 @@ Station::Station(StationId id, bool accessPoint, ns3::Ptr<ns3::WifiNetDevice> de
     const auto mac = m_device->GetMac();
     mac->TraceConnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
     mac->TraceConnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
+    mac->GetMacQueueScheduler()->TraceConnectWithoutContext("Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
 }
 
 Station::~Station()
@@ -116,6 +118,7 @@ Station::~Station()
         phy->TraceDisconnectWithoutContext("PhyTxPsduBegin", ns3::MakeCallback(&Station::TransmissionBegins, this));
         mac->TraceDisconnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
         mac->TraceDisconnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
+        mac->GetMacQueueScheduler()->TraceDisconnectWithoutContext("Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
     }
 }
 
@@ -226,6 +229,11 @@ void Station::NotEnqueued(ns3::Ptr<const ns3::Packet> msdu)
     }
 }
 
+void Station::QueueOverflows(ns3::Ptr<const ns3::WifiMpdu> mpdu)
+{
+    Dropped(ns3::WIFI_MAC_DROP_FAILED_ENQUEUE, mpdu);
+}
+
 void Station::Dropped(ns3::WifiMacDropReason reason, ns3::Ptr<const ns3::WifiMpdu> mpdu)
 {
     const auto& header = mpdu->GetHeader();
@@ -261,21 +269,26 @@ void Station::Lose(SlotId slot, const Station* receiver, Loss reason)
     }
 }
 
-std::uint32_t Station::Queued() const
+std::vector<ns3::Ptr<ns3::WifiMacQueue>> Station::Queues() const
 {
-    std::uint32_t packets = 0;
+    std::vector<ns3::Ptr<ns3::WifiMacQueue>> queues;
     for (const auto ac : {ns3::AC_BE, ns3::AC_BK, ns3::AC_VI, ns3::AC_VO, ns3::AC_BE_NQOS})
     {
-        if (const auto queue = m_device->GetMac()->GetTxopQueue(ac))
+        if (auto queue = m_device->GetMac()->GetTxopQueue(ac))
         {
-            packets += queue->GetNPackets();
+            queues.push_back(queue);
         }
     }
-    return packets;
+    return queues;
 }
 
 Json Station::Read() const
 {
+    std::uint32_t queued = 0;
+    for (const auto& queue : Queues())
+    {
+        queued += queue->GetNPackets();
+    }
     Json lost = Json::object();
     for (const auto& [reason, count] : m_lost)
     {
@@ -285,7 +298,7 @@ Json Station::Read() const
             {"transmissions", m_transmissions},
             {"retransmissions", m_retransmissions},
             {"rate", m_rate},
-            {"queued", Queued()},
+            {"queued", queued},
             {"lost", lost}};
 }
 

@@ -4,12 +4,13 @@
 #include "../engine/segment.h"
 
 #include "ns3/mac48-address.h"
+#include "ns3/wifi-mac-queue.h"
 #include "ns3/wifi-mac.h"
 #include "ns3/wifi-net-device.h"
 #include "ns3/wifi-phy.h"
 
-#include <array>
 #include <map>
+#include <vector>
 
 namespace netboxit
 {
@@ -64,10 +65,12 @@ class Station
     void TransmissionBegins(ns3::WifiConstPsduMap psdus, ns3::WifiTxVector vector, double power);
     void GroupFrameSettles(SlotId slot);
     void NotEnqueued(ns3::Ptr<const ns3::Packet> msdu);
+    void QueueOverflows(ns3::Ptr<const ns3::WifiMpdu> mpdu);
     void Dropped(ns3::WifiMacDropReason reason, ns3::Ptr<const ns3::WifiMpdu> mpdu);
     /// Counts one loss here and tells the engine: for one station, or for everybody whom the frame has not reached.
     void Lose(SlotId slot, const Station* receiver, Loss reason);
-    std::uint32_t Queued() const;
+    /// The transmit queues that this station has: one, or one of each access category.
+    std::vector<ns3::Ptr<ns3::WifiMacQueue>> Queues() const;
 
     StationId m_id;
     bool m_accessPoint;
