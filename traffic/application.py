@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from subprocess import CompletedProcess, TimeoutExpired
+from subprocess import CompletedProcess
 from typing import ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict
@@ -36,7 +36,7 @@ class Program(Protocol):
     @property
     def pid(self) -> int: ...
     def poll(self) -> int | None: ...
-    def wait(self, timeout: float | None = None) -> int: ...
+    def wait(self, timeout_s: float | None = None, /) -> int: ...
     def interrupt(self) -> None: ...
     def terminate(self) -> None: ...
     def kill(self) -> None: ...
@@ -67,13 +67,14 @@ class ApplicationOptions(BaseModel):
 
 @dataclass(frozen=True)
 class Running:
-    """A started program. `patience_s` is how long it may take to end once it was asked to."""
+    """A started program. `patience_s` is how long it may take to end when asked; `finite` ones end by themselves, with 0."""
 
     host: str
     name: str
     program: Program
     log: Path
     patience_s: float
+    finite: bool
 
 
 class Application(ABC):
@@ -121,7 +122,8 @@ class Application(ABC):
     def check(self) -> None:
         """Raises ApplicationFailed when a program that should run has ended."""
         for running in self._running:
-            if (status := running.program.poll()) is not None:
+            status = running.program.poll()
+            if status is not None and not (running.finite and status == 0):
                 raise self.failed(
                     f"{running.name} on {running.host} ended with status {status} before the traffic was over", running.log
                 )
@@ -141,13 +143,20 @@ class Application(ABC):
     # What the applications are built with.
 
     def launch(
-        self, host: str, name: str, argv: Sequence[str], *, env: Mapping[str, str] | None = None, patience_s: float = 5.0
-    ) -> Path:
+        self,
+        host: str,
+        name: str,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        patience_s: float = 5.0,
+        finite: bool = False,
+    ) -> Running:
         """Starts a program in a host; its log is `<host>-<name>.log` in the application's folder."""
         log = self.folder / f"{host}-{name}.log"
-        program = self.hosts.start(host, argv, log=log, env=env)
-        self._running.append(Running(host, name, program, log, patience_s))
-        return log
+        running = Running(host, name, self.hosts.start(host, argv, log=log, env=env), log, patience_s, finite)
+        self._running.append(running)
+        return running
 
     def begin(self) -> None:
         """Lets the duration count from now."""
@@ -181,7 +190,7 @@ def end(program: Program, patience_s: float) -> None:
         if program.poll() is not None:
             return
         ask()
-        with contextlib.suppress(TimeoutError, TimeoutExpired):
+        with contextlib.suppress(NetBoxITError):
             program.wait(patience_s)
 
 

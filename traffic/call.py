@@ -121,7 +121,7 @@ class Call(Application):
     def start(self) -> None:
         caller, called = self.agents
         for agent in (called, caller):
-            speaker_log = self.launch(agent.host, "loudspeaker", ["/usr/bin/python3", *self._loudspeaker_arguments()])
+            speaker_log = self.launch(agent.host, "loudspeaker", ["/usr/bin/python3", *self._loudspeaker_arguments()]).log
             self.wait_for(
                 (self.own_folder(agent.host) / "loudspeaker.fifo").exists, "a loudspeaker's start", _READY_DEADLINE_S, speaker_log
             )
@@ -209,10 +209,9 @@ statmode_default off
         return [self.inside("loudspeaker.py"), self.inside("loudspeaker.fifo"), self.inside("heard.wav"), str(self.codec.rate)]
 
     def _telephone(self, agent: Agent, *more: str) -> Path:
+        argv = ["baresip", "-f", self.inside(), *more]
         environment = {"ALSA_CONFIG_PATH": self.inside("alsa.conf")}
-        return self.launch(
-            agent.host, "baresip", ["baresip", "-f", self.inside(), *more], env=environment, patience_s=_BYE_PATIENCE_S
-        )
+        return self.launch(agent.host, "baresip", argv, env=environment, patience_s=_BYE_PATIENCE_S).log
 
     def _established(self, log: Path) -> bool:
         return _ESTABLISHED in log.read_text(errors="replace")

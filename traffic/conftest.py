@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import pytest
 
+from testbed.errors import NetBoxITError
 from testbed.plan import TrafficPlan
 from traffic.application import INSIDE
 
@@ -32,8 +33,11 @@ class NamespaceProgram:
     def poll(self) -> int | None:
         return self._process.poll()
 
-    def wait(self, timeout: float | None = None) -> int:
-        return self._process.wait(timeout)
+    def wait(self, timeout_s: float | None = None, /) -> int:
+        try:
+            return self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired as late:
+            raise NetBoxITError(str(late)) from late
 
     def interrupt(self) -> None:
         self._process.send_signal(signal.SIGINT)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A camera's live stream: H.264 over RTP (RFC 6184) by ffmpeg, received, decoded and kept by ffmpeg at the other host.
+
+The scene is synthetic but behaves like a hand-held camera's: it pans, and has the noise of a sensor. The sender keeps what it
+encoded (`sent.h264`), the receiver what arrived (`received.mkv`); each picture carries its number, so that one is compared with
+its own original.
+"""
+
+from __future__ import annotations
+
+import shutil
+from typing import ClassVar
+
+from pydantic import Field
+
+from testbed.quantities import RATE, TIME, quantity
+from traffic.application import Application, ApplicationOptions
+from traffic.flow import Flow
+from traffic.number_strip import NumberStrip
+
+#: IP packets of at most 1400 bytes leave room for a tunnel's header on the way; less the headers of IP and UDP.
+RTP_PACKET_BYTES = 1400 - 28
+PAYLOAD_TYPE = 96
+RTP_CLOCK_HZ = 90_000  # RFC 6184, section 8.2.1
+
+_READY_DEADLINE_S = 15.0
+#: Without a BYE, ffmpeg ends 10 s after the last packet (READ_PACKET_TIMEOUT_S of its RTP reader).
+_BYE_DEADLINE_S = 13.0
+
+
+class CameraOptions(ApplicationOptions):
+    width: int = Field(default=640, ge=352, le=1920, multiple_of=2)
+    height: int = Field(default=360, ge=208, le=1088, multiple_of=2)
+    frames_per_second: int = Field(default=15, ge=1, le=60)
+    rate: quantity(RATE, 64e3, 50e6) = 400e3  # type: ignore[valid-type]
+    #: A lost picture is repaired by the next one that needs no other: one each `key_interval`.
+    key_interval: quantity(TIME, 0.1, 10.0) = 1.0  # type: ignore[valid-type]
+    #: Even; RTCP takes the next.
+    rtp_port: int = Field(default=21_000, ge=1024, le=65_534, multiple_of=2)
+
+
+class Camera(Application):
+    OPTIONS: ClassVar[type[ApplicationOptions]] = CameraOptions
+
+    @property
+    def options(self) -> CameraOptions:
+        return CameraOptions.model_construct(**self.plan.options)
+
+    @property
+    def strip(self) -> NumberStrip:
+        return NumberStrip(self.options.height)
+
+    def prepare(self) -> None:
+        self.own_folder(self.plan.source)
+        (self.own_folder(self.plan.destination) / "camera.sdp").write_text(self.session_description())
+
+    def start(self) -> None:
+        self._receiver = self.launch(self.plan.destination, "receiver", self.receiver_command(), finite=True)
+        self.wait_for(self._receiver_listens, f"opening port {self.options.rtp_port}", _READY_DEADLINE_S, self._receiver.log)
+        self._sender = self.launch(self.plan.source, "sender", self.sender_command(), finite=True)
+        self.begin()
+
+    def wait(self) -> None:
+        """The sender ends by itself, the receiver with the sender's RTCP BYE, or when nothing has come for a while."""
+        super().wait()
+        late = self.options.duration * 0.1 + 5.0
+        self.wait_for(lambda: self._sender.program.poll() == 0, "the end of the stream", late, self._sender.log)
+        self.wait_for(lambda: self._receiver.program.poll() == 0, "the receiver's end", _BYE_DEADLINE_S, self._receiver.log)
+
+    def stop(self) -> None:
+        super().stop()
+        for host, file in ((self.plan.source, "sent.h264"), (self.plan.destination, "received.mkv")):
+            if (recording := self.own_folder(host) / file).exists():
+                shutil.move(recording, self.folder / file)
+
+    def flows(self) -> list[Flow]:
+        port = self.options.rtp_port
+        return [
+            Flow(
+                name=f"{self.plan.name}.video",
+                kind="video",
+                direction=self.plan.direction,
+                source=self.plan.source,
+                destination=self.plan.destination,
+                source_address=self.plan.source_address,
+                destination_address=self.plan.destination_address,
+                protocol="udp",
+                source_ports=(port, port),
+                destination_ports=(port, port),
+                rtp_clock_hz=RTP_CLOCK_HZ,
+            )
+        ]
+
+    def facts(self) -> dict[str, object]:
+        return {
+            "sent": "sent.h264",
+            "received": "received.mkv",
+            "width": self.options.width,
+            "height": self.options.height,
+            "frames_per_second": self.options.frames_per_second,
+            "rate_bit_per_s": self.options.rate,
+        }
+
+    def session_description(self) -> str:
+        """What the receiver is told (RFC 8866); the parameter sets come in the stream itself, before each key picture."""
+        return (
+            "v=0\n"
+            f"o=- 0 0 IN IP4 {self.plan.source_address}\n"
+            "s=camera\n"
+            f"c=IN IP4 {self.plan.destination_address}\n"
+            "t=0 0\n"
+            f"m=video {self.options.rtp_port} RTP/AVP {PAYLOAD_TYPE}\n"
+            f"a=rtpmap:{PAYLOAD_TYPE} H264/{RTP_CLOCK_HZ}\n"
+            f"a=fmtp:{PAYLOAD_TYPE} packetization-mode=1\n"
+        )
+
+    def scene(self) -> str:
+        """ffmpeg's filters for the picture: a test scene half as large again, of which a moving part is seen."""
+        width, height, rate = self.options.width, self.options.height, self.options.frames_per_second
+        large = f"testsrc2=size={width * 3 // 2}x{height * 3 // 2}:rate={rate}"
+        pan = f"crop={width}:{height}:x='(iw-ow)/2*(1+sin(t/3))':y='(ih-oh)/2*(1+cos(t/4))'"
+        clock = r"drawtext=text='frame %{n}   %{pts\:hms}':x=16:y=16:fontsize=20:fontcolor=white:box=1:boxcolor=black"
+        return f"{large},{pan},noise=alls=6:allf=t,{clock},{self.strip.filters()},format=yuv420p"
+
+    def sender_command(self) -> list[str]:
+        options = self.options
+        rate = f"{options.rate:.0f}"
+        pictures = str(round(options.key_interval * options.frames_per_second))
+        port = options.rtp_port
+        target = (
+            f"rtp://{self.plan.destination_address}:{port}?localrtpport={port}&pkt_size={RTP_PACKET_BYTES}&dscp={options.dscp}"
+        )
+        stream = f"payload_type={PAYLOAD_TYPE}:seq=0:ssrc=1:rtpflags=send_bye:onfail=abort"
+        return [
+            *("ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-y", "-re", "-f", "lavfi", "-i", self.scene()),
+            *("-t", f"{options.duration:g}", "-c:v", "libx264", "-preset", "ultrafast", "-tune", "zerolatency", "-threads", "1"),
+            # A buffer of 200 ms bounds a picture's burst: a key picture may take at most a fifth of a second's rate.
+            *("-b:v", rate, "-maxrate", rate, "-bufsize", f"{options.rate / 5:.0f}"),
+            *("-g", pictures, "-keyint_min", pictures, "-sc_threshold", "0"),
+            *("-x264-params", f"repeat-headers=1:slice-max-size={RTP_PACKET_BYTES - 100}"),
+            *("-map", "0:v", "-f", "tee", f"[f=rtp:{stream}]{target}|[f=h264:onfail=abort]{self.inside('sent.h264')}"),
+        ]
+
+    def receiver_command(self) -> list[str]:
+        """Keeps the stream as it came, and decodes it too: what cannot be decoded is in the log."""
+        return [
+            *("ffmpeg", "-hide_banner", "-nostdin", "-nostats", "-y", "-protocol_whitelist", "file,udp,rtp"),
+            *("-fflags", "+genpts", "-i", self.inside("camera.sdp")),
+            *("-map", "0:v", "-c", "copy", "-f", "matroska", self.inside("received.mkv"), "-map", "0:v", "-f", "null", "-"),
+        ]
+
+    def _receiver_listens(self) -> bool:
+        """The kernel's table of UDP sockets shows the port: local address and port in hexadecimal (proc(5))."""
+        table = self.hosts.run(self.plan.destination, ["cat", "/proc/net/udp"], timeout_s=5.0).stdout
+        return any(line.split()[1].endswith(f":{self.options.rtp_port:04X}") for line in table.splitlines()[1:])
