@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures at the hosts' interfaces, by dumpcap in each host's network namespace: pcapng with nanoseconds on the host clock."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from testbed.errors import NetBoxITError
+from testbed.plan import Plan
+
+#: Headers, and the 128 bytes of payload that a frame's identity takes (docs/architecture.md), with room for options.
+SNAPSHOT_BYTES = 256
+#: The kernel's ring for each capture: seconds of a busy link while the two cores are elsewhere.
+RING_MIB = 8
+_START_DEADLINE_S = 10.0
+_STOP_DEADLINE_S = 5.0
+
+_COUNTS = re.compile(r"Packets received/dropped on interface '.*?': (\d+)/(\d+)")
+#: dumpcap names its file once the interface is open and the ring is set up.
+_CAPTURING = "File: "
+
+#: What the capture programs counted, in the captures folder.
+COUNTS_FILE = "captures.json"
+
+
+class CaptureFailed(NetBoxITError):
+    """A capture could not be started, or ended while it should have run."""
+
+
+class Program(Protocol):
+    """A program started by the lab."""
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout_s: float | None = None, /) -> int: ...
+    def interrupt(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+class Namespaces(Protocol):
+    """The part of a lab that captures use."""
+
+    @property
+    def plan(self) -> Plan: ...
+    def start_in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> Program: ...
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What one capture saw, and what the kernel dropped before the program could take it."""
+
+    received: int
+    dropped: int
+
+
+class Capture:
+    """One interface of one node, for the length of a with block."""
+
+    def __init__(self, namespaces: Namespaces, node: str, interface: str, path: Path) -> None:
+        self._namespaces, self.node, self.interface, self.path = namespaces, node, interface, path
+        self._log = path.with_suffix(".log")
+        self._program: Program | None = None
+        #: Known after the end.
+        self.counts: Counts | None = None
+
+    def start(self) -> None:
+        """Returns when frames are being captured. Raises CaptureFailed with what dumpcap said."""
+        command = ["dumpcap", "-i", self.interface, "-s", str(SNAPSHOT_BYTES), "-B", str(RING_MIB), "-q", "-w", str(self.path)]
+        self._program = self._namespaces.start_in_namespace(self.node, command, log=self._log)
+        until = time.monotonic() + _START_DEADLINE_S
+        while _CAPTURING not in self._said():
+            if self._program.poll() is not None or time.monotonic() > until:
+                said = self._said().strip()
+                self.stop()
+                raise CaptureFailed(
+                    f"capturing on {self.interface} of {self.node} did not start; dumpcap said: {said or 'nothing'}"
+                )
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        """Ends the capture and reads its counters; safe to call twice."""
+        if self._program is None:
+            return
+        program, self._program = self._program, None
+        program.interrupt()
+        try:
+            program.wait(_STOP_DEADLINE_S)
+        except NetBoxITError:
+            program.kill()
+            program.wait(_STOP_DEADLINE_S)
+        if counts := _COUNTS.search(self._said()):
+            self.counts = Counts(int(counts[1]), int(counts[2]))
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _said(self) -> str:
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
+
+
+class Captures:
+    """Captures at every interface of every host, for the length of a with block: `<folder>/<host>.pcapng`.
+
+    A host with several interfaces gets `<host>-<interface>.pcapng` for the second and further ones. At the end
+    `captures.json` tells for each file the node, the interface and the counters.
+    """
+
+    def __init__(self, namespaces: Namespaces, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self._captures = [
+            Capture(namespaces, node.name, interface.name, folder / f"{node.name}{'' if first else '-' + interface.name}.pcapng")
+            for node in namespaces.plan.nodes
+            if node.kind == "host"
+            for first, interface in zip([True] + [False] * len(node.interfaces), node.interfaces, strict=False)
+        ]
+
+    def __enter__(self) -> Self:
+        try:
+            for capture in self._captures:
+                capture.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for capture in self._captures:
+            capture.stop()
+        (self._folder / COUNTS_FILE).write_text(json.dumps(self.counts(), indent=2) + "\n")
+
+    def counts(self) -> list[dict[str, Any]]:
+        """For each capture; `received` and `dropped` are null when its program died without a last word."""
+        return [
+            {
+                "file": capture.path.name,
+                "node": capture.node,
+                "interface": capture.interface,
+                "received": capture.counts.received if capture.counts else None,
+                "dropped": capture.counts.dropped if capture.counts else None,
+            }
+            for capture in self._captures
+        ]
