@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Small labs, planned by hand, and what of them must be gone afterwards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from testbed import cores, state
+from testbed.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
+
+PlanPair = Callable[..., Plan]
+
+
+@pytest.fixture
+def plan_pair(request: pytest.FixtureRequest) -> PlanPair:
+    """Two hosts, left (10.99.0.1) and right (10.99.0.2), joined by one wire; `lab` names it, `right` replaces right's command."""
+
+    def make(
+        lab: str = "pair", *, right: tuple[str, ...] = ("sleep", "infinity"), mtu: int = 1500, capabilities: tuple[str, ...] = ()
+    ) -> Plan:
+        # The process's number keeps tests that run side by side apart.
+        name = f"{lab}-{os.getpid()}"
+        nodes = []
+        for number, (node, command) in enumerate({"left": ("sleep", "infinity"), "right": right}.items(), start=1):
+            interface = InterfacePlan(
+                "wire", "cable", f"02:00:00:00:00:{number:02x}", (f"10.99.0.{number}/24", f"fd99::{number}/64")
+            )
+            nodes.append(
+                NodePlan(
+                    name=node,
+                    kind="host",
+                    container=f"netboxit-{name}-{node}",
+                    namespace=f"netboxit-{name}-{node}",
+                    cores=(cores.available_cores()[-1],),
+                    command=command,
+                    interfaces=(interface,),
+                    capabilities=capabilities,
+                )
+            )
+        wire = WirePlan("cable", WireEnd("left", "wire"), WireEnd("right", "wire"), mtu)
+        return Plan(name, "pair.yaml", 1, tuple(nodes), (wire,), (), 1e-3, "mark")
+
+    return make
+
+
+@pytest.fixture
+def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Labs of the test are kept in a folder of their own."""
+    monkeypatch.setenv("NETBOXIT_STATE", str(tmp_path))
+    return state.state_folder()
+
+
+@pytest.fixture
+def nothing_left(state_folder: Path) -> Iterator[None]:
+    """After the test the host has what it had before: namespaces, interfaces, mounts, control groups, processes, files."""
+    before = traces(state_folder)
+    yield
+    assert traces(state_folder) == before
+
+
+def traces(folder: Path) -> dict[str, set[str]]:
+    """All that a lab of this test process could leave on the host."""
+    ours = str(os.getpid())
+    groups = (entry for hierarchy in cores.hierarchies() for entry in hierarchy.folder.iterdir() if entry.is_dir())
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    return {
+        "namespaces": {entry.name for entry in Path("/run/netns").glob(f"netboxit-*{ours}*")},
+        "interfaces": {entry.name for entry in Path("/sys/class/net").iterdir()},
+        "mounts": {line for line in mounts if ours in line or str(folder) in line},
+        "groups": {str(group) for group in groups if ours in group.name or group.name.startswith("lxc")},
+        "processes": {line for line in command_lines() if str(folder) in line},
+        "locks": {str(entry) for entry in Path("/run/lxc/lock").rglob("*") if str(folder) in str(entry)},
+        "labs": set(state.lab_names()),
+    }
+
+
+def command_lines() -> Iterator[str]:
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield file.read_bytes().replace(b"\0", b" ").decode(errors="replace")

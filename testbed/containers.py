@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""LXC: a node's configuration as text, its start and its end.
+
+A container's first process is LXC's own init, which starts the node's command, reaps what is orphaned and ends with it.
+The monitor (lxc-execute) stays outside and writes the command's output to the node's log.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed import cores, namespaces, processes, rootfs
+from testbed.errors import NetBoxITError
+from testbed.plan import NodePlan
+
+_ENVIRONMENT = {
+    "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME": rootfs.NODE_FOLDER,
+    "LANG": "C.UTF-8",
+}
+_START_DEADLINE_S = 20.0
+
+
+class ContainerFailed(NetBoxITError):
+    """A container could not be started or ended."""
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """What the text of a configuration depends on besides the plan."""
+
+    cgroup_version: int
+    memory_nodes: str
+    realtime_budgets: bool
+    apparmor: bool
+
+    @classmethod
+    def read(cls) -> HostFacts:
+        cpuset = cores.hierarchy_of("cpuset")
+        if cpuset is None:
+            raise ContainerFailed(
+                "no control group hierarchy has the cpuset controller, so nodes cannot be pinned; see `netboxit doctor`"
+            )
+        apparmor = Path("/sys/module/apparmor/parameters/enabled")
+        return cls(
+            cgroup_version=cpuset.version,
+            memory_nodes=cores.memory_nodes(),
+            realtime_budgets=cores.realtime_budget_us() is not None,
+            apparmor=apparmor.exists() and apparmor.read_text().strip() == "Y",
+        )
+
+
+@dataclass(frozen=True)
+class Container:
+    """A node's container: `home` is LXC's folder of the lab's containers, `folder` the node's own one."""
+
+    name: str
+    home: Path
+    folder: Path
+
+    @property
+    def configuration_file(self) -> Path:
+        return self.home / self.name / "config"
+
+    @property
+    def lxc_log(self) -> Path:
+        return self.home / self.name / "lxc.log"
+
+    @property
+    def log(self) -> Path:
+        """The command's standard output and error."""
+        return self.folder / "log"
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of its control groups, the one with its processes first."""
+        return (self.name, f"{self.name}.monitor", f"{self.name}.pivot")
+
+
+def configuration(node: NodePlan, lab: str, container: Container, root: Path, host: HostFacts) -> str:
+    """The LXC configuration of a node."""
+    group = "lxc.cgroup" if host.cgroup_version == 1 else "lxc.cgroup2"
+    payload, monitor, pivot = container.groups
+    lines = [
+        f"# Node {node.name} of the lab {lab}, written by NetBoxIT; `netboxit down {lab}` removes it.",
+        f"lxc.uts.name = {node.name}",
+        f"lxc.environment = NETBOXIT_LAB={lab}",
+        *(f"lxc.environment = {name}={value}" for name, value in _ENVIRONMENT.items()),
+        f"lxc.rootfs.path = dir:{root}",
+        "lxc.rootfs.options = ro",
+        "lxc.autodev = 1",
+        "lxc.tty.max = 0",
+        "lxc.pty.max = 16",
+        "lxc.mount.auto = proc:mixed sys:ro",
+        *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder)),
+        f"lxc.namespace.share.net = {namespaces.path(node.namespace)}",
+        f"lxc.cap.keep = {' '.join(_capability(name) for name in node.capabilities) or 'none'}",
+        "lxc.no_new_privs = 1",
+        *([] if host.apparmor else ["lxc.apparmor.profile = unconfined"]),
+        f"lxc.cgroup.dir.container = {payload}",
+        f"lxc.cgroup.dir.monitor = {monitor}",
+        f"lxc.cgroup.dir.monitor.pivot = {pivot}",
+        f"{group}.cpuset.cpus = {','.join(map(str, node.cores))}",
+        f"{group}.cpuset.mems = {host.memory_nodes}",
+    ]
+    if node.realtime_runtime_us and host.realtime_budgets:
+        runtime_us = node.realtime_runtime_us * cores.REALTIME_PERIOD_US // 1_000_000
+        lines += [f"lxc.cgroup.cpu.rt_period_us = {cores.REALTIME_PERIOD_US}", f"lxc.cgroup.cpu.rt_runtime_us = {runtime_us}"]
+    lines += [f"lxc.log.file = {container.lxc_log}", "lxc.log.level = WARN"]
+    return "\n".join(lines) + "\n"
+
+
+def start(container: Container, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Starts the container with that command and returns its monitor at once; `wait_started` follows."""
+    argv = [
+        "lxc-execute",
+        "-q",
+        "-P",
+        str(container.home),
+        "-n",
+        container.name,
+        "-f",
+        str(container.configuration_file),
+        "--",
+        *command,
+    ]
+    try:
+        with container.log.open("ab") as log:
+            return subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_ENVIRONMENT, start_new_session=True, cwd="/"
+            )
+    except FileNotFoundError:
+        raise ContainerFailed("lxc-execute is not installed; `make setup` installs the package lxc") from None
+
+
+def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None:
+    """Waits until the container's init has started the command. Raises ContainerFailed with what LXC wrote."""
+    deadline = time.monotonic() + _START_DEADLINE_S
+    while not any(processes.children(init) for init in processes.children(monitor.pid)):
+        if (status := monitor.poll()) is not None:
+            raise ContainerFailed(f"container {container.name} did not start (lxc-execute ended with {status}){_told(container)}")
+        if time.monotonic() > deadline:
+            raise ContainerFailed(f"container {container.name} did not start in {_START_DEADLINE_S:g} s{_told(container)}")
+        time.sleep(0.002)
+
+
+def attach_argv(container: Container, argv: Sequence[str], env: Mapping[str, str] | None) -> list[str]:
+    """What runs `argv` inside the container, with the environment of its nodes and `env`."""
+    variables = [option for name, value in (_ENVIRONMENT | dict(env or {})).items() for option in ("-v", f"{name}={value}")]
+    return ["lxc-attach", "-P", str(container.home), "-n", container.name, "--clear-env", *variables, "--", *argv]
+
+
+def alive(container: Container) -> bool:
+    """A container lives exactly as long as its command: with it, init and everything else in its control group ends."""
+    return bool(cores.processes(container.groups[0]))
+
+
+def end(container: Container, monitor: processes.ProcessIdentity | None, deadline_s: float = 5.0) -> None:
+    """Kills the container whatever state it is in, and the monitor if it does not follow."""
+    cores.end_all(container.groups[0])
+    deadline = time.monotonic() + deadline_s
+    while monitor is not None and monitor.alive():
+        if time.monotonic() > deadline:
+            raise ContainerFailed(f"container {container.name}: its monitor, process {monitor.pid}, does not end")
+        time.sleep(0.002)
+
+
+def remove_traces(container: Container) -> None:
+    """Control groups and the lock file, which LXC leaves behind."""
+    for group in container.groups:
+        cores.end_all(group)
+        cores.remove(group)
+    lock = Path("/run/lxc/lock") / str(container.home)[1:] / f".{container.name}"
+    lock.unlink(missing_ok=True)
+    for folder in lock.parents:
+        if folder == Path("/run/lxc/lock") or not folder.exists() or any(folder.iterdir()):
+            break
+        folder.rmdir()
+
+
+def log_tail(container: Container, lines: int = 12) -> str:
+    """The last lines of the node's log, indented, for an error message."""
+    try:
+        text = container.log.read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return ""
+    return "".join(f"\n    {line}" for line in text[-lines:])
+
+
+def _told(container: Container) -> str:
+    try:
+        errors = [line for line in container.lxc_log.read_text(errors="replace").splitlines() if " ERROR " in line]
+    except FileNotFoundError:
+        errors = []
+    return "; LXC and the command wrote:" + "".join(f"\n    {line}" for line in errors[:6]) + log_tail(container)
+
+
+def _capability(name: str) -> str:
+    return name.lower().removeprefix("cap_")

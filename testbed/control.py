@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A netbox's control socket: JSON-RPC 2.0, one object a line."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from testbed.errors import NetBoxITError
+
+
+class ControlFailed(NetBoxITError):
+    """A netbox does not answer at its control socket."""
+
+
+class ParameterRefused(NetBoxITError):
+    """A netbox refused a request; the message is its own."""
+
+    exit_status = 2
+
+
+class Control:
+    """A client of one netbox; requests are answered in turn."""
+
+    def __init__(self, netbox: str, path: Path, timeout_s: float = 5.0) -> None:
+        self._netbox = netbox
+        self._numbers = itertools.count(1)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(timeout_s)
+        try:
+            # Through the folder's descriptor, since the address of a Unix socket holds 107 bytes and a state folder may be deep.
+            folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                self._socket.connect(f"/proc/self/fd/{folder}/{path.name}")
+            finally:
+                os.close(folder)
+        except OSError as error:
+            self._socket.close()
+            raise ControlFailed(f"netbox {netbox}: its control socket does not answer ({error.strerror or error})") from error
+        self._answers = self._socket.makefile("rb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._answers.close()
+        self._socket.close()
+
+    def status(self) -> dict[str, Any]:
+        return self._request("status", {})
+
+    def statistics(self) -> dict[str, Any]:
+        return self._request("statistics", {})
+
+    def set(self, parameter: str, value: object) -> dict[str, Any]:
+        """Changes a live parameter; `value` in its base unit. Raises ParameterRefused with what the netbox permits."""
+        return self._request("set", {"parameter": parameter, "value": value})
+
+    def reset(self) -> None:
+        """Starts the statistics of lateness anew."""
+        self._request("reset", {})
+
+    def _request(self, method: str, parameters: dict[str, object]) -> dict[str, Any]:
+        number = next(self._numbers)
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+        try:
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            line = self._answers.readline()
+        except OSError as error:
+            raise ControlFailed(f"netbox {self._netbox}: no answer to {method} ({error})") from error
+        if not line.endswith(b"\n"):
+            raise ControlFailed(f"netbox {self._netbox}: ended while it was asked for {method}; its log says why")
+        answer = json.loads(line)
+        if answer.get("id") != number:
+            raise ControlFailed(f"netbox {self._netbox}: answered request {answer.get('id')} instead of {number}")
+        if "error" in answer:
+            raise ParameterRefused(f"netbox {self._netbox}: {answer['error']['message']}")
+        result: dict[str, Any] = answer["result"]
+        return result

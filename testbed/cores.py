@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cores and control groups: which cores there are, what real-time service a container gets, the groups of a container."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+from testbed.plan import RealtimeSupport
+
+#: Real-time budgets are dealt out over this period. A netbox that used up its share waits for the next one, so a short
+#: period bounds how late it can get, and a long one forgives bursts.
+REALTIME_PERIOD_US = 100_000
+_SECOND_US = 1_000_000
+
+
+class GroupFailed(NetBoxITError):
+    """A control group could not be made, emptied or removed."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A mounted tree of control groups. Version 2 has all its controllers in one tree."""
+
+    folder: Path
+    version: int
+    controllers: frozenset[str]
+
+
+@cache
+def hierarchies() -> tuple[Hierarchy, ...]:
+    found = []
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, folder, kind, options, *_ = line.split()
+        if kind == "cgroup":
+            found.append(Hierarchy(Path(folder), 1, frozenset(options.split(","))))
+        elif kind == "cgroup2":
+            names = (Path(folder) / "cgroup.controllers").read_text().split()
+            found.append(Hierarchy(Path(folder), 2, frozenset(names)))
+    return tuple(found)
+
+
+def hierarchy_of(controller: str) -> Hierarchy | None:
+    """The tree in which a controller (cpu, cpuset, …) works; None when the kernel has none or none is mounted."""
+    return next((h for h in hierarchies() if controller in h.controllers), None)
+
+
+def available_cores() -> tuple[int, ...]:
+    """Cores that this process may use, lowest first."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def memory_nodes() -> str:
+    """NUMA nodes as cpuset.mems takes them: "0" on a machine without NUMA."""
+    file = Path("/sys/devices/system/node/online")
+    return file.read_text().strip() if file.exists() else "0"
+
+
+def realtime_support() -> RealtimeSupport:
+    """Tries SCHED_FIFO in a throw-away control group, and says how much CPU time the kernel has left to grant."""
+    budget = realtime_budget_us()
+    if budget is not None and budget <= 0:
+        return RealtimeSupport(
+            False, 0, "all of the kernel's real-time budget is given to other control groups (cpu.rt_runtime_us)"
+        )
+    refused = _try_fifo(budget)
+    if refused is not None:
+        return RealtimeSupport(False, budget, refused)
+    if budget is None:
+        return RealtimeSupport(True, None, "SCHED_FIFO works in control groups, without budgets")
+    return RealtimeSupport(
+        True, budget, f"SCHED_FIFO works within a budget of {budget / _SECOND_US:.0%} of each core for all containers"
+    )
+
+
+def realtime_budget_us() -> int | None:
+    """Microseconds a second not yet granted to any group; None where the kernel has no such budgets (on cgroup v2, say)."""
+    cpu = hierarchy_of("cpu")
+    if cpu is None or not (cpu.folder / "cpu.rt_runtime_us").exists():
+        return None
+    granted = sum(_granted_us(group) for group in cpu.folder.iterdir() if group.is_dir())
+    return _granted_us(cpu.folder) - granted
+
+
+def processes(group: str) -> set[int]:
+    """Everything that runs in the groups of that name or below, in any hierarchy."""
+    found: set[int] = set()
+    for folder in _folders(group):
+        for file in (folder / "cgroup.procs", *folder.rglob("cgroup.procs")):
+            with suppress(OSError):
+                found.update(map(int, file.read_text().split()))
+    return found
+
+
+def end_all(group: str, deadline_s: float = 5.0) -> None:
+    """Kills everything in a group and waits until it is empty."""
+    deadline = time.monotonic() + deadline_s
+    while left := processes(group):
+        for process in left:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+        if time.monotonic() > deadline:
+            raise GroupFailed(
+                f"control group {group}: processes {sorted(left)} do not end; they may hang in the kernel, see `ps -o stat,wchan`"
+            )
+        time.sleep(0.002)
+
+
+def remove(group: str, deadline_s: float = 2.0) -> None:
+    """Removes the empty groups of that name from all hierarchies; those gone already are fine."""
+    deadline = time.monotonic() + deadline_s
+    for folder in _folders(group):
+        for inner in sorted(folder.rglob("*/"), reverse=True):
+            _remove_folder(inner, deadline)
+        _remove_folder(folder, deadline)
+
+
+def _remove_folder(folder: Path, deadline: float) -> None:
+    while True:
+        try:
+            return folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            # A group stays busy for a moment after its last process was reaped.
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise GroupFailed(f"control group {folder}: {error.strerror}") from error
+            time.sleep(0.002)
+
+
+def _folders(group: str) -> list[Path]:
+    return [folder for h in hierarchies() if (folder := h.folder / group).is_dir()]
+
+
+def _granted_us(group: Path) -> int:
+    """A group's real-time runtime, per second."""
+    try:
+        runtime = int((group / "cpu.rt_runtime_us").read_text())
+        period = int((group / "cpu.rt_period_us").read_text())
+    except FileNotFoundError:
+        return 0  # the group was removed meanwhile
+    return _SECOND_US if runtime < 0 else runtime * _SECOND_US // period
+
+
+def _try_fifo(budget_us: int | None) -> str | None:
+    """Starts a process in a group of its own and has it ask for SCHED_FIFO. Returns why not, or None when it was granted."""
+    cpu = hierarchy_of("cpu")
+    if cpu is None:
+        return "no control group hierarchy has the cpu controller; mount one (systemd does), or boot without cgroup_disable=cpu"
+    try:
+        with _throw_away_group(cpu) as group:
+            if budget_us is not None:
+                (group / "cpu.rt_runtime_us").write_text(str(min(1000, budget_us)))
+            number = _fifo_in_child(group)
+    except OSError as error:
+        return f"no control group can be made in {cpu.folder} ({error.strerror}); labs need root"
+    if number == 0:
+        return None
+    if cpu.version == 2 and number == errno.EPERM:
+        return "the kernel has RT_GROUP_SCHED, which cgroup v2 cannot share out; boot with rt_group_sched=0, or use cgroup v1"
+    return f"the kernel refuses SCHED_FIFO in a control group ({os.strerror(number)}); CAP_SYS_NICE is needed"
+
+
+@contextmanager
+def _throw_away_group(cpu: Hierarchy) -> Iterator[Path]:
+    name = f"netboxit-probe-{os.getpid()}"
+    group = cpu.folder / name
+    group.mkdir()
+    try:
+        yield group
+    finally:
+        remove(name)
+
+
+def _fifo_in_child(group: Path) -> int:
+    """The error number that sched_setscheduler gave to a child inside the group, 0 for success."""
+    child = os.fork()
+    if child == 0:
+        try:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+            os._exit(0)
+        except OSError as error:
+            os._exit(error.errno or 255)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

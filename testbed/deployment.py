@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bringing a plan up and taking it down again, from the ledger alone: after a crash, after a reboot, without the user's file."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from testbed import containers, namespaces, processes, rootfs, state, wires
+from testbed.containers import Container
+from testbed.ledger import Ledger, Record
+from testbed.plan import NodePlan, Plan
+
+#: Told what is being done, for whoever draws it.
+Progress = Callable[[str], None]
+
+
+def container_of(folder: Path, node: str, name: str) -> Container:
+    """A node's container in a lab's folder."""
+    return Container(name=name, home=folder / "containers", folder=folder / "nodes" / node)
+
+
+def bring_up(plan: Plan, progress: Progress) -> Path:
+    """Applies a plan and returns the lab's folder. Whatever goes wrong, or Ctrl-C, undoes what was done."""
+    folder = state.make_lab_folder(plan.lab)
+    with state.locked(folder):
+        try:
+            _Deployment(plan, folder, progress).run()
+        except BaseException:
+            _undo(folder)
+            raise
+    return folder
+
+
+def take_down(name: str) -> None:
+    """Removes a lab and all that belongs to it, and nothing else. Raises UndoFailed when something stays, with its ledger."""
+    folder = state.lab_folder(name)
+    with state.locked(folder):
+        _undo(folder)
+
+
+class _Deployment:
+    """The steps from plan to running containers, each object in the ledger before it is made."""
+
+    def __init__(self, plan: Plan, folder: Path, progress: Progress) -> None:
+        self._plan, self._folder, self._progress = plan, folder, progress
+        self._ledger = Ledger(_ledger_file(folder))
+        self._root = folder / "root"
+
+    def run(self) -> None:
+        self._write_files()
+        self._progress("wires")
+        self._make_namespaces()
+        self._make_wires()
+        self._progress("containers")
+        self._start_containers()
+
+    def _write_files(self) -> None:
+        (self._folder / "plan.json").write_text(json.dumps(self._plan.to_json(), indent=1) + "\n")
+        rootfs.build(self._root, self._plan)
+        host = containers.HostFacts.read()
+        for node in self._plan.nodes:
+            container = self._container(node)
+            container.configuration_file.parent.mkdir(parents=True)
+            for name, text in node.files.items():
+                file = container.folder / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text)
+            container.folder.mkdir(parents=True, exist_ok=True)
+            text = containers.configuration(node, self._plan.lab, container, self._root, host)
+            container.configuration_file.write_text(text)
+
+    def _make_namespaces(self) -> None:
+        for node in self._plan.nodes:
+            if namespaces.path(node.namespace).exists():
+                # Recorded, it would be removed with the lab, though it is somebody else's.
+                raise namespaces.NamespaceFailed(
+                    f"network namespace {node.namespace} exists already and is not this lab's; see `ip netns`"
+                )
+        self._ledger.add(*(Record("namespace", node.namespace) for node in self._plan.nodes))
+        for node in self._plan.nodes:
+            namespaces.create(node.namespace)
+            wires.prepare_namespace(node)
+
+    def _make_wires(self) -> None:
+        self._ledger.add(
+            *(
+                Record(
+                    "wire", wire.name, {"namespace": self._plan.node(wire.left.node).namespace, "interface": wire.left.interface}
+                )
+                for wire in self._plan.wires
+            )
+        )
+        for wire in self._plan.wires:
+            wires.create(self._plan, wire)
+        for node in self._plan.nodes:
+            wires.configure(self._plan, node)
+
+    def _start_containers(self) -> None:
+        self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in self._plan.nodes))
+        monitors = []
+        for node in self._plan.nodes:
+            monitor = containers.start(self._container(node), node.command)
+            monitors.append((node, monitor))
+            if identity := processes.ProcessIdentity.of(monitor.pid):
+                self._ledger.add(_monitor_record(node, identity))
+        for node, monitor in monitors:
+            containers.wait_started(self._container(node), monitor)
+
+    def _container(self, node: NodePlan) -> Container:
+        return container_of(self._folder, node.name, node.container)
+
+
+def _monitor_record(node: NodePlan, identity: processes.ProcessIdentity) -> Record:
+    return Record("monitor", node.container, {"node": node.name, "pid": identity.pid, "start": identity.start})
+
+
+def _undo(folder: Path) -> None:
+    """Every kind of object, in the reverse of its creation; then the folder itself."""
+
+    def end_containers(records: list[Record]) -> None:
+        for record in records:
+            identity = processes.ProcessIdentity(record.details["pid"], record.details["start"])
+            containers.end(container_of(folder, record.details["node"], record.name), identity)
+
+    def remove_container_traces(records: list[Record]) -> None:
+        for record in records:
+            containers.remove_traces(container_of(folder, record.details["node"], record.name))
+
+    def remove_wires(records: list[Record]) -> None:
+        for record in records:
+            wires.delete(record.details["namespace"], record.details["interface"])
+
+    def remove_namespaces(records: list[Record]) -> None:
+        namespaces.end_processes_inside(record.name for record in records)
+        for record in records:
+            namespaces.delete(record.name)
+
+    undoers = {
+        "monitor": end_containers,
+        "container": remove_container_traces,
+        "wire": remove_wires,
+        "namespace": remove_namespaces,
+    }
+    with _uninterrupted():
+        Ledger(_ledger_file(folder)).undo(undoers)
+        shutil.rmtree(folder)
+
+
+def _ledger_file(folder: Path) -> Path:
+    return folder / "ledger.jsonl"
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """An impatient second Ctrl-C does not stop the tearing down."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    kept = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)

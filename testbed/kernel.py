@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The few system calls that Python 3.11 has no function for, each checked."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from pathlib import Path
+
+CLONE_NEWNET = 0x40000000
+_MS_BIND = 4096
+_MNT_DETACH = 2
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def unshare_network() -> None:
+    """Gives the calling thread a network namespace of its own."""
+    _check(_libc.unshare(CLONE_NEWNET), "unshare")
+
+
+def enter_network(descriptor: int) -> None:
+    """Puts the calling thread into the network namespace behind an open /proc/…/ns/net or /run/netns/… file."""
+    _check(_libc.setns(descriptor, CLONE_NEWNET), "setns")
+
+
+def bind_mount(source: Path, target: Path) -> None:
+    _check(_libc.mount(bytes(source), bytes(target), None, _MS_BIND, None), f"mount {source} on {target}")
+
+
+def unmount(target: Path) -> None:
+    _check(_libc.umount2(bytes(target), _MNT_DETACH), f"unmount {target}")
+
+
+def _check(result: int, call: str) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{call}: {os.strerror(number)}")

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab that is up: its nodes, programs run inside them, its netboxes' control, its end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from testbed import containers, deployment, namespaces, processes, state
+from testbed.containers import Container
+from testbed.control import Control, ControlFailed
+from testbed.deployment import Progress
+from testbed.errors import NetBoxITError
+from testbed.plan import NodePlan, Plan
+from testbed.processes import Process, ProgramFailed
+
+Standard = IO[bytes] | int | None
+
+
+class NodeFailed(NetBoxITError):
+    """A node ended, or does not get ready; the message holds the end of its log."""
+
+
+class NoSuchNode(NetBoxITError):
+    """The lab has no node of that name, or it is of another kind."""
+
+    exit_status = 2
+
+
+class Lab:
+    """`Lab.up(plan)` makes one, `Lab.open(name)` finds one. As a context manager it is taken down at the end of the block."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+
+    @classmethod
+    def up(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
+        """Applies a plan; `wait_ready` follows. What was done is undone when it fails."""
+        return cls(plan.lab, deployment.bring_up(plan, progress))
+
+    @classmethod
+    def open(cls, name: str) -> Lab:
+        return cls(name, state.lab_folder(name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.down()
+
+    def down(self) -> None:
+        deployment.take_down(self.name)
+
+    @cached_property
+    def plan(self) -> Plan:
+        try:
+            return Plan.from_json(json.loads((self.folder / "plan.json").read_text()))
+        except (FileNotFoundError, json.JSONDecodeError) as error:
+            raise NodeFailed(
+                f"lab {self.name} is half up: its plan is missing; `netboxit down {self.name}` removes it"
+            ) from error
+
+    def node(self, name: str) -> NodePlan:
+        try:
+            return self.plan.node(name)
+        except KeyError:
+            names = ", ".join(node.name for node in self.plan.nodes)
+            raise NoSuchNode(f"lab {self.name} has no node {name}; its nodes are {names}") from None
+
+    def node_folder(self, node: str) -> Path:
+        """The host's side of the node's /run/netboxit."""
+        return self._container(self.node(node)).folder
+
+    def run(
+        self, node: str, argv: Sequence[str], *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program inside a node to its end, with its output as text. ProgramFailed after `timeout_s`."""
+        carrier = self._attach(node, argv, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return _finish(carrier, processes.program_inside(carrier, argv), timeout_s)
+
+    def start(
+        self,
+        node: str,
+        argv: Sequence[str],
+        *,
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        stdin: Standard = subprocess.DEVNULL,
+    ) -> Process:
+        """Starts a program inside a node, its output appended to `log` on the host. It ends with its container at the latest."""
+        with log.open("ab") as output:
+            carrier = self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output)
+        return processes.program_inside(carrier, argv)
+
+    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path, stdin: Standard = subprocess.DEVNULL) -> Process:
+        """Starts a program of the host in the node's network only: it sees the host's files, as a capture must."""
+        with log.open("ab") as output, namespaces.entered(self.node(node).namespace):
+            try:
+                program = subprocess.Popen(argv, stdin=stdin, stdout=output, stderr=output, start_new_session=True)
+            except OSError as error:
+                raise ProgramFailed(f"{argv[0]}: {error.strerror}; `netboxit doctor` says what is missing") from error
+        return Process(program, program.pid, argv)
+
+    def exec_argv(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
+        """What a person's terminal runs to be inside a node."""
+        return containers.attach_argv(self._container(self.node(node)), argv, env)
+
+    def control(self, netbox: str) -> Control:
+        node = self.node(netbox)
+        if node.kind != "netbox":
+            raise NoSuchNode(f"{netbox} is a {node.kind}; only netboxes have a control socket")
+        return Control(netbox, self.node_folder(netbox) / "control.sock")
+
+    def alive(self) -> dict[str, bool]:
+        """Whether each node's command still runs."""
+        return {node.name: containers.alive(self._container(node)) for node in self.plan.nodes}
+
+    def check_alive(self) -> None:
+        """Raises NodeFailed when a node has ended, with the end of its log."""
+        for name, alive in self.alive().items():
+            if not alive:
+                raise NodeFailed(f"node {name} has ended; its log says:{self._log_tail(name)}")
+
+    def wait_ready(self, deadline_s: float = 30.0) -> None:
+        """Returns when every netbox says that it is ready. Raises NodeFailed as soon as a node ends, or after the deadline."""
+        deadline = time.monotonic() + deadline_s
+        waiting = [node.name for node in self.plan.nodes if node.kind == "netbox"]
+        while True:
+            self.check_alive()
+            waiting = [name for name in waiting if not self._ready(name)]
+            if not waiting:
+                return
+            if time.monotonic() > deadline:
+                name = waiting[0]
+                raise NodeFailed(f"netbox {name} is not ready after {deadline_s:g} s; its log says:{self._log_tail(name)}")
+            time.sleep(0.01)
+
+    def status(self) -> dict[str, Any]:
+        """The lab as data: each node with its cores, whether it runs, and what its netbox says of itself."""
+        alive = self.alive()
+        nodes = [
+            {
+                "name": node.name,
+                "kind": node.kind,
+                "alive": alive[node.name],
+                "cores": list(node.cores),
+                "addresses": [address for interface in node.interfaces for address in interface.addresses],
+                "netbox": self._netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
+            }
+            for node in self.plan.nodes
+        ]
+        return {"lab": self.name, "folder": str(self.folder), "nodes": nodes, "notes": list(self.plan.notes)}
+
+    def _netbox_status(self, netbox: str) -> dict[str, Any] | None:
+        try:
+            with self.control(netbox) as control:
+                return control.status()
+        except ControlFailed:
+            return None
+
+    def _ready(self, netbox: str) -> bool:
+        status = self._netbox_status(netbox)
+        return status is not None and bool(status["ready"])
+
+    def _attach(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None, **standard: Any) -> subprocess.Popen[bytes]:
+        container = self._container(self.node(node))
+        if not containers.alive(container):
+            raise NodeFailed(f"node {node} has ended, so {argv[0]} cannot run in it; its log says:{self._log_tail(node)}")
+        return subprocess.Popen(containers.attach_argv(container, argv, env), start_new_session=True, cwd="/", **standard)
+
+    def _log_tail(self, node: str) -> str:
+        return containers.log_tail(self._container(self.node(node)))
+
+    def _container(self, node: NodePlan) -> Container:
+        return deployment.container_of(self.folder, node.name, node.container)
+
+
+def _finish(carrier: subprocess.Popen[bytes], program: Process, timeout_s: float) -> subprocess.CompletedProcess[str]:
+    try:
+        output, errors = carrier.communicate(timeout=timeout_s)
+    except subprocess.TimeoutExpired:
+        program.kill()
+        carrier.communicate()
+        raise ProgramFailed(f"{' '.join(program.argv)}: killed, still running after {timeout_s:g} s") from None
+    except BaseException:
+        program.kill()
+        carrier.communicate()
+        raise
+    status = program.wait()
+    return subprocess.CompletedProcess(program.argv, status, output.decode(errors="replace"), errors.decode(errors="replace"))

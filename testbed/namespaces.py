@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Named network namespaces. A node's namespace outlives its container, so a container can restart without losing its wires."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from testbed import kernel
+from testbed.errors import NetBoxITError
+
+FOLDER = Path("/run/netns")
+_OWN = Path("/proc/thread-self/ns/net")
+
+
+class NamespaceFailed(NetBoxITError):
+    """A network namespace could not be made, entered or removed."""
+
+
+def path(name: str) -> Path:
+    """Where `ip netns` and LXC find the namespace too."""
+    return FOLDER / name
+
+
+def create(name: str) -> None:
+    """Makes a namespace and keeps it by a bind mount. A name that is in use belongs to somebody else: NamespaceFailed."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    target = path(name)
+    try:
+        target.touch(exist_ok=False)
+    except FileExistsError:
+        raise NamespaceFailed(
+            f"network namespace {name} exists already; look with `ip netns`, and remove it if it is yours"
+        ) from None
+    home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        kernel.unshare_network()
+        try:
+            kernel.bind_mount(_OWN, target)
+        finally:
+            kernel.enter_network(home)
+    except OSError as error:
+        target.unlink()
+        raise NamespaceFailed(f"network namespace {name}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
+    finally:
+        os.close(home)
+
+
+def delete(name: str) -> None:
+    """Removes a namespace; one that is gone (after a reboot its file may still be there) is fine."""
+    target = path(name)
+    try:
+        kernel.unmount(target)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOENT):
+            raise NamespaceFailed(f"network namespace {name}: {error.strerror}") from error
+    target.unlink(missing_ok=True)
+
+
+@contextmanager
+def entered(name: str) -> Iterator[None]:
+    """The calling thread is inside the namespace for the length of a with block; programs started there are as well."""
+    home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        try:
+            inside = os.open(path(name), os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            raise NamespaceFailed(f"network namespace {name} is gone; `netboxit down` and `up` bring the lab back") from None
+        try:
+            kernel.enter_network(inside)
+        except OSError as error:
+            raise NamespaceFailed(
+                f"network namespace {name}: {error.strerror}; `netboxit down` and `up` bring the lab back"
+            ) from error
+        finally:
+            os.close(inside)
+        try:
+            yield
+        finally:
+            kernel.enter_network(home)
+    finally:
+        os.close(home)
+
+
+def write_settings(settings: Mapping[str, str]) -> None:
+    """Writes sysctls below net/ of the namespace that the calling thread is in. One that this kernel lacks is an error."""
+    for name, value in settings.items():
+        file = Path("/proc/sys/net") / name
+        try:
+            file.write_text(value)
+        except OSError as error:
+            raise NamespaceFailed(f"sysctl net/{name} = {value}: {error.strerror}") from error
+
+
+def end_processes_inside(names: Iterable[str]) -> None:
+    """Kills what still runs in these namespaces (say, a capture whose owner was killed)."""
+    ours = {identity for identity in map(_identity, map(path, names)) if identity is not None}
+    me = os.getpid()
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal() and int(process.name) != me and _identity(process / "ns/net") in ours:
+            try:
+                os.kill(int(process.name), signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

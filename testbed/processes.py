@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that run for a lab: signals reach the program itself, also when it was started into a container by another one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+
+
+class ProgramFailed(NetBoxITError):
+    """A program of a lab could not be started, or did not end in time."""
+
+
+@dataclass(frozen=True)
+class ProcessIdentity:
+    """A process and when it started (in clock ticks since boot), so that a number used again is not mistaken for it."""
+
+    pid: int
+    start: int
+
+    @classmethod
+    def of(cls, pid: int) -> ProcessIdentity | None:
+        start = _start(pid)
+        return None if start is None else cls(pid, start)
+
+    def alive(self) -> bool:
+        return _start(self.pid) == self.start
+
+
+class Process:
+    """A running program. `pid` is its own, as the host counts, not that of what carried it into its container."""
+
+    def __init__(self, carrier: subprocess.Popen[bytes], pid: int, argv: Sequence[str]) -> None:
+        self._carrier = carrier
+        self._descriptor = _open(pid)
+        self.pid = pid
+        self.argv = tuple(argv)
+
+    def poll(self) -> int | None:
+        """The exit status, 128 plus the signal's number after a signal, or None while it runs."""
+        status = self._carrier.poll()
+        return None if status is None else _as_shells_say(status)
+
+    def wait(self, timeout_s: float | None = None) -> int:
+        """The exit status. Raises ProgramFailed when the program still runs after the time given."""
+        try:
+            return _as_shells_say(self._carrier.wait(timeout_s))
+        except subprocess.TimeoutExpired:
+            raise ProgramFailed(f"{' '.join(self.argv)}: still running after {timeout_s:g} s") from None
+
+    def interrupt(self) -> None:
+        self._signal(signal.SIGINT)
+
+    def terminate(self) -> None:
+        self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._signal(signal.SIGKILL)
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self._descriptor is not None and self._carrier.poll() is None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._descriptor, number)
+
+    def __del__(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+
+
+def program_inside(carrier: subprocess.Popen[bytes], argv: Sequence[str], deadline_s: float = 10.0) -> Process:
+    """The program that `carrier` (lxc-attach) starts in a container: waits until it is there and has become `argv`.
+
+    A carrier that has ended already had nothing to start, or the program was short: its exit status tells.
+    """
+    deadline = time.monotonic() + deadline_s
+    own = _executable(carrier.pid)
+    while carrier.poll() is None:
+        for pid in children(carrier.pid):
+            if _levels(pid) > 1 and _executable(pid) not in (None, own):
+                return Process(carrier, pid, argv)
+        if time.monotonic() > deadline:
+            carrier.kill()
+            carrier.wait()
+            raise ProgramFailed(f"{' '.join(argv)}: not started in its container within {deadline_s:g} s")
+        time.sleep(0.001)
+    return Process(carrier, carrier.pid, argv)
+
+
+def children(pid: int) -> list[int]:
+    try:
+        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except OSError:
+        return []
+
+
+def _start(pid: int) -> int | None:
+    try:
+        # The name, field 2, may hold spaces and parentheses; field 22 is the start time (proc(5)). State Z has ended.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if fields[0] in "ZX" else int(fields[19])
+
+
+def _levels(pid: int) -> int:
+    """How many PID namespaces deep a process is, 1 for the host's own."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next(len(line.split()) - 1 for line in lines if line.startswith("NSpid:"))
+
+
+def _executable(pid: int) -> str | None:
+    try:
+        return str(Path(f"/proc/{pid}/exe").readlink())
+    except OSError:
+        return None
+
+
+def _open(pid: int) -> int | None:
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+
+
+def _as_shells_say(status: int) -> int:
+    return 128 - status if status < 0 else status

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where labs are kept on the host, and the lock that keeps two commands from working on one lab at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+
+
+class NoSuchLab(NetBoxITError):
+    """There is no lab of that name."""
+
+    exit_status = 2
+
+
+class LabExists(NetBoxITError):
+    """A lab of that name is there already."""
+
+
+class LabBusy(NetBoxITError):
+    """Another command works on the lab just now."""
+
+
+class NoPrivilege(NetBoxITError):
+    """The state folder cannot be written."""
+
+
+def state_folder() -> Path:
+    return Path(os.environ.get("NETBOXIT_STATE", "/var/lib/netboxit")).absolute()
+
+
+def labs_folder() -> Path:
+    return state_folder() / "labs"
+
+
+def lab_names() -> list[str]:
+    """Labs that are up, half up or left behind."""
+    folder = labs_folder()
+    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
+
+
+def lab_folder(name: str) -> Path:
+    """The folder of a lab that is there. Raises NoSuchLab naming those that are."""
+    names = lab_names()
+    if name not in names:
+        raise NoSuchLab(f"there is no lab {name}; {'labs are: ' + ', '.join(names) if names else 'no lab is up'}")
+    return labs_folder() / name
+
+
+def make_lab_folder(name: str) -> Path:
+    """A new, empty folder: the name belongs to this lab from here on."""
+    folder = labs_folder() / name
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir()
+    except FileExistsError:
+        raise LabExists(
+            f"a lab {name} is up or was left behind; `netboxit down {name}` removes it, or give this one another --name"
+        ) from None
+    except PermissionError as error:
+        raise NoPrivilege(f"{folder}: {error.strerror}; labs need root, or a folder of your own in $NETBOXIT_STATE") from error
+    return folder
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Exclusive work on a lab; raises LabBusy instead of waiting. The lock ends with its process, however that ends."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise NoSuchLab(f"there is no lab {folder.name} any more; another command removed it") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LabBusy(f"lab {folder.name}: another netboxit command brings it up or down; try again later") from None
+        yield
+    finally:
+        os.close(descriptor)

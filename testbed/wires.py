@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Wires: veth pairs made by netlink directly inside two namespaces, so that the host's own namespace never sees them."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
+from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
+from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
+
+from testbed import namespaces
+from testbed.errors import NetBoxITError
+from testbed.plan import InterfacePlan, NodePlan, Plan, WirePlan
+
+#: Forwarding and reverse path filtering are inherited from the host's settings unless written; a lab must not depend on them.
+#: ping_group_range lets ping work without a capability.
+_SETTINGS = {
+    "ipv4/ip_forward": "0",
+    "ipv4/conf/all/rp_filter": "0",
+    "ipv4/conf/default/rp_filter": "0",
+    "ipv4/ping_group_range": "0 2147483647",
+}
+_NO_IPV6 = {"ipv6/conf/all/disable_ipv6": "1", "ipv6/conf/default/disable_ipv6": "1"}
+#: Addresses are the plan's alone: nothing is solicited, waited for or probed.
+_PLANNED_IPV6 = {
+    "ipv6/conf/default/accept_ra": "0",
+    "ipv6/conf/default/autoconf": "0",
+    "ipv6/conf/default/router_solicitations": "0",
+    "ipv6/conf/default/accept_dad": "0",
+    "ipv6/conf/default/dad_transmits": "0",
+}
+
+
+class WireFailed(NetBoxITError):
+    """A wire or an interface could not be made as planned."""
+
+
+def mark(lab: str, wire: str) -> str:
+    """The alternative name by which the kernel shows whose an interface is."""
+    return f"netboxit:{lab}:{wire}"
+
+
+def prepare_namespace(node: NodePlan) -> None:
+    """Loopback and the kernel's settings, before the first wire is there."""
+    with _netlink(node.namespace, f"node {node.name}: loopback") as netlink:
+        ipv6 = any(ipaddress.ip_interface(a).version == 6 for i in node.interfaces for a in i.addresses)
+        namespaces.write_settings(_SETTINGS | (_PLANNED_IPV6 if ipv6 else _NO_IPV6))
+        netlink.link("set", index=1, state="up")
+
+
+def create(plan: Plan, wire: WirePlan) -> None:
+    """Makes the pair, both ends with name, MAC, MTU and mark, still down."""
+    ends = [(plan.node(end.node), _interface(plan.node(end.node), end.interface)) for end in (wire.left, wire.right)]
+    (left, left_interface), (right, right_interface) = ends
+    with _netlink(left.namespace, f"wire {wire.name}: veth pair {left_interface.name} – {right_interface.name}") as netlink:
+        netlink.link(
+            "add",
+            kind="veth",
+            ifname=left_interface.name,
+            address=left_interface.mac,
+            mtu=wire.mtu,
+            peer={
+                "ifname": right_interface.name,
+                "address": right_interface.mac,
+                "mtu": wire.mtu,
+                "net_ns_fd": str(namespaces.path(right.namespace)),
+            },
+        )
+    for node, interface in ends:
+        with _netlink(node.namespace, f"wire {wire.name}: mark {interface.name} in {node.name}") as netlink:
+            netlink.link("property_add", index=_index(netlink, interface.name), altname=mark(plan.lab, wire.name))
+
+
+def configure(plan: Plan, node: NodePlan) -> None:
+    """Offloads off, addresses, up, routes; then reads back what the kernel made of it."""
+    mtus = {wire.name: wire.mtu for wire in plan.wires}
+    with _netlink(node.namespace, f"node {node.name}: interfaces") as netlink:
+        for interface in node.interfaces:
+            turn_offloads_off(interface.name)
+            index = _index(netlink, interface.name)
+            for text in interface.addresses:
+                address = ipaddress.ip_interface(text)
+                netlink.addr("add", index=index, address=str(address.ip), prefixlen=address.network.prefixlen)
+            netlink.link("set", index=index, state="up")
+            _check_mtu(node, interface, netlink.get_links(index)[0].get("mtu"), mtus[interface.wire])
+    with _netlink(node.namespace, f"node {node.name}: routes") as netlink:
+        for route in node.routes:
+            family = {4: 2, 6: 10}[ipaddress.ip_address(route.gateway).version]  # AF_INET, AF_INET6
+            netlink.route("add", family=family, dst=route.destination, gateway=route.gateway)
+
+
+def turn_offloads_off(interface: str) -> None:
+    """Frames cross a wire as they are: no segmentation, no merging, checksums really there, VLAN tags in the frame.
+
+    Acts in the namespace that the calling thread is in. Raises WireFailed when an offload stays on.
+    """
+    ethtool = IoctlEthtool(interface)
+    try:
+        features = ethtool.get_features()
+        for name in active_offloads(features):
+            features[name] = False
+        ethtool.set_features(features)
+        left = active_offloads(ethtool.get_features())
+    except OSError as error:
+        raise WireFailed(f"interface {interface}: offloads could not be read or set: {error.strerror}") from error
+    finally:
+        ethtool.close()
+    if left:
+        raise WireFailed(
+            f"interface {interface}: the kernel keeps these offloads on: {', '.join(left)}; frames would not be what was sent"
+        )
+
+
+def active_offloads(features: object) -> list[str]:
+    """Names of the offloads that are on and can be turned off: each of them changes what a frame looks like."""
+    found = []
+    for name, active, changeable, *_ in features:  # type: ignore[attr-defined]
+        if active and changeable and name.startswith(("tx-", "rx-")) and name != "tx-nocache-copy":
+            found.append(name)
+    return found
+
+
+def delete(namespace: str, interface: str) -> None:
+    """Removes a pair by one of its ends; one that is gone is fine. The kernel removes the other end with it."""
+    try:
+        with _netlink(namespace, f"interface {interface}: delete") as netlink:
+            for index in netlink.link_lookup(ifname=interface):
+                netlink.link("del", index=index)
+    except namespaces.NamespaceFailed:
+        return  # the namespace is gone, and its interfaces with it
+
+
+def _check_mtu(node: NodePlan, interface: InterfacePlan, found: int | None, planned: int) -> None:
+    if found != planned:
+        raise WireFailed(f"interface {interface.name} of {node.name}: the kernel says MTU {found}, the plan {planned}")
+
+
+def _interface(node: NodePlan, name: str) -> InterfacePlan:
+    return next(interface for interface in node.interfaces if interface.name == name)
+
+
+def _index(netlink: IPRoute, interface: str) -> int:
+    found = netlink.link_lookup(ifname=interface)
+    if not found:
+        raise WireFailed(f"interface {interface} is not there; is it the end of a wire in the plan?")
+    return int(found[0])
+
+
+@contextmanager
+def _netlink(namespace: str, what: str) -> Iterator[IPRoute]:
+    """A netlink socket inside a namespace, the calling thread inside too; errors say `what` was tried."""
+    with namespaces.entered(namespace):
+        try:
+            with IPRoute() as netlink:
+                yield netlink
+        except NetlinkError as error:
+            raise WireFailed(f"{what}: the kernel answered: {error.args[-1]}") from error
