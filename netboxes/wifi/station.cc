@@ -104,6 +104,7 @@ Station::Station(StationId id, bool accessPoint, ns3::Ptr<ns3::WifiNetDevice> de
     phy->TraceConnectWithoutContext("PhyTxPsduBegin", ns3::MakeCallback(&Station::TransmissionBegins, this));
     const auto mac = m_device->GetMac();
     mac->TraceConnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
+    mac->TraceConnectWithoutContext("MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
     mac->TraceConnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
     mac->GetMacQueueScheduler()->TraceConnectWithoutContext("Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
 }
@@ -117,6 +118,7 @@ Station::~Station()
     {
         phy->TraceDisconnectWithoutContext("PhyTxPsduBegin", ns3::MakeCallback(&Station::TransmissionBegins, this));
         mac->TraceDisconnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
+        mac->TraceDisconnectWithoutContext("MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
         mac->TraceDisconnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
         mac->GetMacQueueScheduler()->TraceDisconnectWithoutContext("Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
     }
@@ -226,6 +228,15 @@ void Station::NotEnqueued(ns3::Ptr<const ns3::Packet> msdu)
     if (const auto slot = SlotOf(msdu))
     {
         Lose(*slot, nullptr, Loss::Outage);
+    }
+}
+
+/// The access point does not know at once that a station has lost it: such a station acknowledges data frames and discards them.
+void Station::Refused(ns3::Ptr<const ns3::Packet> msdu)
+{
+    if (const auto slot = IsAssociated() ? std::nullopt : SlotOf(msdu))
+    {
+        Lose(*slot, this, Loss::Outage);
     }
 }
 

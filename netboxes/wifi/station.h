@@ -65,6 +65,7 @@ class Station
     void TransmissionBegins(ns3::WifiConstPsduMap psdus, ns3::WifiTxVector vector, double power);
     void GroupFrameSettles(SlotId slot);
     void NotEnqueued(ns3::Ptr<const ns3::Packet> msdu);
+    void Refused(ns3::Ptr<const ns3::Packet> msdu);
     void QueueOverflows(ns3::Ptr<const ns3::WifiMpdu> mpdu);
     void Dropped(ns3::WifiMacDropReason reason, ns3::Ptr<const ns3::WifiMpdu> mpdu);
     /// Counts one loss here and tells the engine: for one station, or for everybody whom the frame has not reached.
