@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "configuration.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// One JSON object of the configuration. Every key must be asked for before Finish(), which refuses those
+/// that nobody knows.
+class Section
+{
+  public:
+    Section(const Json& json, std::string path) : m_json(json), m_path(std::move(path))
+    {
+        if (!json.is_object())
+        {
+            throw BadConfiguration((m_path.empty() ? "configuration" : m_path) + ": not an object");
+        }
+    }
+
+    std::string Path(const std::string& key) const
+    {
+        return m_path.empty() ? key : m_path + "." + key;
+    }
+
+    [[noreturn]] void Refuse(const std::string& key, const std::string& cause) const
+    {
+        throw BadConfiguration(Path(key) + ": " + cause);
+    }
+
+    /// The value of a key, null when it is absent.
+    const Json& At(const std::string& key)
+    {
+        static const Json absent;
+        m_asked.insert(key);
+        const auto found = m_json.find(key);
+        return found == m_json.end() ? absent : *found;
+    }
+
+    std::string Text(const std::string& key)
+    {
+        const auto& value = At(key);
+        if (!value.is_string() || value.get_ref<const std::string&>().empty())
+        {
+            Refuse(key, value.is_null() ? "missing" : "is " + value.dump() + ", not a text");
+        }
+        return value;
+    }
+
+    std::string TextOr(const std::string& key, const std::string& otherwise)
+    {
+        return At(key).is_null() ? otherwise : Text(key);
+    }
+
+    double NumberOr(const std::string& key, double otherwise, double least, double most)
+    {
+        const auto& value = At(key);
+        if (value.is_null())
+        {
+            return otherwise;
+        }
+        if (!value.is_number() || value.get<double>() < least || value.get<double>() > most)
+        {
+            Refuse(key,
+                   "is " + value.dump() + ", not a number from " + Json(least).dump() + " to " +
+                       Json(most).dump());
+        }
+        return value;
+    }
+
+    const Json& List(const std::string& key)
+    {
+        static const Json empty = Json::array();
+        const auto& value = At(key);
+        if (!value.is_null() && !value.is_array())
+        {
+            Refuse(key, "not a list");
+        }
+        return value.is_null() ? empty : value;
+    }
+
+    void Finish() const
+    {
+        for (const auto& [key, value] : m_json.items())
+        {
+            if (!m_asked.contains(key))
+            {
+                Refuse(key, "no such key");
+            }
+        }
+    }
+
+  private:
+    const Json& m_json;
+    std::string m_path;
+    std::set<std::string> m_asked;
+};
+
+constexpr double LONGEST_S = 1e9;
+
+std::int64_t Nanoseconds(double amount, double unit)
+{
+    return std::llround(amount * unit);
+}
+
+StationConfiguration ReadStation(const Json& json, const std::string& path, ClockKind clock)
+{
+    Section station(json, path);
+    StationConfiguration result;
+    result.name = station.Text("name");
+    Section port(station.At("port"), station.Path("port"));
+    const auto kind = port.Text("kind");
+    const std::string wanted = clock == ClockKind::Real ? "packet" : "pcapng";
+    if (kind != wanted)
+    {
+        port.Refuse("kind", "is \"" + kind + "\"; with this clock a port is of kind \"" + wanted + "\"");
+    }
+    if (clock == ClockKind::Real)
+    {
+        result.interface = port.Text("interface");
+    }
+    else
+    {
+        result.input = port.TextOr("input", "");
+        result.output = port.TextOr("output", "");
+    }
+    result.mtu = static_cast<std::uint32_t>(port.NumberOr("mtu", 0, 68, 9216));
+    port.Finish();
+    station.Finish();
+    return result;
+}
+
+RealtimeConfiguration ReadRealtime(const Json& json)
+{
+    RealtimeConfiguration result;
+    if (json.is_null())
+    {
+        return result;
+    }
+    Section realtime(json, "realtime");
+    result.limitNs = Nanoseconds(realtime.NumberOr("limit_us", 1000, 0, 1e9), 1e3);
+    const auto policy = realtime.TextOr("policy", "mark");
+    if (policy != "mark" && policy != "abort")
+    {
+        realtime.Refuse("policy", "is \"" + policy + R"(", not "mark" or "abort")");
+    }
+    result.abort = policy == "abort";
+    result.priority = static_cast<int>(realtime.NumberOr("priority", result.priority, 0, 99));
+    result.spinNs = Nanoseconds(realtime.NumberOr("spin_us", 50, 0, 10'000), 1e3);
+    result.spinShare = realtime.NumberOr("spin_share", result.spinShare, 0, 1);
+    result.timerSlackNs = static_cast<std::uint64_t>(realtime.NumberOr("timer_slack_ns", 1, 1, 1e9));
+    if (!realtime.At("runtime_us").is_null())
+    {
+        result.runtimeUs = static_cast<std::int64_t>(realtime.NumberOr("runtime_us", 0, 0, 1e6));
+    }
+    realtime.Finish();
+    return result;
+}
+
+ScheduledChange ReadChange(const Json& json, const std::string& path)
+{
+    Section change(json, path);
+    if (change.At("at_s").is_null() || change.At("value").is_null())
+    {
+        throw BadConfiguration(path + ": needs at_s, parameter and value");
+    }
+    const auto at = Nanoseconds(change.NumberOr("at_s", 0, 0, LONGEST_S), 1e9);
+    ScheduledChange result{at, change.Text("parameter"), change.At("value")};
+    change.Finish();
+    return result;
+}
+
+Json ReadFile(const std::string& path)
+{
+    std::ifstream file(path);
+    if (!file)
+    {
+        throw BadConfiguration("cannot read " + path + ": " + std::strerror(errno));
+    }
+    try
+    {
+        return Json::parse(file);
+    }
+    catch (const Json::exception& error)
+    {
+        throw BadConfiguration(path + " is not JSON: " + error.what());
+    }
+}
+
+void ReadStations(Section& root, Configuration& result)
+{
+    std::set<std::string> names;
+    for (const auto& station : root.List("stations"))
+    {
+        const auto path = "stations[" + std::to_string(result.stations.size()) + "]";
+        result.stations.push_back(ReadStation(station, path, result.clock));
+        if (!names.insert(result.stations.back().name).second)
+        {
+            throw BadConfiguration(path + ".name: a second station is called \"" +
+                                   result.stations.back().name + "\"");
+        }
+    }
+    if (result.stations.size() < 2 || result.stations.size() > UINT16_MAX)
+    {
+        root.Refuse("stations",
+                    "a segment joins from 2 to 65535 stations, not " +
+                        std::to_string(result.stations.size()));
+    }
+}
+
+} // namespace
+
+Configuration ReadConfiguration(const std::string& path)
+{
+    const auto json = ReadFile(path);
+    Section root(json, "");
+    Configuration result;
+    result.name = root.Text("name");
+    result.technology = root.Text("technology");
+    result.seed = static_cast<std::uint32_t>(root.NumberOr("seed", 1, 0, UINT32_MAX - 1));
+    const auto clock = root.Text("clock");
+    if (clock != "real" && clock != "virtual")
+    {
+        root.Refuse("clock", "is \"" + clock + R"(", not "real" or "virtual")");
+    }
+    result.clock = clock == "real" ? ClockKind::Real : ClockKind::Virtual;
+    if (!root.At("duration_s").is_null())
+    {
+        result.duration = Nanoseconds(root.NumberOr("duration_s", 0, 0, LONGEST_S), 1e9);
+    }
+    result.start = Nanoseconds(root.NumberOr("start_s", 0, 0, LONGEST_S), 1e9);
+    ReadStations(root, result);
+    try
+    {
+        result.classifier = Classifier(root.List("classes"));
+    }
+    catch (const std::invalid_argument& error)
+    {
+        root.Refuse("classes", error.what());
+    }
+    result.parameters = root.At("parameters").is_null() ? Json::object() : root.At("parameters");
+    result.realtime = ReadRealtime(root.At("realtime"));
+    result.control = root.TextOr("control", "");
+    result.records = root.TextOr("records", "");
+    result.statistics = root.TextOr("statistics", "");
+    for (const auto& change : root.List("events"))
+    {
+        result.changes.push_back(ReadChange(change, "events[" + std::to_string(result.changes.size()) + "]"));
+    }
+    root.Finish();
+    return result;
+}
+
+} // namespace netboxit

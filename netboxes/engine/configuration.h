@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "classifier.h"
+#include "segment.h"
+
+#include <optional>
+
+namespace netboxit
+{
+
+/// The configuration cannot be used. The message is one line that names the key and the cause.
+struct BadConfiguration : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+enum class ClockKind
+{
+    Real,
+    Virtual,
+};
+
+/// One station and where its frames come from: `interface` in real time, captures (each may be empty) in
+/// virtual time.
+struct StationConfiguration
+{
+    std::string name;
+    std::string interface;
+    std::string input;
+    std::string output;
+    std::uint32_t mtu{}; ///< 0: what the interface says, or 1500
+};
+
+struct RealtimeConfiguration
+{
+    std::int64_t limitNs{1'000'000}; ///< lateness beyond this is a miss
+    bool abort{false};               ///< a miss ends the netbox
+    int priority{50};                ///< SCHED_FIFO; 0: not asked for
+    std::int64_t spinNs{50'000};     ///< how long before an event the loop stops sleeping
+    double spinShare{0.2};           ///< of one core's time, at most, for spinning
+    std::uint64_t timerSlackNs{1};
+    /// CPU time that the kernel grants the container's real-time threads in each second; nothing: its general
+    /// limit of 95 %.
+    std::optional<std::int64_t> runtimeUs;
+};
+
+/// A live change at a simulated time.
+struct ScheduledChange
+{
+    std::int64_t at; ///< ns
+    std::string parameter;
+    Json value;
+};
+
+/// What `netbox.json` says (docs/architecture.md, "Netbox process").
+struct Configuration
+{
+    std::string name;
+    std::string technology;
+    std::uint32_t seed{1};
+    ClockKind clock{ClockKind::Real};
+    std::optional<std::int64_t> duration; ///< virtual time, ns
+    std::int64_t start{0}; ///< virtual time: simulated time at which the first input frame enters, ns
+    std::vector<StationConfiguration> stations;
+    Classifier classifier{Json::array()};
+    Json parameters;
+    RealtimeConfiguration realtime;
+    std::string control;    ///< path, empty: none
+    std::string records;    ///< path, empty: none
+    std::string statistics; ///< path, empty: none
+    std::vector<ScheduledChange> changes;
+};
+
+/// Reads a configuration file; throws BadConfiguration.
+Configuration ReadConfiguration(const std::string& path);
+
+} // namespace netboxit

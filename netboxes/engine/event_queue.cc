@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "event_queue.h"
+
+#include "ns3/abort.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace netboxit
+{
+
+using ns3::EventId;
+using ns3::EventImpl;
+using ns3::Time;
+
+ns3::TypeId EventQueue::GetTypeId()
+{
+    static ns3::TypeId tid =
+        ns3::TypeId("netboxit::EventQueue").SetParent<ns3::SimulatorImpl>().AddConstructor<EventQueue>();
+    return tid;
+}
+
+std::optional<std::int64_t> EventQueue::NextDue() const
+{
+    if (m_events->IsEmpty())
+    {
+        return std::nullopt;
+    }
+    return static_cast<std::int64_t>(m_events->PeekNext().key.m_ts);
+}
+
+void EventQueue::RunNext()
+{
+    const auto next = m_events->RemoveNext();
+    m_now = next.key.m_ts;
+    m_context = next.key.m_context;
+    m_currentUid = next.key.m_uid;
+    ++m_ran;
+    next.impl->Invoke();
+    next.impl->Unref();
+    m_context = ns3::Simulator::NO_CONTEXT;
+}
+
+void EventQueue::AdvanceTo(std::int64_t time)
+{
+    if (const auto target = static_cast<std::uint64_t>(time); target > m_now)
+    {
+        m_now = target;
+        // No event of this time has run yet: none may look expired.
+        m_currentUid = EventId::UID::INVALID;
+    }
+}
+
+void EventQueue::Destroy()
+{
+    while (!m_destroyEvents.empty())
+    {
+        const ns3::Ptr<EventImpl> event = m_destroyEvents.front().PeekEventImpl();
+        m_destroyEvents.pop_front();
+        if (!event->IsCancelled())
+        {
+            event->Invoke();
+        }
+    }
+}
+
+void EventQueue::DoDispose()
+{
+    while (!m_events->IsEmpty())
+    {
+        m_events->RemoveNext().impl->Unref();
+    }
+    m_events = nullptr;
+    SimulatorImpl::DoDispose();
+}
+
+bool EventQueue::IsFinished() const
+{
+    return m_stopped || m_events->IsEmpty();
+}
+
+void EventQueue::Stop()
+{
+    m_stopped = true;
+}
+
+EventId EventQueue::Stop(const Time& delay)
+{
+    return ns3::Simulator::Schedule(delay, [this] { Stop(); });
+}
+
+EventId EventQueue::Insert(std::uint32_t context, const Time& delay, EventImpl* event)
+{
+    NS_ABORT_MSG_IF(delay.IsStrictlyNegative(), "an event was scheduled with a delay of " << delay);
+    const auto due = m_now + static_cast<std::uint64_t>(delay.GetNanoSeconds());
+    const auto uid = m_nextUid++;
+    // Numbers run out after some hours of a busy netbox; those below VALID have other meanings.
+    m_nextUid = std::max<std::uint32_t>(m_nextUid, EventId::UID::VALID);
+    m_events->Insert({event, {due, uid, context}});
+    return EventId(event, due, context, uid);
+}
+
+EventId EventQueue::Schedule(const Time& delay, EventImpl* event)
+{
+    return Insert(m_context, delay, event);
+}
+
+void EventQueue::ScheduleWithContext(std::uint32_t context, const Time& delay, EventImpl* event)
+{
+    Insert(context, delay, event);
+}
+
+EventId EventQueue::ScheduleNow(EventImpl* event)
+{
+    return Insert(m_context, Time(0), event);
+}
+
+EventId EventQueue::ScheduleDestroy(EventImpl* event)
+{
+    const EventId id(ns3::Ptr<EventImpl>(event, false), m_now, m_context, EventId::UID::DESTROY);
+    m_destroyEvents.push_back(id);
+    return id;
+}
+
+void EventQueue::Remove(const EventId& id)
+{
+    if (id.GetUid() == EventId::UID::DESTROY)
+    {
+        m_destroyEvents.remove(id);
+        return;
+    }
+    if (IsExpired(id))
+    {
+        return;
+    }
+    m_events->Remove({id.PeekEventImpl(), {id.GetTs(), id.GetUid(), id.GetContext()}});
+    id.PeekEventImpl()->Cancel();
+    id.PeekEventImpl()->Unref();
+}
+
+void EventQueue::Cancel(const EventId& id)
+{
+    if (!IsExpired(id))
+    {
+        id.PeekEventImpl()->Cancel();
+    }
+}
+
+bool EventQueue::IsExpired(const EventId& id) const
+{
+    if (id.GetUid() == EventId::UID::DESTROY)
+    {
+        return id.PeekEventImpl() == nullptr || id.PeekEventImpl()->IsCancelled() ||
+               std::ranges::find(m_destroyEvents, id) == m_destroyEvents.end();
+    }
+    return id.PeekEventImpl() == nullptr || id.GetTs() < m_now ||
+           (id.GetTs() == m_now && id.GetUid() <= m_currentUid) || id.PeekEventImpl()->IsCancelled();
+}
+
+void EventQueue::Run()
+{
+    NS_ABORT_MSG("Simulator::Run has no meaning in a netbox: its loop runs the events");
+}
+
+Time EventQueue::Now() const
+{
+    return ns3::NanoSeconds(m_now);
+}
+
+Time EventQueue::GetDelayLeft(const EventId& id) const
+{
+    return IsExpired(id) ? Time(0) : ns3::NanoSeconds(id.GetTs() - m_now);
+}
+
+Time EventQueue::GetMaximumSimulationTime() const
+{
+    return ns3::NanoSeconds(std::numeric_limits<std::int64_t>::max());
+}
+
+void EventQueue::SetScheduler(ns3::ObjectFactory schedulerFactory)
+{
+    const auto scheduler = schedulerFactory.Create<ns3::Scheduler>();
+    while (m_events && !m_events->IsEmpty())
+    {
+        scheduler->Insert(m_events->RemoveNext());
+    }
+    m_events = scheduler;
+}
+
+std::uint32_t EventQueue::GetSystemId() const
+{
+    return 0;
+}
+
+std::uint32_t EventQueue::GetContext() const
+{
+    return m_context;
+}
+
+std::uint64_t EventQueue::GetEventCount() const
+{
+    return m_ran;
+}
+
+} // namespace netboxit

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "headers.h"
+
+#include <algorithm>
+
+namespace netboxit
+{
+
+namespace
+{
+
+// IANA protocol numbers.
+constexpr std::uint8_t HOP_BY_HOP = 0;
+constexpr std::uint8_t TCP = 6;
+constexpr std::uint8_t UDP = 17;
+constexpr std::uint8_t DCCP = 33;
+constexpr std::uint8_t ROUTING = 43;
+constexpr std::uint8_t FRAGMENT = 44;
+constexpr std::uint8_t ENCRYPTED = 50;
+constexpr std::uint8_t AUTHENTICATION = 51;
+constexpr std::uint8_t DESTINATION_OPTIONS = 60;
+constexpr std::uint8_t SCTP = 132;
+constexpr std::uint8_t MOBILITY = 135;
+constexpr std::uint8_t UDP_LITE = 136;
+
+void ReadPorts(IpHeaders& ip, Bytes transport)
+{
+    constexpr std::array withPorts{TCP, UDP, DCCP, SCTP, UDP_LITE};
+    if (transport.size() < 4 || std::ranges::find(withPorts, ip.protocol.value()) == withPorts.end())
+    {
+        return;
+    }
+    ip.sourcePort = BigEndian16(transport, 0);
+    ip.destinationPort = BigEndian16(transport, 2);
+    ip.hasPorts = true;
+}
+
+std::optional<IpHeaders> ReadIpv4(Bytes packet)
+{
+    if (packet.size() < 20 || packet[0] >> 4 != 4)
+    {
+        return std::nullopt;
+    }
+    const std::size_t headerLength = (packet[0] & 0x0fu) * 4;
+    const std::size_t totalLength = BigEndian16(packet, 2);
+    if (headerLength < 20 || totalLength < headerLength || packet.size() < headerLength)
+    {
+        return std::nullopt;
+    }
+    const auto whole = packet.first(std::min(totalLength, packet.size()));
+    IpHeaders ip{.version = 4,
+                 .dscp = static_cast<std::uint8_t>(packet[1] >> 2),
+                 .protocol = packet[9],
+                 .source = packet.subspan(12, 4),
+                 .destination = packet.subspan(16, 4),
+                 .header = whole.first(headerLength),
+                 .payload = whole.subspan(headerLength)};
+    const bool first = (BigEndian16(packet, 6) & 0x1fff) == 0;
+    if (first)
+    {
+        ReadPorts(ip, ip.payload);
+    }
+    return ip;
+}
+
+/// Walks the extension headers (RFC 8200, section 4) to the transport header.
+void ReadTransportOfIpv6(IpHeaders& ip, std::uint8_t next)
+{
+    Bytes rest = ip.payload;
+    while (true)
+    {
+        std::size_t length = 0;
+        switch (next)
+        {
+        case HOP_BY_HOP:
+        case ROUTING:
+        case DESTINATION_OPTIONS:
+        case MOBILITY:
+            length = rest.size() < 2 ? 0 : (rest[1] + 1u) * 8;
+            break;
+        case AUTHENTICATION: // RFC 4302, section 2.2: in units of 4 bytes, minus 2
+            length = rest.size() < 2 ? 0 : (rest[1] + 2u) * 4;
+            break;
+        case FRAGMENT:
+            length = 8;
+            break;
+        case ENCRYPTED:
+            return;
+        default:
+            ip.protocol = next;
+            ReadPorts(ip, rest);
+            return;
+        }
+        if (length == 0 || rest.size() < length)
+        {
+            return;
+        }
+        const bool laterFragment = next == FRAGMENT && (BigEndian16(rest, 2) & 0xfff8) != 0;
+        next = rest[0];
+        if (laterFragment)
+        {
+            // What follows is data of some earlier fragment's transport header.
+            ip.protocol = next;
+            return;
+        }
+        rest = rest.subspan(length);
+    }
+}
+
+std::optional<IpHeaders> ReadIpv6(Bytes packet)
+{
+    constexpr std::size_t HEADER = 40;
+    if (packet.size() < HEADER || packet[0] >> 4 != 6)
+    {
+        return std::nullopt;
+    }
+    const std::size_t payloadLength = BigEndian16(packet, 4);
+    IpHeaders ip{.version = 6,
+                 .dscp = static_cast<std::uint8_t>(BigEndian16(packet, 0) >> 6 & 0x3f),
+                 .protocol = std::nullopt,
+                 .source = packet.subspan(8, 16),
+                 .destination = packet.subspan(24, 16),
+                 .header = packet.first(HEADER),
+                 .payload = packet.subspan(HEADER, std::min(payloadLength, packet.size() - HEADER))};
+    ReadTransportOfIpv6(ip, packet[6]);
+    return ip;
+}
+
+/// Layer-3 length of what follows the EtherType, without the padding that brings a frame to Ethernet's
+/// minimum.
+std::size_t LayerThreeLength(const Headers& headers)
+{
+    const auto& rest = headers.afterType;
+    if (headers.ip)
+    {
+        return headers.ip->header.size() + headers.ip->payload.size();
+    }
+    if (headers.etherType == ether_type::ARP && rest.size() >= 8)
+    {
+        // RFC 826: 8 bytes, then two hardware and two protocol addresses.
+        return std::min<std::size_t>(8 + 2 * (rest[4] + std::size_t{rest[5]}), rest.size());
+    }
+    // IEEE 802.3 clause 3.2.6: up to 1500 the field is a length.
+    return headers.etherType <= 1500 ? std::min<std::size_t>(headers.etherType, rest.size()) : rest.size();
+}
+
+} // namespace
+
+Headers ReadHeaders(Bytes frame)
+{
+    Headers headers;
+    std::copy_n(frame.begin(), 6, headers.destination.begin());
+    std::copy_n(frame.begin() + 6, 6, headers.source.begin());
+    std::size_t at = ETHERNET_HEADER;
+    headers.outerType = headers.etherType = BigEndian16(frame, 12);
+    while ((headers.etherType == ether_type::VLAN || headers.etherType == ether_type::SERVICE_VLAN) &&
+           frame.size() >= at + VLAN_TAG)
+    {
+        headers.etherType = BigEndian16(frame, at + 2);
+        at += VLAN_TAG;
+    }
+    headers.afterType = frame.subspan(at);
+    if (headers.etherType == ether_type::IPV4)
+    {
+        headers.ip = ReadIpv4(headers.afterType);
+    }
+    else if (headers.etherType == ether_type::IPV6)
+    {
+        headers.ip = ReadIpv6(headers.afterType);
+    }
+    headers.length = static_cast<std::uint32_t>(at - ETHERNET_HEADER + LayerThreeLength(headers));
+    return headers;
+}
+
+} // namespace netboxit

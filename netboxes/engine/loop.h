@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "netbox.h"
+
+namespace netboxit
+{
+
+/// Runs a netbox until it ends.
+class Loop
+{
+  public:
+    virtual ~Loop() = default;
+    /// The exit status.
+    virtual int Run() = 0;
+};
+
+/// SIGTERM and SIGINT as something to wait on, for as long as it lives.
+class EndSignal
+{
+  public:
+    EndSignal();
+
+    int Descriptor() const
+    {
+        return m_descriptor.Get();
+    }
+
+    /// True once one of them has come. Does not wait.
+    bool HasCome();
+
+  private:
+    netboxit::Descriptor m_descriptor;
+    bool m_come{false};
+};
+
+} // namespace netboxit

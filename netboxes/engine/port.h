@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "headers.h"
+#include "slots.h"
+
+#include <string>
+
+namespace netboxit
+{
+
+/// A frame that a port has received into a slot: `slot->bytes` is set.
+struct Reception
+{
+    Slot* slot{};
+    std::int64_t stamp{}; ///< when it arrived, ns since 1970
+};
+
+/// A copy of a frame that a port shall hand over.
+struct Departure
+{
+    Slot* slot{};
+    std::int64_t due{}; ///< simulated time of its arrival at this station, ns
+    bool taken{};       ///< the port has handed it over
+};
+
+/// What a port has counted.
+struct PortCounters
+{
+    std::uint64_t received{};
+    std::uint64_t sent{};
+    std::uint64_t
+        overloadDrops{}; ///< the netbox was behind the clock, or the kernel's or its own memory was full
+    std::uint64_t oversizeDrops{};    ///< longer than MTU and Ethernet header with one VLAN tag
+    std::uint64_t malformed{};        ///< shorter than an Ethernet header
+    std::uint64_t sendDrops{};        ///< the far side would not take it
+    std::uint64_t checksumsMissing{}; ///< left to an offload that an emulated wire does not have: the
+                                      ///< receiver will drop it
+};
+
+/// Where a station's frames enter and leave the netbox. Implementations move frames in batches and never
+/// block.
+///
+/// The slots are given for the frames to be received into, so an implementation whose frames lie in memory of
+/// its own (a shared ring) copies once, as the kernel does for a packet socket.
+class Port
+{
+  public:
+    virtual ~Port() = default;
+
+    virtual const std::string& Name() const = 0;
+    /// Largest layer-3 packet in bytes.
+    virtual std::uint32_t Mtu() const = 0;
+    /// What to wait on for a frame; -1 when there is nothing to wait for (virtual time).
+    virtual int Descriptor() const = 0;
+    /// Receives frames into the slots of `batch`, at most as many, and returns how many. Frames that are
+    /// counted as malformed or oversize are left out.
+    virtual std::size_t Receive(std::span<Reception> batch) = 0;
+    /// Hands over frames, and says of each whether it was taken: the others are dropped and counted.
+    /// `stamp` is their time in ns since 1970, where the port itself must say it.
+    virtual void Send(std::span<Departure> departures, std::int64_t stamp) = 0;
+    /// Brings counters up to date that others keep (the kernel's drops), and files that others read.
+    virtual void Refresh() = 0;
+
+    PortCounters counters;
+
+  protected:
+    /// Whether a frame of this many bytes (without FCS) may enter; counts it.
+    bool Accept(std::size_t bytes)
+    {
+        ++counters.received;
+        if (bytes < ETHERNET_HEADER)
+        {
+            ++counters.malformed;
+            return false;
+        }
+        if (bytes > Mtu() + ETHERNET_HEADER + VLAN_TAG)
+        {
+            ++counters.oversizeDrops;
+            return false;
+        }
+        return true;
+    }
+};
+
+} // namespace netboxit

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "segment.h"
+
+#include "ns3/simulator.h"
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// A segment for tests of the engine: every frame arrives after a fixed `delay` (s); those of traffic class
+/// `lost` are lost on air, those of class `forgotten` are never heard of again, and each copy of those of
+/// class `doubled` arrives twice. An event every `tick` (s, 0: none) loads the loop; `limit` is the longest
+/// layer-3 packet (bytes) that it carries.
+class Loopwire : public Segment
+{
+  public:
+    explicit Loopwire(const SegmentSetup& setup)
+        : m_stations(setup.stations), m_classes(setup.classes), m_fates(setup.fates),
+          m_delay(ns3::Seconds(setup.parameters.value("delay", 0.0))),
+          m_tick(ns3::Seconds(setup.parameters.value("tick", 0.0))),
+          m_limit(setup.parameters.value("limit", 65535u))
+    {
+        if (m_tick.IsStrictlyPositive())
+        {
+            Tick();
+        }
+    }
+
+    void Transmit(StationId from, Destination to, const Frame& frame) override
+    {
+        m_bytes += frame.length;
+        const auto& name = m_classes[frame.trafficClass];
+        if (frame.length > m_limit || name == "lost")
+        {
+            m_fates.LoseAll(frame.slot, name == "lost" ? Loss::OnAir : Loss::Unsupported);
+        }
+        else if (name != "forgotten")
+        {
+            const unsigned copies = name == "doubled" ? 2 : 1;
+            const auto token = MakeToken(frame);
+            for (unsigned copy = 0; copy < copies; ++copy)
+            {
+                ns3::Simulator::Schedule(m_delay, [this, from, to, token] { Arrive(from, to, token); });
+            }
+        }
+    }
+
+    void Set(std::string_view parameter, const Json& value) override
+    {
+        if (parameter != "delay")
+        {
+            throw UnknownParameter("no live parameter \"" + std::string(parameter) + "\": there is delay");
+        }
+        if (!value.is_number() || value.get<double>() < 0 || value.get<double>() > 10)
+        {
+            throw OutOfRange("delay is " + value.dump() + ", not a number from 0 to 10 s");
+        }
+        m_delay = ns3::Seconds(value.get<double>());
+    }
+
+    Json Read() const override
+    {
+        return {{"stations", Json::object()}, {"bytes", m_bytes}};
+    }
+
+  private:
+    void Arrive(StationId from, Destination to, const ns3::Ptr<const ns3::Packet>& token)
+    {
+        const auto slot = ReadToken(token).value();
+        for (StationId station = 0; station < m_stations.size(); ++station)
+        {
+            if (to.IsEveryone() ? station != from : station == *to.station)
+            {
+                m_fates.Deliver(slot, station);
+            }
+        }
+    }
+
+    void Tick()
+    {
+        ns3::Simulator::Schedule(m_tick, [this] { Tick(); });
+    }
+
+    std::vector<std::string> m_stations;
+    std::vector<std::string> m_classes;
+    Fates& m_fates;
+    ns3::Time m_delay;
+    ns3::Time m_tick;
+    std::uint32_t m_limit;
+    std::uint64_t m_bytes{0};
+};
+
+} // namespace
+
+std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)
+{
+    return std::make_unique<Loopwire>(setup);
+}
+
+} // namespace netboxit

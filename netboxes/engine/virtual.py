@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run a segment in virtual time: frames with their times in, frames with their times out, independent of the machine's load."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import struct
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netboxes.technology import technologies
+from results import pcapng, records
+
+ROOT = Path(__file__).resolve().parents[2]
+#: A frame and the simulated time, in seconds, at which it enters or leaves its port.
+TimedFrame = tuple[float, bytes]
+#: A live change: simulated time in seconds, parameter, value in base units.
+Change = tuple[float, str, Any]
+
+
+class EmulationFailed(RuntimeError):
+    """The netbox did not end with success; the message has its command, exit status and what it wrote on stderr."""
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """What came out of a run. Times count from the start of the simulation."""
+
+    #: For each station, what left its port, in order.
+    received: dict[str, list[TimedFrame]]
+    #: One record a copy of a frame (results.records.RECORD); times in ns since the start of the simulation.
+    records: NDArray[np.void]
+    #: What the control method `statistics` would have answered at the end.
+    statistics: dict[str, Any]
+
+
+def emulate(
+    technology: str,
+    parameters: Mapping[str, Any],
+    frames: Mapping[str, Sequence[TimedFrame]],
+    *,
+    seed: int = 1,
+    classes: Sequence[Mapping[str, Any]] | None = None,
+    events: Sequence[Change] = (),
+    duration_s: float | None = None,
+) -> Emulation:
+    """Run `technology` with parameters as in YAML (its `stations` included) on frames that enter at stated times.
+
+    Without `duration_s` the run ends 1 s after the last frame is accounted for.
+    Raises pydantic.ValidationError for bad parameters, EmulationFailed when the netbox fails.
+    """
+    model = technologies()[technology].model_validate(parameters)
+    values = model.model_dump(mode="json")
+    stations = list(values["stations"])
+    return run(technology, stations, values, frames, seed=seed, classes=classes, events=events, duration_s=duration_s)
+
+
+def run(
+    segment: str,
+    stations: Sequence[str],
+    parameters: Mapping[str, Any],
+    frames: Mapping[str, Sequence[TimedFrame]],
+    *,
+    seed: int = 1,
+    classes: Sequence[Mapping[str, Any]] | None = None,
+    events: Sequence[Change] = (),
+    duration_s: float | None = None,
+) -> Emulation:
+    """As `emulate`, for any netbox-<segment> program and parameters that are in base units already."""
+    if unknown := set(frames) - set(stations):
+        raise ValueError(f"frames for {', '.join(sorted(unknown))}: no such station among {', '.join(stations)}")
+    with tempfile.TemporaryDirectory(prefix="netboxit-") as name:
+        folder = Path(name)
+        start_ns = min((_ns(time) for each in frames.values() for time, _ in each), default=0)
+        for station, timed in frames.items():
+            pcapng.write(
+                folder / f"{station}-in.pcapng", [(_ns(time), data) for time, data in sorted(timed, key=lambda item: item[0])]
+            )
+        configuration = {
+            "name": "virtual",
+            "technology": segment,
+            "seed": seed,
+            "clock": "virtual",
+            "duration_s": duration_s,
+            "start_s": start_ns / 1e9,
+            "stations": [_station(folder, station, station in frames) for station in stations],
+            "classes": list(classes or ()),
+            "parameters": parameters,
+            "records": str(folder / "frames.bin"),
+            "statistics": str(folder / "statistics.json"),
+            "events": [{"at_s": at, "parameter": parameter, "value": value} for at, parameter, value in events],
+        }
+        file = folder / "netbox.json"
+        file.write_text(json.dumps(configuration))
+        _run_netbox(segment, file)
+        return Emulation(
+            {s: [(p.time_ns / 1e9, p.data) for p in pcapng.read(folder / f"{s}-out.pcapng")] for s in stations},
+            records.read(folder / "frames.bin"),
+            json.loads((folder / "statistics.json").read_text()),
+        )
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)
+
+
+def _station(folder: Path, name: str, has_input: bool) -> dict[str, Any]:
+    given = str(folder / f"{name}-in.pcapng") if has_input else None
+    return {"name": name, "port": {"kind": "pcapng", "input": given, "output": str(folder / f"{name}-out.pcapng")}}
+
+
+def program(segment: str) -> Path:
+    """Where netbox-<segment> was built: in `build`, or in the folder that $NETBOXIT_BUILD names."""
+    return Path(os.environ.get("NETBOXIT_BUILD", ROOT / "build")) / "bin" / f"netbox-{segment}"
+
+
+def _run_netbox(segment: str, configuration: Path) -> None:
+    command = [str(program(segment)), str(configuration)]
+    try:
+        subprocess.run(command, check=True, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise EmulationFailed(f"{command[0]} is not built: run `make setup`, or set NETBOXIT_BUILD") from None
+    except subprocess.CalledProcessError as error:
+        raise EmulationFailed(f"{' '.join(command)} ended with {error.returncode}: {error.stderr.strip()}") from error
+
+
+def mac(station: int) -> bytes:
+    """A MAC address for tests: locally administered, the same for the same number."""
+    return b"\x02\x00\x00\x00" + struct.pack(">H", station)
+
+
+BROADCAST = b"\xff" * 6
+
+
+def ethernet(source: bytes, destination: bytes, ether_type: int, payload: bytes) -> bytes:
+    """An Ethernet frame without FCS, padded to the minimum of 60 bytes."""
+    return (destination + source + struct.pack(">H", ether_type) + payload).ljust(60, b"\0")
+
+
+def udp(
+    source: int,
+    destination: int,
+    payload: int = 100,
+    *,
+    dscp: int = 0,
+    ports: tuple[int, int] = (40000, 5004),
+    identification: int = 0,
+    version: int = 4,
+) -> bytes:
+    """An Ethernet frame with a UDP datagram of `payload` bytes between two station numbers (their MAC and IP addresses).
+
+    Its layer-3 length is payload + 28 bytes (IPv4) or payload + 48 bytes (IPv6). `identification` tells frames apart: it
+    stands in the IPv4 field and in the first payload bytes. Checksums are right, so any tool can look at the frames.
+    """
+    body = struct.pack(">I", identification)[-min(4, payload) :] if payload else b""
+    body = body.ljust(payload, b"\0")
+    addresses = [_address(number, version).packed for number in (source, destination)]
+    length = 8 + payload
+    pseudo = b"".join(addresses) + struct.pack(">IHBB", length, 0, 0, 17)
+    header = struct.pack(">HHHH", *ports, length, 0)
+    checksum = _checksum(pseudo + header + body) or 0xFFFF
+    datagram = header[:6] + struct.pack(">H", checksum) + body
+    if version == 6:
+        packet = struct.pack(">IHBB", 6 << 28 | dscp << 22, length, 17, 64) + b"".join(addresses) + datagram
+        return ethernet(mac(source), mac(destination), 0x86DD, packet)
+    fields = struct.pack(">BBHHHBBH", 0x45, dscp << 2, 20 + length, identification & 0xFFFF, 0, 64, 17, 0) + b"".join(addresses)
+    fields = fields[:10] + struct.pack(">H", _checksum(fields)) + fields[12:]
+    return ethernet(mac(source), mac(destination), 0x0800, fields + datagram)
+
+
+def vlan(frame: bytes, identifier: int, priority: int = 0) -> bytes:
+    """The frame with an IEEE 802.1Q tag."""
+    return frame[:12] + struct.pack(">HH", 0x8100, priority << 13 | identifier) + frame[12:]
+
+
+def _address(station: int, version: int) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    return ipaddress.IPv4Address(0x0A00_0000 + station) if version == 4 else ipaddress.IPv6Address((0xFD << 120) + station)
+
+
+def _checksum(data: bytes) -> int:
+    """RFC 1071."""
+    total: int = sum(struct.unpack(f">{len(data) // 2 + len(data) % 2}H", data + bytes(len(data) % 2)))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
