@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "click_router.h"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace netboxit
+{
+
+enum class ControlAccess
+{
+    ReadWrite,
+    ReadOnly,
+};
+
+/// One client's conversation in the protocol Click::ControlSocket/1.3: bytes in, bytes out, no sockets.
+class ControlSession
+{
+  public:
+    static constexpr std::size_t LONGEST_LINE = 64 << 10;
+    static constexpr std::size_t LARGEST_DATA = 1 << 20;
+
+    ControlSession(ClickRouter& router, ControlAccess access);
+
+    /// Takes what the client sent and answers every command that is complete.
+    void Take(std::string_view bytes);
+
+    /// What is still to be sent; the caller removes what it sent.
+    std::string& Output() { return m_output; }
+
+    bool Closed() const { return m_closed; }
+    bool StopWanted() const { return m_stopWanted; }
+
+  private:
+    /// A command that waits for its data: WRITEDATA and READDATA for a number of bytes, WRITEUNTIL and READUNTIL for a line.
+    struct Pending
+    {
+        bool write{};
+        std::string handler;
+        std::optional<std::size_t> size;
+        std::string terminator;
+        std::string data;
+    };
+
+    struct Handler
+    {
+        std::string element;
+        std::string name;
+        bool readable{};
+        bool writable{};
+    };
+
+    bool Step();
+    bool StepData();
+    std::optional<std::string> NextLine();
+    void Command(std::string_view line);
+    void Expect(bool write, bool counted, std::string_view arguments);
+    void Finish(const Pending& pending);
+    void Help();
+
+    std::optional<Handler> Find(std::string_view address);
+    std::optional<std::string> FindElement(const std::string& name) const;
+    bool Permitted(const Handler& handler, std::string_view address, bool write);
+    void Check(std::string_view address, bool write);
+    void ReadHandler(std::string_view address, std::string_view parameter);
+    void WriteHandler(std::string_view address, std::string_view text);
+    void Reply(int code, std::string_view message, std::string_view details = {});
+
+    ClickRouter& m_router;
+    ControlAccess m_access;
+    std::string m_input;
+    std::string m_output;
+    std::optional<Pending> m_pending;
+    bool m_closed{false};
+    bool m_stopWanted{false};
+};
+
+} // namespace netboxit

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace netboxit
+{
+
+/// The command line of click-router, see README.md.
+struct Options
+{
+    std::string configuration;
+    std::map<std::string, std::string> defines;
+    std::optional<std::string> control;
+    std::optional<std::string> statistics;
+    int priority{0};
+    std::chrono::milliseconds wait{10'000};
+    bool check{false};
+};
+
+/// The command line makes no sense; the message says which word.
+struct BadOption : std::invalid_argument
+{
+    using std::invalid_argument::invalid_argument;
+};
+
+Options ReadOptions(int argc, char** argv);
+
+inline constexpr const char* USAGE =
+    "usage: click-router [--control UNIXSOCKET] [--statistics FILE] [--define NAME=VALUE]… [--priority N] [--wait SECONDS] [--check] "
+    "CONFIGURATION.click";
+
+} // namespace netboxit
