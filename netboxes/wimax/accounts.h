@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "../engine/segment.h"
+
+#include "ns3/nstime.h"
+
+#include <array>
+#include <vector>
+
+namespace netboxit::wimax
+{
+
+/// An Ethernet frame on one hop of the cell: a subscriber to the base station, or the base station to one or more subscribers.
+struct Sdu
+{
+    Frame frame;
+    StationId from{};                ///< whose port it came in by
+    Destination to;                  ///< where it shall go in the end
+    std::vector<StationId> receivers;///< of this hop
+    std::vector<bool> corrupted;     ///< by receiver: a fragment was lost
+    bool uplink{};
+    std::uint32_t bytes{}; ///< with Ethernet header
+    std::uint32_t sent{};  ///< bytes taken out of the queue so far
+    ns3::Time enqueued;
+};
+
+/// Tells the engine what became of frames, and counts it by subscriber station.
+class Accounts
+{
+  public:
+    Accounts(Fates& fates, std::size_t stations);
+
+    /// The frame leaves the cell at `station`; `subscriber` is the one whose link it came over.
+    void Deliver(const Sdu& sdu, StationId station, StationId subscriber);
+    /// No receiver of this hop will get it, nor will those that it would have gone to afterwards.
+    void Lose(const Sdu& sdu, Loss reason);
+    /// One receiver of a downlink hop will not get it.
+    void LoseCopy(const Sdu& sdu, StationId receiver, Loss reason);
+    /// The frame never got as far as a queue: the copy for `destination`.
+    void Refuse(const Frame& frame, StationId destination, StationId subscriber, Loss reason);
+    void RefuseAll(const Frame& frame, StationId subscriber, Loss reason);
+
+    Json Read(StationId subscriber) const;
+
+  private:
+    struct Counters
+    {
+        std::uint64_t uplinkFrames{};
+        std::uint64_t downlinkFrames{};
+        std::array<std::uint64_t, 8> lost{}; ///< by Loss
+    };
+
+    void Count(StationId subscriber, Loss reason) { ++m_counters[subscriber].lost[static_cast<std::size_t>(reason)]; }
+
+    Fates& m_fates;
+    std::vector<Counters> m_counters;
+};
+
+} // namespace netboxit::wimax

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be said of an IEEE 802.16 cell in YAML. Limits of the live parameters are repeated in live_parameters.cc."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from netboxes.technology import StationParameters, Technology
+from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, quantity
+
+Distance = quantity(LENGTH, 1.0, 50e3)
+TxPower = quantity(POWER, -30.0, 60.0)
+AntennaGain = quantity(GAIN, -20.0, 40.0)
+Rate = quantity(RATE, 1e3, 100e6)
+Queue = quantity(SIZE, 1514.0, 100e6)
+Interval = quantity(TIME, 1e-3, 10.0)
+
+#: Frame durations of WirelessMAN-OFDM (IEEE 802.16-2009, 8.3.5.1, Table 230), seconds.
+FRAME_DURATIONS = (2.5e-3, 4e-3, 5e-3, 8e-3, 10e-3, 12.5e-3, 20e-3)
+
+#: Scheduling services that know a parameter which others do not (6.3.5.2).
+OWNERS = {
+    "reserved_rate": ("UGS", "rtPS", "nrtPS"),
+    "grant_interval": ("UGS",),
+    "polling_interval": ("rtPS", "nrtPS"),
+    "packet_size": ("UGS",),
+}
+
+SPEED_OF_LIGHT = 299_792_458.0
+
+
+class Station(StationParameters):
+    """One station of the cell."""
+
+    role: Literal["base", "subscriber"] = Field(description="base: the base station, exactly one of a cell.")
+    distance: Distance | None = Field(None, description="From the base station; default: the cell's `distance`.")  # type: ignore[valid-type]
+    tx_power: TxPower | None = Field(None, description="Default: the cell's `tx_power`.")  # type: ignore[valid-type]
+    antenna_gain: AntennaGain | None = Field(None, description="Default: the cell's `antenna_gain`.")  # type: ignore[valid-type]
+
+
+class ServiceFlow(BaseModel):
+    """The QoS of one traffic class in one direction (IEEE 802.16-2009, 6.3.5.2 and 11.13).
+
+    Rates count whole Ethernet frames without FCS.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
+
+    traffic_class: str = Field(alias="class", description="A class that the netbox declares.")
+    direction: Literal["uplink", "downlink"] = Field(description="uplink: subscriber to base station.")
+    scheduling: Literal["UGS", "rtPS", "nrtPS", "BE"] = Field(
+        description="UGS: fixed grants, unasked; rtPS: polled; nrtPS: polled rarely, also contends; BE: contends."
+    )
+    reserved_rate: Rate | None = Field(None, description="Minimum reserved traffic rate (11.13.8); UGS needs it, BE has none.")  # type: ignore[valid-type]
+    maximum_rate: Rate | None = Field(  # type: ignore[valid-type]
+        None, description="Maximum sustained traffic rate (11.13.6), a token bucket; default: none, for UGS the reserved rate."
+    )
+    maximum_latency: quantity(TIME, 1e-3, 60.0) | None = Field(  # type: ignore[valid-type]
+        None, description="A frame that waited longer is discarded before it is sent (after 11.13.14); default: never."
+    )
+    grant_interval: Interval | None = Field(None, description="UGS: unsolicited grant interval (11.13.20); default: a frame.")  # type: ignore[valid-type]
+    polling_interval: Interval | None = Field(  # type: ignore[valid-type]
+        None, description="rtPS, nrtPS: unsolicited polling interval (11.13.21); default: a frame for rtPS, 1 s for nrtPS."
+    )
+    packet_size: quantity(SIZE, 20.0, 1518.0) | None = Field(  # type: ignore[valid-type]
+        None, description="UGS: size of the Ethernet frames (11.13.16), for the headers in a grant; default: one frame a grant."
+    )
+    station: str | None = Field(None, description="The subscriber that has this flow; default: each subscriber has one.")
+    queue: Queue | None = Field(None, description="Room of its queue; default: the cell's `queue`.")  # type: ignore[valid-type]
+
+    @model_validator(mode="after")
+    def _check_scheduling(self) -> Self:
+        name = f"the {self.scheduling} {self.direction} flow of class {self.traffic_class!r}"
+        if self.scheduling == "UGS" and self.reserved_rate is None:
+            raise ValueError(f"{name} needs `reserved_rate`: its grants are made of it")
+        for field, owners in OWNERS.items():
+            if getattr(self, field) is not None and self.scheduling not in owners:
+                raise ValueError(f"{name} has no `{field}`; only {' and '.join(owners)} have")
+        if self.maximum_rate is not None and self.maximum_rate < (self.reserved_rate or 0.0):
+            raise ValueError(f"{name} has a `maximum_rate` below its `reserved_rate`")
+        return self
+
+
+class Parameters(Technology):
+    """A point-to-multipoint cell of IEEE 802.16 WirelessMAN-OFDM (256 carriers) in TDD."""
+
+    LIVE: ClassVar[frozenset[str]] = frozenset(
+        {"distance", "tx_power", "frequency", "noise_figure", "implementation_loss", "path_loss_exponent"}
+    )
+    FRAME_CLOCK: ClassVar[bool] = True
+
+    stations: dict[str, Station] = Field(min_length=2, description="Exactly one base, the others `role: subscriber`.")
+    distance: Distance = Field(description="Of each subscriber from the base station.")  # type: ignore[valid-type]
+    tx_power: TxPower = Field(30.0, description="Of every station; 30 dBm in Table 6.1 of the thesis.")  # type: ignore[valid-type]
+    antenna_gain: AntennaGain = Field(0.0, description="Of every antenna towards the other end.")  # type: ignore[valid-type]
+    frequency: quantity(FREQUENCY, 2e9, 11e9) = Field(5e9, description="Below 11 GHz (IEEE 802.16-2009, 1.3.4).")  # type: ignore[valid-type]
+    bandwidth: quantity(FREQUENCY, 1.25e6, 28e6) = Field(10e6, description="Of the channel (8.3.2.4).")  # type: ignore[valid-type]
+    guard: Literal["1/4", "1/8", "1/16", "1/32"] = Field("1/4", description="Cyclic prefix to useful symbol time, G (8.3.2.4).")
+    frame: quantity(TIME, 2.5e-3, 20e-3) = Field(  # type: ignore[valid-type]
+        10e-3, description="Frame duration: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (8.3.5.1, Table 230)."
+    )
+    downlink_share: float = Field(0.5, ge=0.05, le=0.95, description="Of the symbols of a frame; the uplink has the rest.")
+    ttg: quantity(TIME, 5e-6, 1e-3) = Field(  # type: ignore[valid-type]
+        100e-6, description="Gap from downlink to uplink, in whole physical slots; a round trip must fit (100 us: 15 km)."
+    )
+    rtg: quantity(TIME, 5e-6, 1e-3) = Field(50e-6, description="Gap from uplink to downlink, in whole physical slots.")  # type: ignore[valid-type]
+    propagation: Literal["friis", "log-distance"] = Field(
+        "friis", description="friis: free space; log-distance: free space up to 1 m, then with `path_loss_exponent`."
+    )
+    path_loss_exponent: float = Field(3.0, ge=1.0, le=6.0, description="For propagation log-distance: 2 is free space.")
+    noise_figure: quantity(GAIN, 0.0, 20.0) = Field(  # type: ignore[valid-type]
+        5.0, description="Of every receiver; 8.3.11.1 reckons with 7 dB."
+    )
+    implementation_loss: quantity(GAIN, 0.0, 20.0) = Field(  # type: ignore[valid-type]
+        0.0, description="What a receiver lacks to the ideal one; 8.3.11.1 reckons with 5 dB."
+    )
+    receiver_snr: Literal["802.16-2004", "802.16-2009"] = Field(
+        "802.16-2004",
+        description="Whose table of receiver SNR decides on burst profiles: 6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4 dB of "
+        "the edition of 2004 (Table 266), which the thesis's figures follow, or 3, 6, 8.5, 11.5, 15, 19, 21 dB of 2009.",
+    )
+    hysteresis: quantity(GAIN, 0.0, 10.0) = Field(  # type: ignore[valid-type]
+        1.0, description="A more efficient burst profile, or a lost link, is taken up so far above its threshold."
+    )
+    uplink_map: Literal["same-frame", "next-frame"] = Field(
+        "same-frame", description="Whose uplink subframe the UL-MAP of a frame grants (6.3.7.5): least or greatest relevance."
+    )
+    request_opportunities: int = Field(
+        4, ge=0, le=64, description="Contention slots for bandwidth requests in each frame (8.3.7.3.3)."
+    )
+    backoff_start: int = Field(2, ge=0, le=15, description="The first contention window has 2^this opportunities (UCD, 11.3.1).")
+    backoff_end: int = Field(6, ge=0, le=15, description="The last contention window has 2^this opportunities (UCD, 11.3.1).")
+    request_timeout: quantity(TIME, 10e-3, 10.0) = Field(  # type: ignore[valid-type]
+        50e-3, description="T16: a request without any grant for so long is taken for lost; at least 10 ms (10.1)."
+    )
+    ranging_interval: quantity(TIME, 2.5e-3, 2.0) = Field(  # type: ignore[valid-type]
+        100e-3, description="Between initial ranging opportunities, rounded to frames; at most 2 s (10.1)."
+    )
+    queue: Queue = Field(64e3, description="Room of each queue, in bytes of Ethernet frames; beyond it the newest is dropped.")  # type: ignore[valid-type]
+    service_flows: list[ServiceFlow] = Field(
+        default_factory=list,
+        description="What no flow is declared for goes on one implicit best-effort flow a station and direction.",
+    )
+
+    @model_validator(mode="after")
+    def _check_stations(self) -> Self:
+        bases = [name for name, station in self.stations.items() if station.role == "base"]
+        if len(bases) != 1:
+            found = ", ".join(bases) or "none"
+            raise ValueError(f"a WiMAX cell has exactly one station with `role: base` (found: {found})")
+        if self.stations[bases[0]].distance is not None:
+            raise ValueError(f"{bases[0]} is the base station, from which distances are measured: give `distance` to the others")
+        for name, station in self.stations.items():
+            distance = self.distance if station.distance is None else station.distance
+            round_trip = 2.0 * distance / SPEED_OF_LIGHT
+            if station.role == "subscriber" and round_trip > self.ttg:
+                raise ValueError(
+                    f"{name} is {LENGTH.write(distance)} away: its round trip does not fit into `ttg` {TIME.write(self.ttg)}; "
+                    f"set it to at least {round_trip * 1e6:.0f} us"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _check_frame(self) -> Self:
+        if not any(abs(self.frame - duration) < 1e-9 for duration in FRAME_DURATIONS):
+            durations = ", ".join(TIME.write(duration) for duration in FRAME_DURATIONS)
+            raise ValueError(f"{TIME.write(self.frame)} is not a frame duration of WirelessMAN-OFDM; there are {durations}")
+        if self.backoff_end < self.backoff_start:
+            raise ValueError(f"`backoff_end` {self.backoff_end} is below `backoff_start` {self.backoff_start}")
+        return self
+
+    @model_validator(mode="after")
+    def _check_flows(self) -> Self:
+        seen = Counter((flow.traffic_class, flow.direction, flow.station) for flow in self.service_flows)
+        for (traffic_class, direction, station), times in seen.items():
+            where = f"station {station!r}" if station else "all subscribers"
+            if times > 1:
+                raise ValueError(
+                    f"{times} {direction} flows for class {traffic_class!r} and {where}; a class has one: remove the others"
+                )
+            if station is not None and (station not in self.stations or self.stations[station].role == "base"):
+                subscribers = ", ".join(name for name, other in self.stations.items() if other.role == "subscriber")
+                raise ValueError(
+                    f"the {direction} flow of class {traffic_class!r} is for station {station!r}, which is no subscriber; "
+                    f"subscribers: {subscribers}"
+                )
+        for flow in self.service_flows:
+            if flow.scheduling in ("BE", "nrtPS") and flow.direction == "uplink" and self.request_opportunities == 0:
+                raise ValueError(
+                    f"class {flow.traffic_class!r} asks for bandwidth in contention: `request_opportunities` must not be 0"
+                )
+        return self

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "ns3/nstime.h"
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace netboxit::wimax
+{
+
+/// The scheduling services of 6.3.5.2 in their order of precedence.
+enum class Scheduling
+{
+    Ugs,   ///< unsolicited grant service: grants of fixed size at fixed intervals
+    RtPs,  ///< real-time polling service: unicast request opportunities at fixed intervals
+    NrtPs, ///< non-real-time polling service: rare unicast polls, contention allowed
+    BestEffort
+};
+
+inline constexpr std::array SCHEDULING_NAMES{std::string_view("UGS"),
+                                             std::string_view("rtPS"),
+                                             std::string_view("nrtPS"),
+                                             std::string_view("BE")};
+
+enum class Direction
+{
+    Uplink,
+    Downlink
+};
+
+/// The QoS parameters of a service flow (11.13). Rates count the bytes of SDUs, which are Ethernet frames without FCS.
+struct ServiceFlow
+{
+    std::string name; ///< the traffic class, or "implicit" for what no declared flow takes
+    Direction direction{};
+    Scheduling scheduling{Scheduling::BestEffort};
+    double reservedRate{};                                        ///< bit/s, minimum reserved traffic rate
+    double maximumRate{std::numeric_limits<double>::infinity()};  ///< bit/s, maximum sustained traffic rate
+    ns3::Time interval;                                           ///< unsolicited grant interval, or unsolicited polling interval
+    std::optional<ns3::Time> maximumLatency;                      ///< older SDUs are discarded
+    std::uint32_t packetBytes{};                                  ///< UGS: size of an SDU (11.13.16); 0 if not known
+    std::uint32_t queueBytes{};                                   ///< room of the queue, in bytes of SDUs
+};
+
+/// Credit that grows with a rate up to a depth; may go below zero by what was taken in advance.
+class TokenBucket
+{
+  public:
+    TokenBucket(double rateBitPerS, double depthBytes);
+
+    /// Bytes that may be spent at `now`; a bucket of infinite rate always has 2^31.
+    std::uint32_t Available(ns3::Time now);
+    void Take(std::uint32_t bytes);
+
+  private:
+    double m_bytesPerS;
+    double m_depth;
+    double m_level;
+    ns3::Time m_filled;
+};
+
+} // namespace netboxit::wimax

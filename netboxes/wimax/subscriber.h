@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "configuration.h"
+#include "link.h"
+#include "network_entry.h"
+#include "uplink.h"
+
+#include <deque>
+#include <optional>
+
+namespace netboxit::wimax
+{
+
+/// A subscriber station: its uplink queues, its requests for bandwidth, and how it spends what it is granted.
+class Subscriber
+{
+  public:
+    Subscriber(StationId id, const FlowTable& flows, const Configuration& configuration, Accounts& accounts);
+
+    StationId Id() const { return m_id; }
+    NetworkEntry& Entry() { return m_entry; }
+    const NetworkEntry& Entry() const { return m_entry; }
+    Link& Downlink() { return m_downlink; }
+    const Link& Downlink() const { return m_downlink; }
+    Link& Uplink() { return m_uplink; }
+    const Link& Uplink() const { return m_uplink; }
+
+    void Enqueue(std::shared_ptr<Sdu> sdu);
+    /// A map promises so much.
+    void HearGrant(const UplinkGrant& grant, ns3::Time now);
+    /// At the start of each contention region: the request opportunity and the request, when the station transmits one.
+    std::optional<std::pair<std::uint32_t, BandwidthRequest>> Contend(std::uint32_t opportunities, ns3::Time now);
+    /// Fills its burst: by class, in strict order.
+    UplinkBurst Transmit(const UplinkGrant& grant, ns3::Time now);
+    /// The link is lost, and with it what is queued.
+    void Abandon();
+
+    Json ReadFlows() const;
+    std::uint32_t QueuedBytes() const;
+
+  private:
+    /// An uplink connection and what its station believes that the base station knows of it.
+    struct Flow
+    {
+        Connection connection;
+        std::uint32_t requested{}; ///< asked for and not yet granted
+        std::uint32_t promised{};  ///< granted by a map whose subframe has not come
+        ns3::Time answerBy;        ///< T16 of the last request
+        bool contended{};          ///< that request went through contention
+        std::uint64_t requests{};
+
+        std::uint32_t Unrequested() const;
+    };
+
+    /// Takes up a request that was given up for lost; may discard an SDU after too many.
+    void CheckTimeouts(ns3::Time now);
+    BandwidthRequest Ask(std::size_t flow, bool incremental, ns3::Time now);
+    void SpendOnData(UplinkBurst& burst, std::uint32_t& room, const std::vector<bool>& polled, ns3::Time now);
+
+    StationId m_id;
+    std::vector<std::size_t> m_byClass; ///< flow, by ClassId
+    ContentionParameters m_contention;
+    NetworkEntry m_entry;
+    Link m_downlink;
+    Link m_uplink;
+    std::deque<Flow> m_flows;
+    std::vector<std::size_t> m_order; ///< flows by class
+    Backoff m_backoff;
+    std::optional<std::size_t> m_contender; ///< the flow whose request waits in back-off or for its answer
+};
+
+} // namespace netboxit::wimax
