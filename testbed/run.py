@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One run: the lab is brought up, carries its traffic, is measured and taken down. The run folder keeps everything, also of a run that failed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from results.analyse import analyse
+from results.capture import Captures
+from results.environment import environment
+from testbed.cores import realtime_support
+from testbed.deployment import Progress
+from testbed.errors import NetBoxITError
+from testbed.lab import Lab
+from testbed.plan import Plan
+from testbed.resolve import resolve
+from testbed.topology import load
+from traffic.application import Application, applications
+
+RUNS = Path(__file__).resolve().parent.parent / "results" / "runs"
+
+#: How long netboxes may take to get ready: a Wi-Fi station associates within a few beacons, 102.4 ms each.
+_READY_DEADLINE_S = 30.0
+#: How often the nodes are looked at while traffic runs.
+_WATCH_S = 0.25
+#: What is still on its way when the traffic ends: two geostationary hops are 0.5 s.
+_DRAIN_S = 1.5
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that is over: its folder, and what `metrics.json` there says."""
+
+    folder: Path
+    metrics: dict[str, Any]
+
+
+def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: Progress) -> Outcome:
+    """Runs a topology file.
+
+    Raises BadTopology before anything is created. Whatever fails later is in the outcome: an invalid verdict whose reasons
+    tell it. Ctrl-C takes the lab down, keeps what was measured and is raised again.
+    """
+    plan = resolve(load(topology), lab=lab, duration_s=duration_s, realtime=realtime_support())
+    folder = _make_folder(plan)
+    shutil.copyfile(topology, folder / "topology.yaml")
+    (folder / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
+    (folder / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
+    with _recorded(folder):
+        _carry(plan, folder, progress)
+    progress("analysing")
+    return Outcome(folder, analyse(folder))
+
+
+@contextmanager
+def _recorded(folder: Path) -> Iterator[None]:
+    """Keeps in `run.json` when the run began and ended and what failed; only an interruption goes on upwards."""
+    record: dict[str, Any] = {"started": _now(), "ended": None, "failure": None}
+
+    def write(failure: str | None) -> None:
+        record.update(ended=_now(), failure=failure)
+        (folder / "run.json").write_text(json.dumps(record, indent=1) + "\n")
+
+    try:
+        yield
+    except NetBoxITError as error:
+        write(str(error))
+    except BaseException as error:
+        write(f"interrupted: {type(error).__name__} {error}".strip())
+        raise
+    else:
+        write(None)
+
+
+def _carry(plan: Plan, folder: Path, progress: Progress) -> None:
+    """From nothing to nothing: the lab exists only in here."""
+    with Lab.up(plan, progress) as lab:
+        try:
+            progress("waiting for the segments")
+            lab.wait_ready(_READY_DEADLINE_S)
+            _traffic(lab, folder, progress)
+        finally:
+            _collect(lab, folder, progress)
+
+
+def _traffic(lab: Lab, folder: Path, progress: Progress) -> None:
+    kinds = applications()
+    entries = [kinds[entry.application](entry, lab, folder / "traffic" / entry.name) for entry in lab.plan.traffic]
+    progress("preparing the applications")
+    for entry in entries:
+        entry.prepare()
+    netboxes = [node.name for node in lab.plan.nodes if node.kind == "netbox"]
+    with Captures(lab, folder / "captures"):
+        for netbox in netboxes:
+            with lab.control(netbox) as control:
+                control.reset()
+        with ExitStack() as running:
+            for entry in entries:
+                progress(f"starting {entry.plan.name}")
+                running.callback(entry.stop)
+                entry.start()
+            _wait(lab, entries, progress)
+        time.sleep(_DRAIN_S)
+        _keep_statistics(lab, netboxes, folder)
+
+
+def _wait(lab: Lab, entries: Sequence[Application], progress: Progress) -> None:
+    """Returns when the last application is over; raises as soon as a node or an application has failed."""
+    until = max((entry.ends for entry in entries), default=time.monotonic())
+    while (left := until - time.monotonic()) > 0:
+        progress(f"traffic, {left:.0f} s to go")
+        lab.check_alive()
+        for entry in entries:
+            entry.check()
+        time.sleep(min(left, _WATCH_S))
+
+
+def _keep_statistics(lab: Lab, netboxes: Sequence[str], folder: Path) -> None:
+    """The netboxes' statistics of the traffic alone, before the end of the lab adds to them."""
+    for netbox in netboxes:
+        with lab.control(netbox) as control:
+            statistics = control.statistics()
+        kept = folder / "nodes" / netbox
+        kept.mkdir(parents=True, exist_ok=True)
+        (kept / "statistics.json").write_text(json.dumps(statistics, indent=1) + "\n")
+
+
+def _collect(lab: Lab, folder: Path, progress: Progress) -> None:
+    """Ends the nodes, so that they write what they still hold, and copies their folders; statistics already kept stay."""
+    progress("collecting")
+    lab.finish()
+    for node in lab.plan.nodes:
+        kept = folder / "nodes" / node.name
+        kept.mkdir(parents=True, exist_ok=True)
+        for file in lab.node_folder(node.name).iterdir():
+            if file.is_file() and not (kept / file.name).exists():
+                shutil.copyfile(file, kept / file.name)
+
+
+def _make_folder(plan: Plan) -> Path:
+    """A new run folder; `results/latest` points to it from here on."""
+    folder = RUNS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{plan.lab}"
+    folder.mkdir(parents=True)
+    latest = RUNS.parent / "latest"
+    beside = RUNS.parent / ".latest"
+    beside.unlink(missing_ok=True)
+    beside.symlink_to(folder.relative_to(RUNS.parent))
+    beside.replace(latest)
+    return folder
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat()
