@@ -7,9 +7,12 @@ The monitor (lxc-execute) stays outside and writes the command's output to the n
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +26,8 @@ _ENVIRONMENT = {
     "LANG": "C.UTF-8",
 }
 _START_DEADLINE_S = 20.0
+_MONITOR_PATIENCE_S = 1.0
+_END_DEADLINE_S = 10.0
 
 
 class ContainerFailed(NetBoxITError):
@@ -159,13 +164,36 @@ def alive(container: Container) -> bool:
     return bool(cores.processes(container.groups[0]))
 
 
-def end(container: Container, monitor: processes.ProcessIdentity | None, deadline_s: float = 5.0) -> None:
-    """Kills the container whatever state it is in, and the monitor if it does not follow."""
-    cores.end_all(container.groups[0])
+def finish(wanted: Sequence[Container], deadline_s: float) -> list[Container]:
+    """Asks commands to end (SIGTERM), so that they write what they still hold. Returns the containers that did not in time."""
+    for container in wanted:
+        for pid in cores.processes(container.groups[0]):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + deadline_s
-    while monitor is not None and monitor.alive():
-        if time.monotonic() > deadline:
-            raise ContainerFailed(f"container {container.name}: its monitor, process {monitor.pid}, does not end")
+    left = list(wanted)
+    while (left := [container for container in left if alive(container)]) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return left
+
+
+def end(home: Path, names: Sequence[str]) -> None:
+    """Kills the containers of a lab in whatever state they are, also half started.
+
+    A monitor ends with its container; one that does not (its container was not there yet, or it hangs) is killed too.
+    """
+    started = time.monotonic()
+    while True:
+        killed = [process for name in names for process in cores.kill_all(name)]
+        monitors = _monitors(home)
+        if not monitors and not killed:
+            return
+        waited_s = time.monotonic() - started
+        if waited_s > _MONITOR_PATIENCE_S:
+            for monitor in monitors:
+                monitor.kill()
+        if waited_s > _END_DEADLINE_S:
+            raise ContainerFailed(f"the containers in {home} do not end even when killed; see `ps -o pid,stat,wchan,args`")
         time.sleep(0.002)
 
 
@@ -189,6 +217,22 @@ def log_tail(container: Container, lines: int = 12) -> str:
     except FileNotFoundError:
         return ""
     return "".join(f"\n    {line}" for line in text[-lines:])
+
+
+def _monitors(home: Path) -> list[processes.ProcessIdentity]:
+    """Those of a lab, by the folder of its containers in their command line, also when their starter was killed."""
+    option = f"\0-P\0{home}\0".encode()
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            line = file.read_bytes()
+            if (
+                line.startswith(b"lxc-execute\0")
+                and option in line
+                and (identity := processes.ProcessIdentity.of(int(file.parent.name)))
+            ):
+                found.append(identity)
+    return found
 
 
 def _told(container: Container) -> str:

@@ -93,24 +93,28 @@ def realtime_budget_us() -> int | None:
 def processes(group: str) -> set[int]:
     """Everything that runs in the groups of that name or below, in any hierarchy."""
     found: set[int] = set()
-    for folder in _folders(group):
-        for file in (folder / "cgroup.procs", *folder.rglob("cgroup.procs")):
+    for top in _folders(group):
+        for folder, _, _ in os.walk(top):  # passes over what is removed meanwhile
             with suppress(OSError):
-                found.update(map(int, file.read_text().split()))
+                found.update(map(int, Path(folder, "cgroup.procs").read_text().split()))
+    return found
+
+
+def kill_all(group: str) -> set[int]:
+    """Sends SIGKILL to everything in a group; returns what was there."""
+    found = processes(group)
+    for process in found:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
     return found
 
 
 def end_all(group: str, deadline_s: float = 5.0) -> None:
     """Kills everything in a group and waits until it is empty."""
     deadline = time.monotonic() + deadline_s
-    while left := processes(group):
-        for process in left:
-            with suppress(ProcessLookupError):
-                os.kill(process, signal.SIGKILL)
+    while left := kill_all(group):
         if time.monotonic() > deadline:
-            raise GroupFailed(
-                f"control group {group}: processes {sorted(left)} do not end; they may hang in the kernel, see `ps -o stat,wchan`"
-            )
+            raise GroupFailed(f"control group {group}: processes {sorted(left)} do not end; see `ps -o stat,wchan`")
         time.sleep(0.002)
 
 
@@ -118,9 +122,8 @@ def remove(group: str, deadline_s: float = 2.0) -> None:
     """Removes the empty groups of that name from all hierarchies; those gone already are fine."""
     deadline = time.monotonic() + deadline_s
     for folder in _folders(group):
-        for inner in sorted(folder.rglob("*/"), reverse=True):
-            _remove_folder(inner, deadline)
-        _remove_folder(folder, deadline)
+        for inner, _, _ in os.walk(folder, topdown=False):
+            _remove_folder(Path(inner), deadline)
 
 
 def _remove_folder(folder: Path, deadline: float) -> None:

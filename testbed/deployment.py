@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from testbed import containers, namespaces, processes, rootfs, state, wires
+from testbed import containers, namespaces, rootfs, state, wires
 from testbed.containers import Container
 from testbed.ledger import Ledger, Record
 from testbed.plan import NodePlan, Plan
@@ -103,32 +103,19 @@ class _Deployment:
 
     def _start_containers(self) -> None:
         self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in self._plan.nodes))
-        monitors = []
-        for node in self._plan.nodes:
-            monitor = containers.start(self._container(node), node.command)
-            monitors.append((node, monitor))
-            if identity := processes.ProcessIdentity.of(monitor.pid):
-                self._ledger.add(_monitor_record(node, identity))
-        for node, monitor in monitors:
-            containers.wait_started(self._container(node), monitor)
+        monitors = [(self._container(node), containers.start(self._container(node), node.command)) for node in self._plan.nodes]
+        for container, monitor in monitors:
+            containers.wait_started(container, monitor)
 
     def _container(self, node: NodePlan) -> Container:
         return container_of(self._folder, node.name, node.container)
 
 
-def _monitor_record(node: NodePlan, identity: processes.ProcessIdentity) -> Record:
-    return Record("monitor", node.container, {"node": node.name, "pid": identity.pid, "start": identity.start})
-
-
 def _undo(folder: Path) -> None:
     """Every kind of object, in the reverse of its creation; then the folder itself."""
 
-    def end_containers(records: list[Record]) -> None:
-        for record in records:
-            identity = processes.ProcessIdentity(record.details["pid"], record.details["start"])
-            containers.end(container_of(folder, record.details["node"], record.name), identity)
-
-    def remove_container_traces(records: list[Record]) -> None:
+    def remove_containers(records: list[Record]) -> None:
+        containers.end(folder / "containers", [record.name for record in records])
         for record in records:
             containers.remove_traces(container_of(folder, record.details["node"], record.name))
 
@@ -142,8 +129,7 @@ def _undo(folder: Path) -> None:
             namespaces.delete(record.name)
 
     undoers = {
-        "monitor": end_containers,
-        "container": remove_container_traces,
+        "container": remove_containers,
         "wire": remove_wires,
         "namespace": remove_namespaces,
     }

@@ -34,6 +34,11 @@ class ProcessIdentity:
     def alive(self) -> bool:
         return _start(self.pid) == self.start
 
+    def kill(self) -> None:
+        if self.alive():
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
 
 class Process:
     """A running program. `pid` is its own, as the host counts, not that of what carried it into its container."""

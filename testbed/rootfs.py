@@ -24,7 +24,7 @@ _LINKS = {
 }
 _MOUNT_POINTS = ("usr", "etc", "dev", "proc", "sys", "tmp", "run", "root", "var")
 #: What programs look up in /etc and that says nothing about this host: library choices, fonts, well-known ports.
-_ETC_MOUNTS = ("alternatives", "fonts", "services", "protocols")
+ETC_MOUNTS = ("alternatives", "fonts", "services", "protocols")
 _ACCOUNTS = {
     "passwd": "root:x:0:0:root:/run/netboxit:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
     "group": "root:x:0:\nnogroup:x:65534:\n",
@@ -44,7 +44,7 @@ def build(root: Path, plan: Plan) -> None:
         (root / "etc" / name).write_text(text)
     (root / "etc/hosts").write_text(hosts_file(plan))
     shutil.copy("/etc/ld.so.cache", root / "etc/ld.so.cache")
-    for name in _ETC_MOUNTS:
+    for name in ETC_MOUNTS:
         host, inside = Path("/etc", name), root / "etc" / name
         if host.is_dir():
             inside.mkdir()
@@ -66,7 +66,7 @@ def mounts(root: Path, folder: Path) -> list[str]:
         "tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,create=dir 0 0",
     ]
     return lines + [
-        f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in _ETC_MOUNTS if (root / "etc" / name).exists()
+        f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()
     ]
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
+
+_LOCK_PATIENCE_S = 1.0
 
 
 class NoSuchLab(NetBoxITError):
@@ -69,16 +72,34 @@ def make_lab_folder(name: str) -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Exclusive work on a lab; raises LabBusy instead of waiting. The lock ends with its process, however that ends."""
+    """Exclusive work on a lab; raises LabBusy when it is not granted soon. The lock ends with its process, however that ends.
+
+    A program being started holds it too, until it is really that program: so whoever gets the lock sees all that was started.
+    """
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise NoSuchLab(f"there is no lab {folder.name} any more; another command removed it") from None
+        raise _gone(folder) from None
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise LabBusy(f"lab {folder.name}: another netboxit command brings it up or down; try again later") from None
+        deadline = time.monotonic() + _LOCK_PATIENCE_S
+        while not _try_lock(descriptor):
+            if time.monotonic() > deadline:
+                raise LabBusy(f"lab {folder.name}: another netboxit command brings it up or down; try again later")
+            time.sleep(0.01)
+        if not folder.exists():
+            raise _gone(folder)
         yield
     finally:
         os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _gone(folder: Path) -> NoSuchLab:
+    return NoSuchLab(f"there is no lab {folder.name} any more; another command removed it")
