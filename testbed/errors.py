@@ -32,5 +32,6 @@ class BadTopology(NetBoxITError):
     exit_status = 2
 
     def __init__(self, errors: Sequence[BadInput]) -> None:
-        self.errors = sorted(errors, key=lambda error: (error.line, error.column))
+        told = {str(error): error for error in errors}  # what an alias repeats is told once
+        self.errors = sorted(told.values(), key=lambda error: (error.line, error.column))
         super().__init__("\n".join(str(error) for error in self.errors))

@@ -63,7 +63,8 @@ def test_what_is_no_quantity_is_told_why(dimension: Dimension, text: object, wor
 
 
 def test_limits_are_inclusive_and_named_as_a_person_writes_them() -> None:
-    near: TypeAdapter[Any] = TypeAdapter[Any](quantity(LENGTH, 1.0, 100e3))
+    distance: Any = quantity(LENGTH, 1.0, 100e3)
+    near: TypeAdapter[float] = TypeAdapter(distance)
     assert near.validate_python("1 m") == 1.0
     assert near.validate_python("100 km") == 100e3
     for text in ("0.9 m", "101 km", "1e999 m"):

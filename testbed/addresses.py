@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""IP addresses of a lab: one or several to an interface, private ones only, because a lab is a closed network."""
+
+from __future__ import annotations
+
+from ipaddress import (
+    IPv4Address,
+    IPv4Interface,
+    IPv4Network,
+    IPv6Address,
+    IPv6Interface,
+    IPv6Network,
+    ip_address,
+    ip_interface,
+    ip_network,
+)
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+
+Interface = IPv4Interface | IPv6Interface
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+#: RFC 1918; RFC 5737 (documentation); RFC 2544 (benchmarks); RFC 4193 (unique local); RFC 3849 and RFC 9637 (documentation).
+PRIVATE = tuple(
+    ip_network(text)
+    for text in (
+        *("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+        *("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "198.18.0.0/15"),
+        *("fc00::/7", "2001:db8::/32", "3fff::/20"),
+    )
+)
+
+
+def parse_interface(text: object) -> Interface:
+    """An address with the length of its network's prefix. Raises ValueError when it is none, or not one for a closed network."""
+    if not isinstance(text, str):
+        raise ValueError(f"{text} is not an address; write one with its prefix length, like 10.0.0.1/24")
+    try:
+        interface = ip_interface(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not an address with a prefix length; write it like 10.0.0.1/24 or fd00::1/64") from None
+    if "/" not in text:
+        raise ValueError(f"{text} has no prefix length; write it like {text}/{24 if interface.version == 4 else 64}")
+    network = interface.network
+    if not any(network.version == private.version and _within(network, private) for private in PRIVATE):
+        raise ValueError(
+            f"{text} is not private, and a lab must not use addresses of others; "
+            "use 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7"
+        )
+    hosts_follow = network.prefixlen < network.max_prefixlen - 1  # RFC 3021, RFC 6164: both of a pair can be used
+    if hosts_follow and interface.ip == network.network_address:
+        raise ValueError(f"{text} is the network's own address; use one after it, like {interface.ip + 1}/{network.prefixlen}")
+    if hosts_follow and network.version == 4 and interface.ip == network.broadcast_address:
+        raise ValueError(f"{text} is the broadcast address of {network}; use one before it")
+    return interface
+
+
+def parse_address(text: object) -> Address:
+    """An address alone. Raises ValueError."""
+    try:
+        return ip_address(str(text))
+    except ValueError:
+        hint = "; leave the prefix length out" if "/" in str(text) else "; write it like 10.0.0.1 or fd00::1"
+        raise ValueError(f"{str(text)!r} is not an IP address{hint}") from None
+
+
+def parse_network(text: object) -> str:
+    """A network in CIDR, its host bits cleared. Raises ValueError."""
+    try:
+        return str(ip_network(str(text), strict=False))
+    except ValueError:
+        raise ValueError(f"{str(text)!r} is not a network; write it like 10.0.0.0/8 or fd00::/64") from None
+
+
+def overlap(one: Interface, other: Interface) -> bool:
+    """Whether the networks of two interfaces share an address."""
+    return one.version == other.version and (
+        other.network.network_address in one.network or one.network.network_address in other.network
+    )
+
+
+def _within(network: Network, private: Network) -> bool:
+    return network.network_address in private and network.broadcast_address in private
+
+
+def _interfaces(value: object) -> tuple[Interface, ...]:
+    found = tuple(parse_interface(item) for item in (value if isinstance(value, list) else [value]))
+    if not found:
+        raise ValueError("an interface needs an address; write it like 10.0.0.1/24")
+    for version in (4, 6):
+        if sum(interface.version == version for interface in found) > 1:
+            raise ValueError(f"two IPv{version} addresses on one interface; keep one, and one of IPv{10 - version} if wanted")
+    return found
+
+
+def _gateways(value: object) -> tuple[Address, ...]:
+    found = tuple(parse_address(item) for item in (value if isinstance(value, list) else [value]))
+    if len({gateway.version for gateway in found}) < len(found):
+        raise ValueError("two gateways of one IP version; keep one")
+    return found
+
+
+def _one_or_list(example: str) -> WithJsonSchema:
+    one: dict[str, Any] = {"type": "string", "examples": [example]}
+    return WithJsonSchema({"anyOf": [one, {"type": "array", "items": one, "minItems": 1, "maxItems": 2}]})
+
+
+_as_text = PlainSerializer(lambda found: [str(item) for item in found], return_type=list[str])
+
+Addresses = Annotated[tuple[Any, ...], BeforeValidator(_interfaces), _as_text, _one_or_list("10.0.0.1/24")]
+Gateways = Annotated[tuple[Any, ...], BeforeValidator(_gateways), _as_text, _one_or_list("10.0.0.1")]
+NetworkText = Annotated[str, BeforeValidator(parse_network)]

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names that people give, and the names, addresses and seeds that follow from them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator, WithJsonSchema
+
+from testbed.errors import NetBoxITError
+
+#: An interface's name has 15 characters at most (IFNAMSIZ of linux/if.h less the final NUL); nodes keep to the same.
+PATTERN = r"^[a-z][a-z0-9-]{0,14}$"
+
+#: Names with a meaning of their own to the kernel or to name resolution.
+_RESERVED = {
+    "lo": "the loopback interface",
+    "all": "every interface",
+    "default": "what nothing else fits",
+    "localhost": "the node itself",
+}
+
+
+class BadLabName(NetBoxITError):
+    """A lab was given a name on the command line that it cannot have."""
+
+    exit_status = 2
+
+
+def check_name(name: str) -> str:
+    """Returns the name. Raises ValueError saying what a name is."""
+    if name in _RESERVED:
+        raise ValueError(f'the name "{name}" is taken: it stands for {_RESERVED[name]}; choose another')
+    if len(name) > 15:
+        raise ValueError(
+            f'the name "{name}" has {len(name)} characters; use 15 at most, so that interfaces can be named after it'
+        )
+    if not re.fullmatch(PATTERN, name, re.ASCII) or name.endswith("\n"):
+        raise ValueError(f'"{name}" is not a name; use small letters, digits and -, a letter first')
+    return name
+
+
+Name = Annotated[str, AfterValidator(check_name), WithJsonSchema({"type": "string", "pattern": PATTERN})]
+
+
+def lab_name(name: str) -> str:
+    """A lab's name from the command line. Raises BadLabName."""
+    try:
+        return check_name(name)
+    except ValueError as error:
+        raise BadLabName(f"lab name: {error}") from None
+
+
+def container_name(lab: str, node: str) -> str:
+    """Also the name of the node's network namespace. At most 35 characters."""
+    return f"nbx-{lab}-{node}"
+
+
+def mac_address(lab: str, node: str, interface: str) -> str:
+    """A locally administered unicast address (IEEE 802-2014, 8.2), the same for the same names."""
+    octets = bytes([0x02]) + _hash(5, lab, node, interface)
+    return octets.hex(":")
+
+
+def netbox_seed(seed: int, netbox: str) -> int:
+    """The seed of one netbox, 1 … 2^31-1: independent of the other netboxes of the file."""
+    return int.from_bytes(_hash(8, str(seed), netbox), "big") % (2**31 - 1) + 1
+
+
+def _hash(octets: int, *parts: str) -> bytes:
+    return hashlib.blake2b("/".join(parts).encode(), digest_size=octets).digest()

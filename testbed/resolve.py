@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a topology to the plan of a lab: every name, address, core and file. The same input gives the same plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from testbed import routers
+from testbed.core_plan import CorePlan, plan_cores
+from testbed.cores import available_cores
+from testbed.errors import NetBoxITError
+from testbed.names import container_name, lab_name, mac_address, netbox_seed
+from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, TrafficPlan, WireEnd, WirePlan
+from testbed.topology import CHECKOUT, Host, Netbox, Router, Topology, Traffic
+from testbed.wiring import End, Wiring, addresses_between
+from traffic.application import ApplicationOptions
+
+#: A node's own folder, as the node sees it (docs/architecture.md, "Plan").
+NODE_FOLDER = PurePosixPath(routers.NODE_FOLDER)
+
+#: Ethernet's, where no technology of the segment has a smaller one.
+MTU = 1500
+
+#: ping and packet captures; ports below 1024, as SIP proxies or web servers have them.
+HOST_CAPABILITIES = ("net_raw", "net_bind_service")
+
+#: Packet sockets; SCHED_FIFO; memory that is never paged out.
+EMULATOR_CAPABILITIES = ("net_raw", "sys_nice", "ipc_lock")
+
+
+class BadDuration(NetBoxITError):
+    """A duration was given on the command line that an application cannot have."""
+
+    exit_status = 2
+
+
+class UnreadableConfiguration(NetBoxITError):
+    """A router's configuration was there when the topology was checked, and cannot be read now."""
+
+
+def resolve(
+    topology: Topology,
+    *,
+    lab: str | None = None,
+    cores: tuple[int, ...] | None = None,
+    duration_s: float | None = None,
+    realtime: RealtimeSupport,
+) -> Plan:
+    """Plans a lab of the topology.
+
+    `lab` is its name (default: the topology's), `cores` those that it may use (default: all that this process may), `duration_s`
+    replaces the duration of all traffic. Raises BadLabName, BadDuration, UnreadableConfiguration.
+    """
+    return _Resolver(topology, lab_name(lab or topology.name), cores or available_cores(), realtime).plan(duration_s)
+
+
+class _Resolver:
+    def __init__(self, topology: Topology, lab: str, cores: tuple[int, ...], realtime: RealtimeSupport) -> None:
+        self.topology, self.lab, self.realtime = topology, lab, realtime
+        self.wiring = Wiring.of(topology)
+        self.cores: CorePlan = plan_cores(
+            cores, hosts=tuple(topology.hosts), netboxes=tuple(topology.netboxes), routers=tuple(topology.routers)
+        )
+        self.priority = topology.realtime.priority if realtime.fifo else 0
+        self.mtu = {end: mtu for segment in self.wiring.segments() for mtu in [self._mtu(segment)] for end in segment}
+        self.wire_of = {end: _wire_name(left, right) for left, right in self.wiring.wires for end in (left, right)}
+
+    def plan(self, duration_s: float | None) -> Plan:
+        topology = self.topology
+        nodes = [self._host(name, host) for name, host in topology.hosts.items()]
+        nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
+        nodes += [self._router(name, router) for name, router in topology.routers.items()]
+        return Plan(
+            lab=self.lab,
+            topology=str(topology.path),
+            seed=topology.seed,
+            nodes=tuple(nodes),
+            wires=tuple(self._wire(left, right) for left, right in self.wiring.wires),
+            traffic=tuple(self._traffic(name, traffic, duration_s) for name, traffic in topology.traffic.items()),
+            lateness_limit_s=topology.realtime.limit,
+            lateness_policy=topology.realtime.policy,
+            notes=(*self.cores.notes, *self._realtime_notes(), *self._mtu_notes()),
+        )
+
+    def _host(self, name: str, host: Host) -> NodePlan:
+        return NodePlan(
+            name=name,
+            kind="host",
+            container=container_name(self.lab, name),
+            namespace=container_name(self.lab, name),
+            cores=self.cores.cores[name],
+            command=("/usr/bin/sleep", "infinity"),
+            interfaces=self._interfaces(name, host.ports()),
+            routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
+            capabilities=HOST_CAPABILITIES,
+        )
+
+    def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
+        program = CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"
+        return self._emulator(
+            name,
+            "netbox",
+            command=(str(program), str(NODE_FOLDER / "netbox.json")),
+            interfaces=self._interfaces(name, dict.fromkeys(netbox.stations, ())),
+            files={"netbox.json": self._netbox_json(name, netbox)},
+        )
+
+    def _router(self, name: str, router: Router) -> NodePlan:
+        interfaces = self._interfaces(name, router.interfaces)
+        values = routers.defines(interfaces)
+        smallest = min(self.mtu[End(name, interface.name)] for interface in interfaces)
+        if smallest < MTU:
+            values["MTU"] = str(smallest)
+        # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
+        copy = router.configuration.name
+        return self._emulator(
+            name,
+            "router",
+            command=routers.command(Path(NODE_FOLDER / copy), values, self.priority),
+            interfaces=interfaces,
+            files={copy: _read_configuration(router.configuration)},
+        )
+
+    def _emulator(
+        self,
+        name: str,
+        kind: Literal["netbox", "router"],
+        command: tuple[str, ...],
+        interfaces: tuple[InterfacePlan, ...],
+        files: dict[str, str],
+    ) -> NodePlan:
+        return NodePlan(
+            name=name,
+            kind=kind,
+            container=container_name(self.lab, name),
+            namespace=container_name(self.lab, name),
+            cores=self.cores.cores[name],
+            command=command,
+            interfaces=interfaces,
+            files=files,
+            capabilities=EMULATOR_CAPABILITIES,
+            realtime_priority=self.priority,
+            realtime_runtime_us=self._runtime_us(),
+        )
+
+    def _runtime_us(self) -> int:
+        """Each emulator's part of what the kernel grants to all of them together."""
+        if not self.realtime.fifo or self.realtime.budget_us is None:
+            return 0
+        return self.realtime.budget_us // (len(self.topology.netboxes) + len(self.topology.routers))
+
+    def _interfaces(self, node: str, ports: dict[str, tuple[Any, ...]]) -> tuple[InterfacePlan, ...]:
+        return tuple(
+            InterfacePlan(port, self.wire_of[End(node, port)], mac_address(self.lab, node, port), tuple(map(str, addresses)))
+            for port, addresses in ports.items()
+        )
+
+    def _netbox_json(self, name: str, netbox: Netbox) -> str:
+        """The netbox's configuration (docs/architecture.md, "Netbox process")."""
+        common, own = self.topology.realtime, netbox.realtime
+        limit = own.limit if own and own.limit is not None else common.limit
+        policy = own.policy if own and own.policy is not None else common.policy
+        configuration = {
+            "name": name,
+            "technology": netbox.technology,
+            "seed": netbox_seed(self.topology.seed, name),
+            "clock": "real",
+            "stations": [{"name": station, "port": {"kind": "packet", "interface": station}} for station in netbox.stations],
+            "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
+            "parameters": netbox.parameters.model_dump(mode="json"),
+            "realtime": {
+                "limit_us": round(limit * 1e6, 3),
+                "policy": policy,
+                "priority": self.priority,
+                # A spin without SCHED_FIFO only uses up the time that the scheduler gives.
+                "spin_us": round(common.spin * 1e6, 3) if self.priority else 0,
+                "timer_slack_ns": round(common.timer_slack * 1e9),
+            },
+            "control": str(NODE_FOLDER / "control.sock"),
+            "records": str(NODE_FOLDER / "frames.bin"),
+            "statistics": str(NODE_FOLDER / "statistics.json"),
+        }
+        return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+    def _wire(self, left: End, right: End) -> WirePlan:
+        return WirePlan(
+            name=_wire_name(left, right),
+            left=WireEnd(left.node, left.port),
+            right=WireEnd(right.node, right.port),
+            mtu=self.mtu[left],
+        )
+
+    def _mtu(self, segment: Iterable[End]) -> int:
+        """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""
+        netboxes = self.topology.netboxes
+        return min([MTU, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])
+
+    def _traffic(self, name: str, traffic: Traffic, duration_s: float | None) -> TrafficPlan:
+        hosts = self.topology.hosts
+        ends = (traffic.source, hosts[traffic.source]), (traffic.destination, hosts[traffic.destination])
+        addresses = addresses_between(self.wiring, *ends)
+        if addresses is None:
+            raise ValueError(f"traffic {name} has no way; testbed.topology.load refuses such a topology")
+        options = traffic.options if duration_s is None else _with_duration(name, traffic.options, duration_s)
+        return TrafficPlan(
+            name=name,
+            application=traffic.application,
+            source=traffic.source,
+            destination=traffic.destination,
+            source_address=str(addresses[0]),
+            destination_address=str(addresses[1]),
+            direction=self._direction(traffic),
+            options=options.model_dump(mode="json"),
+        )
+
+    def _direction(self, traffic: Traffic) -> Literal["return", "forward"]:
+        distance = self.wiring.distances(self.topology.centre)
+        away = len(distance)
+        return "return" if distance.get(traffic.destination, away) <= distance.get(traffic.source, away) else "forward"
+
+    def _realtime_notes(self) -> list[str]:
+        emulators = len(self.topology.netboxes) + len(self.topology.routers)
+        if not emulators:
+            return []
+        if not self.realtime.fifo:
+            return [f"netboxes and routers run without real-time priority, and will be late more often: {self.realtime.reason}"]
+        if self.realtime.budget_us is None:
+            return []
+        share = self._runtime_us() / 1e6
+        return [
+            f"each of the {emulators} netboxes and routers may use {share:.0%} of its core at real-time priority: "
+            "the kernel's budget is shared among them; one that needs more is held up"
+        ]
+
+    def _mtu_notes(self) -> list[str]:
+        small = {str(end): mtu for end, mtu in self.mtu.items() if mtu < MTU and end.node not in self.topology.netboxes}
+        return [f"the MTU at {end} is {mtu} bytes: a technology on its segment carries no more" for end, mtu in small.items()]
+
+
+def _wire_name(left: End, right: End) -> str:
+    return f"{left}--{right}"
+
+
+def _read_configuration(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableConfiguration(f"router configuration {path} cannot be read: {error}; check the file") from None
+
+
+def _with_duration(traffic: str, options: ApplicationOptions, duration_s: float) -> ApplicationOptions:
+    """The options with another duration, if the application may have it."""
+    of = type(options).model_fields["duration"]
+    kind: Any = Annotated[(of.annotation, *of.metadata)]
+    try:
+        duration = TypeAdapter(kind).validate_python(f"{duration_s:.15g} s")
+    except ValidationError as error:
+        cause = error.errors()[0].get("ctx", {}).get("error", error)
+        raise BadDuration(f"duration of traffic {traffic}: {cause}") from None
+    return options.model_copy(update={"duration": duration})

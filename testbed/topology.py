@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A topology file: hosts, netboxes and routers, the wires between them, and the traffic that crosses them.
+
+`load` reads a file and reports everything that is wrong with it at once. docs/topology.md is the reference for users.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PrivateAttr,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
+
+from netboxes.technology import Technology, technologies
+from testbed.addresses import Addresses, Gateways
+from testbed.errors import BadTopology
+from testbed.input_errors import InPart, explain, nearest
+from testbed.names import Name
+from testbed.quantities import TIME, quantity
+from testbed.traffic_class import Match
+from testbed.wiring import Draft
+from testbed.wiring_checks import problems
+from testbed.yaml_source import Source, read
+from traffic.application import ApplicationOptions, applications
+
+#: Relative paths of a topology file are looked for beside it, then here.
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+#: The interface of a host that has one.
+ONLY_INTERFACE = "eth0"
+
+_LimitOfLateness = quantity(TIME, 1e-6, 10.0)
+
+
+class Section(BaseModel):
+    """A mapping of the file; a key that it does not have is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Realtime(Section):
+    """How late the emulation may be, and what happens when it is later."""
+
+    limit: _LimitOfLateness = Field(1e-3, description="Lateness that is still good, of an event or a departing frame.")  # type: ignore[valid-type]
+    policy: Literal["mark", "abort"] = Field("mark", description="Beyond it: mark the run, or end it.")
+    priority: int = Field(50, ge=1, le=98, description="SCHED_FIFO priority of netboxes and routers, where the host grants it.")
+    spin: quantity(TIME, 0.0, 1e-3) = Field(  # type: ignore[valid-type]
+        50e-6, description="How long before an event a netbox stops sleeping and watches the clock; only with SCHED_FIFO."
+    )
+    timer_slack: quantity(TIME, 1e-9, 1e-3) = Field(  # type: ignore[valid-type]
+        1e-9, description="How much later than asked the kernel may wake a netbox to save wake-ups (PR_SET_TIMERSLACK)."
+    )
+
+
+class RealtimeOfNetbox(Section):
+    """The same for one netbox; what is left out is as for the whole lab."""
+
+    limit: _LimitOfLateness | None = Field(None, description="Lateness that is still good.")  # type: ignore[valid-type]
+    policy: Literal["mark", "abort"] | None = Field(None, description="Beyond it: mark the run, or end it.")
+
+
+class Host(Section):
+    """A container where applications run. With one wire it has an `address`, with several it has `interfaces`."""
+
+    address: Addresses | None = Field(None, description="Address with prefix length; a list for IPv4 and IPv6 both.")
+    interfaces: dict[Name, Addresses] | None = Field(None, description="Name of each interface, and its address or addresses.")
+    gateway: Gateways = Field((), description="Router for all other networks; a list for IPv4 and IPv6 both.")
+
+    @model_validator(mode="after")
+    def _has_one_kind_of_address(self) -> Self:
+        if self.address is None and not self.interfaces:
+            raise ValueError("a host needs an address; write address: 10.0.0.1/24")
+        if self.address is not None and self.interfaces is not None:
+            raise ValueError("a host has either address or interfaces; put the address into interfaces")
+        return self
+
+    def ports(self) -> dict[str, tuple[Any, ...]]:
+        """Addresses by interface."""
+        return self.interfaces or {ONLY_INTERFACE: self.address or ()}
+
+
+class Netbox(Section):
+    """One emulated segment. Keys other than these are parameters of its technology."""
+
+    OWN_KEYS: ClassVar = ("technology", "stations", "classes", "realtime")
+
+    technology: str = Field(description="Folder of `netboxes/` that emulates it.")
+    stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
+    classes: dict[Name, Match] = Field({}, description="Traffic classes by name, the first that fits first.")
+    realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
+    parameters: SkipJsonSchema[InstanceOf[Technology]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_parameters(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        own = {key: value for key, value in data.items() if key in cls.OWN_KEYS}
+        if isinstance(stations := data.get("stations"), dict):
+            own["stations"] = {name: {} if said is None else said for name, said in stations.items()}
+        rest = {key: value for key, value in data.items() if key not in own}
+        return {**own, "parameters": {**rest, "stations": own.get("stations")}}
+
+    @field_validator("technology")
+    @classmethod
+    def _is_a_technology(cls, name: str) -> str:
+        if name not in technologies():
+            raise ValueError(f'"{name}" is not a technology; {nearest(name, technologies())}')
+        return name
+
+    @field_validator("parameters", mode="plain")
+    @classmethod
+    def _read_parameters(cls, parameters: dict[str, Any], info: ValidationInfo) -> Technology:
+        if "technology" not in info.data:
+            return Technology()  # that is reported already, and there is nothing to check against
+        technology = technologies()[info.data["technology"]]
+        try:
+            return technology.model_validate(parameters)
+        except ValidationError as error:
+            raise InPart(technology, error, cls.OWN_KEYS, () if "stations" in info.data else ("stations",)) from None
+
+
+class Router(Section):
+    """An IP router in a container of its own."""
+
+    engine: Literal["click"] = Field("click", description="The program that routes.")
+    configuration: Path = Field(description="Its configuration, beside the topology file or in the checkout.")
+    interfaces: dict[Name, Addresses] = Field(min_length=1, description="Name of each interface, and its address or addresses.")
+
+    @field_validator("configuration", mode="before")
+    @classmethod
+    def _find(cls, text: Any, info: ValidationInfo) -> Path:
+        if not isinstance(text, str) or not text or "\0" in text:
+            raise ValueError("a configuration is a file; write its path, like click/meoc.click")
+        homes = ((info.context or {}).get("folder", CHECKOUT), CHECKOUT)
+        found = [(home / text).resolve() for home in homes]
+        inside = [path for path, home in zip(found, homes, strict=True) if path.is_relative_to(home)]
+        if not inside:
+            raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
+        for path in inside:
+            if path.is_file():
+                return path
+        raise ValueError(f"there is no file {text}; looked in {' and '.join(str(home) for home in dict.fromkeys(homes))}")
+
+
+class Traffic(Section):
+    """One application between two hosts. Keys other than these are options of the application."""
+
+    OWN_KEYS: ClassVar = ("application", "from", "to")
+
+    application: str = Field(description="Module of `traffic/` that does it.")
+    source: str = Field(alias="from", description="The host that it starts from.")
+    destination: str = Field(alias="to", description="The host that it goes to.")
+    options: SkipJsonSchema[InstanceOf[ApplicationOptions]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_options(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        own = {key: value for key, value in data.items() if key in cls.OWN_KEYS}
+        return {**own, "options": {key: value for key, value in data.items() if key not in own}}
+
+    @field_validator("application")
+    @classmethod
+    def _is_an_application(cls, name: str) -> str:
+        if name not in applications():
+            raise ValueError(f'"{name}" is not an application; {nearest(name, applications())}')
+        return name
+
+    @field_validator("options", mode="plain")
+    @classmethod
+    def _read_options(cls, options: dict[str, Any], info: ValidationInfo) -> ApplicationOptions:
+        if "application" not in info.data:
+            return ApplicationOptions()  # the error is reported already
+        model = applications()[info.data["application"]].OPTIONS
+        try:
+            return model.model_validate(options)
+        except ValidationError as error:
+            raise InPart(model, error, cls.OWN_KEYS) from None
+
+
+def _wire_end(value: object) -> str:
+    if not isinstance(value, str) or value.count(".") > 1 or not all(value.split(".")):
+        raise ValueError("an end of a wire is a host, or a node and its port; write fr1, field.responder or meoc.jan")
+    return value
+
+
+WireEnd = Annotated[str, BeforeValidator(_wire_end)]
+
+
+class Topology(Section):
+    """The whole file."""
+
+    name: Name = Field(description="Name of the network; its lab has the same unless another is given.")
+    description: str = Field("", description="What it is, for the report.")
+    seed: int = Field(1, ge=0, le=2**31 - 1, description="All randomness follows from it: same seed, same run in virtual time.")
+    centre: str = Field(description='The host that "return" is towards; "forward" is away from it.')
+    hosts: dict[Name, Host] = Field(min_length=1, description="Where applications run.")
+    netboxes: dict[Name, Netbox] = Field({}, description="Emulated segments, transparent at layer 2.")
+    routers: dict[Name, Router] = Field({}, description="What joins IP networks.")
+    wires: list[tuple[WireEnd, WireEnd]] = Field(
+        [], description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`."
+    )
+    traffic: dict[Name, Traffic] = Field({}, description="What crosses the network in a run.")
+    realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
+
+    _path: Path = PrivateAttr(default=Path())
+
+    @property
+    def path(self) -> Path:
+        """The file that it was read from."""
+        return self._path
+
+
+def load(path: str | Path) -> Topology:
+    """Reads and checks a topology file. Raises BadTopology with everything that is wrong in it."""
+    source = read(Path(path))
+    topology: Topology | None = None
+    errors = list(source.defects)
+    try:
+        topology = Topology.model_validate(source.data, context=_context(source))
+        draft = Draft.of(topology)
+    except ValidationError as error:
+        errors += explain(source, Topology, error.errors(include_url=False))
+        draft = _salvage(source)
+    errors += [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in problems(draft)]
+    if errors or topology is None:
+        raise BadTopology(errors)
+    topology._path = Path(path)
+    return topology
+
+
+def _context(source: Source) -> dict[str, Path]:
+    return {"folder": source.folder}
+
+
+def _salvage(source: Source) -> Draft:
+    """The parts of a faulty file that are right in themselves, so that what is wrong between them is found at the same time."""
+
+    def section(name: str) -> dict[str, Any]:
+        found = source.data.get(name)
+        return found if isinstance(found, dict) else {}
+
+    def right(kind: Any, value: Any) -> Any:
+        try:
+            return TypeAdapter(kind).validate_python(value, context=_context(source))
+        except ValidationError:
+            return None
+
+    listed = source.data.get("wires")
+    wires = [right(tuple[WireEnd, WireEnd], wire) for wire in (listed if isinstance(listed, list) else [None])]
+    return Draft(
+        hosts={name: right(Host, value) for name, value in section("hosts").items()},
+        netboxes={name: right(Netbox, value) for name, value in section("netboxes").items()},
+        routers={name: right(Router, value) for name, value in section("routers").items()},
+        wires={index: wire for index, wire in enumerate(wires) if wire},
+        traffic={name: item for name, value in section("traffic").items() if (item := right(Traffic, value))},
+        centre=right(str, source.data.get("centre")),
+        whole=False,
+        lost_wires=None in wires,
+    )

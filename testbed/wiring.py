@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is joined to what: ends of wires, layer-2 segments, ways between hosts."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from testbed.addresses import Address, Interface
+from testbed.input_errors import listed, nearest
+from testbed.yaml_source import Location
+
+if TYPE_CHECKING:
+    from testbed.topology import Host, Netbox, Router, Topology, Traffic
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class End:
+    """One end of a wire: an interface of a host or router, or a station of a netbox."""
+
+    node: str
+    port: str
+
+    def __str__(self) -> str:
+        return f"{self.node}.{self.port}"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is known of a network, perhaps not all: a node that is wrong in itself is None, a wrong wire is left out."""
+
+    hosts: Mapping[str, Host | None]
+    netboxes: Mapping[str, Netbox | None]
+    routers: Mapping[str, Router | None]
+    wires: Mapping[int, tuple[str, str]]
+    traffic: Mapping[str, Traffic]
+    centre: str | None
+    #: False when something was left out.
+    whole: bool = True
+    #: True when a wire was left out.
+    lost_wires: bool = False
+
+    @staticmethod
+    def of(topology: Topology) -> Draft:
+        wires = dict(enumerate(topology.wires))
+        return Draft(topology.hosts, topology.netboxes, topology.routers, wires, topology.traffic, topology.centre)
+
+    def nodes(self) -> Iterator[tuple[str, str, Host | Netbox | Router | None]]:
+        """Section, name and node."""
+        for section, nodes in (("hosts", self.hosts), ("netboxes", self.netboxes), ("routers", self.routers)):
+            for name, node in nodes.items():
+                yield section, name, node
+
+    def ports(self) -> dict[str, tuple[str, ...] | None]:
+        """The ports of each node; None where they are not known."""
+        found: dict[str, tuple[str, ...] | None] = {}
+        for name, host in self.hosts.items():
+            found[name] = tuple(host.ports()) if host else None
+        for name, netbox in self.netboxes.items():
+            found[name] = tuple(netbox.stations) if netbox else None
+        for name, router in self.routers.items():
+            found[name] = tuple(router.interfaces) if router else None
+        return found
+
+    def interfaces(self) -> Iterator[tuple[End, Interface, Location]]:
+        """Every address of a host or router: where it is, what it is, and where the file says so."""
+        for name, host in self.hosts.items():
+            for port, addresses in host.ports().items() if host else ():
+                place: Location = ("hosts", name, "interfaces", port) if host and host.interfaces else ("hosts", name, "address")
+                yield from ((End(name, port), address, place) for address in addresses)
+        for name, router in self.routers.items():
+            for port, addresses in router.interfaces.items() if router else ():
+                yield from ((End(name, port), address, ("routers", name, "interfaces", port)) for address in addresses)
+
+
+def find_end(text: str, ports: Mapping[str, tuple[str, ...] | None]) -> End:
+    """The end that a text like `fr1` or `field.responder` names. Raises ValueError with the nearest that exists."""
+    node, _, port = text.partition(".")
+    if node not in ports:
+        raise ValueError(f'there is no node "{node}"; {nearest(text, all_ends(ports)) if port else nearest(node, ports)}')
+    known = ports[node]
+    if known is None:
+        return End(node, port)
+    if not port:
+        if len(known) == 1:
+            return End(node, known[0])
+        raise ValueError(f'"{node}" has several ports; write {listed([f"{node}.{one}" for one in known])}')
+    if port not in known:
+        raise ValueError(f'"{node}" has no port "{port}"; {nearest(text, [f"{node}.{one}" for one in known])}')
+    return End(node, port)
+
+
+def all_ends(ports: Mapping[str, tuple[str, ...] | None]) -> list[str]:
+    """Every end as it is written in a wire."""
+    return [node if len(known) == 1 else f"{node}.{port}" for node, known in ports.items() if known for port in known]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The wires of a network, both ends found."""
+
+    wires: Sequence[tuple[End, End]]
+    #: Nodes that pass frames from each of their ports to the others: netboxes.
+    transparent: frozenset[str]
+    #: Nodes that pass nothing on: hosts.
+    final: frozenset[str]
+    _segment: dict[End, int] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        joined: dict[End, list[End]] = {}
+        for left, right in self.wires:
+            joined.setdefault(left, []).append(right)
+            joined.setdefault(right, []).append(left)
+        for end in joined:
+            others = (
+                [other for other in joined if other.node == end.node and other != end] if end.node in self.transparent else []
+            )
+            joined[end] = joined[end] + others
+        for number, end in enumerate(joined):
+            if end not in self._segment:
+                self._segment.update(dict.fromkeys(_reached(end, joined), number))
+
+    @staticmethod
+    def of(topology: Topology) -> Wiring:
+        """The wiring of a topology that was checked."""
+        draft = Draft.of(topology)
+        ports = draft.ports()
+        wires = [(find_end(left, ports), find_end(right, ports)) for left, right in topology.wires]
+        return Wiring(wires, frozenset(topology.netboxes), frozenset(topology.hosts))
+
+    def segments(self) -> list[tuple[End, ...]]:
+        """The ends of each layer-2 segment: what frames reach without a router."""
+        found: dict[int, list[End]] = {}
+        for end, number in self._segment.items():
+            found.setdefault(number, []).append(end)
+        return [tuple(ends) for ends in found.values()]
+
+    def same_segment(self, one: End, other: End) -> bool:
+        return one in self._segment and self._segment[one] == self._segment.get(other)
+
+    def distances(self, start: str) -> dict[str, int]:
+        """Wires from `start` to each node that can be reached; a host on the way passes nothing on."""
+        neighbours: dict[str, list[str]] = {}
+        for left, right in self.wires:
+            neighbours.setdefault(left.node, []).append(right.node)
+            neighbours.setdefault(right.node, []).append(left.node)
+        passing = {node: ([] if node in self.final and node != start else near) for node, near in neighbours.items()}
+        return _reached(start, passing)
+
+
+def _reached(start: T, neighbours: Mapping[T, Iterable[T]]) -> dict[T, int]:
+    """Everything that can be reached from `start`, with the number of steps."""
+    steps, waiting = {start: 0}, deque([start])
+    while waiting:
+        here = waiting.popleft()
+        for near in neighbours.get(here, ()):
+            if near not in steps:
+                steps[near] = steps[here] + 1
+                waiting.append(near)
+    return steps
+
+
+def addresses_between(wiring: Wiring, source: tuple[str, Host], destination: tuple[str, Host]) -> tuple[Address, Address] | None:
+    """The addresses by which two hosts talk: on a segment of both if there is one, else by gateways; IPv4 first."""
+    routed: tuple[Address, Address] | None = None
+    for version in (4, 6):
+        for near, from_interface in _interfaces(*source, version):
+            for far, to_interface in _interfaces(*destination, version):
+                pair = (from_interface.ip, to_interface.ip)
+                if wiring.same_segment(near, far):
+                    return pair
+                if routed is None and _leaves(source[1], from_interface) and _leaves(destination[1], to_interface):
+                    routed = pair
+    return routed
+
+
+def _interfaces(name: str, host: Host, version: int) -> Iterator[tuple[End, Any]]:
+    for port, addresses in host.ports().items():
+        yield from ((End(name, port), address) for address in addresses if address.version == version)
+
+
+def _leaves(host: Host, interface: Interface) -> bool:
+    return any(gateway in interface.network for gateway in host.gateway if gateway.version == interface.version)
