@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import signal
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -195,6 +197,14 @@ def end(home: Path, names: Sequence[str]) -> None:
         if waited_s > _END_DEADLINE_S:
             raise ContainerFailed(f"the containers in {home} do not end even when killed; see `ps -o pid,stat,wchan,args`")
         time.sleep(0.002)
+
+
+def ask_to_end(container: Container) -> None:
+    """SIGTERM to all but init, which ends after its command."""
+    for process in cores.processes(container.groups[0]):
+        if not processes.is_init(process):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
 
 
 def remove_traces(container: Container) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from testbed import containers, deployment, namespaces, processes, state
+from testbed import containers, deployment, namespaces, processes, routers, state
 from testbed.containers import Container
-from testbed.control import Control, ControlFailed
+from testbed.control import Control, ControlFailed, short_path
 from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan, Plan
@@ -132,10 +132,26 @@ class Lab:
             if not alive:
                 raise NodeFailed(f"node {name} has ended; its log says:{self._log_tail(name)}")
 
-    def wait_ready(self, deadline_s: float = 30.0) -> None:
-        """Returns when every netbox says that it is ready. Raises NodeFailed as soon as a node ends, or after the deadline."""
+    def finish(self, deadline_s: float = 5.0) -> list[str]:
+        """Ends every node's command by SIGTERM, so that it writes what it still holds; the lab itself stays.
+
+        Returns the nodes that did not end in time and were killed.
+        """
+        for node in self.plan.nodes:
+            containers.ask_to_end(self._container(node))
         deadline = time.monotonic() + deadline_s
-        waiting = [node.name for node in self.plan.nodes if node.kind == "netbox"]
+        while (left := [name for name, alive in self.alive().items() if alive]) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        containers.end(self._container(self.plan.nodes[0]).home, [self.plan.node(name).container for name in left])
+        return left
+
+    def wait_ready(self, deadline_s: float = 30.0) -> None:
+        """Returns when every netbox says that it is ready and every router answers.
+
+        Raises NodeFailed as soon as a node ends, or after the deadline.
+        """
+        deadline = time.monotonic() + deadline_s
+        waiting = [node.name for node in self.plan.nodes if node.kind != "host"]
         while True:
             self.check_alive()
             waiting = [name for name in waiting if not self._ready(name)]
@@ -143,7 +159,9 @@ class Lab:
                 return
             if time.monotonic() > deadline:
                 name = waiting[0]
-                raise NodeFailed(f"netbox {name} is not ready after {deadline_s:g} s; its log says:{self._log_tail(name)}")
+                raise NodeFailed(
+                    f"{self.node(name).kind} {name} is not ready after {deadline_s:g} s; its log says:{self._log_tail(name)}"
+                )
             time.sleep(0.01)
 
     def status(self) -> dict[str, Any]:
@@ -169,9 +187,19 @@ class Lab:
         except ControlFailed:
             return None
 
-    def _ready(self, netbox: str) -> bool:
-        status = self._netbox_status(netbox)
+    def _ready(self, node: str) -> bool:
+        if self.node(node).kind == "router":
+            return self._router_answers(node)
+        status = self._netbox_status(node)
         return status is not None and bool(status["ready"])
+
+    def _router_answers(self, router: str) -> bool:
+        with short_path(self.node_folder(router) / routers.CONTROL) as path:
+            try:
+                with routers.Handlers(path):
+                    return True
+            except routers.RouterUnreachable:
+                return False
 
     def _attach(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None, **standard: Any) -> subprocess.Popen[bytes]:
         container = self._container(self.node(node))

@@ -89,7 +89,7 @@ def program_inside(carrier: subprocess.Popen[bytes], argv: Sequence[str], deadli
     own = _executable(carrier.pid)
     while carrier.poll() is None:
         for pid in children(carrier.pid):
-            if _levels(pid) > 1 and _executable(pid) not in (None, own):
+            if len(_numbers(pid)) > 1 and _executable(pid) not in (None, own):
                 return Process(carrier, pid, argv)
         if time.monotonic() > deadline:
             carrier.kill()
@@ -106,6 +106,11 @@ def children(pid: int) -> list[int]:
         return []
 
 
+def is_init(pid: int) -> bool:
+    """Whether it is the first process of a PID namespace."""
+    return _numbers(pid)[-1:] == [1]
+
+
 def _start(pid: int) -> int | None:
     try:
         # The name, field 2, may hold spaces and parentheses; field 22 is the start time (proc(5)). State Z has ended.
@@ -115,13 +120,13 @@ def _start(pid: int) -> int | None:
     return None if fields[0] in "ZX" else int(fields[19])
 
 
-def _levels(pid: int) -> int:
-    """How many PID namespaces deep a process is, 1 for the host's own."""
+def _numbers(pid: int) -> list[int]:
+    """The process's number in each PID namespace it is in, the host's first; one that has ended has none."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
-        return 0
-    return next(len(line.split()) - 1 for line in lines if line.startswith("NSpid:"))
+        return []
+    return next(list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:"))
 
 
 def _executable(pid: int) -> str | None:

@@ -169,6 +169,18 @@ def test_a_node_whose_process_is_killed_is_reported_dead_and_the_lab_still_goes_
             lab.run("right", ["true"])
 
 
+def test_at_the_end_commands_are_asked_before_they_are_killed(plan_pair: PlanPair) -> None:
+    polite = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: open('/run/netboxit/kept', 'w').write('all') and exit())\n"
+    rude = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    for behaviour, killed in ((polite, []), (rude, ["right"])):
+        ready = behaviour + "open('/run/netboxit/ready', 'w').close()\nwhile True: signal.pause()"
+        with Lab.up(plan_pair(right=("/usr/bin/python3", "-c", ready))) as lab:
+            until((lab.node_folder("right") / "ready").exists)
+            assert lab.finish(deadline_s=1.0) == killed
+            assert lab.alive() == {"left": False, "right": False}
+            assert (lab.node_folder("right") / "kept").exists() == (behaviour == polite)
+
+
 def test_a_lab_whose_monitors_were_killed_still_goes_down(plan_pair: PlanPair) -> None:
     lab = Lab.up(plan_pair())
     for node in lab.plan.nodes:
