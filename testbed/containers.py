@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import signal
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
@@ -164,19 +162,6 @@ def attach_argv(container: Container, argv: Sequence[str], env: Mapping[str, str
 def alive(container: Container) -> bool:
     """A container lives exactly as long as its command: with it, init and everything else in its control group ends."""
     return bool(cores.processes(container.groups[0]))
-
-
-def finish(wanted: Sequence[Container], deadline_s: float) -> list[Container]:
-    """Asks commands to end (SIGTERM), so that they write what they still hold. Returns the containers that did not in time."""
-    for container in wanted:
-        for pid in cores.processes(container.groups[0]):
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + deadline_s
-    left = list(wanted)
-    while (left := [container for container in left if alive(container)]) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    return left
 
 
 def end(home: Path, names: Sequence[str]) -> None:

@@ -57,11 +57,6 @@ class Lab:
     def down(self) -> None:
         deployment.take_down(self.name)
 
-    def finish(self, deadline_s: float = 5.0) -> list[str]:
-        """Ends every node's command in good order, so that its files are whole. Returns the nodes that did not end in time."""
-        nodes = {self._container(node): node.name for node in self.plan.nodes}
-        return [nodes[container] for container in containers.finish(list(nodes), deadline_s)]
-
     @cached_property
     def plan(self) -> Plan:
         try:
@@ -103,7 +98,7 @@ class Lab:
             carrier = self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output)
         return processes.program_inside(carrier, argv)
 
-    def start_in_namespace(self, node: str, argv: Sequence[str], *, log: Path, stdin: Standard = subprocess.DEVNULL) -> Process:
+    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path, stdin: Standard = subprocess.DEVNULL) -> Process:
         """Starts a program of the host in the node's network only: it sees the host's files, as a capture must."""
         with log.open("ab") as output, namespaces.entered(self.node(node).namespace):
             try:

@@ -74,10 +74,10 @@ def test_signals_reach_the_program_itself(plan_pair: PlanPair, tmp_path: Path) -
 
 def test_programs_of_the_host_see_the_nodes_network_and_the_hosts_files(plan_pair: PlanPair, tmp_path: Path) -> None:
     with Lab.up(plan_pair()) as lab:
-        program = lab.start_in_namespace("left", ["ip", "-o", "address", "show", "wire"], log=tmp_path / "addresses")
+        program = lab.in_namespace("left", ["ip", "-o", "address", "show", "wire"], log=tmp_path / "addresses")
         assert program.wait(10) == 0
         assert "10.99.0.1/24" in (tmp_path / "addresses").read_text()
-        lab.start_in_namespace("left", ["sleep", "600"], log=tmp_path / "left-running")
+        lab.in_namespace("left", ["sleep", "600"], log=tmp_path / "left-running")
 
 
 def test_nothing_is_offloaded_on_a_wire_and_it_carries_its_mark(plan_pair: PlanPair) -> None:
