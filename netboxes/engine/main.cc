@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "packet_port.h"
 #include "pcapng_port.h"
+#include "real_loop.h"
 #include "virtual_loop.h"
 
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 
-#include <csignal>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -63,15 +64,47 @@ std::vector<std::unique_ptr<Port>> OpenCaptures(const Configuration& configurati
     return ports;
 }
 
+std::vector<std::unique_ptr<Port>> OpenInterfaces(const Configuration& configuration, EndSignal& end)
+{
+    // The orchestrator moves interfaces into the container while the netbox starts.
+    constexpr std::chrono::seconds PATIENCE{10};
+    std::vector<std::unique_ptr<Port>> ports;
+    for (const auto& station : configuration.stations)
+    {
+        ports.push_back(
+            std::make_unique<PacketPort>(station.name, station.interface, station.mtu, PATIENCE, end));
+    }
+    return ports;
+}
+
+/// What is left when the loop has ended.
+void Conclude(const Configuration& configuration, Netbox& netbox, const Json& statistics)
+{
+    netbox.Records().WriteAll();
+    WriteStatistics(configuration.statistics, statistics);
+}
+
 int RunVirtual(const Configuration& configuration, EventQueue& events)
 {
     EndSignal end;
     VirtualClock clock(events);
     Netbox netbox(configuration, OpenCaptures(configuration), events, clock);
     ScheduleChanges(configuration, netbox.TheSegment());
-    const auto status = VirtualLoop(configuration, netbox, events, clock, end).Run();
-    netbox.Records().WriteAll();
-    WriteStatistics(configuration.statistics, netbox.Statistics());
+    VirtualLoop loop(configuration, netbox, events, clock, end);
+    const auto status = loop.Run();
+    Conclude(configuration, netbox, netbox.Statistics());
+    return status;
+}
+
+int RunReal(const Configuration& configuration, EventQueue& events)
+{
+    EndSignal end;
+    RealClock clock;
+    Netbox netbox(configuration, OpenInterfaces(configuration, end), events, clock);
+    ScheduleChanges(configuration, netbox.TheSegment());
+    RealLoop loop(configuration, netbox, events, clock, end);
+    const auto status = loop.Run();
+    Conclude(configuration, netbox, loop.Statistics());
     return status;
 }
 
@@ -82,7 +115,8 @@ int Run(const std::string& path)
     ns3::Simulator::SetImplementation(events);
     ns3::RngSeedManager::SetSeed(configuration.seed + 1); // ns-3 knows no seed 0
     ns3::RngSeedManager::SetRun(1);
-    return RunVirtual(configuration, *events);
+    return configuration.clock == ClockKind::Real ? RunReal(configuration, *events)
+                                                  : RunVirtual(configuration, *events);
 }
 
 } // namespace
@@ -99,6 +133,10 @@ int main(int argc, char** argv)
     try
     {
         return netboxit::Run(argv[1]);
+    }
+    catch (const netboxit::PacketPort::Interrupted&)
+    {
+        return 0;
     }
     catch (const std::exception& error)
     {

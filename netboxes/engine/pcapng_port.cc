@@ -88,4 +88,9 @@ void PcapngPort::Refresh()
     }
 }
 
+nlohmann::json PcapngPort::Describe() const
+{
+    return {{"name", m_name}, {"kind", "pcapng"}, {"mtu", m_mtu}};
+}
+
 } // namespace netboxit

@@ -20,6 +20,7 @@ class PcapngPort : public Port
     std::size_t Receive(std::span<Reception> batch) override;
     void Send(std::span<Departure> departures, std::int64_t stamp) override;
     void Refresh() override;
+    nlohmann::json Describe() const override;
 
   private:
     std::string m_name;

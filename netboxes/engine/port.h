@@ -4,6 +4,8 @@
 #include "headers.h"
 #include "slots.h"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 
 namespace netboxit
@@ -61,6 +63,8 @@ class Port
     virtual void Send(std::span<Departure> departures, std::int64_t stamp) = 0;
     /// Brings counters up to date that others keep (the kernel's drops), and files that others read.
     virtual void Refresh() = 0;
+    /// What kind of port it is and what it was given, for `status`.
+    virtual nlohmann::json Describe() const = 0;
 
     PortCounters counters;
 

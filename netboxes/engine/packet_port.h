@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "descriptor.h"
+#include "loop.h"
+#include "port.h"
+
+#include <chrono>
+
+namespace netboxit
+{
+
+/// A port on a network interface by a packet socket: all frames that arrive there, whoever they are for, in
+/// batches.
+class PacketPort : public Port
+{
+  public:
+    /// Waits for the interface to appear and to be up, at most for `patience`; throws std::runtime_error that
+    /// says what is missing. An end signal ends the waiting with Interrupted. `mtu` 0: the interface's.
+    PacketPort(std::string name,
+               std::string interface,
+               std::uint32_t mtu,
+               std::chrono::milliseconds patience,
+               EndSignal& end);
+
+    const std::string& Name() const override;
+    std::uint32_t Mtu() const override;
+    int Descriptor() const override;
+    std::size_t Receive(std::span<Reception> batch) override;
+    void Send(std::span<Departure> departures, std::int64_t stamp) override;
+    /// Counts the kernel's drops.
+    void Refresh() override;
+    Json Describe() const override;
+
+    /// The end signal came before the interface.
+    struct Interrupted
+    {
+    };
+
+  private:
+    int WaitForInterface(std::chrono::milliseconds patience, EndSignal& end) const;
+    void Bind(int index);
+    void SendSome(std::span<Departure> departures);
+
+    std::string m_name;
+    std::string m_interface;
+    std::uint32_t m_mtu;
+    int m_receiveBuffer{0};
+    netboxit::Descriptor m_socket;
+};
+
+} // namespace netboxit

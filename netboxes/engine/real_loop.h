@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "control_socket.h"
+#include "loop.h"
+#include "realtime_thread.h"
+
+namespace netboxit
+{
+
+/// Real time: runs what is due, then waits in one place for the next event, a frame, a control message or the
+/// end.
+class RealLoop : public Loop
+{
+  public:
+    /// `control`: a path, or empty for none.
+    RealLoop(const Configuration& configuration,
+             Netbox& netbox,
+             EventQueue& events,
+             RealClock& clock,
+             EndSignal& end);
+
+    int Run() override;
+
+    /// What the control method `statistics` answers.
+    Json Statistics();
+
+  private:
+    /// A frame that waits for the simulation to reach the time of its arrival.
+    struct Arrival
+    {
+        std::int64_t time;
+        StationId station;
+        Reception reception;
+    };
+
+    /// Runs events and lets frames enter in the order of their times, up to now, but not for long without
+    /// looking at the ports.
+    void RunDue();
+    void RunEvent(std::int64_t due);
+    void Enter();
+    /// When the next event or frame is due.
+    std::int64_t Next() const;
+    /// The netbox is so far behind the clock that frames must be thrown away.
+    bool IsOverloaded() const;
+
+    /// Waits for something to do. True when a descriptor asks for something.
+    bool Wait();
+    bool WaitUntil(std::int64_t time);
+    bool SpinUntil(std::int64_t time);
+    bool Poll(std::int64_t timeout);
+    void CollectDescriptors();
+    void Serve();
+    void Receive(StationId station);
+    void Housekeep();
+
+    Json Call(const std::string& method, const Json& params);
+    Json Status();
+    Json Set(const Json& params);
+
+    std::string m_name;
+    std::string m_technology;
+    RealtimeConfiguration m_realtime;
+    Netbox& m_netbox;
+    EventQueue& m_events;
+    RealClock& m_clock;
+    EndSignal& m_end;
+    RealtimeThread m_thread;
+    bool m_ended{false};
+    std::optional<ControlSocket> m_control;
+
+    std::vector<Reception> m_landing; ///< slots that frames are received into
+    std::vector<Arrival> m_arrivals;  ///< in order of time; those before m_nextArrival have entered
+    std::size_t m_nextArrival{0};
+    std::vector<pollfd> m_polled; ///< end signal, ports, control
+    std::size_t m_portsPolled{0};
+    std::int64_t m_lastHousekeeping{0};
+};
+
+} // namespace netboxit
