@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every technology tells about itself; a technology is a folder here with `parameters.py`, `segment.cc` and `CMakeLists.txt`."""
+"""What every technology tells about itself.
+
+A technology is a folder here with `parameters.py`, `segment.cc` and `CMakeLists.txt`.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,10 @@ class Technology(BaseModel):
     MTU: ClassVar[int] = 1500
     #: True when the technology has a frame clock, so that even an idle netbox takes some CPU.
     FRAME_CLOCK: ClassVar[bool] = False
+
+    def classes_used(self) -> dict[tuple[str | int, ...], str]:
+        """Where the parameters name a traffic class, and which: the netbox must declare it (or it is "default")."""
+        return {}
 
 
 @cache

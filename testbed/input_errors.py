@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any, get_args, get_origin
 
@@ -27,6 +27,14 @@ class InPart(ValueError):
         super().__init__(str(error))
 
 
+class AtPlaces(ValueError):
+    """Raised by a validator that found errors at places within what it checked."""
+
+    def __init__(self, errors: Mapping[Location, str]) -> None:
+        self.errors = errors
+        super().__init__("; ".join(errors.values()))
+
+
 def explain(
     source: Source,
     model: type[BaseModel],
@@ -41,17 +49,18 @@ def explain(
         part = detail.get("ctx", {}).get("error")
         if isinstance(part, InPart):
             yield from explain(source, part.model, part.details, (*at, *inside), part.also)
+        elif isinstance(part, AtPlaces):
+            yield from (_error_at(source, (*at, *inside, *place), message) for place, message in part.errors.items())
         elif detail["type"] == "extra_forbidden":
             keys = _keys_at(model, inside[:-1]) | (also if len(inside) == 1 else frozenset())
             yield _unknown_key(source, keys, (*at, *inside))
         elif detail["type"] == "missing":
             # A misspelt key is one error, not an unknown key and a missing one.
             if not any(loc[:-1] == inside[:-1] and _near(str(loc[-1]), [str(inside[-1])]) for loc in unknown):
-                yield _missing_key(source, (*at, *inside))
+                yield _missing_key(source, _keys_at(model, inside[:-1]), (*at, *inside))
         else:
             place, is_key = (inside[:-1], True) if inside and inside[-1] == "[key]" else (inside, False)
-            told, _, remedy = _told(detail).partition("; ")
-            yield source.bad((*at, *place), f"{_label(source, (*at, *place))}{told}", remedy, key=is_key)
+            yield _error_at(source, (*at, *place), _told(detail), key=is_key)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
@@ -73,16 +82,24 @@ def listed(words: Sequence[str], last: str = "or") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
+def _error_at(source: Source, place: Location, message: str, *, key: bool = False) -> BadInput:
+    cause, _, remedy = message.partition("; ")
+    return source.bad(place, f"{_label(source, place)}{cause}", remedy, key=key)
+
+
 def _unknown_key(source: Source, keys: Iterable[str], place: Location) -> BadInput:
     key = str(place[-1])
     cause = f'{_label(source, place[:-1])}there is no key "{key}"'
     return source.bad(place, cause, nearest(key, sorted(keys)), key=True)
 
 
-def _missing_key(source: Source, place: Location) -> BadInput:
+def _missing_key(source: Source, keys: set[str], place: Location) -> BadInput:
+    name = str(place[-1])
+    for other in source.keys_of(place[:-1]):
+        if other not in keys and _near(other, [name]):
+            return _unknown_key(source, [name], (*place[:-1], other))
     # A block mapping begins at its first key; the mapping's own key stands before it and is what a person looks for.
-    cause = f'{_label(source, place[:-1])}"{place[-1]}" is missing'
-    return source.bad(place, cause, f"add {place[-1]}: …", key=True)
+    return source.bad(place, f'{_label(source, place[:-1])}"{name}" is missing', f"add {name}: …", key=True)
 
 
 def _label(source: Source, place: Location) -> str:
@@ -130,10 +147,10 @@ _KINDS = {
 }
 
 _BOUNDS = {
-    "greater_than_equal": ("ge", "is less than"),
-    "greater_than": ("gt", "is not more than"),
-    "less_than_equal": ("le", "is more than"),
-    "less_than": ("lt", "is not less than"),
+    "greater_than_equal": ("ge", "is less than {0:g}; use {0:g} or more"),
+    "greater_than": ("gt", "is not more than {0:g}; use more"),
+    "less_than_equal": ("le", "is more than {0:g}; use {0:g} or less"),
+    "less_than": ("lt", "is not less than {0:g}; use less"),
 }
 
 
@@ -148,7 +165,7 @@ def _told(detail: ErrorDetails) -> str:
         return f"{_shown(value)} is not known here; {nearest(str(value), words)}"
     if kind in _BOUNDS:
         bound, says = _BOUNDS[kind]
-        return f"{_shown(value)} {says} {context[bound]}"
+        return f"{_shown(value)} {says.format(context[bound])}"
     if kind in ("too_short", "too_long"):
         bound, says = ("min_length", "at least") if kind == "too_short" else ("max_length", "at most")
         return f"has {context['actual_length']}, and {says} {context[bound]} are needed"

@@ -27,7 +27,7 @@ from pydantic.json_schema import SkipJsonSchema
 from netboxes.technology import Technology, technologies
 from testbed.addresses import Addresses, Gateways
 from testbed.errors import BadTopology
-from testbed.input_errors import InPart, explain, nearest
+from testbed.input_errors import AtPlaces, InPart, explain, nearest
 from testbed.names import Name
 from testbed.quantities import TIME, quantity
 from testbed.traffic_class import Match
@@ -128,9 +128,18 @@ class Netbox(Section):
             return Technology()  # that is reported already, and there is nothing to check against
         technology = technologies()[info.data["technology"]]
         try:
-            return technology.model_validate(parameters)
+            read = technology.model_validate(parameters)
         except ValidationError as error:
             raise InPart(technology, error, cls.OWN_KEYS, () if "stations" in info.data else ("stations",)) from None
+        if "classes" in info.data:
+            _check_classes(read, list(info.data["classes"]))
+        return read
+
+
+def _check_classes(parameters: Technology, declared: list[str]) -> None:
+    unknown = {place: name for place, name in parameters.classes_used().items() if name not in (*declared, "default")}
+    if unknown:
+        raise AtPlaces({at: f'the netbox has no class "{name}"; {nearest(name, declared)}' for at, name in unknown.items()})
 
 
 class Router(Section):
@@ -199,7 +208,14 @@ def _wire_end(value: object) -> str:
     return value
 
 
+def _wire(value: object) -> object:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError("a wire has two ends; write it like [fr1, field.responder]")
+    return value
+
+
 WireEnd = Annotated[str, BeforeValidator(_wire_end)]
+Wire = Annotated[tuple[WireEnd, WireEnd], BeforeValidator(_wire)]
 
 
 class Topology(Section):
@@ -212,9 +228,7 @@ class Topology(Section):
     hosts: dict[Name, Host] = Field(min_length=1, description="Where applications run.")
     netboxes: dict[Name, Netbox] = Field({}, description="Emulated segments, transparent at layer 2.")
     routers: dict[Name, Router] = Field({}, description="What joins IP networks.")
-    wires: list[tuple[WireEnd, WireEnd]] = Field(
-        [], description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`."
-    )
+    wires: list[Wire] = Field([], description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`.")
     traffic: dict[Name, Traffic] = Field({}, description="What crosses the network in a run.")
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
 
@@ -236,6 +250,8 @@ def load(path: str | Path) -> Topology:
         draft = Draft.of(topology)
     except ValidationError as error:
         errors += explain(source, Topology, error.errors(include_url=False))
+        if _sections_in_doubt(source):
+            raise BadTopology(errors) from None
         draft = _salvage(source)
     errors += [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in problems(draft)]
     if errors or topology is None:
@@ -246,6 +262,12 @@ def load(path: str | Path) -> Topology:
 
 def _context(source: Source) -> dict[str, Path]:
     return {"folder": source.folder}
+
+
+def _sections_in_doubt(source: Source) -> bool:
+    """Whether whole sections are wrong or perhaps misspelt: then every name in them would seem unknown."""
+    misspelt = set(source.data) - set(Topology.model_fields)
+    return bool(misspelt) or not all(isinstance(source.data.get(key, {}), dict) for key in ("hosts", "netboxes", "routers"))
 
 
 def _salvage(source: Source) -> Draft:
@@ -262,7 +284,7 @@ def _salvage(source: Source) -> Draft:
             return None
 
     listed = source.data.get("wires")
-    wires = [right(tuple[WireEnd, WireEnd], wire) for wire in (listed if isinstance(listed, list) else [None])]
+    wires = [right(Wire, wire) for wire in (listed if isinstance(listed, list) else [None])]
     return Draft(
         hosts={name: right(Host, value) for name, value in section("hosts").items()},
         netboxes={name: right(Netbox, value) for name, value in section("netboxes").items()},

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from testbed.addresses import Interface, overlap
+from testbed.addresses import Address, Interface, overlap
 from testbed.input_errors import listed, nearest
 from testbed.wiring import Draft, End, Wiring, addresses_between, find_end
 from testbed.yaml_source import Location
@@ -167,12 +167,7 @@ def _overlapping_networks(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
 def _gateways_that_nobody_is(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
     for name, host in draft.hosts.items():
         for gateway in host.gateway if host else ():
-            near = [
-                (end, interface.ip)
-                for end, interface, _ in draft.interfaces()
-                if end.node in draft.routers
-                and any(wiring.same_segment(end, End(name, port)) for port in (host.ports() if host else ()))
-            ]
+            near = _routers_near(draft, wiring, name)
             if gateway not in [address for _, address in near]:
                 there = [f"{address} ({end})" for end, address in near if address.version == gateway.version]
                 remedy = f"use {listed(there)}" if there else "there is no router on the host's segment: leave the gateway out"
@@ -189,8 +184,26 @@ def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
             yield Problem(("traffic", name, "to"), cause, "join them through netboxes and routers")
         elif addresses_between(wiring, (traffic.source, source), (traffic.destination, destination)) is None:
             lacking = [one for one, host in ((traffic.source, source), (traffic.destination, destination)) if not host.gateway]
-            cause = f"{traffic.source} and {traffic.destination} are in different networks"
-            if lacking:
-                yield Problem(("traffic", name, "to"), f"{cause}, and {listed(lacking, 'and')} has no gateway", "add gateway: …")
-            else:
-                yield Problem(("traffic", name, "to"), f"{cause}, and no gateways of one IP version join them", "give both IPv4")
+            yield from (_without_gateway(draft, wiring, host) for host in lacking)
+            if not lacking:
+                cause = (
+                    f"{traffic.source} and {traffic.destination} are in different networks, whose gateways share no IP version"
+                )
+                yield Problem(("traffic", name, "to"), cause, "give both an IPv4 address and gateway")
+
+
+def _without_gateway(draft: Draft, wiring: Wiring, name: str) -> Problem:
+    there = [str(address) for _, address in _routers_near(draft, wiring, name)]
+    cause = f"host {name} has no gateway, but traffic to or from another network"
+    return Problem(("hosts", name), cause, f"add gateway: {listed(there) if there else '…'}", key=True)
+
+
+def _routers_near(draft: Draft, wiring: Wiring, name: str) -> list[tuple[End, Address]]:
+    """The routers' addresses on the segments of a host."""
+    host = draft.hosts[name]
+    own = [End(name, port) for port in host.ports()] if host else []
+    return [
+        (end, interface.ip)
+        for end, interface, _ in draft.interfaces()
+        if end.node in draft.routers and any(wiring.same_segment(end, port) for port in own)
+    ]

@@ -77,6 +77,10 @@ class Source:
     def folder(self) -> Path:
         return Path(self.path).resolve().parent
 
+    def keys_of(self, location: Location) -> list[str]:
+        """The keys of the mapping there, as far as the file has it."""
+        return [str(place[-1]) for place in self.keys if place[:-1] == location]
+
     def bad(self, location: Location, cause: str, remedy: str = "", *, key: bool = False) -> BadInput:
         """An error at the value of `location`, or at its key; steps that the file does not have are passed over."""
         known: Location = ()

@@ -172,6 +172,9 @@ class Parameters(Technology):
             raise ValueError(f"`backoff_end` {self.backoff_end} is below `backoff_start` {self.backoff_start}")
         return self
 
+    def classes_used(self) -> dict[tuple[str | int, ...], str]:
+        return {("service_flows", number, "class"): flow.traffic_class for number, flow in enumerate(self.service_flows)}
+
     @model_validator(mode="after")
     def _check_flows(self) -> Self:
         seen = Counter((flow.traffic_class, flow.direction, flow.station) for flow in self.service_flows)
