@@ -109,7 +109,7 @@ ClickRouter::Create()
         if (creating != nullptr)
         {
             const auto messages = InWordsOfTheUser(told->Text(), memory, creating->m_options.configuration);
-            told->Tell(WithExplanations(messages) + creating->m_problem);
+            told->Tell(WithExplanations(messages));
             std::_Exit(BAD_INPUT);
         }
     });

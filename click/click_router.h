@@ -85,15 +85,13 @@ class ClickRouter
     std::vector<std::string> Arguments(const std::string& element);
     void SetTime();
     int InterfaceNumber(const std::string& name);
-    int HardwareAddress(const std::string& name, std::span<char> text);
+    int HardwareAddress(const std::string& name, std::span<char> text) const;
     int Defines(char* pairs, std::size_t* size) const;
 
     Options m_options;
     Node m_node{};
     std::vector<std::string> m_elements;
     std::vector<std::string> m_names;
-    /// What went wrong while Click called us: exceptions do not cross the library.
-    std::string m_problem;
     std::vector<std::unique_ptr<PacketDevice>> m_devices;
     /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the start: a step of the host's clock must not stop or hasten Click's timers.
     std::chrono::nanoseconds m_epoch{};

@@ -60,8 +60,8 @@ class ConfigurationError:
 def defines(interfaces: Iterable[InterfacePlan]) -> dict[str, str]:
     """The `$VARIABLES` that a configuration is given for its interfaces.
 
-    For an interface X (upper case, `-` as `_`): X_DEV its name, X_ETH its Ethernet address, and from its first IPv4 address X_IP and
-    X_NET (network as address/length).
+    For an interface X (upper case, `-` as `_`): X_DEV its name, X_ETH its Ethernet address, and from its first IPv4 address X_IP
+    and X_NET (network as address/length).
     """
     values: dict[str, str] = {}
     for interface in interfaces:
@@ -77,7 +77,7 @@ def defines(interfaces: Iterable[InterfacePlan]) -> dict[str, str]:
 
 
 def command(configuration: Path, defines: Mapping[str, str], priority: int = 0, *, folder: str = NODE_FOLDER) -> tuple[str, ...]:
-    """What a router node runs. `priority` is SCHED_FIFO's, 0 for none; `folder` is where control socket and statistics are put."""
+    """What a router node runs. `priority` is SCHED_FIFO's, 0 for none; `folder` holds control socket and statistics."""
     return (
         str(EXECUTABLE),
         *("--control", f"{folder}/{CONTROL}"),
