@@ -117,7 +117,7 @@ class Parameters(Technology):
         if not isinstance(data, dict):
             return data
         standard = data.get("standard", "802.11a")
-        if standard not in BANDS:
+        if not isinstance(standard, str) or standard not in BANDS:
             return data
         band = BANDS[standard][0]
         implied = {
