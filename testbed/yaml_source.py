@@ -90,7 +90,13 @@ class Source:
         position = self.values.get(known, Position(1, 1))
         if key:
             position = self.keys.get(known, position)
-        return BadInput(self.path, position.line, position.column, cause, remedy)
+        return BadInput(self.path, position.line, position.column, _on_a_line(cause), _on_a_line(remedy))
+
+
+def _on_a_line(message: str) -> str:
+    """The message with what it quotes from the file made harmless: no line ends or control characters, no endless words."""
+    shortened = re.sub(r"\S{81,}", lambda word: f"{word[0][:60]}…", message)
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in shortened)
 
 
 def read(path: Path) -> Source:
