@@ -77,11 +77,20 @@ Connection::TakeFragment(std::uint32_t room)
 void
 Connection::DropExpired(ns3::Time now)
 {
-    while (m_flow.maximumLatency && !m_queue.empty() && m_queue.front()->sent == 0 &&
-           now - m_queue.front()->enqueued > *m_flow.maximumLatency)
+    if (!m_flow.maximumLatency || m_queue.empty())
     {
-        DropHead(Loss::QueueExpired);
+        return;
     }
+    const auto first = m_queue.begin() + (m_queue.front()->sent > 0 ? 1 : 0);
+    const auto fresh = std::find_if(first, m_queue.end(), [&](const std::shared_ptr<Sdu>& sdu) {
+        return now - sdu->enqueued <= *m_flow.maximumLatency;
+    });
+    for (auto old = first; old != fresh; ++old)
+    {
+        m_queuedBytes -= (*old)->bytes;
+        m_accounts.Lose(**old, Loss::QueueExpired);
+    }
+    m_queue.erase(first, fresh);
 }
 
 void

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "block_error.h"
+#include "burst_profile.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace netboxit::wimax
+{
+
+TEST(BurstProfile, UncodedBlocksFollowFromModulationAndCodeRate)
+{
+    // 192 subcarriers * bits a subcarrier * overall code rate / 8
+    const double bits[] = {1 * 1 / 2., 2 * 1 / 2., 2 * 3 / 4., 4 * 1 / 2., 4 * 3 / 4., 6 * 2 / 3., 6 * 3 / 4.};
+    for (ProfileId id = 0; id < PROFILES.size(); ++id)
+    {
+        EXPECT_DOUBLE_EQ(PROFILES[id].bytesPerSymbol, 192 * bits[id] / 8) << PROFILES[id].name;
+        EXPECT_EQ(PROFILES[id].rsLength - PROFILES[id].rsData, 2 * PROFILES[id].rsCorrects) << PROFILES[id].name;
+    }
+}
+
+TEST(BurstProfile, TailByteCountsOnceABurst)
+{
+    EXPECT_EQ(BurstBytes(2, 10), 359U);
+    EXPECT_EQ(BurstSymbols(2, 359), 10U);
+    EXPECT_EQ(BurstSymbols(2, 360), 11U);
+    EXPECT_EQ(BurstSymbols(2, 0), 0U);
+}
+
+TEST(ReceiverSnr, ChoosesTheMostEfficientProfileThatIsReceived)
+{
+    const ReceiverSnr snr("802.16-2004");
+    EXPECT_EQ(snr.Choose(14.6, {}, 1.0), 2U); // QPSK 3/4
+    EXPECT_EQ(snr.Choose(6.4, {}, 1.0), 0U);
+    EXPECT_EQ(snr.Choose(6.3, {}, 1.0), std::nullopt);
+    EXPECT_EQ(snr.Choose(40.0, {}, 1.0), 6U);
+    EXPECT_EQ(ReceiverSnr("802.16-2009").Choose(14.6, {}, 1.0), 3U); // 16-QAM 1/2
+    EXPECT_THROW(ReceiverSnr("802.16"), std::invalid_argument);
+}
+
+TEST(ReceiverSnr, HysteresisDelaysTheWayUpOnly)
+{
+    const ReceiverSnr snr("802.16-2004");
+    EXPECT_EQ(snr.Choose(16.9, 2, 1.0), 2U); // 16-QAM 1/2 begins at 16.4, plus 1
+    EXPECT_EQ(snr.Choose(17.4, 2, 1.0), 3U);
+    EXPECT_EQ(snr.Choose(16.9, 3, 1.0), 3U);
+    EXPECT_EQ(snr.Choose(16.3, 3, 1.0), 2U);
+    EXPECT_EQ(snr.Choose(30.0, 0, 1.0), 6U);
+}
+
+TEST(BlockError, AnchoredAtTheStandardsBitErrorRatio)
+{
+    for (ProfileId id = 0; id < PROFILES.size(); ++id)
+    {
+        EXPECT_NEAR(BitErrorRatio(id, 0.0), 1e-6, 1e-9) << PROFILES[id].name;
+        // A wrong block has at least one wrong bit, and a decoder that fails leaves more than T bytes wrong.
+        const double bits = 8.0 * PROFILES[id].rsLength;
+        EXPECT_LE(BlockErrorRate(id, 0.0), 1e-6 * bits) << PROFILES[id].name;
+        EXPECT_GE(BlockErrorRate(id, 0.0), 1e-6) << PROFILES[id].name;
+    }
+}
+
+TEST(BlockError, FallsWithMarginAndSaturatesBelowIt)
+{
+    for (ProfileId id = 0; id < PROFILES.size(); ++id)
+    {
+        double before = 1.0;
+        for (double margin = -6.0; margin <= 6.0; margin += 0.25)
+        {
+            const double now = BlockErrorRate(id, margin);
+            EXPECT_LE(now, before + 1e-12) << PROFILES[id].name << " at " << margin;
+            before = now;
+        }
+        EXPECT_GT(BlockErrorRate(id, -4.0), 0.9) << PROFILES[id].name;
+    }
+}
+
+TEST(BlockError, PduIsLostWithAnyOfItsBlocks)
+{
+    EXPECT_DOUBLE_EQ(PduErrorRate(0.5, 3), 0.875);
+    EXPECT_DOUBLE_EQ(PduErrorRate(1.0, 1), 1.0);
+    EXPECT_DOUBLE_EQ(PduErrorRate(0.0, 9), 0.0);
+}
+
+} // namespace netboxit::wimax

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a user may write, and what is said when it is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from netboxes.engine.virtual import EmulationFailed
+from netboxes.wimax.cell_under_test import cell, run
+from netboxes.wimax.parameters import Parameters
+
+UGS = {"class": "video", "direction": "uplink", "scheduling": "UGS", "reserved_rate": "440 kbit/s"}
+
+
+def test_quantities_become_base_units_and_flows_keep_their_yaml_names() -> None:
+    values = Parameters.model_validate(cell(service_flows=[UGS])).model_dump(mode="json")
+    assert (values["distance"], values["frequency"], values["frame"]) == (2500.0, 5e9, 0.01)
+    assert values["service_flows"][0]["class"] == "video"
+    assert values["service_flows"][0]["reserved_rate"] == 440e3
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"stations": {"a": {"role": "base"}, "b": {"role": "base"}}}, r"exactly one station with `role: base` \(found: a, b\)"),
+        ({"stations": {"a": {"role": "subscriber"}, "b": {"role": "subscriber"}}}, r"\(found: none\)"),
+        ({"stations": {"a": {"role": "base", "distance": "1 km"}, "b": {"role": "subscriber"}}}, "give `distance` to the others"),
+        ({"frame": "7 ms"}, "not a frame duration of WirelessMAN-OFDM; there are 2.5 ms, 4 ms"),
+        ({"distance": "20 km"}, "ss1 is 20 km away: its round trip does not fit into `ttg` 100 us; set it to at least 133 us"),
+        ({"distance": "2500"}, "has no unit"),
+        ({"backoff_start": 5, "backoff_end": 3}, "`backoff_end` 3 is below `backoff_start` 5"),
+        ({"service_flows": [UGS, UGS]}, "2 uplink flows for class 'video' and all subscribers"),
+        ({"service_flows": [UGS | {"station": "bs"}]}, "'bs', which is no subscriber; subscribers: ss1"),
+        ({"service_flows": [UGS | {"reserved_rate": None}]}, "needs `reserved_rate`"),
+        ({"service_flows": [UGS | {"polling_interval": "10 ms"}]}, "has no `polling_interval`; only rtPS and nrtPS have"),
+        ({"service_flows": [UGS | {"scheduling": "BE"}]}, "has no `reserved_rate`"),
+        ({"service_flows": [UGS | {"maximum_rate": "100 kbit/s"}]}, "a `maximum_rate` below its `reserved_rate`"),
+        ({"service_flows": [UGS | {"scheduling": "GBR"}]}, "'UGS', 'rtPS', 'nrtPS' or 'BE'"),
+    ],
+)
+def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Parameters.model_validate(cell(**changes))
+
+
+def test_flow_for_a_class_that_the_netbox_does_not_declare() -> None:
+    with pytest.raises(
+        EmulationFailed, match="class 'maps', which the netbox does not declare; its classes are voice, video, default"
+    ):
+        run(cell(service_flows=[UGS | {"class": "maps"}]), {})
+
+
+def test_frame_too_short_for_its_own_overhead() -> None:
+    with pytest.raises(EmulationFailed, match="lengthen `frame`, widen `bandwidth`"):
+        run(cell(frame="2.5 ms", bandwidth="1.25 MHz"), {})
