@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import copy
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netboxes.engine.virtual import program
+
+GOOD: dict[str, Any] = {
+    "name": "x",
+    "technology": "loopwire",
+    "clock": "virtual",
+    "stations": [{"name": "a", "port": {"kind": "pcapng"}}, {"name": "b", "port": {"kind": "pcapng"}}],
+    "parameters": {},
+}
+
+
+def start(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
+    (folder / "netbox.json").write_text(text)
+    return subprocess.run([program("loopwire"), folder / "netbox.json"], capture_output=True, text=True)
+
+
+def test_a_good_configuration_runs(tmp_path: Path) -> None:
+    ran = start(tmp_path, json.dumps(GOOD))
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "said"),
+    [
+        (["clock"], "reel", 'clock: is "reel"'),
+        (["seed"], -1, "seed: is -1"),
+        (["name"], None, "name: missing"),
+        (["colour"], "red", "colour: no such key"),
+        (["stations"], [], "stations: a segment joins from 2"),
+        (["stations", 1, "name"], "a", 'stations[1].name: a second station is called "a"'),
+        (["stations", 0, "port", "kind"], "packet", 'stations[0].port.kind: is "packet"'),
+        (["stations", 0, "port", "input"], "/nowhere.pcapng", "cannot read /nowhere.pcapng"),
+        (["stations", 0, "port", "input"], "/proc/version", "is not a pcapng capture"),
+        (["classes"], [{"name": "v", "match": {"dscp": [64]}}], 'classes: class "v": dscp is 64'),
+        (["classes"], [{"name": "v", "match": {"ports": [[2, 1]]}}], 'classes: class "v": ports has [2,1]'),
+        (["classes"], [{"name": "v", "match": {"source": "10.0.0.0/33"}}], 'classes: class "v": "10.0.0.0/33" is no IPv4'),
+        (["classes"], [{"name": "v", "match": {"colour": 1}}], 'classes: class "v": no condition is called "colour"'),
+        (["classes"], [{"name": "default"}], 'classes: class "default": the name is taken'),
+        (["realtime"], {"policy": "ignore"}, 'realtime.policy: is "ignore"'),
+        (["records"], "/nowhere/frames.bin", "cannot write frame records to /nowhere/frames.bin"),
+        (["events"], [{"at_s": 0.5, "parameter": "colour", "value": 1}], "events: no live parameter"),
+        (["events"], [{"at_s": 0.5, "parameter": "delay", "value": -1}], "events: delay is -1"),
+    ],
+)
+def test_a_bad_one_is_refused_in_one_line_that_names_key_and_cause(
+    tmp_path: Path, where: list[str | int], value: object, said: str
+) -> None:
+    configuration = copy.deepcopy(GOOD)
+    place: Any = configuration
+    for key in where[:-1]:
+        place = place[key]
+    place[where[-1]] = value
+    ran = start(tmp_path, json.dumps(configuration))
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+def test_what_is_not_json_is_refused(tmp_path: Path) -> None:
+    ran = start(tmp_path, "{name: x}")
+    assert ran.returncode == 2
+    assert "is not JSON" in ran.stderr
