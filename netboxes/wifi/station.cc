@@ -111,17 +111,19 @@ Station::Station(StationId id, bool accessPoint, ns3::Ptr<ns3::WifiNetDevice> de
 
 Station::~Station()
 {
-    // ns-3's nodes live on until Simulator::Destroy and must not call back then.
-    const auto phy = m_device->GetPhy();
-    const auto mac = m_device->GetMac();
-    if (phy && mac)
+    // ns-3 may have disposed of the device already; otherwise it lives on until Simulator::Destroy and must not call back then.
+    if (m_device->GetNPhys() == 0)
     {
-        phy->TraceDisconnectWithoutContext("PhyTxPsduBegin", ns3::MakeCallback(&Station::TransmissionBegins, this));
-        mac->TraceDisconnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
-        mac->TraceDisconnectWithoutContext("MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
-        mac->TraceDisconnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
-        mac->GetMacQueueScheduler()->TraceDisconnectWithoutContext("Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
+        return;
     }
+    const auto mac = m_device->GetMac();
+    m_device->GetPhy()->TraceDisconnectWithoutContext("PhyTxPsduBegin",
+                                                      ns3::MakeCallback(&Station::TransmissionBegins, this));
+    mac->TraceDisconnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
+    mac->TraceDisconnectWithoutContext("MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
+    mac->TraceDisconnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
+    mac->GetMacQueueScheduler()->TraceDisconnectWithoutContext("Overflow",
+                                                               ns3::MakeCallback(&Station::QueueOverflows, this));
 }
 
 ns3::Mac48Address Station::Address() const
