@@ -19,6 +19,7 @@ from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan, Plan
 from testbed.processes import Process, ProgramFailed
+from testbed.state import NoSuchLab
 
 Standard = IO[bytes] | int | None
 
@@ -43,6 +44,28 @@ class Lab:
     def up(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
         """Applies a plan; `wait_ready` follows. What was done is undone when it fails."""
         return cls(plan.lab, deployment.bring_up(plan, progress))
+
+    @classmethod
+    def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
+        """Applies a plan and waits until traffic can flow; a lab that does not get there is taken down again."""
+        lab = cls.up(plan, progress)
+        try:
+            progress("waiting for the segments")
+            lab.wait_ready()
+        except BaseException:
+            lab.down()
+            raise
+        return lab
+
+    @classmethod
+    def one(cls, name: str | None) -> Lab:
+        """The lab of that name, or without a name the only one."""
+        if name is None:
+            names = state.lab_names()
+            if len(names) != 1:
+                raise NoSuchLab(f"say which lab: {', '.join(names)}" if names else "no lab is up; `netboxit up FILE` makes one")
+            name = names[0]
+        return cls.open(name)
 
     @classmethod
     def open(cls, name: str) -> Lab:

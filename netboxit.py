@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line of NetBoxIT: verbs only, what they do is in testbed/, how it looks in testbed/console.py."""
+
+# Imports below the change of interpreter need what is only installed there.
+# ruff: noqa: E402
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent
+ENVIRONMENT = CHECKOUT / ".venv"
+
+# Before anything that is installed there: whoever runs this file with the system's Python gets the project's.
+if __name__ == "__main__" and Path(sys.prefix) != ENVIRONMENT:
+    python = ENVIRONMENT / "bin/python"
+    if not python.exists():
+        sys.exit(f"netboxit: {ENVIRONMENT} is missing, run `make setup` in {CHECKOUT} first")
+    os.execv(python, [str(python), __file__, *sys.argv[1:]])
+
+from typing import Annotated
+
+import typer
+
+from testbed import console
+
+app = typer.Typer(
+    help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
+Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", show_default=False)]
+LabName = Annotated[str | None, typer.Option("--name", help="Name the lab; the file's name for it by default.")]
+WhichLab = Annotated[str | None, typer.Option("--lab", help="Which lab, when several are up.")]
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Say what this host can do, what is missing, what is lost without it, and what to do about it."""
+    from testbed.doctor import examine
+
+    examination = examine()
+    console.show_examination(examination, json)
+    raise typer.Exit(0 if examination.able else 1)
+
+
+@app.command()
+def check(file: Topology, json: Json = False) -> None:
+    """Say whether a topology file is sound; nothing is created."""
+    from testbed.cores import realtime_support
+    from testbed.resolve import resolve
+    from testbed.topology import load
+
+    console.show_check(file, resolve(load(file), realtime=realtime_support()), json)
+
+
+@app.command()
+def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
+    """Show every name, address and core that a topology file resolves to; nothing is created."""
+    from testbed.cores import realtime_support
+    from testbed.resolve import resolve
+    from testbed.topology import load
+
+    console.show_plan(resolve(load(file), lab=name, realtime=realtime_support()), json)
+
+
+@app.command()
+def up(file: Topology, name: LabName = None, json: Json = False) -> None:
+    """Bring a lab up and leave it running."""
+    from testbed.cores import realtime_support
+    from testbed.lab import Lab
+    from testbed.resolve import resolve
+    from testbed.topology import load
+
+    with console.progress() as progress:
+        made = resolve(load(file), lab=name, realtime=realtime_support())
+        lab = Lab.up_and_ready(made, progress)
+    console.show_up(lab.status(), json)
+
+
+@app.command()
+def status(lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None, json: Json = False) -> None:
+    """Show labs, their nodes, and what netboxes say of themselves."""
+    from testbed import state
+    from testbed.lab import Lab
+
+    names = [lab] if lab is not None else state.lab_names()
+    console.show_status([Lab.open(name).status() for name in names], json)
+
+
+@app.command("exec")
+def execute(
+    node: Annotated[str, typer.Argument(metavar="NODE")],
+    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND…")],
+    lab: WhichLab = None,
+) -> None:
+    """Run a command inside a node, with this terminal; its exit status is kept."""
+    from testbed.lab import Lab
+
+    argv = Lab.one(lab).exec_argv(node, command, {"TERM": os.environ.get("TERM", "dumb")})
+    os.execvp(argv[0], argv)
+
+
+@app.command("set")
+def set_parameter(
+    netbox: Annotated[str, typer.Argument(metavar="NETBOX")],
+    change: Annotated[str, typer.Argument(metavar="PARAMETER=VALUE", help="As in the topology file, say 'distance=7.5 km'.")],
+    lab: WhichLab = None,
+    json: Json = False,
+) -> None:
+    """Change a parameter of a running netbox."""
+    from testbed.lab import Lab
+    from testbed.live import change_parameter
+
+    console.show_change(netbox, change_parameter(Lab.one(lab), netbox, change), json)
+
+
+@app.command()
+def down(
+    lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Take all labs down.")] = False,
+    json: Json = False,
+) -> None:
+    """Take a lab down: everything that belongs to it, and nothing else."""
+    from testbed import state
+    from testbed.lab import Lab
+
+    names = state.lab_names() if every else [Lab.one(lab).name]
+    with console.progress() as progress:
+        for name in names:
+            progress(f"taking {name} down")
+            Lab.open(name).down()
+    console.show_down(names, json)
+
+
+@app.command()
+def run(
+    file: Topology,
+    duration: Annotated[
+        str | None,
+        typer.Option("--duration", metavar="TIME", help="Of the traffic, say '20 s' or '2 min'; a bare number is seconds."),
+    ] = None,
+    name: LabName = None,
+    json: Json = False,
+) -> None:
+    """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
+    from testbed import run as sequence
+
+    with console.progress() as progress:
+        outcome = sequence.run(file, lab=name, duration_s=console.read_duration(duration), progress=progress)
+    raise typer.Exit(console.show_outcome(outcome.folder, outcome.metrics, json))
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", exists=True, file_okay=False)],
+    json: Json = False,
+) -> None:
+    """Analyse a run folder again and write its report anew. Exit status as of `run`."""
+    from results.analyse import analyse
+
+    with console.progress() as progress:
+        progress("analysing")
+        metrics = analyse(folder)
+    raise typer.Exit(console.show_outcome(folder, metrics, json))
+
+
+if __name__ == "__main__":
+    sys.exit(console.guarded(app))

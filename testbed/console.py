@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the command line looks: text for people by Rich, data for programs with --json, errors in one line each."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from rich.console import Console
+from rich.table import Table
+
+from testbed.errors import BadInput, BadTopology, NetBoxITError
+from testbed.plan import Plan
+from testbed.quantities import TIME
+
+if TYPE_CHECKING:
+    from testbed.doctor import Examination
+
+#: Exit statuses of a run (docs/architecture.md).
+_VERDICTS = {"valid": 0, "degraded": 3, "invalid": 4}
+_COLOURS = {"valid": "green", "degraded": "yellow", "invalid": "red", "yes": "green", "partly": "yellow", "no": "red"}
+
+#: Tables in a pipe, where there is no terminal to ask for a width.
+_PIPE_WIDTH = 160
+
+_out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+_err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class BadOption(NetBoxITError):
+    """An option of the command line has a value that it cannot have."""
+
+    exit_status = 2
+
+
+def guarded(application: Callable[[], object]) -> int:
+    """Runs the command line and returns its exit status. Whoever stops it, by Ctrl-C or a signal, has everything undone."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    try:
+        application()
+    except NetBoxITError as error:
+        _tell(error)
+        return error.exit_status
+    except KeyboardInterrupt:
+        _err.print("[red]netboxit: interrupted[/red]; what this command had created was removed")
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
+        with os.fdopen(descriptor, "w") as file:
+            traceback.print_exception(error, file=file)
+        _err.print(f"[red]netboxit: a defect of its own[/red]: {type(error).__name__}: {error}", markup=True)
+        _err.print(f"The traceback is in {name}; please report it with the command and the file that you used.", markup=False)
+        return 1
+    return 0
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """What is being done, on standard error: a line that changes on a terminal, else one line for each new step."""
+    if _err.is_terminal:
+        with _err.status("") as display:
+            yield lambda text: display.update(text)
+        return
+    told = ""
+
+    def tell(text: str) -> None:
+        nonlocal told
+        step = text.partition(",")[0]  # what follows a comma is a countdown
+        if step != told:
+            told = step
+            _err.print(step, markup=False)
+
+    yield tell
+
+
+def read_duration(text: str | None) -> float | None:
+    """Seconds, with a unit as in a topology file or as a bare number."""
+    if text is None:
+        return None
+    try:
+        return TIME.parse(f"{text} s" if text.replace(".", "", 1).isdecimal() else text)
+    except ValueError as error:
+        raise BadOption(f"--duration: {error}") from error
+
+
+def show_check(file: Path, plan: Plan, as_json: bool) -> None:
+    if as_json:
+        return _print_json({"file": str(file), "sound": True, "notes": list(plan.notes)})
+    kinds = [node.kind for node in plan.nodes]
+    counts = ", ".join(
+        f"{kinds.count(kind)} {kind}{'' if kinds.count(kind) == 1 else _plural(kind)}" for kind in dict.fromkeys(kinds)
+    )
+    _out.print(f"{file} is sound: {counts}, {len(plan.wires)} wires, {len(plan.traffic)} applications", markup=False)
+    _print_notes(plan.notes)
+
+
+def show_plan(plan: Plan, as_json: bool) -> None:
+    if as_json:
+        return _print_json(plan.to_json())
+    nodes = _table(f"lab {plan.lab}", "node", "kind", "cores", "interface", "MAC", "addresses", "wire")
+    for node in plan.nodes:
+        first: tuple[str, str, str] = (node.name, node.kind, _cores(node.cores))
+        for interface in node.interfaces:
+            nodes.add_row(*first, interface.name, interface.mac, " ".join(interface.addresses), interface.wire)
+            first = ("", "", "")
+    _out.print(nodes)
+    for traffic in plan.traffic:
+        _out.print(
+            f"{traffic.name}: {traffic.application} from {traffic.source} ({traffic.source_address}) "
+            f"to {traffic.destination} ({traffic.destination_address})",
+            markup=False,
+        )
+    _print_notes(plan.notes)
+
+
+def show_up(status: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        return _print_json(status)
+    _print_lab(status)
+    host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
+    _out.print(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}", markup=False)
+
+
+def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+    if as_json:
+        return _print_json({"labs": list(labs)})
+    if not labs:
+        _out.print("no lab is up")
+    for lab in labs:
+        _print_lab(lab)
+
+
+def show_change(netbox: str, answer: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        return _print_json({"netbox": netbox, **answer})
+    _out.print(f"{netbox}: {answer['parameter']} is now {answer['value']}", markup=False)
+
+
+def show_down(labs: Sequence[str], as_json: bool) -> None:
+    if as_json:
+        return _print_json({"removed": list(labs)})
+    _out.print(f"removed: {', '.join(labs)}" if labs else "no lab was up", markup=False)
+
+
+def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int:
+    """Prints a run's verdict and where its report is; returns the exit status that belongs to it."""
+    verdict = metrics["verdict"]
+    if as_json:
+        _print_json({"folder": str(folder), "metrics": metrics})
+    else:
+        _out.print(f"the run is [{_COLOURS[verdict['status']]}]{verdict['status']}[/]")
+        for reason in verdict["reasons"]:
+            _out.print(f"  - {reason}", markup=False)
+        _out.print(f"report: {folder / 'report.html'}", markup=False)
+    return _VERDICTS[verdict["status"]]
+
+
+def show_examination(examination: Examination, as_json: bool) -> None:
+    if as_json:
+        return _print_json(examination.to_json())
+    table = _table("this host", "what", "there", "found", "lost without it", "remedy")
+    for finding in examination.findings:
+        lost, remedy = ("", "") if finding.there == "yes" else (finding.lost, finding.remedy)
+        table.add_row(finding.name, f"[{_COLOURS[finding.there]}]{finding.there}[/]", finding.found, lost, remedy)
+    _out.print(table)
+    needed = ", ".join(finding.name for finding in examination.findings if finding.needed and finding.there == "no")
+    _out.print("labs can run here" if examination.able else f"[red]labs cannot run here[/red]: {needed}")
+
+
+def _table(title: str, *headers: str) -> Table:
+    table = Table(title=title, title_justify="left")
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    return table
+
+
+def _print_lab(status: Mapping[str, Any]) -> None:
+    table = _table(f"lab {status['lab']}", "node", "kind", "state", "cores", "addresses", "netbox")
+    for node in status["nodes"]:
+        state = "[green]runs[/]" if node["alive"] else "[red]ended[/]"
+        addresses = " ".join(node["addresses"])
+        table.add_row(node["name"], node["kind"], state, _cores(node["cores"]), addresses, _netbox(node["netbox"]))
+    _out.print(table)
+    _print_notes(status["notes"])
+
+
+def _netbox(answer: Mapping[str, Any] | None) -> str:
+    if answer is None:
+        return ""
+    scheduler = answer["scheduler"]
+    ready = "ready" if answer["ready"] else "not ready"
+    return (
+        f"{answer['technology']}, {ready}, {scheduler['policy']} {scheduler['priority']}, {answer['simulated_s']:.1f} s simulated"
+    )
+
+
+def _print_notes(notes: Sequence[str]) -> None:
+    for note in notes:
+        _out.print(f"note: {note}", markup=False)
+
+
+def _cores(cores: Sequence[int]) -> str:
+    return ",".join(map(str, cores))
+
+
+def _plural(kind: str) -> str:
+    return "es" if kind.endswith("x") else "s"
+
+
+def _print_json(data: object) -> None:
+    sys.stdout.write(json.dumps(data, indent=1, default=str) + "\n")
+
+
+def _tell(error: NetBoxITError) -> None:
+    """One line for each thing that is wrong; for programs the same as data, on standard output."""
+    if "--json" in sys.argv:
+        errors = error.errors if isinstance(error, BadTopology) else [error]
+        _print_json({"errors": [_as_data(one) for one in errors]})
+    prefix = "" if isinstance(error, BadInput | BadTopology) else "netboxit: "
+    _err.print(f"{prefix}{error}", markup=False)
+
+
+def _as_data(error: NetBoxITError) -> dict[str, object]:
+    if isinstance(error, BadInput):
+        return {"path": error.path, "line": error.line, "column": error.column, "cause": error.cause, "remedy": error.remedy}
+    return {"kind": type(error).__name__, "cause": str(error)}
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What this host can do for NetBoxIT."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from testbed.probes import isolation, network, programs, timing
+from testbed.probes.finding import Finding
+
+
+@dataclass(frozen=True)
+class Examination:
+    findings: tuple[Finding, ...]
+
+    @property
+    def able(self) -> bool:
+        """Whether labs can run here."""
+        return not any(finding.needed and finding.there == "no" for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"able": self.able, "findings": [asdict(finding) for finding in self.findings]}
+
+
+def examine() -> Examination:
+    """Takes about a second; what it creates to try something is gone when it returns."""
+    return Examination((*timing.probe(), *isolation.probe(), *network.probe(), *programs.probe()))

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Changing a netbox while it runs, with the names and units of the topology file."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from typing import Annotated, Any
+
+from pydantic import TypeAdapter, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from netboxes.technology import Technology, technologies
+from testbed.errors import NetBoxITError
+from testbed.lab import Lab
+
+
+class BadChange(NetBoxITError):
+    """A parameter that cannot be changed live, or a value that it cannot have."""
+
+    exit_status = 2
+
+
+def change_parameter(lab: Lab, netbox: str, change: str) -> dict[str, Any]:
+    """Applies "parameter=value", and returns the netbox's answer, in base units. Raises BadChange before anything was sent."""
+    with lab.control(netbox) as control:
+        configuration = json.loads(lab.node(netbox).files["netbox.json"])
+        parameter, value = parse(technologies()[configuration["technology"]], change)
+        return control.set(parameter, value)
+
+
+def parse(technology: type[Technology], change: str) -> tuple[str, object]:
+    """The parameter's name and its value in the base unit, checked by the technology's own model."""
+    parameter, separator, text = change.partition("=")
+    parameter = parameter.strip()
+    if not separator:
+        raise BadChange(f"{change!r}: write PARAMETER=VALUE, say 'distance=2 km'")
+    if parameter not in technology.LIVE:
+        near = difflib.get_close_matches(parameter, technology.LIVE, n=1)
+        names = ", ".join(sorted(technology.LIVE)) or "none"
+        hint = f"did you mean {near[0]}?" if near else f"those that can are: {names}"
+        raise BadChange(f"{parameter} is not a parameter that can change while the netbox runs; {hint}")
+    field = technology.model_fields[parameter]
+    annotated: Any = Annotated[(field.annotation, *field.metadata)]
+    adapter: TypeAdapter[Any] = TypeAdapter(annotated)
+    try:
+        value = adapter.validate_python(YAML(typ="safe").load(text))
+    except YAMLError as error:
+        raise BadChange(f"{parameter}: {text!r} is not a value as in YAML") from error
+    except ValidationError as error:
+        raise BadChange(f"{parameter}: {'; '.join(_cause(one) for one in error.errors())}") from error
+    return parameter, adapter.dump_python(value, mode="json")
+
+
+def _cause(error: Any) -> str:
+    return str(error["msg"]).removeprefix("Value error, ")

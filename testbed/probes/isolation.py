@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Containers: privileges, LXC, control groups, real-time service inside them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from testbed import cores, state
+from testbed.probes.finding import Finding, there
+
+#: Bits of capabilities(7) that bringing a lab up takes.
+_CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23}
+
+
+def probe() -> Iterator[Finding]:
+    yield privileges()
+    yield lxc()
+    yield control_groups()
+    yield realtime()
+    yield apparmor()
+
+
+def privileges() -> Finding:
+    mask = next(
+        int(line.split()[1], 16) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff")
+    )
+    missing = [name for name, bit in _CAPABILITIES.items() if not mask >> bit & 1]
+    folder = state.state_folder()
+    existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
+    if missing or not os.access(existing, os.W_OK):
+        found = f"missing: {', '.join(missing)}" if missing else f"{folder} cannot be written"
+        return Finding(
+            "privileges", "no", found, "labs; check and plan work", "run as root (sudo), or set NETBOXIT_STATE", needed=True
+        )
+    return Finding("privileges", "yes", f"root's capabilities, state in {folder}", needed=True)
+
+
+def lxc() -> Finding:
+    lost, remedy = "containers", "make setup (it installs the package lxc)"
+    if shutil.which("lxc-execute") is None:
+        return Finding("LXC", "no", "lxc-execute is not installed", lost, remedy, needed=True)
+    version = subprocess.run(["lxc-execute", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    return Finding("LXC", "yes", version, needed=True)
+
+
+def control_groups() -> Finding:
+    cpuset = cores.hierarchy_of("cpuset")
+    if cpuset is None:
+        remedy = "mount a cgroup hierarchy with cpuset (systemd does), and boot without cgroup_disable=cpuset"
+        return Finding("cgroups", "no", "no cpuset controller is mounted", "nodes cannot be pinned to cores", remedy, needed=True)
+    known = {"cpu", "cpuset", "cpuacct", "memory", "io", "blkio", "pids", "freezer", "devices"}
+    names = sorted({name for hierarchy in cores.hierarchies() for name in hierarchy.controllers & known})
+    return Finding("cgroups", "yes", f"version {cpuset.version}: {', '.join(names)}", needed=True)
+
+
+def realtime() -> Finding:
+    support = cores.realtime_support()
+    lost = "netboxes run at ordinary priority: lateness of milliseconds on a busy host instead of tens of microseconds"
+    return Finding("SCHED_FIFO in containers", there(support.fifo), support.reason, lost, "" if support.fifo else support.reason)
+
+
+def apparmor() -> Finding:
+    file = Path("/sys/module/apparmor/parameters/enabled")
+    on = file.exists() and file.read_text().strip() == "Y"
+    found = "confines containers by LXC's profile" if on else "not in this kernel: namespaces and capabilities alone confine"
+    return Finding(
+        "AppArmor",
+        "yes" if on else "partly",
+        found,
+        "one of several walls around nodes",
+        "boot with apparmor=1 security=apparmor",
+    )

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs: our own, ns-3 and Click, and those of Debian that make traffic and look at it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from netboxes.technology import technologies
+from testbed.probes.finding import Finding, there
+from testbed.rootfs import CHECKOUT
+
+_BUILT = CHECKOUT / "build/bin"
+_SETUP = "make setup"
+#: Program, how it tells its version, what is lost without it.
+_TOOLS: tuple[tuple[str, Sequence[str], str], ...] = (
+    ("baresip", ("-h",), "calls (traffic application call)"),
+    ("ffmpeg", ("-version",), "video streams (traffic application camera)"),
+    ("espeak-ng", ("--version",), "speech for calls"),
+    ("dumpcap", ("--version",), "captures, hence all measuring of delay and loss"),
+    ("tcpdump", ("--version",), "looking at frames by hand"),
+    ("ping", ("-V",), "trying whether nodes reach each other"),
+)
+
+
+def probe() -> Iterator[Finding]:
+    yield ns3()
+    yield click()
+    yield netboxes()
+    for program, version, lost in _TOOLS:
+        yield tool(program, version, lost)
+
+
+def ns3() -> Finding:
+    try:
+        found = importlib.metadata.version("ns3")
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("ns-3", "no", "the wheel is not installed", "all netboxes", _SETUP, needed=True)
+    return Finding("ns-3", "yes", f"{found} (wheel)", needed=True)
+
+
+def click() -> Finding:
+    library = _ns3_folder() / "lib64/libnsclick.so"
+    router = _BUILT / "click-router"
+    if not library.exists() or not router.exists():
+        missing = library if not library.exists() else router
+        return Finding("Click", "no", f"{missing} is missing", "routers", _SETUP, needed=True)
+    # The library names its version nowhere but in a text that `click --version` would print.
+    version = re.search(rb"Click (\d+\.\d+)|\0(2\.\d+(?:\.\d+)?)\0", library.read_bytes())
+    number = (
+        next((group.decode() for group in version.groups() if group), "of unknown version") if version else "of unknown version"
+    )
+    return Finding("Click", "yes", f"{number}, as click-router", needed=True)
+
+
+def netboxes() -> Finding:
+    missing = [name for name in technologies() if not (_BUILT / f"netbox-{name}").exists()]
+    built = [name for name in technologies() if name not in missing]
+    found = f"built: {', '.join(built) or 'none'}" + (f"; missing: {', '.join(missing)}" if missing else "")
+    return Finding("netboxes", "no" if missing else "yes", found, "emulation of these technologies", _SETUP, needed=True)
+
+
+def tool(program: str, version: Sequence[str], lost: str) -> Finding:
+    path = shutil.which(program)
+    found = "not installed" if path is None else _version(path, version)
+    return Finding(program, there(path is not None), found, lost, _SETUP)
+
+
+def _version(program: str, options: Sequence[str]) -> str:
+    told = subprocess.run(
+        [program, *options], capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL
+    )
+    match = re.search(r"\d+(?:\.\d+)+|\d{8}", told.stdout + told.stderr)
+    return match[0] if match else program
+
+
+def _ns3_folder() -> Path:
+    return CHECKOUT / ".venv/lib/python3.11/site-packages/ns3"
