@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# setup: everything that NetBoxIT needs, built and ready       demo: the emergency network carries a real call and a camera
+# test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too
+
+TOPOLOGY ?= topologies/emergency.yaml
+DURATION ?= 60 s
+
+# Containers see /usr and this checkout, not a Python of somebody's home.
+PYTHON := /usr/bin/python3
+VENV := .venv
+PIP := $(VENV)/bin/pip --disable-pip-version-check --quiet
+STAMPS := build/stamps
+ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=false ANSIBLE_NOCOWS=1 $(VENV)/bin/ansible-playbook
+LAB_TESTS := $(if $(filter 0,$(shell id -u)),,-m "not lab")
+
+.DELETE_ON_ERROR:
+.PHONY: setup demo test lint clean distclean
+
+setup: $(STAMPS)/compiled $(STAMPS)/ns3
+	@test -f build/build.ninja || cmake -S . -B build -G Ninja
+	@cmake --build build
+
+demo: setup
+	@# Status 3 is a run that is degraded, and said so: on a small host that is what can be had.
+	@./netboxit.py run $(TOPOLOGY) --duration "$(DURATION)" || { status=$$?; test $$status -eq 3 || exit $$status; }
+
+test: setup
+	ctest --test-dir build --output-on-failure
+	@$(if $(LAB_TESTS),echo "not root: tests that build labs are left out")
+	$(VENV)/bin/pytest $(LAB_TESTS)
+
+lint: $(STAMPS)/python
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+clean:
+	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+distclean: clean
+	rm -rf $(VENV)
+
+$(VENV)/bin/pip:
+	@$(PYTHON) -c 'import ensurepip, apt' 2>/dev/null || \
+	if [ "$$(id -u)" = 0 ]; then \
+	    export DEBIAN_FRONTEND=noninteractive; packages="python3-venv python3-apt"; \
+	    apt-get install -qq -y --no-install-recommends $$packages >/dev/null 2>&1 || \
+	    { apt-get update -qq && apt-get install -qq -y --no-install-recommends $$packages >/dev/null; }; \
+	else \
+	    echo "make setup: python3-venv and python3-apt are missing: run 'sudo make setup'" >&2; exit 1; \
+	fi
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMPS)/python: requirements/python.txt $(VENV)/bin/pip
+	$(PIP) install -r $<
+	@mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/host: ansible/host.yml $(STAMPS)/python
+	$(ANSIBLE) -i localhost, $<
+	@touch $@
+
+$(STAMPS)/compiled: requirements/compiled.txt $(STAMPS)/host
+	$(PIP) install -r $<
+	@touch $@
+
+# Without its own dependencies: they are for its Python bindings, which are not used.
+$(STAMPS)/ns3: requirements/ns3.txt $(STAMPS)/python
+	$(PIP) install --no-deps -r $<
+	@touch $@
