@@ -47,7 +47,7 @@ class Namespaces(Protocol):
 
     @property
     def plan(self) -> Plan: ...
-    def start_in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> Program: ...
+    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> Program: ...
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Capture:
     def start(self) -> None:
         """Returns when frames are being captured. Raises CaptureFailed with what dumpcap said."""
         command = ["dumpcap", "-i", self.interface, "-s", str(SNAPSHOT_BYTES), "-B", str(RING_MIB), "-q", "-w", str(self.path)]
-        self._program = self._namespaces.start_in_namespace(self.node, command, log=self._log)
+        self._program = self._namespaces.in_namespace(self.node, command, log=self._log)
         until = time.monotonic() + _START_DEADLINE_S
         while _CAPTURING not in self._said():
             if self._program.poll() is not None or time.monotonic() > until:

@@ -26,6 +26,8 @@ from traffic.flow import ApplicationRecord, Flow
 #: Where a host sees its own folder (docs/architecture.md, "Plan").
 INSIDE = Path("/run/netboxit")
 
+#: How long a program that was asked to end may take before it is told more firmly.
+_INSISTENCE_S = 5.0
 #: How much of a dead program's log an error shows.
 _TAIL_LINES = 12
 
@@ -67,7 +69,7 @@ class ApplicationOptions(BaseModel):
 
 @dataclass(frozen=True)
 class Running:
-    """A started program. `patience_s` is how long it may take to end when asked; `finite` ones end by themselves, with 0."""
+    """A started program. `finite` ones end by themselves, with 0, within `patience_s` of the traffic's end."""
 
     host: str
     name: str
@@ -112,8 +114,13 @@ class Application(ABC):
         """The options of the plan, in base units already, over the defaults."""
         return self.OPTIONS.model_construct(**self.plan.options)
 
+    @property
+    def ends(self) -> float:
+        """When its duration will be over, on the monotonic clock; 0 before it began."""
+        return self._end
+
     def wait(self) -> None:
-        """Returns when the duration is over. Raises ApplicationFailed as soon as one of the programs has ended."""
+        """Returns when the duration is over. Raises ApplicationFailed as soon as a program has failed."""
         while (left := self._end - time.monotonic()) > 0:
             self.check()
             time.sleep(min(left, 0.25))
@@ -129,10 +136,17 @@ class Application(ABC):
                 )
 
     def stop(self) -> None:
-        """Ends what still runs, last started first, and writes `flows.json`. Safe to call twice, or after a failed start."""
+        """Ends what still runs, last started first, and writes `flows.json`. Safe to call twice, or after a failed start.
+
+        Once the duration is over, finite programs are given the time to end by themselves.
+        """
+        over = 0 < self._end <= time.monotonic()
         while self._running:
             running = self._running.pop()
-            end(running.program, running.patience_s)
+            if over and running.finite:
+                with contextlib.suppress(NetBoxITError):
+                    running.program.wait(running.patience_s)
+            end(running.program, min(running.patience_s, _INSISTENCE_S))
         self.record().write(self.folder)
 
     def record(self) -> ApplicationRecord:
@@ -149,7 +163,7 @@ class Application(ABC):
         argv: Sequence[str],
         *,
         env: Mapping[str, str] | None = None,
-        patience_s: float = 5.0,
+        patience_s: float = _INSISTENCE_S,
         finite: bool = False,
     ) -> Running:
         """Starts a program in a host; its log is `<host>-<name>.log` in the application's folder."""

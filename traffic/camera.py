@@ -25,7 +25,7 @@ RTP_CLOCK_HZ = 90_000  # RFC 6184, section 8.2.1
 
 _READY_DEADLINE_S = 15.0
 #: Without a BYE, ffmpeg ends 10 s after the last packet (READ_PACKET_TIMEOUT_S of its RTP reader).
-_BYE_DEADLINE_S = 13.0
+_BYE_PATIENCE_S = 13.0
 
 
 class CameraOptions(ApplicationOptions):
@@ -55,17 +55,14 @@ class Camera(Application):
         (self.own_folder(self.plan.destination) / "camera.sdp").write_text(self.session_description())
 
     def start(self) -> None:
-        self._receiver = self.launch(self.plan.destination, "receiver", self.receiver_command(), finite=True)
-        self.wait_for(self._receiver_listens, f"opening port {self.options.rtp_port}", _READY_DEADLINE_S, self._receiver.log)
-        self._sender = self.launch(self.plan.source, "sender", self.sender_command(), finite=True)
-        self.begin()
-
-    def wait(self) -> None:
-        """The sender ends by itself, the receiver with the sender's RTCP BYE, or when nothing has come for a while."""
-        super().wait()
+        """The sender will end by itself, the receiver with the sender's RTCP BYE, or when nothing has come for a while."""
+        receiver = self.launch(
+            self.plan.destination, "receiver", self.receiver_command(), finite=True, patience_s=_BYE_PATIENCE_S
+        )
+        self.wait_for(self._receiver_listens, f"opening port {self.options.rtp_port}", _READY_DEADLINE_S, receiver.log)
         late = self.options.duration * 0.1 + 5.0
-        self.wait_for(lambda: self._sender.program.poll() == 0, "the end of the stream", late, self._sender.log)
-        self.wait_for(lambda: self._receiver.program.poll() == 0, "the receiver's end", _BYE_DEADLINE_S, self._receiver.log)
+        self.launch(self.plan.source, "sender", self.sender_command(), finite=True, patience_s=late)
+        self.begin()
 
     def stop(self) -> None:
         super().stop()

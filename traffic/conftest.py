@@ -100,7 +100,7 @@ class NamespaceHosts:
             )
         return NamespaceProgram(process)
 
-    def start_in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> NamespaceProgram:
+    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> NamespaceProgram:
         with log.open("wb") as output:
             command = ["nsenter", f"--net=/run/netns/{self.namespace(node)}", *argv]
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a run folder to frames.parquet, metrics.json and report.html. Needs neither root nor the lab, so it can be done again.
+
+A run that failed half-way is analysed too: what is missing is null with a reason, and the verdict says invalid.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from results import frames, metrics, verdict, video, voice
+from results.report import write_report
+from results.run_folder import Measured, RunFolder
+from results.statistics import Values, summary
+from results.way import Way, find_way
+
+
+def analyse(folder: Path) -> dict[str, Any]:
+    """Writes frames.parquet, metrics.json and report.html into the run folder; returns what metrics.json says. Raises NoRun."""
+    run = RunFolder(folder)
+    measured = measure(run)
+    if measured:
+        pl.concat([one.rows for one in measured], how="diagonal").write_parquet(folder / "frames.parquet")
+    found = _metrics(run, measured)
+    (folder / "metrics.json").write_text(json.dumps(found, indent=1, allow_nan=False) + "\n")
+    write_report(run, measured, found)
+    return found
+
+
+def measure(run: RunFolder) -> list[Measured]:
+    """The frames of all flows of all applications, followed from host to host."""
+    flows = [(application, flow) for application in run.applications for flow in application.flows]
+    hosts = {host for _, flow in flows for host in (flow.source, flow.destination)}
+    only = [flow for _, flow in flows]
+    captures = {host: frames.read_capture(run.capture_files(host), only) for host in sorted(hosts)}
+    measured = []
+    for at, (application, flow) in enumerate(flows):
+        way = find_way(run.plan, flow.source, flow.destination)
+        there, here = captures[flow.source], captures[flow.destination]
+        rows = frames.follow(flow, way, there.frames[at], here.frames[at], run.passages, here.end_ns)
+        measured.append(Measured(application, flow, way, rows))
+    return measured
+
+
+def _metrics(run: RunFolder, measured: list[Measured]) -> dict[str, Any]:
+    flows = [metrics.flow_metrics(one.flow, one.rows) for one in measured]
+    environment = {**(run.json("environment.json") or {}), **(run.json("lab.json") or {})}
+    voices, videos = list(_voices(run, measured, flows)), list(_videos(run, measured))
+    judged = verdict.judge(run.plan, run.failures, run.statistics, run.capture_counts, flows, environment)
+    return {
+        "lab": run.plan["lab"],
+        "verdict": judged.to_json(),
+        "flows": flows,
+        "segments": list(_segments(measured)),
+        "gaps": list(_gaps(measured)),
+        "overhead_us": summary(_joined(metrics.overhead_us(one.way, one.rows) for one in measured)),
+        "overhead_without_routers_us": summary(
+            _joined(metrics.overhead_us(one.way, one.rows, routers=False) for one in measured)
+        ),
+        "lateness_us": {name: metrics.lateness_us(counted) for name, counted in run.statistics.items() if counted is not None},
+        "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
+        "voice": voices,
+        "video": videos,
+    }
+
+
+def _segments(measured: list[Measured]) -> Iterable[dict[str, Any]]:
+    for direction in metrics.DIRECTIONS:
+        tables: dict[str, dict[str, pl.DataFrame]] = {}
+        for one in measured:
+            if one.flow.direction == direction:
+                for netbox in one.way.netboxes:
+                    tables.setdefault(netbox, {})[one.flow.name] = one.rows
+        for netbox, by_flow in tables.items():
+            yield metrics.segment_metrics(netbox, direction, by_flow)
+
+
+def _gaps(measured: list[Measured]) -> Iterable[dict[str, Any]]:
+    for direction in metrics.DIRECTIONS:
+        ways: dict[Way, list[pl.DataFrame]] = {}
+        for one in measured:
+            if one.flow.direction == direction:
+                ways.setdefault(one.way, []).append(one.rows)
+        for way, tables in ways.items():
+            yield from metrics.gap_metrics(way, direction, tables)
+
+
+def _voices(run: RunFolder, measured: list[Measured], flows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+    for one, counted in zip(measured, flows, strict=True):
+        if one.flow.codec is None:
+            continue
+        planned = voice.planned(one.flow.codec, metrics.delays_ms(one.rows), counted["loss_ratio"] or 0.0)
+        parties = {party["host"]: party for party in one.application.facts.get("parties", ())}
+        spoken, heard = parties[one.flow.source]["spoken"], parties[one.flow.destination]["heard"]
+        folder = run.path / "traffic" / one.application.name
+        judged = voice.heard(folder / spoken, folder / heard, narrow_band=one.application.facts["sample_rate_hz"] < 16_000)
+        yield {
+            "flow": one.flow.name,
+            "direction": one.flow.direction,
+            **planned,
+            "heard": judged,
+            "spoken_file": f"traffic/{one.application.name}/{spoken}",
+            "heard_file": f"traffic/{one.application.name}/{heard}",
+        }
+
+
+def _videos(run: RunFolder, measured: list[Measured]) -> Iterable[dict[str, Any]]:
+    for one in measured:
+        if one.flow.kind != "video":
+            continue
+        facts, folder = one.application.facts, run.path / "traffic" / one.application.name
+        sent, received = folder / facts["sent"], folder / facts["received"]
+        absent = [file.name for file in (sent, received) if not file.exists()]
+        alike = None if absent else video.likeness(sent, received, facts["width"], facts["height"])
+        yield {
+            "flow": one.flow.name,
+            "direction": one.flow.direction,
+            **video.stalls(one.rows, facts["frames_per_second"]),
+            "decoded": alike,
+            "reason": f"missing: {', '.join(absent)}" if absent else None,
+            "sent_file": f"traffic/{one.application.name}/{facts['sent']}",
+            "received_file": f"traffic/{one.application.name}/{facts['received']}",
+        }
+
+
+def _joined(arrays: Iterable[Values]) -> Values:
+    return np.concatenate([np.zeros(0), *arrays])

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run folders made by hand, with delays and losses that a test knows."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from ipaddress import IPv4Address
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from results import pcapng, records
+from results.identity import identity
+from traffic.flow import ApplicationRecord, Flow, VoiceCodec
+
+#: When the first frame is sent.
+START_NS = 1_700_000_000_000_000_000
+MS, US = 1_000_000, 1_000
+
+FIELD, CENTRE = "10.1.0.1", "10.2.0.1"
+CODEC = VoiceCodec(name="pcma", frame_ms=20.0, lookahead_ms=0.0, playout_ms=60.0)
+
+
+def frame(source: str, destination: str, ip_id: int, payload: bytes, port: int = 20_000) -> bytes:
+    """An Ethernet frame with UDP; checksums are zero, nobody looks at them."""
+    udp = struct.pack(">HHHH", port, port, 8 + len(payload), 0) + payload
+    addresses = IPv4Address(source).packed + IPv4Address(destination).packed
+    header = struct.pack(">BBHHHBBH", 0x45, 0xB8, 20 + len(udp), ip_id, 0x4000, 64, 17, 0) + addresses
+    return bytes(12) + b"\x08\x00" + header + udp
+
+
+def rtp(sequence: int, timestamp: int, size: int = 160) -> bytes:
+    return struct.pack(">BBHII", 0x80, 8, sequence & 0xFFFF, timestamp & 0xFFFFFFFF, 7) + bytes(size)
+
+
+@dataclass
+class Journey:
+    """One frame on its way: when it is sent, and how long it takes in each gap and in each netbox, in ns.
+
+    `lost` is a netbox and the fate it gave the frame.
+    """
+
+    data: bytes
+    sent_ns: int
+    gaps: Sequence[int]
+    inside: Sequence[int]
+    lost: tuple[str, records.Fate] | None = None
+
+
+@dataclass
+class SyntheticRun:
+    """fr1, netbox cell, router meoc, netbox sky, eoc in a chain."""
+
+    folder: Path
+    journeys: dict[str, list[Journey]] = field(default_factory=lambda: {"return": [], "forward": []})
+    netboxes: tuple[str, str] = ("cell", "sky")
+    lateness: dict[str, float] = field(default_factory=lambda: {"p50": 1.0, "p90": 2.0, "p99": 10.0, "p99_9": 50.0, "max": 90.0})
+    missed: int = 0
+    flow: dict[str, Any] = field(default_factory=dict)
+
+    def calls(
+        self, count: int, gaps: Sequence[int] = (2 * US, 30 * US, 3 * US), inside: Sequence[int] = (5 * MS, 250 * MS)
+    ) -> None:
+        """A call of `count` packets each way with constant delays."""
+        for number in range(count):
+            sent = START_NS + number * 20 * MS
+            payload = rtp(number, number * 160)
+            self.journeys["return"].append(Journey(frame(FIELD, CENTRE, number, payload), sent, gaps, inside))
+            self.journeys["forward"].append(Journey(frame(CENTRE, FIELD, number, payload), sent, gaps, inside))
+
+    def write(self) -> Path:
+        kept: dict[str, list[tuple[int, ...]]] = {netbox: [] for netbox in self.netboxes}
+        seen: dict[str, list[tuple[int, bytes]]] = {"fr1": [], "eoc": []}
+        for direction, journeys in self.journeys.items():
+            source, destination = ("fr1", "eoc") if direction == "return" else ("eoc", "fr1")
+            way = self.netboxes if direction == "return" else self.netboxes[::-1]
+            for journey in journeys:
+                seen[source].append((journey.sent_ns, journey.data))
+                if (arrival := self._travel(journey, way, direction, kept)) is not None:
+                    seen[destination].append((arrival, journey.data))
+        self._captures(seen)
+        for netbox, rows in kept.items():
+            self._netbox(netbox, rows)
+        self._documents()
+        return self.folder
+
+    def _travel(self, journey: Journey, way: Sequence[str], direction: str, kept: dict[str, list[tuple[int, ...]]]) -> int | None:
+        stations = (0, 1) if direction == "return" else (1, 0)
+        now = journey.sent_ns + journey.gaps[0]
+        for netbox, inside, gap in zip(way, journey.inside, journey.gaps[1:], strict=True):
+            fate = journey.lost[1] if journey.lost and journey.lost[0] == netbox else records.Fate.DELIVERED
+            out = 0 if fate else now + inside
+            kept[netbox].append((identity(journey.data), now, out, 0, len(journey.data), *stations, 0, int(fate), b""))  # type: ignore[arg-type]
+            if fate:
+                return None
+            now = out + gap
+        return now
+
+    def _captures(self, seen: dict[str, list[tuple[int, bytes]]]) -> None:
+        folder = self.folder / "captures"
+        folder.mkdir(parents=True)
+        # The captures go on for a while after the traffic; something is always heard.
+        end = max((time for packets in seen.values() for time, _ in packets), default=START_NS) + 5_000 * MS
+        for host, packets in seen.items():
+            pcapng.write(folder / f"{host}.pcapng", [*sorted(packets), (end, bytes(60))])
+        counts = [
+            {"file": f"{host}.pcapng", "node": host, "interface": "eth", "received": len(packets) + 1, "dropped": 0}
+            for host, packets in seen.items()
+        ]
+        (folder / "captures.json").write_text(json.dumps(counts))
+
+    def _netbox(self, netbox: str, rows: list[tuple[int, ...]]) -> None:
+        folder = self.folder / "nodes" / netbox
+        folder.mkdir(parents=True)
+        table = np.array(rows, records.RECORD)
+        (folder / "frames.bin").write_bytes(struct.pack("<8sII", records.MAGIC, 1, records.RECORD.itemsize) + table.tobytes())
+        statistics = {
+            "ports": [{"name": "a", "received": len(rows), "sent": 0, "overload_drops": 0, "oversize_drops": 0, "send_drops": 0}],
+            "lateness_us": {"event": {"count": 9, **self.lateness}, "frame": {"count": 9, **self.lateness}},
+            "missed": self.missed,
+            "records": {"written": len(rows), "dropped": 0},
+        }
+        (folder / "statistics.json").write_text(json.dumps(statistics))
+
+    def _documents(self) -> None:
+        (self.folder / "plan.json").write_text(json.dumps(self.plan()))
+        (self.folder / "run.json").write_text(
+            json.dumps({"started": "2026-01-01T00:00:00", "ended": "2026-01-01T00:01:00", "failure": None})
+        )
+        folder = self.folder / "traffic" / "call"
+        folder.mkdir(parents=True)
+        parties = [{"host": host, "spoken": f"{host}-spoken.wav", "heard": f"{host}-heard.wav"} for host in ("fr1", "eoc")]
+        ApplicationRecord(
+            name="call",
+            application="call",
+            flows=self.flows(),
+            facts={"parties": parties, "sample_rate_hz": 8000, "codec": "pcma"},
+        ).write(folder)
+
+    def flows(self) -> tuple[Flow, ...]:
+        common: dict[str, Any] = {
+            **{"name": "call.voice", "kind": "voice", "protocol": "udp", "source_ports": (20_000, 20_000)},
+            **{"destination_ports": (20_000, 20_000), "rtp_clock_hz": 8_000, "codec": CODEC},
+            **self.flow,
+        }
+        fr1, eoc = {"host": "fr1", "address": FIELD}, {"host": "eoc", "address": CENTRE}
+        return tuple(
+            Flow(
+                direction=direction,
+                source=source["host"],
+                source_address=source["address"],
+                destination=destination["host"],
+                destination_address=destination["address"],
+                **common,
+            )
+            for direction, source, destination in (("return", fr1, eoc), ("forward", eoc, fr1))
+        )
+
+    def plan(self) -> dict[str, Any]:
+        kinds = {"fr1": "host", "cell": "netbox", "meoc": "router", "sky": "netbox", "eoc": "host"}
+        chain = list(kinds)
+        return {
+            "lab": "synthetic",
+            "topology": "synthetic.yaml",
+            "seed": 1,
+            "lateness_limit_s": 1e-3,
+            "lateness_policy": "mark",
+            "notes": [],
+            "nodes": [{"name": name, "kind": kind, "cores": [0], "interfaces": [], "files": {}} for name, kind in kinds.items()],
+            "wires": [
+                {"name": f"{a}-{b}", "left": {"node": a, "interface": "x"}, "right": {"node": b, "interface": "y"}, "mtu": 1500}
+                for a, b in pairwise(chain)
+            ],
+            "traffic": [{"name": "call", "application": "call", "source": "fr1", "destination": "eoc", "direction": "return"}],
+        }
+
+
+@pytest.fixture
+def synthetic(tmp_path: Path) -> SyntheticRun:
+    return SyntheticRun(tmp_path / "run")

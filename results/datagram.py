@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The headers of a captured Ethernet frame, as far as measuring needs them: addresses, ports, lengths, RTP."""
+
+from __future__ import annotations
+
+import struct
+from ipaddress import IPv4Address, IPv6Address
+from typing import NamedTuple
+
+_ETHERNET_HEADER = 14
+_VLAN_TAGS = (0x8100, 0x88A8)
+_PROTOCOLS = {6: "tcp", 17: "udp"}
+
+
+class Datagram(NamedTuple):
+    """An IP packet with a transport header. `payload_bytes` is as the headers tell, not as captured."""
+
+    source: str
+    destination: str
+    protocol: str
+    source_port: int
+    destination_port: int
+    #: Of the whole frame without FCS and without padding, as the headers tell it.
+    ethernet_bytes: int
+    payload_bytes: int
+    #: The first captured bytes of the payload.
+    payload: bytes
+
+
+class Rtp(NamedTuple):
+    """The fixed header of RTP (RFC 3550, section 5.1)."""
+
+    payload_type: int
+    sequence: int
+    timestamp: int
+
+
+def datagram(frame: bytes) -> Datagram | None:
+    """The UDP or TCP packet in an Ethernet frame, or None: another protocol, a later fragment, or too little was captured."""
+    kind, start = _network_layer(frame)
+    if kind == 0x0800:
+        return _ipv4(frame, start)
+    return _ipv6(frame, start) if kind == 0x86DD else None
+
+
+def rtp(payload: bytes) -> Rtp | None:
+    """The RTP header at the start of a UDP payload, or None when it is not RTP version 2 (or is RTCP, types 200 to 204)."""
+    if len(payload) < 12 or payload[0] >> 6 != 2 or 200 <= payload[1] <= 204:
+        return None
+    _, marker_and_type, sequence, timestamp = struct.unpack_from(">BBHI", payload)
+    return Rtp(marker_and_type & 0x7F, sequence, timestamp)
+
+
+def _network_layer(frame: bytes) -> tuple[int, int]:
+    at = 12
+    while len(frame) >= at + 2:
+        kind = int.from_bytes(frame[at : at + 2], "big")
+        if kind not in _VLAN_TAGS:
+            return kind, at + 2
+        at += 4
+    return 0, len(frame)
+
+
+def _ipv4(frame: bytes, start: int) -> Datagram | None:
+    if len(frame) < start + 20:
+        return None
+    header = (frame[start] & 0x0F) * 4
+    total, _, flags = struct.unpack_from(">HHH", frame, start + 2)
+    if flags & 0x1FFF:
+        return None
+    source, destination = (str(IPv4Address(frame[start + at : start + at + 4])) for at in (12, 16))
+    return _transport(frame, source, destination, frame[start + 9], start + header, start + total)
+
+
+def _ipv6(frame: bytes, start: int) -> Datagram | None:
+    if len(frame) < start + 40:
+        return None
+    (length,) = struct.unpack_from(">H", frame, start + 4)
+    source, destination = (str(IPv6Address(frame[start + at : start + at + 16])) for at in (8, 24))
+    return _transport(frame, source, destination, frame[start + 6], start + 40, start + 40 + length)
+
+
+def _transport(frame: bytes, source: str, destination: str, number: int, start: int, end: int) -> Datagram | None:
+    protocol = _PROTOCOLS.get(number)
+    if protocol is None or len(frame) < start + (8 if protocol == "udp" else 20):
+        return None
+    source_port, destination_port = struct.unpack_from(">HH", frame, start)
+    header = 8 if protocol == "udp" else (frame[start + 12] >> 4) * 4
+    payload = frame[start + header : end]
+    return Datagram(source, destination, protocol, source_port, destination_port, end, max(0, end - start - header), payload)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Sound and pictures of a run, small enough to be part of a page."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from results.audio import MediaFailed, ffmpeg, opus
+from results.run_folder import RunFolder
+
+#: Four recordings of a minute at 24 kbit/s are 0.72 MB, as text 0.96 MB.
+_AUDIO_S = 60.0
+#: Seconds of a received video: half a megabyte at 400 kbit/s.
+_VIDEO_S = 10.0
+_STILL_AT_S = 2.0
+
+
+def audio_players(run: RunFolder, voices: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """What was spoken and what was heard, in each direction; a recording that cannot be read is left out."""
+    players = []
+    for voice in voices:
+        for what in ("spoken", "heard"):
+            file = run.path / voice[f"{what}_file"]
+            if file.exists() and (sound := _try(lambda file=file: opus(file, _AUDIO_S))):
+                title = f"{voice['direction']}: what was {what}"
+                players.append(
+                    {
+                        "title": title,
+                        "direction": voice["direction"],
+                        "file": voice[f"{what}_file"],
+                        "source": _inline("audio/ogg", sound),
+                    }
+                )
+    return players
+
+
+def video_clips(run: RunFolder, videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The entries of metrics.json with `clip` and `still`, both None when nothing can be shown."""
+    return [{**video, **_shown(run.path / video["received_file"])} for video in videos]
+
+
+def _shown(file: Path) -> dict[str, str | None]:
+    if not file.exists():
+        return {"clip": None, "still": None}
+    # A file that can be played while it is read must have its index first, and ffmpeg writes it so only into fragments on a pipe.
+    fragments = ["-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "-"]
+    clip = _try(lambda: ffmpeg(["-t", f"{_VIDEO_S:g}", "-i", str(file), "-an", "-c:v", "copy", *fragments]))
+    still = _try(
+        lambda: ffmpeg(
+            ["-ss", f"{_STILL_AT_S:g}", "-i", str(file), "-frames:v", "1", "-f", "image2pipe", "-c:v", "mjpeg", "-q:v", "4", "-"]
+        )
+    )
+    return {
+        "clip": _inline("video/mp4", clip) if clip else None,
+        "still": _inline("image/jpeg", still) if still else None,
+    }
+
+
+def _try(make: Any) -> bytes | None:
+    """A report is written also when a recording of it is damaged; the metrics say what is wrong with it."""
+    try:
+        made: bytes = make()
+    except MediaFailed:
+        return None
+    return made or None
+
+
+def _inline(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{b64encode(content).decode()}"

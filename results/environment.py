@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run was made on, read from the system: versions, kernel, cores, clock; and from the lab: scheduling, offloads."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+#: What is asked for its version: the Debian packages that do the work, and the Python ones.
+_PACKAGES = ("lxc", "baresip-core", "ffmpeg", "espeak-ng", "tshark", "openvswitch-switch", "libc6")
+_DISTRIBUTIONS = ("ns3", "numpy", "polars", "pesq", "pydantic", "pyroute2", "ansible-core")
+
+_CLOCK = Path("/sys/devices/system/clocksource/clocksource0")
+_CPU = Path("/sys/devices/system/cpu")
+
+
+def environment() -> dict[str, Any]:
+    """For environment.json. What the system does not tell is None."""
+    return {
+        "netboxit": {"commit": _commit()},
+        "kernel": {"release": platform.release(), "version": platform.version(), "machine": platform.machine()},
+        "system": _os_release(),
+        "processor": {
+            "model": _processor(),
+            "cores": os.cpu_count(),
+            "governor": _read(_CPU / "cpu0/cpufreq/scaling_governor"),
+            "isolated": _read(_CPU / "isolated"),
+            "load": list(os.getloadavg()),
+            "times": cpu_times(),
+        },
+        "memory_kib": int(_field(Path("/proc/meminfo"), "MemTotal").split()[0]),
+        "clock_source": {
+            "current": _read(_CLOCK / "current_clocksource"),
+            "available": (_read(_CLOCK / "available_clocksource") or "").split(),
+        },
+        "realtime_runtime_us": _read(Path("/proc/sys/kernel/sched_rt_runtime_us")),
+        "packages": _debian_packages(),
+        "python": {"python": platform.python_version(), **{name: _distribution(name) for name in _DISTRIBUTIONS}},
+    }
+
+
+def cpu_times() -> dict[str, int]:
+    """Clock ticks of all cores since boot (proc(5)): in all, idle, and taken by other guests of this machine ("steal")."""
+    ticks = [int(value) for value in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    return {"all": sum(ticks[:8]), "idle": ticks[3] + ticks[4], "steal": ticks[7]}
+
+
+def steal_ratio(before: Mapping[str, int], after: Mapping[str, int]) -> float | None:
+    """The share of the machine's time that other guests took between two readings."""
+    whole = after["all"] - before["all"]
+    return (after["steal"] - before["steal"]) / whole if whole > 0 else None
+
+
+def _commit() -> str | None:
+    """Which version of the project this is; with "-dirty" when it was changed since."""
+    folder = Path(__file__).parent
+    said = _output(["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"])
+    return said.strip() or None if said is not None else None
+
+
+def _debian_packages() -> dict[str, str | None]:
+    said = _output(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *_PACKAGES])
+    found = dict(line.split(" ", 1) for line in (said or "").splitlines() if " " in line)
+    return {name: found.get(name) or None for name in _PACKAGES}
+
+
+def _output(command: list[str]) -> str | None:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=10).stdout
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return None
+
+
+def _distribution(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _os_release() -> str | None:
+    return _field(Path("/etc/os-release"), "PRETTY_NAME", "=").strip('"') or None
+
+
+def _processor() -> str | None:
+    return _field(Path("/proc/cpuinfo"), "model name") or None
+
+
+def _field(path: Path, name: str, separator: str = ":") -> str:
+    for line in path.read_text().splitlines():
+        key, _, value = line.partition(separator)
+        if key.strip() == name:
+            return value.strip()
+    return ""
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text().strip() or None
+    except OSError:
+        return None

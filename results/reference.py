@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Figures that somebody else measured in the same network, to be set beside a run's own (`<topology>.reference.yaml`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from ruamel.yaml import YAML
+
+from traffic.flow import Direction
+
+#: Beside a topology file, and its name in a run folder.
+SUFFIX, RUN_FILE = ".reference.yaml", "reference.yaml"
+
+
+class Figures(BaseModel):
+    """Of one flow: statistics (mean, max, min, …) of delay and jitter in ms, and why ours may be others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str
+    direction: Direction
+    one_way_delay_ms: dict[str, float] = {}
+    jitter_ms: dict[str, float] = {}
+    remark: str = ""
+
+
+class Reference(BaseModel):
+    """What a reference file holds."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    source: str
+    flows: tuple[Figures, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One line of the table."""
+
+    flow: str
+    direction: str
+    measure: str
+    statistic: str
+    reference: float
+    measured: float
+
+    @property
+    def difference(self) -> float:
+        return self.measured - self.reference
+
+
+def beside(topology: Path) -> Path:
+    """Where the reference of a topology file would be."""
+    return topology.with_name(topology.stem + SUFFIX)
+
+
+def load(path: Path) -> Reference | None:
+    """The reference in a file, or None when there is no such file."""
+    return Reference.model_validate(YAML(typ="safe").load(path)) if path.exists() else None
+
+
+def compare(reference: Reference, flows: Sequence[Mapping[str, Any]]) -> list[Comparison]:
+    """Each figure of the reference for which the run has one: the first flow of that kind and direction."""
+    table = []
+    for figures in reference.flows:
+        flow = next((one for one in flows if (one["kind"], one["direction"]) == (figures.kind, figures.direction)), None)
+        for measure, values in (("one_way_delay_ms", figures.one_way_delay_ms), ("jitter_ms", figures.jitter_ms)):
+            if flow is not None and flow[measure] is not None:
+                table += [
+                    Comparison(flow["name"], figures.direction, measure, name, value, flow[measure][name])
+                    for name, value in values.items()
+                ]
+    return table

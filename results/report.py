@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""report.html: one file that tells a run to a person, opened without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from results import charts, metrics, reference
+from results.embedded import audio_players, video_clips
+from results.network_picture import picture
+from results.run_folder import Measured, RunFolder
+from results.statistics import Values
+from results.surroundings import describe, network_words, table_of_files
+
+_TEMPLATE = "report.html.j2"
+
+
+def write_report(run: RunFolder, measured: list[Measured], found: dict[str, Any]) -> None:
+    """Draws what metrics.json says, and the distributions behind it."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
+    page = environment.get_template(_TEMPLATE).render(**_context(run, measured, found))
+    (run.path / "report.html").write_text(page)
+
+
+def _context(run: RunFolder, measured: list[Measured], found: dict[str, Any]) -> dict[str, Any]:
+    record, given = run.json("run.json") or {}, reference.load(run.path / reference.RUN_FILE)
+    traffic = run.plan["traffic"]
+    overhead = np.concatenate([np.zeros(0), *(metrics.overhead_us(one.way, one.rows) for one in measured)])
+    return {
+        **{name: found[name] for name in ("lab", "verdict", "flows", "segments", "gaps")},
+        "plan": run.plan,
+        "started": _moment(record.get("started")),
+        "ended": _moment(record.get("ended")),
+        "folder": run.path.resolve().name,
+        "key_figures": _key_figures(found),
+        "network": picture(run.plan, network_words(run), _leftmost(traffic)),
+        "losses": [
+            {"flow": flow["name"], "direction": flow["direction"], **loss} for flow in found["flows"] for loss in flow["losses"]
+        ],
+        "reference": given,
+        "comparison": _comparison(given, found["flows"]) if given else None,
+        "breakdown": {direction: _breakdown(found, direction) for direction in metrics.DIRECTIONS},
+        "delay_charts": list(_delay_charts(measured)),
+        "segment_chart": _segment_chart(found["segments"]),
+        "overhead": found["overhead_us"],
+        "overhead_without_routers": found["overhead_without_routers_us"],
+        "overhead_chart": charts.histogram(overhead, "time outside of the netboxes (µs)") if overhead.size else None,
+        "lateness": found["lateness_us"],
+        "lateness_chart": charts.lateness(found["lateness_us"], found["lateness_limit_us"]) if found["lateness_us"] else None,
+        "voices": found["voice"],
+        "players": audio_players(run, found["voice"]),
+        "videos": video_clips(run, found["video"]),
+        "environment": describe(run),
+        "files": table_of_files(run.path),
+    }
+
+
+def _leftmost(traffic: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return traffic is drawn from left to right."""
+    if not traffic:
+        return None
+    first = traffic[0]
+    return str(first["source"] if first["direction"] == "return" else first["destination"])
+
+
+def _key_figures(found: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The handful of figures to see first: voice if there is any, else the first flows."""
+    figures = []
+    flows = [flow for flow in found["flows"] if flow["kind"] == "voice"] or found["flows"][:2]
+    for flow in flows[:2]:
+        delay, jitter = flow["one_way_delay_ms"], flow["jitter_ms"]
+        note = f"ms, jitter {statistic(jitter, 'mean')} ms, lost {percent(flow['loss_ratio'])}"
+        label = f"{flow['name']} {flow['direction']}, mean delay"
+        figures.append({"label": label, "value": statistic(delay, "mean"), "note": note, "direction": flow["direction"]})
+    for voice in found["voice"][:2]:
+        note = f"PESQ {number(voice['heard']['pesq'])}"
+        label = f"MOS {voice['direction']} (E-model)"
+        figures.append({"label": label, "value": number(voice["mos_e_model"]), "note": note, "direction": voice["direction"]})
+    overhead = found["overhead_us"]
+    figures.append({"label": "testbed overhead", "value": statistic(overhead, "p50"), "note": "µs, median", "direction": ""})
+    return figures
+
+
+def _delay_charts(measured: Sequence[Measured]) -> list[dict[str, str]]:
+    """For each flow by name: its directions side by side."""
+    names = list(dict.fromkeys(one.flow.name for one in measured))
+    found = []
+    for name in names:
+        tables = {
+            one.flow.direction: one.rows.filter(pl.col("received_ns").is_not_null()) for one in measured if one.flow.name == name
+        }
+        shown = {direction: rows for direction, rows in tables.items() if rows.height > 1}
+        if shown:
+            found.append(
+                {
+                    "title": f"One-way delay of {name}",
+                    "distribution": charts.delay_distribution(
+                        {direction: metrics.delays_ms(rows) for direction, rows in shown.items()}
+                    ),
+                    "over_time": charts.over_time(
+                        {direction: (direction, _seconds(rows), metrics.delays_ms(rows)) for direction, rows in shown.items()},
+                        "one-way delay (ms)",
+                    ),
+                }
+            )
+    return found
+
+
+def _seconds(rows: pl.DataFrame) -> Values:
+    seconds: Values = (rows["sent_ns"] - rows["sent_ns"][0]).to_numpy().astype(float) / 1e9
+    return seconds
+
+
+def _segment_chart(segments: Sequence[Mapping[str, Any]]) -> str | None:
+    rows = [(part["netbox"], part["direction"], part["one_way_delay_ms"]) for part in segments if part["one_way_delay_ms"]]
+    return charts.ranges(rows, "delay inside the netbox (ms)") if rows else None
+
+
+def _comparison(given: reference.Reference, flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One row a direction, one group of columns a figure."""
+    found = reference.compare(given, flows)
+    columns = list(dict.fromkeys((one.measure, one.statistic) for one in found))
+    titles = {"one_way_delay_ms": "Latency", "jitter_ms": "Jitter"}
+    cells = {(one.direction, one.measure, one.statistic): one for one in found}
+    rows = [
+        {"direction": direction, "flow": flow, "cells": [cells.get((direction, *column)) for column in columns]}
+        for direction, flow in dict.fromkeys((one.direction, one.flow) for one in found)
+    ]
+    return {"heads": [f"{titles[measure]} {name}, ms" for measure, name in columns], "rows": rows}
+
+
+def _breakdown(found: Mapping[str, Any], direction: str) -> str:
+    """Where the mean delay of the voice flow of a direction was spent."""
+    voice = next((flow["name"] for flow in found["flows"] if (flow["kind"], flow["direction"]) == ("voice", direction)), None)
+    parts = [
+        f"{part['netbox']} {statistic(part['flows'][voice], 'mean')} ms"
+        for part in found["segments"]
+        if part["direction"] == direction and part["flows"].get(voice)
+    ]
+    return ", ".join(parts)
+
+
+def _moment(text: str | None) -> str:
+    return text[:19].replace("T", " ") if text else ""
+
+
+def number(value: float | None) -> str:
+    """Three or four figures that matter; a dash for what could not be measured."""
+    if value is None:
+        return "–"
+    size = abs(value)
+    return f"{value:,.0f}" if size >= 1000 else f"{value:.1f}" if size >= 100 else f"{value:.2f}" if size >= 1 else f"{value:.3g}"
+
+
+def signed(value: float) -> str:
+    return ("+" if value >= 0 else "−") + number(abs(value))
+
+
+def percent(ratio: float | None) -> str:
+    return "–" if ratio is None else "0 %" if ratio == 0 else f"{100 * ratio:.3g} %"
+
+
+def count(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"
+
+
+def statistic(values: Mapping[str, float] | None, name: str) -> str:
+    return number(values.get(name)) if values else "–"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run left behind (docs/architecture.md, "Run folder"), read when it is asked for."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from results import frames, records
+from results.capture import COUNTS_FILE
+from results.way import Way
+from testbed.errors import NetBoxITError
+from traffic.flow import FLOWS_FILE, ApplicationRecord, Flow
+
+
+class NoRun(NetBoxITError):
+    """The folder is not a run folder, or holds nothing of a run yet."""
+
+    exit_status = 2
+
+
+@dataclass
+class RunFolder:
+    """The files of a run. One that is missing is None or empty here, and noted in `failures`."""
+
+    path: Path
+    missing: list[str] = field(default_factory=list)
+
+    def json(self, name: str) -> Any:
+        """A JSON file of the folder; None when it is not there or was cut short."""
+        try:
+            return json.loads((self.path / name).read_text())
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+
+    @cached_property
+    def plan(self) -> dict[str, Any]:
+        if not isinstance(plan := self.json("plan.json"), dict):
+            raise NoRun(f"{self.path} has no plan.json, so it is not the folder of a run; runs are in results/runs/")
+        return plan
+
+    @cached_property
+    def netboxes(self) -> list[str]:
+        return [node["name"] for node in self.plan["nodes"] if node["kind"] == "netbox"]
+
+    @cached_property
+    def statistics(self) -> dict[str, dict[str, Any] | None]:
+        return {netbox: self.json(f"nodes/{netbox}/statistics.json") for netbox in self.netboxes}
+
+    @cached_property
+    def passages(self) -> dict[str, pl.DataFrame]:
+        return {netbox: self._passages(netbox) for netbox in self.netboxes}
+
+    @cached_property
+    def applications(self) -> list[ApplicationRecord]:
+        folders = sorted(file.parent for file in self.path.glob(f"traffic/*/{FLOWS_FILE}"))
+        return [ApplicationRecord.read(folder) for folder in folders]
+
+    @cached_property
+    def capture_counts(self) -> list[dict[str, Any]]:
+        return self.json(f"captures/{COUNTS_FILE}") or []
+
+    @property
+    def failures(self) -> list[str]:
+        """What `netboxit run` met on its way, and what should be here and is not."""
+        record = self.json("run.json")
+        told = record.get("failure") if isinstance(record, dict) else "the run was cut short: it left no run.json"
+        absent = [entry["name"] for entry in self.plan["traffic"] if entry["name"] not in {a.name for a in self.applications}]
+        return [
+            *([told] if told else []),
+            *(f"traffic {name} left no {FLOWS_FILE}: it was not started" for name in absent),
+            *([] if self.capture_counts else ["there are no captures at the hosts"]),
+            *self.missing,
+        ]
+
+    def capture_files(self, host: str) -> list[Path]:
+        named = [self.path / "captures" / entry["file"] for entry in self.capture_counts if entry["node"] == host]
+        return [file for file in named if file.exists()]
+
+    def _passages(self, netbox: str) -> pl.DataFrame:
+        path = self.path / f"nodes/{netbox}/frames.bin"
+        try:
+            return frames.passages(records.read(path))
+        except (FileNotFoundError, records.BadRecords) as error:
+            self.missing.append(f"netbox {netbox}: no frame records, so its share of delay and loss is not known ({error})")
+            return frames.passages(np.empty(0, records.RECORD))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One flow with its way and its frames."""
+
+    application: ApplicationRecord
+    flow: Flow
+    way: Way
+    rows: pl.DataFrame

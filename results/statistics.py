@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The statistics that every measured quantity is told with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+
+
+def summary(values: Values | Sequence[float]) -> dict[str, Any] | None:
+    """`count`, `mean`, `min`, `max`, `p50`, `p99`, `p99_9`; None when there is nothing to tell.
+
+    A percentile is the smallest value that at least so many per cent of all do not exceed, so it is one that occurred.
+    """
+    given = np.asarray(values, dtype=float)
+    if given.size == 0:
+        return None
+    p50, p99, p99_9 = np.percentile(given, [50, 99, 99.9], method="inverted_cdf")
+    return {
+        "count": int(given.size),
+        "mean": float(given.mean()),
+        "min": float(given.min()),
+        "max": float(given.max()),
+        "p50": float(p50),
+        "p99": float(p99),
+        "p99_9": float(p99_9),
+    }

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The words of a report about the network, the machine and the files of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from results.run_folder import RunFolder
+
+#: As many parameters fit into a box of the picture.
+_MOST_LINES = 6
+
+#: What the files of a run folder are; the first pattern that fits tells.
+_FILES = (
+    ("topology.yaml", "what was asked for"),
+    ("plan.json", "every name, address, core and file that was made of it"),
+    ("environment.json", "versions, kernel, processor, clock"),
+    ("lab.json", "scheduling and offloads as read from the lab"),
+    ("run.json", "when the run began and ended, and what failed"),
+    ("metrics.json", "all figures of this report, for programs"),
+    ("frames.parquet", "one row for each frame of each flow"),
+    ("captures/*.pcapng", "frames at a host's interface, nanoseconds"),
+    ("nodes/*/frames.bin", "frames in and out of a netbox"),
+    ("nodes/*/statistics.json", "what a netbox counted"),
+    ("traffic/*/*-spoken.wav", "speech that was sent"),
+    ("traffic/*/*-heard.wav", "speech as it was heard"),
+    ("traffic/*/sent.h264", "video as the camera encoded it"),
+    ("traffic/*/received.mkv", "video as it arrived"),
+)
+
+
+def network_words(run: RunFolder) -> dict[str, list[str]]:
+    """For each node the lines for its box: of a netbox technology and parameters as the user wrote them, of others addresses."""
+    written = _topology(run.path / "topology.yaml").get("netboxes", {})
+    words = {}
+    for node in run.plan["nodes"]:
+        if node["kind"] == "netbox":
+            own = written.get(node["name"], {})
+            plain = [
+                f"{name.replace('_', ' ')} {value}"
+                for name, value in own.items()
+                if isinstance(value, (str, int, float)) and name != "technology"
+            ]
+            words[node["name"]] = [str(own.get("technology", "")), *plain[:_MOST_LINES]]
+        else:
+            words[node["name"]] = [address for interface in node["interfaces"] for address in interface["addresses"]]
+    return words
+
+
+def describe(run: RunFolder) -> list[tuple[str, str]]:
+    """The environment in words; nothing for what the system did not tell."""
+    told: Mapping[str, Any] = run.json("environment.json") or {}
+    lab: Mapping[str, Any] = run.json("lab.json") or {}
+    processor, clock = told.get("processor") or {}, told.get("clock_source") or {}
+    rows = [
+        ("Version", (told.get("netboxit") or {}).get("commit")),
+        ("System", told.get("system")),
+        ("Kernel", (told.get("kernel") or {}).get("release")),
+        ("Processor", f"{processor.get('model')}, {processor.get('cores')} cores" if processor else None),
+        ("Frequency governor", processor.get("governor")),
+        ("Clock", clock.get("current")),
+        ("Time taken by other guests of the machine", _percent(lab.get("steal_ratio"))),
+        ("Cores", "; ".join(f"{node['name']} on {', '.join(map(str, node['cores']))}" for node in run.plan["nodes"])),
+        ("Scheduling", "; ".join(_scheduling(node) for node in lab.get("nodes", ()) if node.get("netbox"))),
+        ("Offloads that were on", _offloads(lab.get("offloads"))),
+        ("Packages", _versions(told.get("packages"))),
+        ("Python", _versions(told.get("python"))),
+    ]
+    return [(name, str(value)) for name, value in rows if value]
+
+
+def table_of_files(folder: Path) -> list[dict[str, str]]:
+    """What is where in the run folder."""
+    return [
+        {"path": str(file.relative_to(folder)), "what": what, "size": _size(file.stat().st_size)}
+        for pattern, what in _FILES
+        for file in sorted(folder.glob(pattern))
+    ]
+
+
+def _topology(path: Path) -> Mapping[str, Any]:
+    try:
+        content = YAML(typ="safe").load(path)
+    except (FileNotFoundError, YAMLError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _scheduling(node: Mapping[str, Any]) -> str:
+    scheduler = node["netbox"]["scheduler"]
+    return f"{node['name']} {scheduler['policy']} {scheduler['priority']}, spins {scheduler['spin_us']} µs"
+
+
+def _offloads(found: Mapping[str, Any] | None) -> str | None:
+    if found is None:
+        return None
+    on = [f"{place}: {', '.join(names)}" for place, names in found.items() if names]
+    return "; ".join(on) or "none"
+
+
+def _versions(found: Mapping[str, str | None] | None) -> str:
+    return ", ".join(f"{name} {version}" for name, version in (found or {}).items() if version)
+
+
+def _percent(ratio: float | None) -> str | None:
+    return None if ratio is None else f"{100 * ratio:.2f} %"
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.1f} kB"

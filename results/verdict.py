@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether a run can be trusted: valid, degraded or invalid, with reasons; thresholds are explained in docs/measuring.md."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal["valid", "degraded", "invalid"]
+
+#: What `netboxit run` ends with.
+EXIT_STATUS: dict[Status, int] = {"valid": 0, "degraded": 3, "invalid": 4}
+
+#: Frames that a netbox had no time for are losses that the emulated network would not have: beyond one in a thousand they are
+#: more than most of the losses that one wants to measure.
+OVERLOAD_RATIO = 1e-3
+
+
+@dataclass
+class Verdict:
+    """Reasons for the worse come first; `notes` change nothing but should be known."""
+
+    invalid: list[str] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def status(self) -> Status:
+        if self.invalid:
+            return "invalid"
+        return "degraded" if self.degraded else "valid"
+
+    def to_json(self) -> dict[str, Any]:
+        return {"status": self.status, "reasons": [*self.invalid, *self.degraded], "notes": self.notes}
+
+
+def judge(
+    plan: Mapping[str, Any],
+    failures: Sequence[str],
+    statistics: Mapping[str, Mapping[str, Any] | None],
+    captures: Sequence[Mapping[str, Any]],
+    flows: Sequence[Mapping[str, Any]],
+    environment: Mapping[str, Any],
+) -> Verdict:
+    """`failures` are what the run met; `statistics` those of each netbox, None when it left none; `flows` as in metrics.json."""
+    verdict = Verdict(invalid=list(failures))
+    limit_us = plan["lateness_limit_s"] * 1e6
+    for netbox, counted in statistics.items():
+        if counted is None:
+            verdict.invalid.append(f"netbox {netbox} left no statistics: it ended before the traffic was over")
+        else:
+            _lateness(netbox, counted, limit_us, verdict)
+            _ports(netbox, counted, verdict)
+            _records(netbox, counted, verdict)
+    _captures(captures, verdict)
+    for flow in flows:
+        if flow["packets"] == 0:
+            verdict.invalid.append(f"flow {flow['name']} ({flow['direction']}): not one frame was sent")
+    _host(environment, verdict)
+    verdict.notes.extend(plan.get("notes", ()))
+    return verdict
+
+
+def _lateness(netbox: str, counted: Mapping[str, Any], limit_us: float, verdict: Verdict) -> None:
+    for kind, things in (("frame", "frames"), ("event", "events")):
+        p99_9 = counted["lateness_us"][kind].get("p99_9")
+        if p99_9 is not None and p99_9 > limit_us:
+            verdict.invalid.append(
+                f"netbox {netbox}: one in a thousand {things} was more than {p99_9:,.0f} us late, the limit is {limit_us:,.0f} us"
+            )
+    if counted["missed"]:
+        verdict.degraded.append(f"netbox {netbox}: {counted['missed']:,} times later than the limit of {limit_us:,.0f} us")
+
+
+def _ports(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
+    received = sum(port["received"] for port in counted["ports"])
+    dropped = sum(port["overload_drops"] + port["send_drops"] for port in counted["ports"])
+    if dropped:
+        words = f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow"
+        (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
+
+
+def _records(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
+    if dropped := counted.get("records", {}).get("dropped", 0):
+        verdict.invalid.append(
+            f"netbox {netbox}: {dropped:,} frame records are missing, so delays and losses inside it are not known"
+        )
+
+
+def _captures(captures: Sequence[Mapping[str, Any]], verdict: Verdict) -> None:
+    for capture in captures:
+        name = f"the capture at {capture['interface']} of {capture['node']}"
+        if capture["received"] is None:
+            verdict.invalid.append(f"{name} ended before the run was over")
+        elif capture["dropped"]:
+            verdict.invalid.append(f"{name} missed {capture['dropped']:,} frames, so losses cannot be told from them")
+
+
+def _host(environment: Mapping[str, Any], verdict: Verdict) -> None:
+    others = [
+        f"{node['name']} ({'; '.join(node['netbox']['scheduler'].get('reasons', [])) or 'no reason given'})"
+        for node in environment.get("nodes", ())
+        if node.get("netbox") and node["netbox"]["scheduler"]["policy"] != "fifo"
+    ]
+    if others:
+        verdict.degraded.append(f"no real-time scheduling for netbox {', '.join(others)}: nothing bounds their lateness")

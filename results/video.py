@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How good a video stream was: pictures received, their likeness to what was sent, and how often the picture stood still."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from results.statistics import Values, summary
+from traffic.number_strip import NumberStrip
+
+#: A picture that stays for longer than this many picture times is seen to stand still; ITU-T P.1201 calls it a freeze.
+STALL_PICTURES = 3.0
+
+#: SSIM's windows: 8 x 8, every 4 samples, as Z. Wang et al. ("Image quality assessment: from error visibility to structural
+#: similarity", IEEE Trans. Image Processing 13(4), 2004) did first, and ffmpeg and x264 still do.
+_WINDOW, _STEP = 8, 4
+_C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+
+Luma = NDArray[np.uint8]
+
+
+def likeness(sent: Path, received: Path, width: int, height: int) -> dict[str, Any]:
+    """Compares each decoded picture with its original, known by the number drawn in it; both files hold H.264.
+
+    The originals are what the sender encoded, so what is measured is the network's effect and not the codec's. A picture that is
+    decoded but whose number cannot be read counts as broken; one that is decoded twice counts once.
+    """
+    strip = NumberStrip(height)
+    originals = decode(sent, width, height)
+    original, at = next(originals, None), 0
+    ssims, psnrs, broken, shown = [], [], 0, 0
+    for picture in decode(received, width, height):
+        number = strip.read(picture)
+        if number is None or number < at:
+            broken += number is None
+            continue
+        while original is not None and at < number:
+            original, at = next(originals, None), at + 1
+        if original is None:
+            break
+        shown += 1
+        ssims.append(ssim(original, picture))
+        psnrs.append(psnr(original, picture))
+        original, at = next(originals, None), at + 1
+    while original is not None:
+        original, at = next(originals, None), at + 1
+    return {
+        "frames_sent": at,
+        "frames_decoded": shown,
+        "frames_broken": broken,
+        "identical_ratio": float(np.mean(np.isinf(psnrs))) if psnrs else None,
+        "ssim": summary(ssims),
+        "psnr_db": summary([value for value in psnrs if np.isfinite(value)]),
+    }
+
+
+def stalls(rows: pl.DataFrame, frames_per_second: float) -> dict[str, Any]:
+    """From the times at which pictures were complete at the destination: how often and how long the picture stood still.
+
+    A picture is all packets of one RTP timestamp; it is complete when the last of them came, and lost when one of them did.
+    """
+    pictures = (
+        rows.filter(pl.col("rtp_timestamp").is_not_null())
+        .group_by("rtp_timestamp", maintain_order=True)
+        .agg(complete=pl.col("received_ns").is_not_null().all(), at_ns=pl.col("received_ns").max())
+    )
+    whole = pictures.filter("complete")
+    pauses = whole["at_ns"].sort().diff().drop_nulls().to_numpy() / 1e9
+    long = pauses[pauses > STALL_PICTURES / frames_per_second]
+    return {
+        "pictures_sent": pictures.height,
+        "pictures_complete": whole.height,
+        "interval_ms": summary(pauses * 1e3),
+        "stalls": int(long.size),
+        "stalled_s": float((long - 1.0 / frames_per_second).sum()),
+    }
+
+
+def decode(path: Path, width: int, height: int) -> Iterator[Luma]:
+    """The luma of each picture of a video file, in order. What a damaged file does not give is simply not there."""
+    command = ["ffmpeg", "-v", "quiet", "-nostdin", "-threads", "1", "-i", str(path)]
+    with subprocess.Popen(
+        [*command, "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{width}x{height}", "-"],
+        stdout=subprocess.PIPE,
+    ) as decoder:
+        assert decoder.stdout is not None
+        while len(raw := decoder.stdout.read(width * height)) == width * height:
+            yield np.frombuffer(raw, np.uint8).reshape(height, width)
+
+
+def ssim(original: Luma, picture: Luma) -> float:
+    """Structural similarity, 1 for equal pictures: the mean over all windows."""
+    if np.array_equal(original, picture):
+        return 1.0
+    a, b = original.astype(np.float64), picture.astype(np.float64)
+    count = float(_WINDOW * _WINDOW)
+    sum_a, sum_b, squares, product = (_window_sums(values) for values in (a, b, a * a + b * b, a * b))
+    covariance = product * count - sum_a * sum_b
+    variances = squares * count - sum_a * sum_a - sum_b * sum_b
+    c1, c2 = _C1 * count * count, _C2 * count * count
+    likenesses = (2 * sum_a * sum_b + c1) * (2 * covariance + c2) / ((sum_a**2 + sum_b**2 + c1) * (variances + c2))
+    return float(likenesses.mean())
+
+
+def psnr(original: Luma, picture: Luma) -> float:
+    """Peak signal-to-noise ratio in dB; infinite for equal pictures."""
+    error = float(np.mean((original.astype(np.float64) - picture) ** 2))
+    return float("inf") if error == 0.0 else float(10.0 * np.log10(255.0**2 / error))
+
+
+def _window_sums(values: Values) -> Values:
+    """The sum in each window: first of blocks of the step, then of the blocks that make up a window."""
+    rows, columns = (size // _STEP for size in values.shape)
+    blocks = values[: rows * _STEP, : columns * _STEP].reshape(rows, _STEP, columns, _STEP).sum(axis=(1, 3))
+    sums: Values = blocks[:-1, :-1] + blocks[1:, :-1] + blocks[:-1, 1:] + blocks[1:, 1:]
+    return sums

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How good a call was: the E-model (ITU-T G.107) from delay and loss, PESQ (ITU-T P.862) and STOI from the recordings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pesq import NoUtterancesError, pesq  # type: ignore[import-untyped]
+
+from results import audio
+from results.emodel import Connection, mean_opinion_score, rating
+from results.intelligibility import RATE as STOI_RATE
+from results.intelligibility import stoi
+from results.statistics import Values
+from traffic.flow import VoiceCodec
+
+
+@dataclass(frozen=True)
+class Impairment:
+    """Ie and Bpl of a codec (G.107 clause 7.5), and where they come from."""
+
+    ie: float
+    bpl: float
+    source: str
+
+
+_NO_CONCEALMENT = 4.3
+IMPAIRMENTS: dict[str, Impairment] = {
+    "pcma": Impairment(0.0, _NO_CONCEALMENT, "ITU-T G.113 Appendix I, G.711 without packet loss concealment"),
+    # G.113 rates wide-band codecs on the scale of G.107.1 only. On the narrow-band scale they are no worse than G.711, and their
+    # robustness is no less than G.711's without concealment: both are lower bounds of the quality.
+    "g722": Impairment(0.0, _NO_CONCEALMENT, "as G.711: a lower bound for a wide-band codec on the narrow-band scale"),
+    "opus": Impairment(0.0, _NO_CONCEALMENT, "as G.711: a lower bound, for ITU-T G.113 has no values for Opus"),
+}
+
+#: P.862 was made for samples of 8 to 12 s (P.862, clause 8); it is taken of the call in pieces.
+_PIECE_S = 8.0
+#: P.862.3 asks for 3.2 s of active speech at least; a call shorter than this is not rated.
+_SHORTEST_PIECE_S = 4.0
+#: At most so many pieces, evenly spread: each takes about a third of a second of a core.
+_PIECES = 12
+#: Silence before the first word that is heard: network, playout buffer, and the sound card's own buffer.
+_LONGEST_LAG_S = 5.0
+#: How far a playout buffer may move the speech in the course of a call.
+_DRIFT_S = 0.6
+_MEASURING_RATE = 16_000
+#: Mean STOI above which speech is called intelligible: 98.7 % of the words by the curve that Taal et al. (2011)
+#: fitted for the IEEE sentences, 100 / (1 + exp(-17.4906 d + 9.6921)).
+INTELLIGIBLE = 0.8
+
+
+def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> dict[str, Any]:
+    """R and MOS of the E-model for one direction.
+
+    The delay from mouth to ear is a packet's speech, the encoder's look-ahead, the network's mean delay, and the playout buffer.
+    Packets that come later than the fastest one by more than the playout buffer count as lost, because they miss their turn.
+    There is no echo: the agents speak from files.
+    """
+    if delays_ms.size == 0:
+        return {"mos_e_model": None, "r": None, "reason": "no packet arrived"}
+    late = float(np.mean(delays_ms > delays_ms.min() + codec.playout_ms))
+    lost = lost_ratio + (1.0 - lost_ratio) * late
+    mouth_to_ear = codec.frame_ms + codec.lookahead_ms + float(delays_ms.mean()) + codec.playout_ms
+    impairment = IMPAIRMENTS[codec.name]
+    r = rating(Connection(ta=mouth_to_ear, ie=impairment.ie, bpl=impairment.bpl, ppl=100.0 * lost))
+    return {
+        "mos_e_model": mean_opinion_score(r),
+        "r": r,
+        "mouth_to_ear_ms": mouth_to_ear,
+        "late_ratio": late,
+        "codec": codec.name,
+        "impairment": f"Ie {impairment.ie:g}, Bpl {impairment.bpl:g}: {impairment.source}",
+    }
+
+
+def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> dict[str, Any]:
+    """PESQ (a MOS-LQO of P.862.1 or, wide-band, P.862.2) and STOI of a recording against what was spoken, mean and worst piece.
+
+    `intelligible` is what the mean STOI says; a measure that cannot be had is None and `reason` says why.
+    """
+    nothing = {"pesq": None, "pesq_min": None, "stoi": None, "intelligible": None}
+    for file in (spoken_file, heard_file):
+        if not file.exists():
+            return {**nothing, "reason": f"{file.name} is missing"}
+    spoken, recorded = (audio.samples(file, _MEASURING_RATE) for file in (spoken_file, heard_file))
+    pieces = _pieces(spoken, recorded)
+    scores = [score for piece in pieces if (score := _score(*piece, narrow_band)) is not None]
+    if not scores:
+        return {**nothing, "reason": "no speech was heard for as long as PESQ needs"}
+    qualities, understood = (np.array(values) for values in zip(*scores, strict=True))
+    return {
+        "pesq": float(qualities.mean()),
+        "pesq_min": float(qualities.min()),
+        "stoi": float(understood.mean()),
+        "intelligible": bool(understood.mean() >= INTELLIGIBLE),
+        "pieces": len(scores),
+        "reason": None,
+    }
+
+
+def _pieces(spoken: Values, recorded: Values) -> list[tuple[Values, Values]]:
+    """Pairs of equal length: a piece of what was spoken, and where it was heard."""
+    rate = _MEASURING_RATE
+    start = audio.lag(spoken[: recorded.size], recorded, int(_LONGEST_LAG_S * rate)) if recorded.size else 0
+    overlap = min(spoken.size, recorded.size - start)
+    length = min(int(_PIECE_S * rate), overlap)
+    if length < _SHORTEST_PIECE_S * rate:
+        return []
+    margin = int(_DRIFT_S * rate)
+    begins = np.arange(0, overlap - length + 1, length)
+    chosen = begins[np.unique(np.linspace(0, begins.size - 1, min(_PIECES, begins.size)).round().astype(int))]
+    pairs = []
+    for begin in chosen:
+        reference = spoken[begin : begin + length]
+        around = max(0, begin + start - margin)
+        moved = audio.lag(reference, recorded[around : begin + start + length + margin], 2 * margin)
+        piece = recorded[max(0, around + moved) :][:length]
+        pairs.append((reference[: piece.size], piece))
+    return pairs
+
+
+def _score(reference: Values, piece: Values, narrow_band: bool) -> tuple[float, float] | None:
+    """PESQ and STOI of one piece; None when it holds no speech."""
+    try:
+        if narrow_band:
+            quality = float(
+                pesq(
+                    8_000,
+                    audio.resampled(reference, _MEASURING_RATE, 8_000),
+                    audio.resampled(piece, _MEASURING_RATE, 8_000),
+                    "nb",
+                )
+            )
+        else:
+            quality = float(pesq(_MEASURING_RATE, reference, piece, "wb"))
+    except NoUtterancesError:
+        return None
+    understood = stoi(*(audio.resampled(part, _MEASURING_RATE, STOI_RATE) for part in (reference, piece)))
+    return None if understood is None else (quality, understood)

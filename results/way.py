@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The way of a flow through a lab: which netboxes in which order, and what lies between them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Gap:
+    """What a frame crosses between two points of measurement: only wires, or wires and routers."""
+
+    before: str
+    after: str
+    routers: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return " and ".join(f"router {router}" for router in self.routers) or f"wire {self.before} to {self.after}"
+
+
+@dataclass(frozen=True)
+class Way:
+    """From host to host; `netboxes` in the order in which a frame meets them, `gaps` before, between and after them."""
+
+    netboxes: tuple[str, ...]
+    gaps: tuple[Gap, ...]
+
+
+class NoWay(ValueError):
+    """No chain of wires joins the two hosts."""
+
+
+def find_way(plan: dict[str, Any], source: str, destination: str) -> Way:
+    """The shortest chain of nodes by the wires of a plan (as in plan.json). Raises NoWay."""
+    nodes = list(_nodes_between(plan, source, destination))
+    kinds = {node["name"]: node["kind"] for node in plan["nodes"]}
+    points = [at for at, node in enumerate(nodes) if at in (0, len(nodes) - 1) or kinds[node] == "netbox"]
+    gaps = tuple(Gap(nodes[first], nodes[second], tuple(nodes[first + 1 : second])) for first, second in pairwise(points))
+    return Way(tuple(nodes[at] for at in points[1:-1]), gaps)
+
+
+def _nodes_between(plan: dict[str, Any], source: str, destination: str) -> Iterator[str]:
+    """Breadth first: the first chain found is the shortest."""
+    beside: dict[str, list[str]] = {node["name"]: [] for node in plan["nodes"]}
+    for wire in plan["wires"]:
+        left, right = wire["left"]["node"], wire["right"]["node"]
+        beside[left].append(right)
+        beside[right].append(left)
+    came_from = {destination: destination}
+    waiting = deque([destination])
+    while waiting and source not in came_from:
+        node = waiting.popleft()
+        for other in beside.get(node, ()):
+            if other not in came_from:
+                came_from[other] = node
+                waiting.append(other)
+    if source not in came_from:
+        raise NoWay(f"no wires lead from {source} to {destination} in this plan")
+    node = source
+    yield node
+    while node != destination:
+        node = came_from[node]
+        yield node
