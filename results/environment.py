@@ -7,9 +7,16 @@ import os
 import platform
 import subprocess
 from collections.abc import Mapping
+from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
+
+from testbed import namespaces
+from testbed.plan import Plan
+from testbed.wires import active_offloads
 
 #: What is asked for its version: the Debian packages that do the work, and the Python ones.
 _PACKAGES = ("lxc", "baresip-core", "ffmpeg", "espeak-ng", "tshark", "openvswitch-switch", "libc6")
@@ -54,6 +61,22 @@ def steal_ratio(before: Mapping[str, int], after: Mapping[str, int]) -> float | 
     """The share of the machine's time that other guests took between two readings."""
     whole = after["all"] - before["all"]
     return (after["steal"] - before["steal"]) / whole if whole > 0 else None
+
+
+def lab_environment(plan: Plan, status: Mapping[str, Any], before: Mapping[str, int]) -> dict[str, Any]:
+    """For lab.json: the lab's status, what offloads its interfaces really have, and the time stolen since `before` was read."""
+    return {
+        "nodes": status["nodes"],
+        "offloads": {
+            f"{node.name} {one.name}": _offloads(node.namespace, one.name) for node in plan.nodes for one in node.interfaces
+        },
+        "steal_ratio": steal_ratio(before, cpu_times()),
+    }
+
+
+def _offloads(namespace: str, interface: str) -> list[str]:
+    with namespaces.entered(namespace), closing(IoctlEthtool(interface)) as ethtool:
+        return active_offloads(ethtool.get_features())
 
 
 def _commit() -> str | None:

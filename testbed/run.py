@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from results import reference
 from results.analyse import analyse
 from results.capture import Captures
-from results.environment import environment
+from results.environment import cpu_times, environment, lab_environment
 from testbed.cores import realtime_support
 from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
@@ -52,6 +53,8 @@ def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: 
     plan = resolve(load(topology), lab=lab, duration_s=duration_s, realtime=realtime_support())
     folder = _make_folder(plan)
     shutil.copyfile(topology, folder / "topology.yaml")
+    if (figures := reference.beside(topology)).exists():
+        shutil.copyfile(figures, folder / reference.RUN_FILE)
     (folder / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
     (folder / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
     with _recorded(folder):
@@ -102,6 +105,7 @@ def _traffic(lab: Lab, folder: Path, progress: Progress) -> None:
         for netbox in netboxes:
             with lab.control(netbox) as control:
                 control.reset()
+        before = cpu_times()
         with ExitStack() as running:
             for entry in entries:
                 progress(f"starting {entry.plan.name}")
@@ -110,6 +114,8 @@ def _traffic(lab: Lab, folder: Path, progress: Progress) -> None:
             _wait(lab, entries, progress)
         time.sleep(_DRAIN_S)
         _keep_statistics(lab, netboxes, folder)
+        found = lab_environment(lab.plan, lab.status(), before)
+        (folder / "lab.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
 def _wait(lab: Lab, entries: Sequence[Application], progress: Progress) -> None:
