@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -160,8 +161,9 @@ class Router(Section):
         if not inside:
             raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
         for path in inside:
-            if path.is_file():
-                return path
+            with suppress(OSError):  # a name too long for the file system, a folder that may not be entered
+                if path.is_file():
+                    return path
         raise ValueError(f"there is no file {text}; looked in {' and '.join(str(home) for home in dict.fromkeys(homes))}")
 
 

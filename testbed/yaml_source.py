@@ -24,7 +24,7 @@ from testbed.errors import BadInput, BadTopology
 Location = tuple[str | int, ...]
 
 #: Beyond these a file is a mistake or an attack (aliases of aliases grow without bound), not a network of one PC.
-LARGEST_FILE_BYTES = 1 << 20
+LARGEST_FILE_BYTES = 256 << 10
 LARGEST_DOCUMENT_NODES = 50_000
 
 _SCALARS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp")}
@@ -156,9 +156,11 @@ def _compose(source: Source) -> Node | None:
 
 
 def _syntax_error(source: Source, error: MarkedYAMLError) -> BadInput:
-    mark = error.problem_mark or error.context_mark
-    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     problem = error.problem or error.context or "not YAML"
+    # What the end of the file cuts off is best shown where it begins.
+    marks = [error.problem_mark, error.context_mark]
+    mark = next(filter(None, reversed(marks) if re.search("stream end|end of stream", problem) else marks), None)
+    line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     for pattern, cause, remedy in _PLAIN_WORDS:
         if re.search(pattern, f"{problem} {error.context}"):
             return BadInput(source.path, line, column, cause, remedy)
@@ -177,7 +179,7 @@ class _Builder:
     def build(self, node: Node, location: Location) -> Any:
         self._count += 1
         if self._count > LARGEST_DOCUMENT_NODES:
-            raise BadTopology([self._bad(node, f"aliases make more than {LARGEST_DOCUMENT_NODES} values of this file")])
+            raise BadTopology([self._bad(node, f"the file has more than {LARGEST_DOCUMENT_NODES} values, its aliases followed")])
         if id(node) in self._open:
             raise BadTopology([self._bad(node, "an alias stands inside what it is an alias of", "write it out")])
         self._source.values[location] = _position(node)
