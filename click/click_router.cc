@@ -40,20 +40,22 @@ InWordsOfTheUser(std::string messages, const std::string& memory, const std::str
     return messages;
 }
 
-/// Classes like FromHost, which Click says it does not know, get a line of explanation each.
+/// Lines about a class that Click does not know, like FromHost, are followed by one that says why and what to use instead.
 std::string
 WithExplanations(const std::string& messages)
 {
-    std::string all = messages;
-    for (const std::string_view announcement : {"unknown element class '", "undeclared element '"})
+    std::string all;
+    std::istringstream lines(messages);
+    for (std::string line; std::getline(lines, line);)
     {
-        for (auto at = messages.find(announcement); at != std::string::npos; at = messages.find(announcement, at + 1))
+        all += line + "\n";
+        for (const std::string_view announcement : {"unknown element class '", "undeclared element '"})
         {
-            const auto begin = at + announcement.size();
-            const auto name = messages.substr(begin, messages.find('\'', begin) - begin);
-            if (const auto why = WhyUnknown(name); !why.empty() && all.find("  " + name + ": ") == std::string::npos)
+            if (const auto at = line.find(announcement); at != std::string::npos)
             {
-                all += "  " + name + ": " + std::string(why) + "\n";
+                const auto name = line.substr(at + announcement.size(), line.rfind('\'') - at - announcement.size());
+                const auto why = WhyUnknown(name);
+                all += why.empty() ? "" : "  " + std::string(why) + "\n";
             }
         }
     }
@@ -221,11 +223,17 @@ ClickRouter::Round()
         SetTime();
         simclick_click_run(&m_node);
     }
+    Flush();
+    return any;
+}
+
+void
+ClickRouter::Flush()
+{
     for (const auto& device : m_devices)
     {
         device->Flush();
     }
-    return any;
 }
 
 std::optional<nanoseconds>
@@ -253,9 +261,16 @@ ClickRouter::Answer
 ClickRouter::WriteHandler(const std::string& element, const std::string& handler, const std::string& text)
 {
     SetTime();
-    const StderrCapture capture;
-    const int result = simclick_click_write_handler(&m_node, element.c_str(), handler.c_str(), text.c_str());
-    return {result >= 0, "", capture.Text()};
+    Answer answer;
+    {
+        const StderrCapture capture;
+        answer.done = simclick_click_write_handler(&m_node, element.c_str(), handler.c_str(), text.c_str()) >= 0;
+        answer.messages = capture.Text();
+    }
+    // A task that the handler set going is only noticed by a driver round. What was asked for before still stands.
+    simclick_click_run(&m_node);
+    Flush();
+    return answer;
 }
 
 std::optional<std::string>

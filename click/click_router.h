@@ -84,6 +84,7 @@ class ClickRouter
     void CheckDevices();
     std::vector<std::string> Arguments(const std::string& element);
     void SetTime();
+    void Flush();
     int InterfaceNumber(const std::string& name);
     int HardwareAddress(const std::string& name, std::span<char> text) const;
     int Defines(char* pairs, std::size_t* size) const;

@@ -216,6 +216,8 @@ ControlSession::StepData()
             m_pending->data += *line + "\n";
             return true;
         }
+        // The last line's end belongs to the terminator.
+        m_pending->data.resize(m_pending->data.empty() ? 0 : m_pending->data.size() - 1);
     }
     const auto complete = std::move(*m_pending);
     m_pending.reset();
