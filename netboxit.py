@@ -130,7 +130,8 @@ def down(
     from testbed import state
     from testbed.lab import Lab
 
-    names = state.lab_names() if every else [Lab.one(lab).name]
+    nothing_up = lab is None and not state.lab_names()
+    names = state.lab_names() if every or nothing_up else [Lab.one(lab).name]
     with console.progress() as progress:
         for name in names:
             progress(f"taking {name} down")

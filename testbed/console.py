@@ -36,6 +36,10 @@ _out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty(
 _err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
+class Interrupted(BaseException):
+    """Ctrl-C or a signal that ends a program. Not a KeyboardInterrupt, which Typer would turn into an exit of its own."""
+
+
 class BadOption(NetBoxITError):
     """An option of the command line has a value that it cannot have."""
 
@@ -44,14 +48,14 @@ class BadOption(NetBoxITError):
 
 def guarded(application: Callable[[], object]) -> int:
     """Runs the command line and returns its exit status. Whoever stops it, by Ctrl-C or a signal, has everything undone."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     try:
         application()
     except NetBoxITError as error:
         _tell(error)
         return error.exit_status
-    except KeyboardInterrupt:
+    except Interrupted:
         _err.print("[red]netboxit: interrupted[/red]; what this command had created was removed")
         return 1
     except BrokenPipeError:
@@ -99,11 +103,10 @@ def read_duration(text: str | None) -> float | None:
 def show_check(file: Path, plan: Plan, as_json: bool) -> None:
     if as_json:
         return _print_json({"file": str(file), "sound": True, "notes": list(plan.notes)})
-    kinds = [node.kind for node in plan.nodes]
-    counts = ", ".join(
-        f"{kinds.count(kind)} {kind}{'' if kinds.count(kind) == 1 else _plural(kind)}" for kind in dict.fromkeys(kinds)
-    )
-    _out.print(f"{file} is sound: {counts}, {len(plan.wires)} wires, {len(plan.traffic)} applications", markup=False)
+    kinds: list[str] = [node.kind for node in plan.nodes]
+    counts = [_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
+    counts += [_count(len(plan.wires), "wire"), _count(len(plan.traffic), "application")]
+    _out.print(f"{file} is sound: {', '.join(counts)}", markup=False)
     _print_notes(plan.notes)
 
 
@@ -216,8 +219,9 @@ def _cores(cores: Sequence[int]) -> str:
     return ",".join(map(str, cores))
 
 
-def _plural(kind: str) -> str:
-    return "es" if kind.endswith("x") else "s"
+def _count(number: int, noun: str) -> str:
+    ending = "" if number == 1 else "es" if noun.endswith("x") else "s"
+    return f"{number} {noun}{ending}"
 
 
 def _print_json(data: object) -> None:
@@ -240,4 +244,4 @@ def _as_data(error: NetBoxITError) -> dict[str, object]:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+    raise Interrupted

@@ -42,7 +42,7 @@ def parse(technology: type[Technology], change: str) -> tuple[str, object]:
         hint = f"did you mean {near[0]}?" if near else f"those that can are: {names}"
         raise BadChange(f"{parameter} is not a parameter that can change while the netbox runs; {hint}")
     field = technology.model_fields[parameter]
-    annotated: Any = Annotated[(field.annotation, *field.metadata)]
+    annotated: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     adapter: TypeAdapter[Any] = TypeAdapter(annotated)
     try:
         value = adapter.validate_python(YAML(typ="safe").load(text))

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line as people use it: exit statuses, data with --json, and a lab from up to down."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from testbed import state
+from testbed.rootfs import CHECKOUT
+
+PAIR = """\
+name: {name}
+seed: 1
+centre: right
+hosts:
+  left: {{address: 10.98.0.1/24}}
+  right: {{address: 10.98.0.2/24}}
+wires:
+  - [left, right]
+"""
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    file = tmp_path / "pair.yaml"
+    file.write_text(PAIR.format(name=f"pair{os.getpid()}"))
+    return file
+
+
+def netboxit(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, CHECKOUT / "netboxit.py", *arguments], capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def test_a_sound_file_is_said_to_be_sound(pair: Path) -> None:
+    result = netboxit("check", pair)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "2 hosts, 1 wire" in result.stdout
+
+
+@pytest.mark.parametrize("verb", ["check", "plan", "up", "run"])
+def test_a_wrong_file_gets_place_cause_and_status_2_and_creates_nothing(verb: str, pair: Path, state_folder: Path) -> None:
+    pair.write_text(pair.read_text().replace("hosts:", "hostes:"))
+    result = netboxit(verb, pair)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"{pair}:4:1: ")
+    assert 'did you mean "hosts"' in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not state_folder.joinpath("labs").exists()
+
+
+def test_what_is_wrong_can_be_read_by_a_program(pair: Path) -> None:
+    pair.write_text(pair.read_text().replace("hosts:", "hostes:"))
+    error = json.loads(netboxit("check", pair, "--json").stdout)["errors"][0]
+    assert (error["path"], error["line"], error["column"]) == (str(pair), 4, 1)
+
+
+def test_a_plan_can_be_read_by_a_program(pair: Path) -> None:
+    plan = json.loads(netboxit("plan", pair, "--name", "other", "--json").stdout)
+    assert plan["lab"] == "other"
+    assert [node["name"] for node in plan["nodes"]] == ["left", "right"]
+
+
+def test_an_unknown_verb_is_bad_input() -> None:
+    assert netboxit("frobnicate").returncode == 2
+
+
+def test_a_duration_without_meaning_is_bad_input(pair: Path) -> None:
+    result = netboxit("run", pair, "--duration", "20 parsecs")
+    assert result.returncode == 2
+    assert "parsecs" in result.stderr
+
+
+def test_without_labs_status_and_down_have_nothing_to_do(state_folder: Path) -> None:
+    assert netboxit("status").stdout == "no lab is up\n"
+    down = netboxit("down")
+    assert (down.returncode, down.stdout) == (0, "no lab was up\n")
+    missing = netboxit("down", "nowhere")
+    assert (missing.returncode, "there is no lab nowhere" in missing.stderr) == (2, True)
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("nothing_left")
+def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
+    name = f"pair{os.getpid()}"
+    up = netboxit("up", pair, "--json")
+    try:
+        assert up.returncode == 0, up.stderr
+        assert json.loads(up.stdout)["lab"] == name
+        nodes = json.loads(netboxit("status", "--json").stdout)["labs"][0]["nodes"]
+        assert {node["name"]: node["alive"] for node in nodes} == {"left": True, "right": True}
+        assert netboxit("exec", "left", "--", "ping", "-c", "1", "-W", "2", "right").returncode == 0
+        assert netboxit("exec", "left", "--lab", name, "--", "sh", "-c", "exit 9").returncode == 9
+        again = netboxit("up", pair)
+        assert (again.returncode, f"netboxit down {name}" in again.stderr) == (1, True)
+        assert "left is a host" in netboxit("set", "left", "distance=1 m").stderr
+        pair.unlink()
+    finally:
+        down = netboxit("down", "--all", "--json")
+    assert json.loads(down.stdout) == {"removed": [name]}
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_up_that_is_interrupted_leaves_nothing(number: signal.Signals, pair: Path, state_folder: Path) -> None:
+    process = subprocess.Popen([sys.executable, CHECKOUT / "netboxit.py", "up", pair], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 30
+    while not state.lab_names() and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == 1, told
+    assert "interrupted" in told
+    assert state.lab_names() == []
