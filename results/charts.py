@@ -78,6 +78,7 @@ def ranges(rows: Sequence[tuple[str, str, Mapping[str, float]]], label: str) -> 
     axis.set(
         xscale="log", xlabel=label, yticks=range(len(rows)), yticklabels=[f"{name}, {direction}" for name, direction, _ in rows]
     )
+    axis.xaxis.set_major_formatter("{x:g}")
     axis.margins(x=0.08)
     axis.set_ylim(len(rows) - 0.4, -0.7)
     return _svg(figure)
@@ -85,9 +86,9 @@ def ranges(rows: Sequence[tuple[str, str, Mapping[str, float]]], label: str) -> 
 
 @rc_context(_STYLE)
 def histogram(values: Values, label: str, colour: str = "#009E73") -> str:
-    """One quantity; what is beyond p99.9 stands in the last bar."""
+    """One quantity; what is beyond p99 stands in the last bar."""
     figure, (axis,) = _figure(1, 2.4)
-    low, high = np.percentile(values, [0, 99.9])
+    low, high = np.percentile(values, [0, 99])
     edges = list(np.linspace(low, max(high, low + 1.0), 80))
     axis.hist(np.clip(values, low, edges[-1]), edges, color=colour, alpha=0.7, weights=np.full(values.size, 100 / values.size))
     axis.set(xlabel=label, ylabel="share of frames (%)")

@@ -126,16 +126,16 @@ def _segment_chart(segments: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def _comparison(given: reference.Reference, flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """One row a direction, one group of columns a figure."""
+    """One row a figure, one group of columns a flow."""
     found = reference.compare(given, flows)
-    columns = list(dict.fromkeys((one.measure, one.statistic) for one in found))
     titles = {"one_way_delay_ms": "Latency", "jitter_ms": "Jitter"}
-    cells = {(one.direction, one.measure, one.statistic): one for one in found}
+    cells = {(one.direction, one.flow, one.measure, one.statistic): one for one in found}
+    shown = list(dict.fromkeys((one.direction, one.flow) for one in found))
     rows = [
-        {"direction": direction, "flow": flow, "cells": [cells.get((direction, *column)) for column in columns]}
-        for direction, flow in dict.fromkeys((one.direction, one.flow) for one in found)
+        {"title": f"{titles[measure]} {name}, ms", "cells": [cells.get((*flow, measure, name)) for flow in shown]}
+        for measure, name in dict.fromkeys((one.measure, one.statistic) for one in found)
     ]
-    return {"heads": [f"{titles[measure]} {name}, ms" for measure, name in columns], "rows": rows}
+    return {"flows": [{"direction": direction, "name": name} for direction, name in shown], "rows": rows}
 
 
 def _breakdown(found: Mapping[str, Any], direction: str) -> str:

@@ -29,32 +29,28 @@ Luma = NDArray[np.uint8]
 def likeness(sent: Path, received: Path, width: int, height: int) -> dict[str, Any]:
     """Compares each decoded picture with its original, known by the number drawn in it; both files hold H.264.
 
-    The originals are what the sender encoded, so what is measured is the network's effect and not the codec's. A picture that is
-    decoded but whose number cannot be read counts as broken; one that is decoded twice counts once.
+    The originals are what the sender encoded, so what is measured is the network's effect and not the codec's. A picture whose
+    number cannot be read, or that shows an old one, is damaged: it is taken for the one that was due.
     """
     strip = NumberStrip(height)
-    originals = decode(sent, width, height)
-    original, at = next(originals, None), 0
-    ssims, psnrs, broken, shown = [], [], 0, 0
+    originals = enumerate(decode(sent, width, height))
+    likenesses: list[tuple[float, float]] = []
+    damaged, due = 0, 0
     for picture in decode(received, width, height):
         number = strip.read(picture)
-        if number is None or number < at:
-            broken += number is None
-            continue
-        while original is not None and at < number:
-            original, at = next(originals, None), at + 1
+        if number is None or number < due:
+            damaged, number = damaged + 1, due
+        original = next((luma for at, luma in originals if at == number), None)
         if original is None:
             break
-        shown += 1
-        ssims.append(ssim(original, picture))
-        psnrs.append(psnr(original, picture))
-        original, at = next(originals, None), at + 1
-    while original is not None:
-        original, at = next(originals, None), at + 1
+        due = number + 1
+        likenesses.append((ssim(original, picture), psnr(original, picture)))
+    frames_sent = due + sum(1 for _ in originals)
+    ssims, psnrs = ([pair[at] for pair in likenesses] for at in (0, 1))
     return {
-        "frames_sent": at,
-        "frames_decoded": shown,
-        "frames_broken": broken,
+        "frames_sent": frames_sent,
+        "frames_decoded": len(likenesses),
+        "frames_damaged": damaged,
         "identical_ratio": float(np.mean(np.isinf(psnrs))) if psnrs else None,
         "ssim": summary(ssims),
         "psnr_db": summary([value for value in psnrs if np.isfinite(value)]),

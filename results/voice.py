@@ -46,6 +46,8 @@ _PIECES = 12
 _LONGEST_LAG_S = 5.0
 #: How far a playout buffer may move the speech in the course of a call.
 _DRIFT_S = 0.6
+#: STOI is taken of parts of this length, and the playout may move by so much between two of them.
+_STOI_PART_S, _PART_DRIFT_S = 2.0, 0.3
 _MEASURING_RATE = 16_000
 #: Mean STOI above which speech is called intelligible: 98.7 % of the words by the curve that Taal et al. (2011)
 #: fitted for the IEEE sentences, 100 / (1 + exp(-17.4906 d + 9.6921)).
@@ -87,7 +89,7 @@ def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> dict[str, A
             return {**nothing, "reason": f"{file.name} is missing"}
     spoken, recorded = (audio.samples(file, _MEASURING_RATE) for file in (spoken_file, heard_file))
     pieces = _pieces(spoken, recorded)
-    scores = [score for piece in pieces if (score := _score(*piece, narrow_band)) is not None]
+    scores = [score for piece in pieces if (score := _score(piece, narrow_band)) is not None]
     if not scores:
         return {**nothing, "reason": "no speech was heard for as long as PESQ needs"}
     qualities, understood = (np.array(values) for values in zip(*scores, strict=True))
@@ -101,42 +103,58 @@ def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> dict[str, A
     }
 
 
-def _pieces(spoken: Values, recorded: Values) -> list[tuple[Values, Values]]:
-    """Pairs of equal length: a piece of what was spoken, and where it was heard."""
+@dataclass(frozen=True)
+class Piece:
+    """A piece of what was spoken, the recording around where it was heard, and at which sample of that it fits best."""
+
+    spoken: Values
+    around: Values
+    at: int
+
+    @property
+    def heard(self) -> Values:
+        return self.around[self.at : self.at + self.spoken.size]
+
+
+def _pieces(spoken: Values, recorded: Values) -> list[Piece]:
     rate = _MEASURING_RATE
     start = audio.lag(spoken[: recorded.size], recorded, int(_LONGEST_LAG_S * rate)) if recorded.size else 0
     overlap = min(spoken.size, recorded.size - start)
     length = min(int(_PIECE_S * rate), overlap)
     if length < _SHORTEST_PIECE_S * rate:
         return []
-    margin = int(_DRIFT_S * rate)
     begins = np.arange(0, overlap - length + 1, length)
     chosen = begins[np.unique(np.linspace(0, begins.size - 1, min(_PIECES, begins.size)).round().astype(int))]
-    pairs = []
+    margin = int(_DRIFT_S * rate)
+    pieces = []
     for begin in chosen:
         reference = spoken[begin : begin + length]
-        around = max(0, begin + start - margin)
-        moved = audio.lag(reference, recorded[around : begin + start + length + margin], 2 * margin)
-        piece = recorded[max(0, around + moved) :][:length]
-        pairs.append((reference[: piece.size], piece))
-    return pairs
+        around = recorded[max(0, begin + start - margin) : begin + start + length + margin]
+        pieces.append(Piece(reference, around, max(0, audio.lag(reference, around, 2 * margin))))
+    return pieces
 
 
-def _score(reference: Values, piece: Values, narrow_band: bool) -> tuple[float, float] | None:
+def _score(piece: Piece, narrow_band: bool) -> tuple[float, float] | None:
     """PESQ and STOI of one piece; None when it holds no speech."""
+    rate = 8_000 if narrow_band else _MEASURING_RATE
+    pair = (audio.resampled(part, _MEASURING_RATE, rate) for part in (piece.spoken, piece.heard))
     try:
-        if narrow_band:
-            quality = float(
-                pesq(
-                    8_000,
-                    audio.resampled(reference, _MEASURING_RATE, 8_000),
-                    audio.resampled(piece, _MEASURING_RATE, 8_000),
-                    "nb",
-                )
-            )
-        else:
-            quality = float(pesq(_MEASURING_RATE, reference, piece, "wb"))
+        quality = float(pesq(rate, *pair, "nb" if narrow_band else "wb"))
     except NoUtterancesError:
         return None
-    understood = stoi(*(audio.resampled(part, _MEASURING_RATE, STOI_RATE) for part in (reference, piece)))
+    understood = _understood(piece)
     return None if understood is None else (quality, understood)
+
+
+def _understood(piece: Piece) -> float | None:
+    """Mean STOI of short parts. Each is laid over its original anew: STOI, unlike PESQ, takes a moved playout for noise."""
+    length, margin = (int(seconds * _MEASURING_RATE) for seconds in (_STOI_PART_S, _PART_DRIFT_S))
+    scores = []
+    for begin in range(0, piece.spoken.size - length + 1, length):
+        part, first = piece.spoken[begin : begin + length], max(0, piece.at + begin - margin)
+        at = first + max(0, audio.lag(part, piece.around[first : piece.at + begin + length + margin], 2 * margin))
+        heard_part = piece.around[at : at + length]
+        both = (audio.resampled(one, _MEASURING_RATE, STOI_RATE) for one in (part[: heard_part.size], heard_part))
+        if (score := stoi(*both)) is not None:
+            scores.append(score)
+    return float(np.mean(scores)) if scores else None
