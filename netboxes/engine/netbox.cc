@@ -131,8 +131,7 @@ void Netbox::LoseAll(SlotId frame, Loss reason)
     auto* slot = m_slots.Find(frame);
     if (slot == nullptr)
     {
-        ++m_counters.duplicates;
-        return;
+        return; // no copy is on its way any more, which is not an error: see Fates::LoseAll
     }
     for (StationId station = 0; station < m_ports.size() && slot->Outstanding() > 0; ++station)
     {
