@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The Wi-Fi segment in virtual time, against the arithmetic of IEEE 802.11-2020, clauses 10 and 17."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, emulate, ethernet, mac, udp, vlan
+from netboxes.wifi.parameters import Parameters
+
+HEADERS = 28  # IPv4 and UDP
+RESPONDER, COMMANDER, OTHER = 0, 1, 2
+CELL: dict[str, Any] = {
+    "stations": {"responder": {"role": "station"}, "commander": {"role": "access-point"}},
+    "standard": "802.11a",
+    "distance": "80 m",
+    "tx_power": "16 dBm",
+}
+THREE = CELL | {"stations": CELL["stations"] | {"other": {"role": "station"}}, "distance": "20 m"}
+
+# OFDM PHY in a 20 MHz channel, us (IEEE 802.11-2020, Table 17-21 and 17.3.2).
+SLOT, SIFS, SYMBOL, PREAMBLE, CW_MIN = 9.0, 16.0, 4.0, 20.0, 15
+DIFS = SIFS + 2 * SLOT
+MAC_OVERHEAD = 24 + 8 + 4  # MAC header, LLC/SNAP, FCS
+ACK = 14
+MANDATORY_RATES = (24, 12, 6)  # Mbit/s; an ACK takes the fastest one that is not above the data's
+
+
+def on_air(rate: float, psdu: int) -> float:
+    """Time in us of a PPDU with `psdu` bytes at `rate` Mbit/s (17.4.3): service field 16 bits, tail 6 bits."""
+    return PREAMBLE + SYMBOL * math.ceil((16 + 8 * psdu + 6) / (rate * SYMBOL))
+
+
+def acknowledged(rate: float, length: int) -> float:
+    """Time in us from the start of a packet of `length` bytes at layer 3 to the end of its ACK."""
+    ack_rate = next(r for r in MANDATORY_RATES if r <= rate)
+    return on_air(rate, length + MAC_OVERHEAD) + SIFS + on_air(ack_rate, ACK)
+
+
+def saturation(rate: float, length: int) -> float:
+    """Goodput in bit/s of one station that always has something to send and whom nobody disturbs."""
+    cycle = DIFS + CW_MIN / 2 * SLOT + acknowledged(rate, length)
+    return length * 8 / cycle * 1e6
+
+
+def flow(
+    source: int, destination: int, length: int, load: float, seconds: float, start: float = 1.0, dscp: int = 0
+) -> list[TimedFrame]:
+    """Packets of `length` bytes at layer 3 at equal distances, `load` bit/s in all."""
+    interval = length * 8 / load
+    return [
+        (start + i * interval, udp(source, destination, length - HEADERS, identification=i, dscp=dscp))
+        for i in range(round(seconds / interval))
+    ]
+
+
+def hello(station: int) -> list[TimedFrame]:
+    """A broadcast from which the bridge learns where a station is."""
+    return [(0.5, ethernet(mac(station), BROADCAST, 0x88B5, b"hello"))]
+
+
+def towards_access_point(
+    cell: dict[str, Any], length: int, load: float, seconds: float = 1.0, **options: Any
+) -> tuple[Emulation, float]:
+    """A flow from responder to commander, and its goodput in bit/s."""
+    frames = {"responder": flow(RESPONDER, COMMANDER, length, load, seconds), "commander": hello(COMMANDER)}
+    emulation = emulate("wifi", cell, frames, **options)
+    received = [time for time, _ in emulation.received["commander"]]
+    if len(received) < 2:
+        return emulation, 0.0
+    return emulation, (len(received) - 1) * length * 8 / (received[-1] - received[0])
+
+
+def lost(emulation: Emulation) -> dict[str, int]:
+    return {reason: count for reason, count in emulation.statistics["frames"]["lost"].items() if count}
+
+
+@pytest.mark.parametrize("rate", [6, 24, 54])
+@pytest.mark.parametrize("length", [1500, 500])
+def test_saturation_goodput_of_80211a(rate: int, length: int) -> None:
+    cell = CELL | {"distance": "10 m", "rate_control": "constant", "rate": f"{rate} Mbit/s"}
+    emulation, goodput = towards_access_point(cell, length, 1.3 * saturation(rate, length), seconds=2.0)
+    # Beacons take 0.3 % of the time, and the mean of some thousand backoffs scatters by less than 0.5 %.
+    assert goodput == pytest.approx(saturation(rate, length), rel=0.01)
+    assert emulation.statistics["segment"]["stations"]["responder"]["rate"] == rate * 1e6
+
+
+def test_latency_below_saturation_at_80_m_is_one_transmission() -> None:
+    """E4: below saturation under 1 ms at 80 m with 500-byte packets."""
+    emulation, goodput = towards_access_point(CELL, 500, 5e6)
+    assert goodput == pytest.approx(5e6, rel=0.001)
+    assert lost(emulation) == {}
+    records = emulation.records[emulation.records["in_ns"] >= 1e9]
+    delays = (records["out_ns"] - records["in_ns"]) / 1e3
+    # The medium is idle for longer than DIFS when most packets come: DIFS has passed already, there is no backoff.
+    assert np.median(delays) == pytest.approx(on_air(54, 500 + MAC_OVERHEAD), abs=DIFS + SLOT)
+    assert delays.max() < 1000.0
+
+
+def test_goodput_falls_with_distance_in_steps_of_the_ofdm_rates() -> None:
+    goodputs, rates = [], []
+    for distance in (80, 250, 400, 550, 750):
+        cell = CELL | {"distance": f"{distance} m", "sensitivity": "-95 dBm"}
+        emulation, goodput = towards_access_point(cell, 500, 25e6, seconds=0.5)
+        goodputs.append(goodput)
+        rates.append(emulation.statistics["segment"]["stations"]["responder"]["rate"] / 1e6)
+    assert rates == [54, 36, 24, 18, 12]
+    assert goodputs == sorted(goodputs, reverse=True)
+    assert goodputs == pytest.approx([saturation(rate, 500) for rate in rates], rel=0.03)
+
+
+def test_signal_to_noise_ratio_follows_friis() -> None:
+    emulation, _ = towards_access_point(CELL, 500, 1e6)
+    # Channel 36: 5.18 GHz; noise of 20 MHz at 290 K and 7 dB noise figure.
+    loss = 20 * math.log10(4 * math.pi * 80 * 5.18e9 / 299792458)
+    noise = 10 * math.log10(1.380649e-23 * 290 * 20e6 * 1e3) + 7
+    responder = emulation.statistics["segment"]["stations"]["responder"]
+    assert responder["signal"] == pytest.approx(16 - loss, abs=0.1)
+    assert responder["snr"] == pytest.approx(16 - loss - noise, abs=0.1)
+
+
+def test_log_distance_with_exponent_2_is_friis() -> None:
+    results = [
+        towards_access_point(CELL | {"propagation": propagation, "path_loss_exponent": 2.0}, 500, 1e6)[0]
+        for propagation in ("friis", "log-distance")
+    ]
+    signals = [result.statistics["segment"]["stations"]["responder"]["signal"] for result in results]
+    assert signals[0] == pytest.approx(signals[1], abs=1e-6)
+
+
+def test_beyond_range_everything_is_an_outage() -> None:
+    emulation, _ = towards_access_point(CELL | {"distance": "3 km"}, 500, 1e6)
+    assert emulation.received["commander"] == []
+    assert lost(emulation) == {"outage": 250 + 1}
+    assert emulation.statistics["segment"]["stations"]["responder"]["associated"] is False
+
+
+def test_a_station_that_leaves_comes_back() -> None:
+    cell = CELL | {"distance": "20 m"}
+    events = [(2.0, "distance", 5000.0), (6.0, "distance", 20.0)]
+    emulation, _ = towards_access_point(cell, 500, 1e6, seconds=8.0, events=events)
+    arrivals = np.array([time for time, _ in emulation.received["commander"]])
+    # Ten beacons at most until it notices, and at most a second of scanning and association when it is back.
+    assert not np.any((arrivals > 2.0) & (arrivals < 6.0))
+    assert np.count_nonzero(arrivals < 2.0) == pytest.approx(250, abs=1)
+    assert np.count_nonzero(arrivals > 7.0) == pytest.approx(500, abs=10)
+    losses = lost(emulation)
+    assert set(losses) <= {"outage", "retry_limit", "queue_expired"} and losses["outage"] > 600
+    assert sum(losses.values()) + len(arrivals) == 2000
+    assert emulation.statistics["segment"]["stations"]["responder"]["associated"] is True
+
+
+def test_tx_power_can_change_live() -> None:
+    emulation, _ = towards_access_point(CELL, 500, 1e6, events=[(1.5, "tx_power", 6.0)])
+    before, _ = towards_access_point(CELL, 500, 1e6)
+    signal = [e.statistics["segment"]["stations"]["responder"]["signal"] for e in (before, emulation)]
+    assert signal[0] - signal[1] == pytest.approx(10.0, abs=1e-6)
+
+
+def test_stations_reach_each_other_through_the_access_point() -> None:
+    frames = {
+        "responder": hello(RESPONDER) + flow(RESPONDER, OTHER, 500, 1e6, 1.0),
+        "commander": [],
+        "other": hello(OTHER),
+    }
+    emulation = emulate("wifi", THREE, frames)
+    assert len(emulation.received["other"]) == 250 + 1 and len(emulation.received["commander"]) == 2
+    records = emulation.records[emulation.records["in_ns"] >= 1e9]
+    delays = (records["out_ns"] - records["in_ns"]) / 1e3
+    # Two transmissions: the first one's ACK, DIFS and perhaps a backoff before the second.
+    shortest = acknowledged(54, 500) + DIFS + on_air(54, 500 + MAC_OVERHEAD)
+    assert np.median(delays) == pytest.approx(shortest, abs=(CW_MIN + 1) * SLOT)
+    assert lost(emulation) == {}
+
+
+@pytest.mark.parametrize("sender", ["responder", "commander", "other"])
+def test_broadcast_reaches_everybody_else_once(sender: str) -> None:
+    frames = {sender: [(1.0 + 0.01 * i, ethernet(mac(9), BROADCAST, 0x0806, bytes([i]) * 46)) for i in range(20)]}
+    emulation = emulate("wifi", THREE, frames)
+    assert {name: len(received) for name, received in emulation.received.items()} == {
+        name: 0 if name == sender else 20 for name in THREE["stations"]
+    }
+    assert lost(emulation) == {} and emulation.statistics["frames"]["duplicates"] == 0
+
+
+def test_two_saturated_stations_share_the_medium() -> None:
+    frames = {
+        "responder": hello(RESPONDER) + flow(RESPONDER, COMMANDER, 1500, 30e6, 1.0),
+        "commander": hello(COMMANDER),
+        "other": hello(OTHER) + flow(OTHER, COMMANDER, 1500, 30e6, 1.0),
+    }
+    emulation = emulate("wifi", THREE, frames, duration_s=2.0)
+    records = emulation.records[(emulation.records["fate"] == 0) & (emulation.records["in_ns"] >= 1e9)]
+    counts = [np.count_nonzero(records["station_in"] == station) for station in (RESPONDER, OTHER)]
+    assert counts[0] == pytest.approx(counts[1], rel=0.1)
+    total = sum(counts) * 1500 * 8
+    # Collisions cost less than the backoff that two stations share saves.
+    assert 0.9 * saturation(54, 1500) < total < 1.25 * saturation(54, 1500)
+
+
+def test_voice_overtakes_best_effort_with_qos() -> None:
+    waits = {}
+    for qos in (False, True):
+        frames = {
+            "responder": flow(RESPONDER, COMMANDER, 200, 80e3, 1.0, dscp=46) + flow(RESPONDER, COMMANDER, 1500, 40e6, 1.0),
+            "commander": hello(COMMANDER),
+        }
+        classes = [{"name": "voice", "match": {"dscp": [46]}}]
+        emulation = emulate("wifi", CELL | {"qos": qos}, frames, classes=classes)
+        voice = emulation.records[(emulation.records["class"] == 0) & (emulation.records["fate"] == 0)]
+        waits[qos] = np.median(voice["out_ns"] - voice["in_ns"]) / 1e6
+    assert waits[True] < 2.0 and waits[False] > 50.0
+
+
+@pytest.mark.parametrize("standard", ["802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"])
+@pytest.mark.parametrize("rate_control", ["ideal", "minstrel"])
+def test_every_standard_associates_carries_and_recovers(standard: str, rate_control: str) -> None:
+    cell = CELL | {"standard": standard, "rate_control": rate_control, "distance": "20 m"}
+    events = [(2.0, "distance", 5000.0), (4.0, "distance", 20.0)]
+    emulation, _ = towards_access_point(cell, 1500, 5e6, seconds=5.0, events=events)
+    arrivals = np.array([time for time, _ in emulation.received["commander"]])
+    assert np.count_nonzero(arrivals < 2.0) >= 410 and np.count_nonzero(arrivals > 5.0) >= 410
+    assert sum(lost(emulation).values()) + len(arrivals) == len(flow(0, 1, 1500, 5e6, 5.0))
+
+
+def test_a_tagged_frame_of_full_length_passes_unchanged() -> None:
+    longest = vlan(udp(RESPONDER, COMMANDER, 1500 - HEADERS), identifier=7)
+    emulation = emulate("wifi", CELL, {"responder": [(1.0, longest)], "commander": hello(COMMANDER)})
+    assert [frame for _, frame in emulation.received["commander"]] == [longest]
+
+
+def test_queue_overflow_is_counted_where_it_happens() -> None:
+    emulation, _ = towards_access_point(CELL | {"queue_size": 50}, 1500, 60e6)
+    responder = emulation.statistics["segment"]["stations"]["responder"]
+    assert responder["lost"]["queue_full"] == lost(emulation)["queue_full"] > 1000
+    records = emulation.records[(emulation.records["fate"] == 0) & (emulation.records["in_ns"] > 1.2e9)]
+    longest = (records["out_ns"] - records["in_ns"]).max() / 1e9
+    assert longest == pytest.approx(50 * 1500 * 8 / saturation(54, 1500), rel=0.15)
+
+
+def test_same_seed_same_run_and_another_seed_another_run() -> None:
+    frames = {"responder": flow(RESPONDER, COMMANDER, 1000, 40e6, 0.3), "commander": hello(COMMANDER)}
+    first, again, other = (emulate("wifi", CELL, frames, seed=seed) for seed in (3, 3, 4))
+    assert first.received == again.received
+    assert first.received != other.received
+
+
+def test_emergency_topology_values_are_accepted() -> None:
+    cell = Parameters.model_validate(CELL | {"propagation": "friis"})
+    assert (cell.distance, cell.tx_power, cell.channel_width, cell.qos) == (80.0, 16.0, 20e6, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"stations": {"a": {"role": "station"}, "b": {"role": "station"}}}, "exactly one station with `role: access-point`"),
+        ({"distance": "80"}, "has no unit"),
+        ({"tx_power": "50 dBm"}, "outside -20 dBm … 36 dBm"),
+        ({"rate": "24 Mbit/s"}, "`rate_control: constant` and `rate` belong together"),
+        ({"rate_control": "constant", "rate": "25 Mbit/s"}, "has the rates 6 Mbit/s, 9 Mbit/s"),
+        ({"standard": "802.11n", "rate_control": "aarf"}, "knows 802.11a and g only"),
+        ({"standard": "802.11ax", "rate": "24 Mbit/s"}, "has no `rate`; give `mcs`"),
+        ({"standard": "802.11n", "rate_control": "constant", "mcs": 8}, "has mcs 0 to 7"),
+        ({"standard": "802.11ac", "qos": False}, "cannot do without QoS"),
+        ({"band": "2.4 GHz"}, "802.11a works at 5 GHz"),
+        ({"channel": 42}, "no channel 42 of 20 MHz"),
+        ({"channel_width": "40 MHz"}, "does not exist for 802.11a"),
+    ],
+)
+def test_bad_parameters_are_refused_with_the_reason(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Parameters.model_validate(CELL | change)
