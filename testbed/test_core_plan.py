@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from testbed.core_plan import CorePlan, plan_cores
+
+HOSTS, NETBOXES, ROUTERS = ("fr1", "eoc"), ("field", "longhaul", "backhaul"), ("meoc",)
+
+
+def emergency_on(*cores: int) -> CorePlan:
+    return plan_cores(cores, hosts=HOSTS, netboxes=NETBOXES, routers=ROUTERS)
+
+
+def test_with_cores_enough_each_emulator_has_its_own_and_hosts_have_the_rest() -> None:
+    plan = emergency_on(0, 1, 2, 3, 4, 5, 6)
+    assert plan.cores == {
+        "fr1": (0, 5, 6),
+        "eoc": (0, 5, 6),
+        "field": (1,),
+        "longhaul": (2,),
+        "backhaul": (3,),
+        "meoc": (4,),
+    }
+    assert plan.notes == ()
+
+
+def test_a_router_goes_to_a_netbox_when_no_core_is_left_and_that_is_said() -> None:
+    plan = emergency_on(0, 1, 2, 3)
+    assert plan.cores["meoc"] == (1,)
+    assert [plan.cores[netbox] for netbox in NETBOXES] == [(1,), (2,), (3,)]
+    (note,) = plan.notes
+    assert note.startswith(
+        "field and meoc share core 1: the lab may use 4 cores, core 0 for hosts and interrupts, and 5 are needed"
+    )
+
+
+def test_a_router_goes_where_fewest_netboxes_are() -> None:
+    assert emergency_on(0, 1, 2).cores == {
+        "fr1": (0,),
+        "eoc": (0,),
+        "field": (1,),
+        "longhaul": (2,),
+        "backhaul": (1,),
+        "meoc": (2,),
+    }
+
+
+def test_two_cores_keep_hosts_away_from_all_emulators() -> None:
+    plan = emergency_on(0, 1)
+    assert {plan.cores[node] for node in (*NETBOXES, *ROUTERS)} == {(1,)}
+    assert {plan.cores[host] for host in HOSTS} == {(0,)}
+    assert plan.notes[0].startswith("field, longhaul, backhaul and meoc share core 1")
+
+
+def test_one_core_is_shared_by_all_with_a_warning() -> None:
+    plan = emergency_on(3)
+    assert set(plan.cores.values()) == {(3,)}
+    assert "the run will probably be degraded" in plan.notes[0]
+
+
+def test_the_first_core_that_is_allowed_is_for_housekeeping() -> None:
+    plan = emergency_on(9, 4, 7, 5, 6)
+    assert plan.cores["fr1"] == (4,)
+    assert 4 not in {core for node in (*NETBOXES, *ROUTERS) for core in plan.cores[node]}
+
+
+def test_hosts_alone_need_no_warning() -> None:
+    assert plan_cores((0,), hosts=HOSTS, netboxes=(), routers=()).notes == ()
+
+
+@given(st.sets(st.integers(0, 63), min_size=1, max_size=12), st.integers(0, 9), st.integers(0, 4))
+def test_every_node_has_cores_of_those_allowed_and_sharing_is_always_said(cores: set[int], netboxes: int, routers: int) -> None:
+    boxes, ways = tuple(f"n{i}" for i in range(netboxes)), tuple(f"r{i}" for i in range(routers))
+    plan = plan_cores(tuple(cores), hosts=HOSTS, netboxes=boxes, routers=ways)
+    assert set(plan.cores) == {*HOSTS, *boxes, *ways}
+    assert all(of and set(of) <= cores for of in plan.cores.values())
+    emulating = [plan.cores[node][0] for node in (*boxes, *ways)]
+    assert bool(plan.notes) == (len(emulating) + 1 > len(cores) and bool(emulating))
+    if len(cores) > 1:
+        assert min(cores) not in emulating
+        uses = [emulating.count(core) for core in sorted(cores)[1:]]
+        assert not emulating or max(uses) - min(uses) <= 1

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plan that a topology makes. `make_golden` at the end writes the golden plan anew after a wanted change."""
+
+from __future__ import annotations
+
+import json
+from ipaddress import ip_address, ip_interface
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import pytest
+
+import testbed.topology
+from netboxes.technology import StationParameters, Technology
+from testbed.names import BadLabName
+from testbed.plan import Plan, RealtimeSupport
+from testbed.quantities import LENGTH, quantity
+from testbed.resolve import BadDuration, resolve
+from testbed.topology import CHECKOUT, load
+
+EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
+GOLDEN = Path(__file__).parent / "golden" / "emergency-plan.json"
+GRANTED = RealtimeSupport(True, 950_000, "SCHED_FIFO works")
+
+
+def plan_of(path: Path = EMERGENCY, *, realtime: RealtimeSupport = GRANTED, **options: Any) -> Plan:
+    return resolve(load(path), **{"cores": (0, 1), **options}, realtime=realtime)
+
+
+def readable(plan: Plan) -> dict[str, Any]:
+    """The plan as JSON, free of this machine: the checkout's path and the router's text replaced, netbox.json unfolded."""
+    text = json.dumps(plan.to_json(), ensure_ascii=False)
+    data: dict[str, Any] = json.loads(text.replace(str(CHECKOUT), "CHECKOUT"))
+    for node in data["nodes"]:
+        for name, content in node["files"].items():
+            original = CHECKOUT / "click" / name
+            same = original.is_file() and content == original.read_text().replace(str(CHECKOUT), "CHECKOUT")
+            node["files"][name] = f"as click/{name}" if same else json.loads(content)
+    return data
+
+
+def test_the_emergency_networks_plan_is_the_golden_one() -> None:
+    assert readable(plan_of()) == json.loads(GOLDEN.read_text()), (
+        "the plan has changed; if it should, write it anew: .venv/bin/python -m testbed.test_resolve"
+    )
+
+
+def test_the_same_topology_gives_the_same_plan() -> None:
+    assert plan_of() == plan_of()
+
+
+def test_a_plan_survives_being_written_as_json() -> None:
+    plan = plan_of()
+    assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+
+
+def test_labs_of_one_topology_share_no_container_and_no_mac() -> None:
+    one, other = plan_of(), plan_of(lab="second")
+    assert other.lab == "second"
+    assert {node.container for node in one.nodes}.isdisjoint(node.container for node in other.nodes)
+    macs = [{interface.mac for node in plan.nodes for interface in node.interfaces} for plan in (one, other)]
+    assert macs[0].isdisjoint(macs[1])
+    assert len(macs[0]) == sum(len(node.interfaces) for node in one.nodes)
+    with pytest.raises(BadLabName):
+        plan_of(lab="No name")
+
+
+def test_each_netbox_has_a_seed_of_its_own_that_follows_from_the_files(tmp_path: Path) -> None:
+    seeds = netbox_values(plan_of(), "seed")
+    assert len(set(seeds.values())) == 3
+    text = EMERGENCY.read_text()
+    again = tmp_path / "again.yaml"
+    again.write_text(text.replace("seed: 1\n", "seed: 2\n"))
+    assert set(netbox_values(plan_of(again), "seed").values()).isdisjoint(seeds.values())
+    again.write_text(text.replace("name: emergency", "name: other"))
+    assert netbox_values(plan_of(again), "seed") == seeds
+
+
+def netbox_values(plan: Plan, key: str) -> dict[str, Any]:
+    return {node.name: json.loads(node.files["netbox.json"])[key] for node in plan.nodes if node.kind == "netbox"}
+
+
+def test_every_interface_ends_the_wire_that_it_names() -> None:
+    plan = plan_of()
+    wires = {wire.name: {(wire.left.node, wire.left.interface), (wire.right.node, wire.right.interface)} for wire in plan.wires}
+    ends = [(node.name, interface) for node in plan.nodes for interface in node.interfaces]
+    assert all((node, interface.name) in wires[interface.wire] for node, interface in ends)
+    assert len(ends) == 2 * len(wires)
+    assert {wire.mtu for wire in plan.wires} == {1500}
+
+
+def test_a_netbox_has_no_address_and_a_station_an_interface_of_its_name() -> None:
+    field = plan_of().node("field")
+    assert [(interface.name, interface.addresses) for interface in field.interfaces] == [("responder", ()), ("commander", ())]
+    stations = json.loads(field.files["netbox.json"])["stations"]
+    assert stations[0] == {"name": "responder", "port": {"kind": "packet", "interface": "responder"}}
+
+
+def test_routes_lead_through_the_router() -> None:
+    plan = plan_of()
+    for host, port in (("fr1", 0), ("eoc", 1)):
+        (route,) = plan.node(host).routes
+        router = ip_interface(plan.node("meoc").interfaces[port].addresses[0])
+        assert (route.destination, ip_address(route.gateway)) == ("default", router.ip)
+
+
+def test_traffic_towards_the_centre_is_return_and_away_from_it_forward(tmp_path: Path) -> None:
+    assert {entry.direction for entry in plan_of().traffic} == {"return"}
+    file = tmp_path / "other.yaml"
+    file.write_text(EMERGENCY.read_text().replace("from: fr1\n    to: eoc", "from: eoc\n    to: fr1", 1))
+    call, camera = plan_of(file).traffic
+    assert (call.direction, call.source_address, call.destination_address) == ("forward", "10.20.0.20", "10.10.0.11")
+    assert camera.direction == "return"
+
+
+def test_a_duration_replaces_that_of_all_traffic() -> None:
+    assert {entry.options["duration"] for entry in plan_of(duration_s=12.5).traffic} == {12.5}
+    with pytest.raises(BadDuration, match=r"duration of traffic call: .* is outside"):
+        plan_of(duration_s=0.001)
+    with pytest.raises(BadDuration):
+        plan_of(duration_s=float("nan"))
+
+
+def test_the_real_time_budget_is_shared_among_the_emulators_on_the_whole() -> None:
+    plan = plan_of()
+    emulators = [node for node in plan.nodes if node.kind != "host"]
+    assert sum(node.realtime_runtime_us for node in emulators) <= 950_000
+    assert {node.realtime_priority for node in emulators} == {50}
+    assert {(node.realtime_priority, node.realtime_runtime_us) for node in plan.nodes if node.kind == "host"} == {(0, 0)}
+    assert any("24% of its core" in note for note in plan.notes)
+
+
+def test_without_a_budget_none_is_dealt_out() -> None:
+    plan = plan_of(realtime=RealtimeSupport(True, None, "no budgets"))
+    assert {node.realtime_runtime_us for node in plan.nodes} == {0}
+    assert plan.node("field").realtime_priority == 50
+
+
+def test_without_sched_fifo_nobody_asks_for_it_or_spins_and_the_plan_says_why() -> None:
+    plan = plan_of(realtime=RealtimeSupport(False, 0, "the kernel refuses it"))
+    assert {node.realtime_priority for node in plan.nodes} == {0}
+    assert "--priority" not in plan.node("meoc").command
+    assert {(value["priority"], value["spin_us"]) for value in netbox_values(plan, "realtime").values()} == {(0, 0)}
+    assert any("without real-time priority" in note and "the kernel refuses it" in note for note in plan.notes)
+
+
+def test_a_netbox_may_have_a_limit_and_policy_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "strict.yaml"
+    file.write_text(EMERGENCY.read_text().replace("  field:  ", "  field:\n    realtime: {limit: 50 us}\n    ", 1))
+    realtime = netbox_values(plan_of(file), "realtime")
+    assert (realtime["field"]["limit_us"], realtime["field"]["policy"]) == (50.0, "mark")
+    assert realtime["longhaul"]["limit_us"] == 1000.0
+
+
+class PigeonStation(StationParameters):
+    loft: Literal["home", "away"]
+
+
+class Pigeons(Technology):
+    """RFC 1149 has no MTU; a small one shows that it is carried through."""
+
+    MTU: ClassVar[int] = 256
+
+    stations: dict[str, PigeonStation]
+    distance: quantity(LENGTH, 1.0, 1e6)  # type: ignore[valid-type]
+
+    def classes_used(self) -> dict[tuple[str | int, ...], str]:
+        return {("distance",): "urgent"}
+
+
+PIGEONS = """\
+name: pigeons
+centre: b
+hosts:
+  a: {address: [10.0.0.1/24, fd00::1/64]}
+  b: {address: [10.0.0.2/24, fd00::2/64]}
+netboxes:
+  sky:
+    technology: pigeons
+    distance: 12 km
+    stations: {west: {loft: home}, east: {loft: away}}
+    classes:
+      urgent: {protocol: udp, ports: [5060, 5004-5010], source: 10.0.0.0/24}
+wires:
+  - [a, sky.west]
+  - [sky.east, b]
+"""
+
+
+@pytest.fixture
+def pigeons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(testbed.topology, "technologies", lambda: {"pigeons": Pigeons})
+    file = tmp_path / "pigeons.yaml"
+    file.write_text(PIGEONS)
+    return file
+
+
+def test_a_technology_needs_no_entry_in_any_list(pigeons: Path) -> None:
+    sky = plan_of(pigeons).node("sky")
+    assert sky.command == (str(CHECKOUT / "build" / "bin" / "netbox-pigeons"), "/run/netboxit/netbox.json")
+    configuration = json.loads(sky.files["netbox.json"])
+    assert configuration["parameters"] == {"distance": 12000.0, "stations": {"west": {"loft": "home"}, "east": {"loft": "away"}}}
+    match = {"protocol": "udp", "ports": [[5060, 5060], [5004, 5010]], "source": "10.0.0.0/24"}
+    assert configuration["classes"] == [{"name": "urgent", "match": match}]
+
+
+def test_the_smallest_mtu_of_a_segment_holds_on_all_its_wires(pigeons: Path) -> None:
+    plan = plan_of(pigeons)
+    assert {wire.mtu for wire in plan.wires} == {256}
+    assert any("the MTU at a.eth0 is 256 bytes" in note for note in plan.notes)
+
+
+def test_hosts_keep_both_their_addresses(pigeons: Path) -> None:
+    assert plan_of(pigeons).node("a").interfaces[0].addresses == ("10.0.0.1/24", "fd00::1/64")
+
+
+def make_golden() -> None:
+    GOLDEN.write_text(json.dumps(readable(plan_of()), indent=2, ensure_ascii=False, sort_keys=True) + "\n")
+
+
+if __name__ == "__main__":
+    make_golden()
