@@ -151,6 +151,7 @@ _BOUNDS = {
     "greater_than": ("gt", "is not more than {0:g}; use more"),
     "less_than_equal": ("le", "is more than {0:g}; use {0:g} or less"),
     "less_than": ("lt", "is not less than {0:g}; use less"),
+    "multiple_of": ("multiple_of", "is not a multiple of {0:g}"),
 }
 
 

@@ -72,6 +72,18 @@ GAIN = Dimension("gain", {"dB": 1.0, "dBi": 1.0})
 SPEED = Dimension("speed", {"m/s": 1.0, "km/h": 1 / 3.6})
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a field of a quantity may hold, inclusive, in the base unit: metadata of its annotation, for the documentation."""
+
+    dimension: Dimension
+    minimum: float
+    maximum: float
+
+    def __str__(self) -> str:
+        return f"{self.dimension.name}, {self.dimension.write(self.minimum)} … {self.dimension.write(self.maximum)}"
+
+
 def _within(dimension: Dimension, minimum: float, maximum: float) -> Callable[[object], float]:
     def check(text: object) -> float:
         value = dimension.parse(text)
@@ -92,10 +104,10 @@ def quantity(dimension: Dimension, minimum: float, maximum: float) -> object:
             {
                 "type": "string",
                 "pattern": _schema_pattern(dimension),
-                "description": f"A {dimension.name}, {dimension.write(minimum)} … {dimension.write(maximum)}",
+                "description": str(Limits(dimension, minimum, maximum)),
             }
         ),
-        dimension,
+        Limits(dimension, minimum, maximum),
     ]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 
 DSCP: dict[str, int] = {
     "be": 0,
@@ -30,4 +30,4 @@ def parse_dscp(value: object) -> int:
     return DSCP[name]
 
 
-Dscp = Annotated[int, BeforeValidator(parse_dscp)]
+Dscp = Annotated[int, BeforeValidator(parse_dscp), WithJsonSchema({"type": ["integer", "string"]})]
