@@ -160,7 +160,8 @@ bool EventQueue::IsExpired(const EventId& id) const
 
 void EventQueue::Run()
 {
-    NS_ABORT_MSG("Simulator::Run has no meaning in a netbox: its loop runs the events");
+    // A netbox's loop runs the events. But ns-3 registers every Time in one ordered set, to be able to change
+    // its resolution, until Simulator::Run is called: 40 % of a Wi-Fi netbox's processor time.
 }
 
 Time EventQueue::Now() const

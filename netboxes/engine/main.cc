@@ -113,6 +113,7 @@ int Run(const std::string& path)
     const auto configuration = ReadConfiguration(path);
     const auto events = ns3::CreateObject<EventQueue>();
     ns3::Simulator::SetImplementation(events);
+    ns3::Simulator::Run(); // runs nothing, see EventQueue::Run
     ns3::RngSeedManager::SetSeed(configuration.seed + 1); // ns-3 knows no seed 0
     ns3::RngSeedManager::SetRun(1);
     return configuration.clock == ClockKind::Real ? RunReal(configuration, *events)
