@@ -47,6 +47,7 @@ def lag(reference: Values, heard: Values, limit: int) -> int:
     """By how many samples `heard` comes after `reference`, where they fit best; at most `limit` either way."""
     size = 1 << (reference.size + heard.size - 1).bit_length()
     product = np.fft.irfft(np.fft.rfft(heard, size) * np.conj(np.fft.rfft(reference, size)), size)
+    limit = min(limit, size // 2 - 1)
     lags = np.concatenate((np.arange(limit + 1), np.arange(-limit, 0)))
     return int(lags[np.argmax(product[lags])])
 
