@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "descriptor.h"
 #include "loop.h"
+#include "packet_socket.h"
 #include "port.h"
 
 #include <chrono>
@@ -38,15 +38,11 @@ class PacketPort : public Port
     };
 
   private:
-    int WaitForInterface(std::chrono::milliseconds patience, EndSignal& end) const;
-    void Bind(int index);
-    void SendSome(std::span<Departure> departures);
+    void WaitForInterface(std::chrono::milliseconds patience, EndSignal& end) const;
 
     std::string m_name;
-    std::string m_interface;
+    PacketSocket m_socket;
     std::uint32_t m_mtu;
-    int m_receiveBuffer{0};
-    netboxit::Descriptor m_socket;
 };
 
 } // namespace netboxit

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The engine in real time between two network namespaces, around a segment that only delays (netboxes/engine/testing)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netboxes.engine.virtual import BROADCAST, ethernet, mac, program, udp, vlan
+from results import records
+from testbed import namespaces
+
+pytestmark = pytest.mark.lab
+
+DELAY = 0.02
+DEADLINE_S = 10.0
+ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 0x0003, 263, 23
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+@contextmanager
+def namespace(name: str) -> Iterator[str]:
+    namespaces.create(name)
+    try:
+        yield name
+    finally:
+        namespaces.delete(name)
+
+
+@dataclass
+class Lab:
+    """Two hosts, 10.9.0.1 and 10.9.0.2, each on a wire (eth0) to the netbox's namespace (ports a and b)."""
+
+    hosts: list[str]
+    netbox: str
+
+    def packet_socket(self, host: int) -> socket.socket:
+        with namespaces.entered(self.hosts[host]):
+            opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+            opened.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+            opened.bind(("eth0", ETH_P_ALL))
+            opened.settimeout(DEADLINE_S)
+            return opened
+
+    def raise_port(self, port: str) -> None:
+        ip("-n", self.netbox, "link", "set", "dev", port, "up")
+
+
+@pytest.fixture
+def lab() -> Iterator[Lab]:
+    with ExitStack() as stack:
+        prefix = f"nbe{os.getpid()}"
+        netbox = stack.enter_context(namespace(f"{prefix}n"))
+        hosts = [stack.enter_context(namespace(f"{prefix}{port}")) for port in "ab"]
+        for number, (host, port) in enumerate(zip(hosts, "ab", strict=True), 1):
+            ip("link", "add", "eth0", "netns", host, "type", "veth", "peer", "name", port, "netns", netbox)
+            for place, interface in ((host, "eth0"), (netbox, port)):
+                with namespaces.entered(place):
+                    namespaces.write_settings({f"ipv6/conf/{interface}/disable_ipv6": "1"})
+                    off = [word for offload in ("tx", "rx", "tso", "gso") for word in (offload, "off")]
+                    subprocess.run(["ethtool", "-K", interface, *off], check=True, capture_output=True)
+            ip("-n", host, "addr", "add", f"10.9.0.{number}/24", "dev", "eth0")
+            ip("-n", host, "link", "set", "dev", "eth0", "up")
+        yield Lab(hosts, netbox)
+
+
+@dataclass
+class RunningNetbox:
+    process: subprocess.Popen[str]
+    folder: Path
+
+    def call(self, method: str, **params: Any) -> Any:
+        return self.ask(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))["result"]
+
+    def ask(self, line: str) -> Any:
+        with self.connect() as client:
+            client.sendall(line.encode() + b"\n")
+            return json.loads(client.makefile().readline())
+
+    def connect(self) -> socket.socket:
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(DEADLINE_S)
+        client.connect(str(self.folder / "control.sock"))
+        return client
+
+    def end(self) -> dict[str, Any]:
+        """End it politely; its statistics."""
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(DEADLINE_S) == 0
+        statistics: dict[str, Any] = json.loads((self.folder / "statistics.json").read_text())
+        return statistics
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.01)
+
+
+@contextmanager
+def netbox(lab: Lab, folder: Path, **changes: Any) -> Iterator[RunningNetbox]:
+    configuration = {
+        "name": "x",
+        "technology": "loopwire",
+        "clock": "real",
+        "stations": [{"name": port, "port": {"kind": "packet", "interface": port}} for port in "ab"],
+        "parameters": {"delay": DELAY},
+        "control": str(folder / "control.sock"),
+        "records": str(folder / "frames.bin"),
+        "statistics": str(folder / "statistics.json"),
+        **changes,
+    }
+    (folder / "netbox.json").write_text(json.dumps(configuration))
+    command = ["ip", "netns", "exec", lab.netbox, str(program("loopwire")), str(folder / "netbox.json")]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        yield RunningNetbox(process, folder)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def ready_netbox(lab: Lab, folder: Path, **changes: Any) -> Iterator[RunningNetbox]:
+    for port in "ab":
+        lab.raise_port(port)
+    with netbox(lab, folder, **changes) as running:
+        wait_for((folder / "control.sock").exists)
+        yield running
+
+
+def test_hosts_reach_each_other_after_the_delay_and_every_frame_is_recorded(lab: Lab, tmp_path: Path) -> None:
+    with ready_netbox(lab, tmp_path) as running:
+        ping = ("ip", "netns", "exec", lab.hosts[0], "ping", "-c", "10", "-i", "0.05", "10.9.0.2")
+        shown = subprocess.run(ping, check=True, capture_output=True, text=True).stdout
+        assert float(shown.split(" = ")[1].split("/")[0]) >= 2 * DELAY * 1000
+        assert running.call("status")["ready"] is True
+        statistics = running.end()
+    found = records.read(tmp_path / "frames.bin")
+    assert len(found) == statistics["frames"]["delivered"] >= 22  # 2 of ARP, 20 of ping
+    assert statistics["records"] == {"written": len(found), "dropped": 0}
+    assert np.all(found["out_ns"] - found["in_ns"] >= int(DELAY * 1e9))
+    assert np.all(found["in_ns"] > 0)
+    assert abs(int(found["out_ns"][-1]) - time.time_ns()) < DEADLINE_S * 1e9
+
+
+def test_frames_of_every_kind_pass_unchanged(lab: Lab, tmp_path: Path) -> None:
+    frames = [
+        vlan(udp(1, 2, 300), 100, 5),
+        vlan(ethernet(mac(1), BROADCAST, 0x0806, bytes(46)), 0),
+        vlan(vlan(udp(1, 2, 1468), 7), 8)[:1518],
+        ethernet(mac(1), bytes.fromhex("0180c2000000"), 38, b"\x42\x42\x03" + bytes(43)),
+        ethernet(mac(1), mac(2), 0x0800, b"\x45" + bytes(45)),
+        udp(1, 2, 1452, version=6),
+    ]
+    with ready_netbox(lab, tmp_path) as running, lab.packet_socket(0) as sender, lab.packet_socket(1) as receiver:
+        for frame in frames:
+            sender.send(frame)
+        received = [receiver.recv(2048) for _ in frames]
+        statistics = running.end()
+    assert received == [stripped(frame) for frame in frames]
+    assert statistics["frames"]["delivered"] == len(frames)
+    lengths = records.read(tmp_path / "frames.bin")["length"]
+    assert list(lengths) == [len(frame) for frame in frames]
+
+
+def stripped(frame: bytes) -> bytes:
+    """The frame as the kernel shows it to a plain packet socket: without its outer VLAN tag."""
+    return frame[:12] + frame[16:] if frame[12:14] == b"\x81\x00" else frame
+
+
+def test_live_parameters_change_over_the_control_socket(lab: Lab, tmp_path: Path) -> None:
+    with ready_netbox(lab, tmp_path) as running, lab.packet_socket(0) as sender, lab.packet_socket(1) as receiver:
+        assert running.call("set", parameter="delay", value=0.2) == {"parameter": "delay", "value": 0.2}
+        sender.send(udp(1, 2))
+        receiver.recv(2048)
+        refused = running.ask('{"jsonrpc":"2.0","id":2,"method":"set","params":{"parameter":"delay","value":99}}')
+        assert refused["error"] == {"code": -32602, "message": "delay is 99, not a number from 0 to 10 s"}
+        running.end()
+    found = records.read(tmp_path / "frames.bin")
+    assert found["out_ns"][0] - found["in_ns"][0] >= 200_000_000
+
+
+def test_the_control_socket_survives_rude_clients(lab: Lab, tmp_path: Path) -> None:
+    with ready_netbox(lab, tmp_path) as running:
+        with running.connect() as rude, running.connect() as silent:
+            silent.sendall(b'{"jsonrpc"')
+            rude.sendall(b"x" * 70_000)
+            assert "longer than 64 KiB" in rude.makefile().readline()
+        with running.connect() as deaf:
+            deaf.sendall(b'{"jsonrpc":"2.0","id":1,"method":"statistics"}\n' * 100)
+        assert running.ask("nonsense")["error"]["code"] == -32700
+        assert running.ask('{"jsonrpc":"2.0","id":1,"method":"dance"}')["error"]["code"] == -32601
+        assert running.call("reset") == {}
+        running.end()
+    assert not (tmp_path / "control.sock").exists()
+
+
+def test_an_interface_that_comes_late_is_waited_for(lab: Lab, tmp_path: Path) -> None:
+    with netbox(lab, tmp_path) as running:
+        for port in "ab":
+            lab.raise_port(port)
+        wait_for((tmp_path / "control.sock").exists)
+        assert [port["interface"] for port in running.call("status")["ports"]] == ["a", "b"]
+
+
+def test_while_it_waits_for_an_interface_it_can_be_ended(lab: Lab, tmp_path: Path) -> None:
+    with netbox(lab, tmp_path) as running:
+        status = Path(f"/proc/{running.process.pid}/status")
+        terminate_blocked = 1 << (signal.SIGTERM - 1)
+        wait_for(lambda: int(status.read_text().split("SigBlk:")[1].split()[0], 16) & terminate_blocked != 0)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(DEADLINE_S) == 0
+
+
+def test_a_wire_that_goes_down_and_comes_back_costs_only_its_frames(lab: Lab, tmp_path: Path) -> None:
+    with ready_netbox(lab, tmp_path) as running, lab.packet_socket(0) as sender:
+        ip("-n", lab.netbox, "link", "set", "dev", "b", "down")
+        sender.send(udp(1, 2))
+        wait_for(lambda: running.call("statistics")["ports"][1]["send_drops"] == 1)
+        lab.raise_port("b")
+        with lab.packet_socket(1) as receiver:
+            sender.send(udp(1, 2))
+            assert receiver.recv(2048) == udp(1, 2)
+        statistics = running.end()
+    assert statistics["frames"]["lost"]["unknown"] == 1
+
+
+def test_with_policy_abort_a_miss_ends_it_with_status_3(lab: Lab, tmp_path: Path) -> None:
+    # No machine runs an event at the very nanosecond.
+    realtime = {"limit_us": 0, "policy": "abort", "priority": 0}
+    with netbox(lab, tmp_path, parameters={"tick": 0.001}, realtime=realtime) as running:
+        for port in "ab":
+            lab.raise_port(port)
+        assert running.process.wait(DEADLINE_S) == 3
+    assert json.loads((tmp_path / "statistics.json").read_text())["missed"] >= 1
+
+
+def test_without_rights_it_says_what_it_runs_without(lab: Lab, tmp_path: Path) -> None:
+    with ready_netbox(lab, tmp_path, realtime={"runtime_us": 0}) as running:
+        scheduler = running.call("status")["scheduler"]
+    assert scheduler["policy"] == "other"
+    assert "no real-time CPU time" in scheduler["reasons"][0]
