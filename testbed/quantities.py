@@ -53,10 +53,11 @@ class Dimension:
         return float(f"{number * self.units[unit]:.15g}")  # 5 us is 5e-06, not 4.9999999999999996e-06
 
     def write(self, value: float) -> str:
-        """The value as a person would write it, in the largest unit that keeps the number at 1 or above."""
-        fitting = [u for u, f in self.units.items() if abs(value) >= f] if value else []
-        unit = max(fitting, key=lambda u: self.units[u], default=self.base)
-        return f"{value / self.units[unit]:.12g} {unit}"
+        """The value as a person would write it: in the unit of at most its size that makes the shortest number."""
+        fitting = [unit for unit, factor in self.units.items() if abs(value) >= factor] if value else []
+        texts = {unit: f"{value / self.units[unit]:.12g}" for unit in fitting or [self.base]}
+        unit = min(texts, key=lambda unit: (len(texts[unit]), -self.units[unit]))
+        return f"{texts[unit]} {unit}"
 
     def _example(self) -> str:
         return f'"10 {next(iter(self.units))}"'

@@ -72,6 +72,24 @@ def test_limits_are_inclusive_and_named_as_a_person_writes_them() -> None:
             near.validate_python(text)
 
 
+@pytest.mark.parametrize(
+    ("dimension", "value", "text"),
+    [
+        (TIME, 0.254, "254 ms"),
+        (TIME, 86_400.0, "24 h"),
+        (LENGTH, 2500.0, "2.5 km"),
+        (SIZE, 1514.0, "1514 B"),
+        (SIZE, 64_000.0, "64 kB"),
+        (SIZE, 65_536.0, "64 KiB"),
+        (RATE, 2e6, "2 Mbit/s"),
+        (POWER, -82.0, "-82 dBm"),
+        (LENGTH, 0.0, "0 m"),
+    ],
+)
+def test_a_value_is_written_in_the_unit_that_makes_it_short(dimension: Dimension, value: float, text: str) -> None:
+    assert dimension.write(value) == text
+
+
 @given(st.sampled_from([LENGTH, TIME, RATE, FREQUENCY, SIZE, POWER, GAIN, SPEED]), st.floats(-1e12, 1e12))
 def test_what_is_written_reads_back_the_same(dimension: Dimension, value: float) -> None:
     assert math.isclose(dimension.parse(dimension.write(value)), value, rel_tol=1e-9, abs_tol=1e-300)

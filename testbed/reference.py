@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of docs/topology.md, made from the models that check a topology.
+
+python -m testbed.reference     writes them anew
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from netboxes.technology import Technology, technologies
+from testbed import addresses, traffic_class
+from testbed.names import Name, check_name
+from testbed.quantities import Limits
+from testbed.topology import CHECKOUT, Host, Netbox, Realtime, RealtimeOfNetbox, Router, Topology, Traffic
+from testbed.traffic_class import Match
+from traffic.application import applications
+from traffic.dscp import parse_dscp
+
+DOCUMENT = CHECKOUT / "docs" / "topology.md"
+
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "topology": Topology,
+    "host": Host,
+    "netbox": Netbox,
+    "realtime of a netbox": RealtimeOfNetbox,
+    "class": Match,
+    "router": Router,
+    "traffic": Traffic,
+    "realtime": Realtime,
+}
+
+#: What a value is, where a validator of ours says it better than its type.
+_BY_VALIDATOR: dict[object, str] = {
+    check_name: "name",
+    parse_dscp: "DSCP",
+    addresses._interfaces: "address/length, or a list",
+    addresses._gateways: "address, or a list",
+    addresses.parse_network: "network",
+    traffic_class._dscps: "DSCP, or a list",
+    traffic_class._protocol: "name or number",
+    traffic_class._port_ranges: "port or range, or a list",
+    traffic_class._ether_types: "name or number, or a list",
+}
+
+_BY_TYPE: dict[object, str] = {
+    bool: "true, false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    Path: "path",
+    Any: "mapping",
+}
+
+
+def written(text: str) -> str:
+    """The document with each table between its markers made anew."""
+    tables = dict(_tables())
+    return re.sub(
+        r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)",
+        lambda found: f"{found[1]}\n{tables[found[2]]}\n\n{found[3]}",
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def _tables() -> Iterator[tuple[str, str]]:
+    for name, section in _SECTIONS.items():
+        yield name, _table(section)
+    yield "technologies", "\n\n".join(_technology(name, model) for name, model in technologies().items())
+    yield "applications", "\n\n".join(_application(name, kind.OPTIONS) for name, kind in applications().items())
+
+
+def _technology(name: str, parameters: type[Technology]) -> str:
+    live = ", ".join(f"`{key}`" for key in sorted(parameters.LIVE)) or "nothing"
+    parts = [f"### `technology: {name}`", _summary(parameters), f"Can be changed while the lab runs: {live}.", _table(parameters)]
+    for key, model in _models_below(parameters):
+        parts += [f"Each of `{key}`: {_summary(model)}", _table(model)]
+    return "\n\n".join(parts)
+
+
+def _application(name: str, options: type[BaseModel]) -> str:
+    return f"### `application: {name}`\n\n{_table(options)}"
+
+
+def _models_below(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    for key, field in model.model_fields.items():
+        for argument in get_args(field.annotation):
+            if isinstance(argument, type) and issubclass(argument, BaseModel):
+                yield key, argument
+
+
+def _table(model: type[BaseModel]) -> str:
+    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for name, field in model.model_fields.items():
+        if any("SkipJsonSchema" in type(item).__name__ for item in field.metadata):
+            continue
+        meaning = (field.description or _comment_above(model, name)).replace("|", "\\|")
+        rows.append(f"| `{field.alias or name}` | {_kind(field.annotation, field.metadata)} | {_default(field)} | {meaning} |")
+    return "\n".join(rows)
+
+
+def _summary(model: type[BaseModel]) -> str:
+    return (inspect.getdoc(model) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _comment_above(model: type[BaseModel], name: str) -> str:
+    """The `#:` lines before a field: where a model says in comments what others say in `description`."""
+    for owner in model.__mro__:
+        if name in inspect.get_annotations(owner):
+            found = re.search(rf"((?:^ *#: .*\n)+) *{name}:", inspect.getsource(owner), re.MULTILINE)
+            return " ".join(line.strip().removeprefix("#: ") for line in found[1].splitlines()) if found else ""
+    return ""
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True, validated_data={})
+    if value is None or value in ("", (), []) or isinstance(value, (dict, BaseModel)):
+        return "–"
+    limits = next(_limits(field.annotation, field.metadata), None)
+    if limits is not None:
+        return limits.dimension.write(value)
+    return str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def _limits(annotation: Any, metadata: list[Any]) -> Iterator[Limits]:
+    yield from (item for item in metadata if isinstance(item, Limits))
+    if get_origin(annotation) is Annotated:
+        yield from _limits(get_args(annotation)[0], list(get_args(annotation)[1:]))
+    elif get_origin(annotation) in (Union, UnionType):
+        for argument in get_args(annotation):
+            yield from _limits(argument, [])
+
+
+def _kind(annotation: Any, metadata: list[Any]) -> str:
+    """What may be written, in a few words."""
+    for item in metadata:
+        if isinstance(item, Limits):
+            return str(item)
+        if (validator := getattr(item, "func", None)) in _BY_VALIDATOR:
+            return _BY_VALIDATOR[validator]
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kind(arguments[0], list(arguments[1:]))
+    if origin in (Union, UnionType):
+        return " or ".join(_kind(argument, metadata) for argument in arguments if argument is not NoneType)
+    if origin is Literal:
+        return ", ".join(f"`{argument}`" for argument in arguments)
+    if origin is dict:
+        return f"mapping by {'name' if arguments[0] in (Name, str) else 'key'}"
+    if origin in (list, tuple):
+        return "list"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "mapping"
+    return _BY_TYPE[annotation] + _bounds(metadata)
+
+
+def _bounds(metadata: list[Any]) -> str:
+    low = next((item.ge for item in metadata if isinstance(item, Ge)), None)
+    high = next((item.le for item in metadata if isinstance(item, Le)), None)
+    return f", {low} … {high}" if low is not None and high is not None else f", {low} or more" if low is not None else ""
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(written(DOCUMENT.read_text()))

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""docs/topology.md says what the models say, and its examples are good ones."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from testbed.plan import RealtimeSupport
+from testbed.reference import DOCUMENT, written
+from testbed.resolve import resolve
+from testbed.topology import Host, load
+from testbed.traffic_class import Match
+from testbed.yaml_source import read
+
+EXAMPLES = re.findall(r"```yaml\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)
+
+
+def test_the_tables_are_those_of_the_models() -> None:
+    text = DOCUMENT.read_text()
+    assert written(text) == text, "a model has changed: write the tables anew with .venv/bin/python -m testbed.reference"
+
+
+@pytest.mark.parametrize("example", [text for text in EXAMPLES if text.startswith("name:")])
+def test_a_whole_example_makes_a_plan(example: str, tmp_path: Path) -> None:
+    file = tmp_path / "example.yaml"
+    file.write_text(example)
+    plan = resolve(load(file), cores=(0, 1), realtime=RealtimeSupport(True, 950_000, ""))
+    assert len(plan.nodes) >= 2
+
+
+@pytest.mark.parametrize("example", [text for text in EXAMPLES if not text.startswith("name:")])
+def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -> None:
+    file = tmp_path / "example.yaml"
+    file.write_text(example)
+    ((section, entries),) = read(file).data.items()
+    models: dict[str, type[Host] | type[Match]] = {"hosts": Host, "classes": Match}
+    model = models[section]
+    assert all(model.model_validate(entry) for entry in entries.values())
+
+
+def test_both_kinds_of_examples_are_there() -> None:
+    assert sum(text.startswith("name:") for text in EXAMPLES) == 2
+    assert len(EXAMPLES) == 4
