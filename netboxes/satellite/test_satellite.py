@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, emulate, ethernet, mac, udp
+from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, TimedFrame, emulate, ethernet, mac, udp
 from netboxes.satellite.parameters import Parameters
 
 DELAY = 0.254
@@ -73,6 +74,16 @@ def test_forward_delay_is_wait_for_the_next_bbframe_plus_its_length_plus_propaga
     assert measured.min() >= DELAY + FORWARD_SLOT - 1e-6
     assert measured.max() <= DELAY + 2 * FORWARD_SLOT + 1e-6
     assert measured.mean() == pytest.approx(DELAY + 1.5 * FORWARD_SLOT, abs=0.03e-3)
+
+
+@pytest.mark.parametrize(("waveform", "payload"), [(3, 38), (13, 123), (16, 298), (22, 599)])
+def test_a_burst_lasts_as_long_as_its_waveforms_payload(waveform: int, payload: int) -> None:
+    link = LINK | {"return_waveform": waveform, "return_rate": "100 kbit/s"}
+    emulation = emulate("satellite", link, {"meoc": flow(MEOC, HUB, HEADERS, 0.0731, 300)})
+    slot = payload * 8 / 100e3
+    measured = delays(emulation, HUB) - DELAY
+    assert slot - 1e-6 <= measured.min() <= 1.1 * slot
+    assert 1.9 * slot <= measured.max() <= 2 * slot + 1e-6
 
 
 @pytest.mark.parametrize("length", [60, 500, 1500])
@@ -149,6 +160,21 @@ def test_live_changes_of_delay_and_rates() -> None:
     # A tenth of the rates: slots of ten times the length. The phase of the slots adds 0 to 1 of them.
     assert at_hub.mean() == pytest.approx(0.120 + 3.5 * 10 * RETURN_SLOT, abs=0.5 * 10 * RETURN_SLOT)
     assert at_terminal.mean() == pytest.approx(0.120 + 1.5 * 10 * FORWARD_SLOT, abs=0.5 * 10 * FORWARD_SLOT)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("delay", 5.1, "from 0 to 5 s"),
+        ("return_rate", 999.0, "from 1000 to 1e+09 bit/s"),
+        ("packet_error_rate", 1.1, "from 0 to 1"),
+        ("outage", 1, "true or false"),
+        ("return_waveform", 3, "there are delay, return_rate"),
+    ],
+)
+def test_bad_live_changes_are_refused_with_what_is_permitted(parameter: str, value: object, message: str) -> None:
+    with pytest.raises(EmulationFailed, match=re.escape(message)):
+        emulate("satellite", LINK, {"meoc": flow(MEOC, HUB, 100, 0.1, 20)}, events=[(1.5, parameter, value)])
 
 
 def test_priority_serves_classes_in_the_order_of_declaration() -> None:

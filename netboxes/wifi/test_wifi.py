@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, emulate, ethernet, mac, udp, vlan
+from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, TimedFrame, emulate, ethernet, mac, udp, vlan
 from netboxes.wifi.parameters import Parameters
 
 HEADERS = 28  # IPv4 and UDP
@@ -160,6 +160,33 @@ def test_tx_power_can_change_live() -> None:
     before, _ = towards_access_point(CELL, 500, 1e6)
     signal = [e.statistics["segment"]["stations"]["responder"]["signal"] for e in (before, emulation)]
     assert signal[0] - signal[1] == pytest.approx(10.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        ("distance", 0.5, "from 1 to 100000 m"),
+        ("tx_power", 37.0, "from -20 to 36 dBm"),
+        ("channel", 40, "there are distance and tx_power"),
+    ],
+)
+def test_bad_live_changes_are_refused_with_what_is_permitted(parameter: str, value: object, message: str) -> None:
+    with pytest.raises(EmulationFailed, match=message):
+        towards_access_point(CELL, 500, 1e6, events=[(1.5, parameter, value)])
+
+
+def test_a_station_with_its_own_distance_stays_where_it_is() -> None:
+    stations = THREE["stations"] | {"other": {"role": "station", "distance": "40 m"}}
+    emulation, _ = towards_access_point(THREE | {"stations": stations}, 500, 1e6, events=[(1.5, "distance", 80.0)])
+    signals = emulation.statistics["segment"]["stations"]
+    assert signals["other"]["signal"] - signals["responder"]["signal"] == pytest.approx(20 * math.log10(2), abs=1e-6)
+
+
+def test_log_distance_with_exponent_3_gives_the_thesis_goodput() -> None:
+    """E4: 500-byte packets at 80 m saturate near 7 Mbit/s. Friis gives 16 Mbit/s: see README.md."""
+    cell = CELL | {"propagation": "log-distance", "path_loss_exponent": 3.0, "sensitivity": "-96 dBm"}
+    _, goodput = towards_access_point(cell, 500, 20e6)
+    assert goodput == pytest.approx(saturation(12, 500), rel=0.02) and 7e6 < goodput < 8e6
 
 
 def test_stations_reach_each_other_through_the_access_point() -> None:
