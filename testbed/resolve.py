@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from testbed import routers
 from testbed.core_plan import CorePlan, plan_cores
-from testbed.cores import available_cores
+from testbed.cores import REALTIME_PERIOD_US, available_cores
 from testbed.errors import NetBoxITError
 from testbed.names import container_name, lab_name, mac_address, netbox_seed
 from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, TrafficPlan, WireEnd, WirePlan
@@ -180,6 +180,9 @@ class _Resolver:
                 # A spin without SCHED_FIFO only uses up the time that the scheduler gives.
                 "spin_us": round(common.spin * 1e6, 3) if self.priority else 0,
                 "timer_slack_ns": round(common.timer_slack * 1e9),
+                # The kernel stops a real-time thread that uses up its part; a netbox that knows it steps back before.
+                "runtime_us": None if self.realtime.budget_us is None else self._runtime_us(),
+                "period_us": REALTIME_PERIOD_US,
             },
             "control": str(NODE_FOLDER / "control.sock"),
             "records": str(NODE_FOLDER / "frames.bin"),

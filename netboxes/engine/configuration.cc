@@ -160,6 +160,7 @@ RealtimeConfiguration ReadRealtime(const Json& json)
     {
         result.runtimeUs = static_cast<std::int64_t>(realtime.NumberOr("runtime_us", 0, 0, 1e6));
     }
+    result.periodUs = static_cast<std::int64_t>(realtime.NumberOr("period_us", 1e6, 1e3, 1e6));
     realtime.Finish();
     return result;
 }

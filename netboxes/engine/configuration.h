@@ -41,8 +41,9 @@ struct RealtimeConfiguration
     double spinShare{0.2};           ///< of one core's time, at most, for spinning
     std::uint64_t timerSlackNs{1};
     /// CPU time that the kernel grants the container's real-time threads in each second; nothing: its general
-    /// limit of 95 %.
+    /// limit.
     std::optional<std::int64_t> runtimeUs;
+    std::int64_t periodUs{1'000'000}; ///< the kernel grants it in parts, one in each such period
 };
 
 /// A live change at a simulated time.

@@ -18,8 +18,8 @@ namespace netboxit
 namespace
 {
 
-/// Of the ration that the kernel grants in each second: what is used steadily, and what may be used in a
-/// burst. Together they stay below the ration in every second, with something left for inexact accounts.
+/// Of the ration that the kernel grants in each period: what is used steadily, and what may be used in a
+/// burst. Together they stay below the ration in every period, with something left for inexact accounts.
 constexpr double STEADY = 0.80;
 constexpr double BURST = 0.15;
 /// Spinning may save up a tenth of a second's share.
@@ -60,7 +60,9 @@ std::int64_t CpuTime()
 
 RealtimeThread::RealtimeThread(const RealtimeConfiguration& configuration)
     : m_configuration(configuration),
-      m_ration(STEADY * Ration(configuration), static_cast<std::int64_t>(BURST * Ration(configuration) * NS)),
+      m_ration(STEADY * Ration(configuration),
+               static_cast<std::int64_t>(BURST * Ration(configuration) *
+                                         static_cast<double>(configuration.periodUs) * 1000)),
       m_spinning(configuration.spinShare,
                  static_cast<std::int64_t>(SPIN_BURST_S * configuration.spinShare * NS)),
       m_lastCpu(CpuTime())
