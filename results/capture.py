@@ -20,6 +20,8 @@ SNAPSHOT_BYTES = 256
 RING_MIB = 8
 _START_DEADLINE_S = 10.0
 _STOP_DEADLINE_S = 5.0
+#: dumpcap takes frames from the kernel's ring every 250 ms, and leaves there what is in it when it is told to end.
+_RING_S = 0.5
 
 _COUNTS = re.compile(r"Packets received/dropped on interface '.*?': (\d+)/(\d+)")
 #: dumpcap names its file once the interface is open and the ring is set up.
@@ -83,7 +85,7 @@ class Capture:
             time.sleep(0.02)
 
     def stop(self) -> None:
-        """Ends the capture and reads its counters; safe to call twice."""
+        """Ends the capture and reads its counters; safe to call twice. Frames of the last moment may be missing."""
         if self._program is None:
             return
         program, self._program = self._program, None
@@ -101,6 +103,7 @@ class Capture:
         return self
 
     def __exit__(self, *_: object) -> None:
+        time.sleep(_RING_S)
         self.stop()
 
     def _said(self) -> str:
@@ -134,6 +137,7 @@ class Captures:
         return self
 
     def __exit__(self, *_: object) -> None:
+        time.sleep(_RING_S)
         for capture in self._captures:
             capture.stop()
         (self._folder / COUNTS_FILE).write_text(json.dumps(self.counts(), indent=2) + "\n")

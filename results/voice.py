@@ -61,21 +61,17 @@ def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> dict[str
     Packets that come later than the fastest one by more than the playout buffer count as lost, because they miss their turn.
     There is no echo: the agents speak from files.
     """
+    impairment = IMPAIRMENTS[codec.name]
+    origin = f"Ie {impairment.ie:g}, Bpl {impairment.bpl:g}: {impairment.source}"
+    measures = ("mos_e_model", "r", "mouth_to_ear_ms", "late_ratio")
     if delays_ms.size == 0:
-        return {"mos_e_model": None, "r": None, "reason": "no packet arrived"}
+        return {**dict.fromkeys(measures), "codec": codec.name, "impairment": origin, "reason": "no packet arrived"}
     late = float(np.mean(delays_ms > delays_ms.min() + codec.playout_ms))
     lost = lost_ratio + (1.0 - lost_ratio) * late
     mouth_to_ear = codec.frame_ms + codec.lookahead_ms + float(delays_ms.mean()) + codec.playout_ms
-    impairment = IMPAIRMENTS[codec.name]
     r = rating(Connection(ta=mouth_to_ear, ie=impairment.ie, bpl=impairment.bpl, ppl=100.0 * lost))
-    return {
-        "mos_e_model": mean_opinion_score(r),
-        "r": r,
-        "mouth_to_ear_ms": mouth_to_ear,
-        "late_ratio": late,
-        "codec": codec.name,
-        "impairment": f"Ie {impairment.ie:g}, Bpl {impairment.bpl:g}: {impairment.source}",
-    }
+    found = dict(zip(measures, (mean_opinion_score(r), r, mouth_to_ear, late), strict=True))
+    return {**found, "codec": codec.name, "impairment": origin, "reason": None}
 
 
 def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> dict[str, Any]:

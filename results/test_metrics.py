@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import polars as pl
+import pytest
+
+from results import pcapng
+from results.analyse import analyse
+from results.conftest import CENTRE, FIELD, MS, START_NS, US, Journey, SyntheticRun, frame, rtp
+from results.records import Fate
+from results.run_folder import NoRun
+
+
+def by_direction(entries: list[dict[str, Any]], direction: str) -> dict[str, Any]:
+    return next(entry for entry in entries if entry["direction"] == direction)
+
+
+def test_constant_delays_are_measured_exactly(synthetic: SyntheticRun) -> None:
+    synthetic.calls(300, gaps=(2 * US, 30 * US, 3 * US), inside=(5 * MS, 250 * MS))
+    found = analyse(synthetic.write())
+    for direction in ("return", "forward"):
+        flow = by_direction(found["flows"], direction)
+        assert (flow["name"], flow["packets"], flow["received"], flow["loss_ratio"]) == ("call.voice", 300, 300, 0.0)
+        for name in ("mean", "min", "max", "p50", "p99"):
+            assert flow["one_way_delay_ms"][name] == pytest.approx(255.035, abs=1e-6)
+        # Packets come exactly as their timestamps say: no jitter. 12 bytes of RTP and 160 of speech each 20 ms are 68.8 kbit/s.
+        assert flow["jitter_ms"]["max"] == pytest.approx(0.0, abs=1e-6)
+        assert flow["goodput_kbps"] == pytest.approx(68.8, rel=1e-9)
+    assert found["overhead_us"]["mean"] == pytest.approx(35.0)
+    assert found["overhead_without_routers_us"]["mean"] == pytest.approx(5.0)
+    assert found["verdict"] == {"status": "valid", "reasons": [], "notes": []}
+
+
+def test_each_segment_and_each_gap_has_its_own_delay(synthetic: SyntheticRun) -> None:
+    synthetic.calls(20, gaps=(2 * US, 30 * US, 3 * US), inside=(5 * MS, 250 * MS))
+    found = analyse(synthetic.write())
+    delays = {(one["netbox"], one["direction"]): one["one_way_delay_ms"]["p50"] for one in found["segments"]}
+    # `inside` counts along the way, so the forward direction meets the satellite first.
+    assert delays == pytest.approx(
+        {("cell", "return"): 5, ("sky", "return"): 250, ("sky", "forward"): 5, ("cell", "forward"): 250}
+    )
+    gaps = [(one["name"], one["routers"], one["us"]["p50"]) for one in found["gaps"] if one["direction"] == "return"]
+    assert [(name, routers) for name, routers, _ in gaps] == [
+        ("wire fr1 to cell", []),
+        ("router meoc", ["meoc"]),
+        ("wire sky to eoc", []),
+    ]
+    assert [us for *_, us in gaps] == pytest.approx([2, 30, 3])
+
+
+def test_losses_are_counted_at_their_place_with_their_reason(synthetic: SyntheticRun) -> None:
+    synthetic.calls(100)
+    synthetic.journeys["return"][10].lost = ("sky", Fate.ON_AIR)
+    synthetic.journeys["return"][11].lost = ("cell", Fate.QUEUE_FULL)
+    synthetic.journeys["return"][12].lost = ("sky", Fate.ON_AIR)
+    found = analyse(synthetic.write())
+    flow = by_direction(found["flows"], "return")
+    assert flow["loss_ratio"] == pytest.approx(0.03)
+    assert flow["losses"] == [{"at": "sky", "why": "on the air", "frames": 2}, {"at": "cell", "why": "queue full", "frames": 1}]
+    assert by_direction(found["flows"], "forward")["losses"] == []
+    sky = next(one for one in found["segments"] if (one["netbox"], one["direction"]) == ("sky", "return"))
+    assert (sky["packets"], sky["lost"], sky["one_way_delay_ms"]["count"]) == (99, 2, 97)
+
+
+def test_a_frame_that_vanishes_between_two_points_is_lost_there(synthetic: SyntheticRun) -> None:
+    synthetic.calls(50)
+    folder = synthetic.write()
+    # The netbox behind the router never saw the frame.
+    records_file = folder / "nodes/sky/frames.bin"
+    content = records_file.read_bytes()
+    records_file.write_bytes(content[:16] + content[16 + 48 :])
+    first = synthetic.journeys["return"][0].data
+    kept = [packet for packet in pcapng.read(folder / "captures/eoc.pcapng") if packet.data != first]
+    pcapng.write(folder / "captures/eoc.pcapng", kept)
+    assert by_direction(analyse(folder)["flows"], "return")["losses"] == [
+        {"at": "router meoc", "why": "not seen again", "frames": 1}
+    ]
+
+
+def test_frames_of_equal_identity_are_matched_in_order(synthetic: SyntheticRun) -> None:
+    same = frame(FIELD, CENTRE, 7, rtp(1, 160))
+    delays = (10 * MS, 20 * MS, 30 * MS)
+    for number, delay in enumerate(delays):
+        synthetic.journeys["return"].append(Journey(same, START_NS + number * 100 * MS, (0, 0, 0), (delay, MS)))
+    rows = pl.read_parquet(analyse_into(synthetic) / "frames.parquet").filter(pl.col("direction") == "return")
+    assert rows["identity"].n_unique() == 1
+    assert (rows["received_ns"] - rows["sent_ns"]).to_list() == [delay + MS for delay in delays]
+    assert (rows["out_ns.cell"] - rows["in_ns.cell"]).to_list() == list(delays)
+
+
+def test_frames_on_their_way_when_the_captures_ended_are_not_called_lost(synthetic: SyntheticRun) -> None:
+    synthetic.calls(100)
+    folder = synthetic.write()
+    # The captures end while the last ten packets are still on their way.
+    end = synthetic.journeys["return"][90].sent_ns + 255 * MS
+    for host in ("fr1", "eoc"):
+        kept = [packet for packet in pcapng.read(folder / f"captures/{host}.pcapng") if packet.time_ns <= end]
+        pcapng.write(folder / f"captures/{host}.pcapng", kept)
+    flow = by_direction(analyse(folder)["flows"], "return")
+    assert flow["packets"] == flow["received"] == 90
+
+
+def test_what_cannot_be_measured_is_null_with_a_reason_and_the_run_invalid(synthetic: SyntheticRun) -> None:
+    synthetic.calls(1)
+    synthetic.journeys["forward"].clear()
+    folder = synthetic.write()
+    (folder / "nodes/sky/statistics.json").unlink()
+    (folder / "nodes/sky/frames.bin").unlink()
+    found = analyse(folder)
+    there, back = by_direction(found["flows"], "return"), by_direction(found["flows"], "forward")
+    assert there["jitter_ms"] is None and there["goodput_kbps"] is None
+    assert there["reason"] == "one frame is too few for jitter and goodput"
+    assert back["one_way_delay_ms"] is None and back["loss_ratio"] is None
+    assert found["overhead_us"] is None
+    assert found["verdict"]["status"] == "invalid"
+    told = "\n".join(found["verdict"]["reasons"])
+    for words in (
+        "netbox sky left no statistics",
+        "netbox sky: no frame records",
+        "call.voice (forward): not one frame was sent",
+    ):
+        assert words in told
+
+
+def test_a_run_that_was_cut_short_is_analysed_and_invalid(synthetic: SyntheticRun) -> None:
+    synthetic.calls(10)
+    folder = synthetic.write()
+    (folder / "run.json").write_text(
+        json.dumps({"started": "2026-01-01", "ended": "2026-01-01", "failure": "netbox cell has ended"})
+    )
+    (folder / "traffic/call/flows.json").unlink()
+    (folder / "captures/captures.json").unlink()
+    found = analyse(folder)
+    assert found["flows"] == []
+    assert found["verdict"]["reasons"][0] == "netbox cell has ended"
+    assert "there are no captures at the hosts" in found["verdict"]["reasons"]
+
+
+def test_a_folder_that_is_no_run_is_refused(synthetic: SyntheticRun) -> None:
+    synthetic.folder.mkdir()
+    with pytest.raises(NoRun, match=r"has no plan\.json"):
+        analyse(synthetic.folder)
+
+
+def analyse_into(run: SyntheticRun) -> Any:
+    folder = run.write()
+    analyse(folder)
+    return folder
