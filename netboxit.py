@@ -53,20 +53,18 @@ def doctor(json: Json = False) -> None:
 def check(file: Topology, json: Json = False) -> None:
     """Say whether a topology file is sound; nothing is created."""
     from testbed.cores import realtime_support
-    from testbed.resolve import resolve
-    from testbed.topology import load
+    from testbed.planning import plan_file
 
-    console.show_check(file, resolve(load(file), realtime=realtime_support()), json)
+    console.show_check(file, plan_file(file, realtime=realtime_support()), json)
 
 
 @app.command()
 def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Show every name, address and core that a topology file resolves to; nothing is created."""
     from testbed.cores import realtime_support
-    from testbed.resolve import resolve
-    from testbed.topology import load
+    from testbed.planning import plan_file
 
-    console.show_plan(resolve(load(file), lab=name, realtime=realtime_support()), json)
+    console.show_plan(plan_file(file, lab=name, realtime=realtime_support()), json)
 
 
 @app.command()
@@ -74,11 +72,10 @@ def up(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Bring a lab up and leave it running."""
     from testbed.cores import realtime_support
     from testbed.lab import Lab
-    from testbed.resolve import resolve
-    from testbed.topology import load
+    from testbed.planning import plan_file
 
     with console.progress() as progress:
-        made = resolve(load(file), lab=name, realtime=realtime_support())
+        made = plan_file(file, lab=name, realtime=realtime_support())
         lab = Lab.up_and_ready(made, progress)
     console.show_up(lab.status(), json)
 

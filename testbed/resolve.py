@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 
@@ -112,10 +112,7 @@ class _Resolver:
 
     def _router(self, name: str, router: Router) -> NodePlan:
         interfaces = self._interfaces(name, router.interfaces)
-        values = routers.defines(interfaces)
-        smallest = min(self.mtu[End(name, interface.name)] for interface in interfaces)
-        if smallest < MTU:
-            values["MTU"] = str(smallest)
+        values = router_defines(interfaces, min(self.mtu[End(name, interface.name)] for interface in interfaces))
         # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
         copy = router.configuration.name
         return self._emulator(
@@ -243,6 +240,11 @@ class _Resolver:
     def _mtu_notes(self) -> list[str]:
         small = {str(end): mtu for end, mtu in self.mtu.items() if mtu < MTU and end.node not in self.topology.netboxes}
         return [f"the MTU at {end} is {mtu} bytes: a technology on its segment carries no more" for end, mtu in small.items()]
+
+
+def router_defines(interfaces: Sequence[InterfacePlan], mtu: int) -> dict[str, str]:
+    """What a router's configuration is given: its interfaces, and `$MTU` where it is not Ethernet's."""
+    return routers.defines(interfaces) | ({"MTU": str(mtu)} if mtu < MTU else {})
 
 
 def _wire_name(left: End, right: End) -> str:

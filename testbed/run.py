@@ -22,8 +22,7 @@ from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
 from testbed.lab import Lab
 from testbed.plan import Plan
-from testbed.resolve import resolve
-from testbed.topology import load
+from testbed.planning import plan_file
 from traffic.application import Application, applications
 
 RUNS = Path(__file__).resolve().parent.parent / "results" / "runs"
@@ -50,7 +49,7 @@ def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: 
     Raises BadTopology before anything is created. Whatever fails later is in the outcome: an invalid verdict whose reasons
     tell it. Ctrl-C takes the lab down, keeps what was measured and is raised again.
     """
-    plan = resolve(load(topology), lab=lab, duration_s=duration_s, realtime=realtime_support())
+    plan = plan_file(topology, lab=lab, duration_s=duration_s, realtime=realtime_support())
     folder = _make_folder(plan)
     shutil.copyfile(topology, folder / "topology.yaml")
     if (figures := reference.beside(topology)).exists():

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a topology file to a plan that can be applied: everything that the user's files can have wrong is found here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from testbed import routers
+from testbed.errors import BadInput, BadTopology
+from testbed.plan import Plan, RealtimeSupport
+from testbed.resolve import resolve, router_defines
+from testbed.topology import Topology, load
+
+
+def plan_file(
+    path: Path,
+    *,
+    realtime: RealtimeSupport,
+    lab: str | None = None,
+    cores: tuple[int, ...] | None = None,
+    duration_s: float | None = None,
+) -> Plan:
+    """Loads, resolves, and has Click read the routers' configurations; nothing is created.
+
+    Raises BadTopology, RouterProgramMissing, and what `resolve` raises.
+    """
+    topology = load(path)
+    plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
+    if errors := list(_router_errors(topology, plan)):
+        raise BadTopology(errors)
+    return plan
+
+
+def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
+    for name, router in topology.routers.items():
+        defines = router_defines(
+            plan.node(name).interfaces, min(wire.mtu for wire in plan.wires if name in (wire.left.node, wire.right.node))
+        )
+        for error in routers.check(router.configuration, defines):
+            message = " ".join(line.strip() for line in error.message.splitlines())
+            yield BadInput(error.file, max(error.line, 1), 1, f"router {name}: {message}")
