@@ -52,7 +52,10 @@ def _metrics(run: RunFolder, measured: list[Measured]) -> dict[str, Any]:
     flows = [metrics.flow_metrics(one.flow, one.rows) for one in measured]
     environment = {**(run.json("environment.json") or {}), **(run.json("lab.json") or {})}
     voices, videos = list(_voices(run, measured, flows)), list(_videos(run, measured))
-    judged = verdict.judge(run.plan, run.failures, run.statistics, run.capture_counts, flows, environment)
+    counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
+    # What is missing after a failure is its consequence: telling it too would hide the cause.
+    failures = [run.failure] if run.failure else run.absent
+    judged = verdict.judge(run.plan, failures, counted, run.capture_counts, flows, environment)
     return {
         "lab": run.plan["lab"],
         "verdict": judged.to_json(),
@@ -63,7 +66,7 @@ def _metrics(run: RunFolder, measured: list[Measured]) -> dict[str, Any]:
         "overhead_without_routers_us": summary(
             _joined(metrics.overhead_us(one.way, one.rows, routers=False) for one in measured)
         ),
-        "lateness_us": {name: metrics.lateness_us(counted) for name, counted in run.statistics.items() if counted is not None},
+        "lateness_us": {name: metrics.lateness_us(one) for name, one in counted.items()},
         "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
         "voice": voices,
         "video": videos,

@@ -27,7 +27,7 @@ class NoRun(NetBoxITError):
 
 @dataclass
 class RunFolder:
-    """The files of a run. One that is missing is None or empty here, and noted in `failures`."""
+    """The files of a run. One that is missing is None or empty here, and noted in `absent`."""
 
     path: Path
     missing: list[str] = field(default_factory=list)
@@ -67,15 +67,19 @@ class RunFolder:
         return self.json(f"captures/{COUNTS_FILE}") or []
 
     @property
-    def failures(self) -> list[str]:
-        """What `netboxit run` met on its way, and what should be here and is not."""
+    def failure(self) -> str | None:
+        """What ended `netboxit run` before its time, None when nothing did."""
         record = self.json("run.json")
-        told = record.get("failure") if isinstance(record, dict) else "the run was cut short: it left no run.json"
-        absent = [entry["name"] for entry in self.plan["traffic"] if entry["name"] not in {a.name for a in self.applications}]
+        return record.get("failure") if isinstance(record, dict) else "the run was cut short: it left no run.json"
+
+    @property
+    def absent(self) -> list[str]:
+        """What a run that met no failure should have left, and did not."""
+        started = {application.name for application in self.applications}
         return [
-            *([told] if told else []),
-            *(f"traffic {name} left no {FLOWS_FILE}: it was not started" for name in absent),
+            *(f"traffic {entry['name']} left no {FLOWS_FILE}" for entry in self.plan["traffic"] if entry["name"] not in started),
             *([] if self.capture_counts else ["there are no captures at the hosts"]),
+            *(f"netbox {name} left no statistics" for name, counted in self.statistics.items() if counted is None),
             *self.missing,
         ]
 

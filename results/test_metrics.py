@@ -135,8 +135,17 @@ def test_a_run_that_was_cut_short_is_analysed_and_invalid(synthetic: SyntheticRu
     (folder / "captures/captures.json").unlink()
     found = analyse(folder)
     assert found["flows"] == []
-    assert found["verdict"]["reasons"][0] == "netbox cell has ended"
-    assert "there are no captures at the hosts" in found["verdict"]["reasons"]
+    # What is missing is a consequence of the failure, and not told beside it.
+    assert found["verdict"]["reasons"] == ["netbox cell has ended"]
+
+
+def test_files_that_are_missing_for_no_known_reason_are_told(synthetic: SyntheticRun) -> None:
+    synthetic.calls(10)
+    folder = synthetic.write()
+    (folder / "traffic/call/flows.json").unlink()
+    (folder / "captures/captures.json").unlink()
+    reasons = analyse(folder)["verdict"]["reasons"]
+    assert reasons == ["traffic call left no flows.json", "there are no captures at the hosts"]
 
 
 def test_a_folder_that_is_no_run_is_refused(synthetic: SyntheticRun) -> None:

@@ -64,7 +64,6 @@ def test_drops_by_overload_degrade_up_to_one_in_a_thousand(dropped: int, status:
 @pytest.mark.parametrize(
     "others",
     [
-        {"statistics": {"cell": None}},
         {"failures": ["node cell has ended"]},
         {"captures": [{**CAPTURE, "dropped": 1}]},
         {"captures": [{**CAPTURE, "received": None, "dropped": None}]},

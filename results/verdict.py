@@ -38,21 +38,18 @@ class Verdict:
 def judge(
     plan: Mapping[str, Any],
     failures: Sequence[str],
-    statistics: Mapping[str, Mapping[str, Any] | None],
+    statistics: Mapping[str, Mapping[str, Any]],
     captures: Sequence[Mapping[str, Any]],
     flows: Sequence[Mapping[str, Any]],
     environment: Mapping[str, Any],
 ) -> Verdict:
-    """`failures` are what the run met; `statistics` those of each netbox, None when it left none; `flows` as in metrics.json."""
+    """`failures` are what the run met, or should have left; `statistics` those of each netbox; `flows` as in metrics.json."""
     verdict = Verdict(invalid=list(failures))
     limit_us = plan["lateness_limit_s"] * 1e6
     for netbox, counted in statistics.items():
-        if counted is None:
-            verdict.invalid.append(f"netbox {netbox} left no statistics: it ended before the traffic was over")
-        else:
-            _lateness(netbox, counted, limit_us, verdict)
-            _ports(netbox, counted, verdict)
-            _records(netbox, counted, verdict)
+        _lateness(netbox, counted, limit_us, verdict)
+        _ports(netbox, counted, verdict)
+        _records(netbox, counted, verdict)
     _captures(captures, verdict)
     for flow in flows:
         if flow["packets"] == 0:
