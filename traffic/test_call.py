@@ -16,6 +16,7 @@ from traffic.application import ApplicationFailed
 from traffic.call import Call
 from traffic.conftest import NamespaceHosts, traffic_plan
 from traffic.flow import ApplicationRecord
+from traffic.speech import Speech
 
 EF = 46
 
@@ -99,8 +100,6 @@ def test_the_configuration_says_codec_ports_and_marking(tmp_path: Path) -> None:
 
 
 def test_a_speech_is_as_long_as_asked_and_the_same_again(tmp_path: Path) -> None:
-    from traffic.speech import Speech
-
     for name in ("one", "two"):
         Speech("field", 6.5, 16_000, seed=3).write(tmp_path / f"{name}.wav")
     Speech("centre", 6.5, 16_000, seed=3).write(tmp_path / "other.wav")
