@@ -5,6 +5,7 @@
 
 #include <net/if.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include <cctype>
 #include <cstdarg>

@@ -181,12 +181,14 @@ ClickRouter::CheckDevices()
 }
 
 void
-ClickRouter::Open()
+ClickRouter::Open(const sigset_t& signals)
 {
     for (const auto& name : m_names)
     {
-        m_devices.push_back(std::make_unique<PacketDevice>(name, m_options.wait));
+        m_devices.push_back(std::make_unique<PacketDevice>(name, m_options.wait, signals));
     }
+    // Sources are scheduled from the start, but Click speaks of it only within a driver round.
+    m_wake = nanoseconds::zero();
 }
 
 void

@@ -33,8 +33,8 @@ class ClickRouter
     ClickRouter& operator=(const ClickRouter&) = delete;
     ~ClickRouter();
 
-    /// Opens every interface that the configuration names; throws NoInterface.
-    void Open();
+    /// Opens every interface that the configuration names, letting these signals in while it waits; throws NoInterface.
+    void Open(const sigset_t& signals);
 
     std::span<const std::unique_ptr<PacketDevice>> Devices() const { return m_devices; }
 

@@ -79,7 +79,7 @@ Wait(const ClickRouter& router, const ControlServer& control, const sigset_t& si
     std::vector<pollfd> waiting;
     for (const auto& device : router.Devices())
     {
-        waiting.push_back({device->Socket(), POLLIN, 0});
+        waiting.push_back({device->Descriptor(), POLLIN, 0});
     }
     control.AddTo(waiting);
     const auto idle = busy ? std::chrono::nanoseconds::zero() : router.Idle();
@@ -133,7 +133,7 @@ Run(const Options& options)
     {
         std::fprintf(stderr, "click-router: %s\n", note.c_str());
     }
-    router.Open();
+    router.Open(signals);
     ControlServer control(router);
     for (const auto& arguments : router.ControlSockets())
     {

@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "packet_device.h"
 
-#include <arpa/inet.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
 #include <net/if.h>
-
-#include <algorithm>
-#include <cstring>
-#include <thread>
+#include <poll.h>
 
 namespace netboxit
 {
 
 namespace
 {
-
-/// Half a second of 100 Mbit/s of small frames: a burst survives until the router has its core again.
-constexpr int RECEIVE_BUFFER = 8 << 20;
-constexpr std::size_t ETHERNET_ADDRESSES = 12;
-
-template <typename Value>
-void
-SetOption(const Descriptor& socket, int level, int option, const Value& value, const std::string& tried)
-{
-    Checked(::setsockopt(socket.Get(), level, option, &value, sizeof value), tried);
-}
 
 std::string
 ExistingInterfaces()
@@ -42,160 +25,75 @@ ExistingInterfaces()
     return names.empty() ? "none" : names;
 }
 
-const tpacket_auxdata*
-Auxiliary(msghdr& message)
+void
+WaitFor(const PacketSocket& socket, std::chrono::milliseconds wait, const sigset_t& signals)
 {
-    for (auto* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part))
+    constexpr timespec PAUSE{.tv_sec = 0, .tv_nsec = 10'000'000};
+    const auto deadline = std::chrono::steady_clock::now() + wait;
+    while (socket.InterfaceState() == PacketSocket::State::Absent)
     {
-        if (part->cmsg_level == SOL_PACKET && part->cmsg_type == PACKET_AUXDATA)
+        const bool interrupted = ::ppoll(nullptr, 0, &PAUSE, &signals) < 0;
+        if (interrupted || std::chrono::steady_clock::now() >= deadline)
         {
-            return reinterpret_cast<const tpacket_auxdata*>(CMSG_DATA(part));
+            throw NoInterface("interface '" + socket.Interface() + "' is not in this network namespace" +
+                              (interrupted ? ", and a signal ended the waiting for it"
+                                           : ", not even after " + std::to_string(wait.count() / 1000) + " s") +
+                              "; there are: " + ExistingInterfaces());
         }
     }
-    return nullptr;
 }
 
 } // namespace
 
-int
-WaitForInterface(const std::string& name, std::chrono::milliseconds wait)
+PacketDevice::PacketDevice(const std::string& name, std::chrono::milliseconds wait, const sigset_t& signals)
+    : m_socket("interface '" + name + "'", name),
+      m_rooms(PacketSocket::BATCH),
+      m_arrivals(PacketSocket::BATCH)
 {
-    const auto deadline = std::chrono::steady_clock::now() + wait;
-    for (;;)
+    WaitFor(m_socket, wait, signals);
+    for (std::size_t index = 0; index < m_rooms.size(); ++index)
     {
-        if (const auto index = ::if_nametoindex(name.c_str()); index != 0)
-        {
-            return static_cast<int>(index);
-        }
-        if (std::chrono::steady_clock::now() >= deadline)
-        {
-            throw NoInterface("interface '" + name + "' is not in this network namespace, not even after " +
-                              std::to_string(wait.count() / 1000) + " s; there are: " + ExistingInterfaces());
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        m_arrivals[index].room = std::span(m_rooms[index]).subspan(VLAN_TAG);
     }
+    m_received.reserve(PacketSocket::BATCH);
+    m_socket.Bind();
 }
 
-PacketDevice::PacketDevice(const std::string& name, std::chrono::milliseconds wait)
-    : m_name(name),
-      m_slots(BATCH),
-      m_incoming(BATCH),
-      m_incomingParts(BATCH)
-{
-    const int index = WaitForInterface(name, wait);
-    for (std::size_t slot = 0; slot < BATCH; ++slot)
-    {
-        m_incomingParts[slot] = {m_slots[slot].bytes.data() + VLAN_TAG, MAXIMUM_FRAME};
-        m_incoming[slot].msg_hdr.msg_iov = &m_incomingParts[slot];
-        m_incoming[slot].msg_hdr.msg_iovlen = 1;
-    }
-    m_received.reserve(BATCH);
-    Open(index);
-}
-
-void
-PacketDevice::Open(int index)
-{
-    const auto on = "a packet socket on interface '" + m_name + "'";
-    // Protocol 0 receives nothing: no frame of another interface slips in before bind().
-    m_socket = Descriptor(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
-                          on + " (needs the capability NET_RAW)");
-    SetOption(m_socket, SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, on + ", PACKET_IGNORE_OUTGOING");
-    SetOption(m_socket, SOL_PACKET, PACKET_QDISC_BYPASS, 1, on + ", PACKET_QDISC_BYPASS");
-    SetOption(m_socket, SOL_PACKET, PACKET_AUXDATA, 1, on + ", PACKET_AUXDATA");
-    packet_mreq membership{};
-    membership.mr_ifindex = index;
-    membership.mr_type = PACKET_MR_PROMISC;
-    SetOption(m_socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, membership, on + ", promiscuous");
-    // Without the capability NET_ADMIN the host's limit applies, which is all that can be had then.
-    if (::setsockopt(m_socket.Get(), SOL_SOCKET, SO_RCVBUFFORCE, &RECEIVE_BUFFER, sizeof RECEIVE_BUFFER) < 0)
-    {
-        SetOption(m_socket, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER, on + ", receive buffer");
-    }
-    sockaddr_ll address{};
-    address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(ETH_P_ALL);
-    address.sll_ifindex = index;
-    Checked(::bind(m_socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), on + ", bind");
-}
-
-std::span<const std::span<const std::uint8_t>>
+std::span<const Bytes>
 PacketDevice::Receive()
 {
-    for (std::size_t slot = 0; slot < BATCH; ++slot)
-    {
-        m_incoming[slot].msg_hdr.msg_control = m_slots[slot].control.data();
-        m_incoming[slot].msg_hdr.msg_controllen = m_slots[slot].control.size();
-    }
     m_received.clear();
-    const int count = ::recvmmsg(m_socket.Get(), m_incoming.data(), BATCH, MSG_DONTWAIT | MSG_TRUNC, nullptr);
-    if (count < 0)
+    const auto count = m_socket.Receive(m_arrivals);
+    // An interface that was only set down may come back.
+    if (m_socket.WentDown() && m_socket.InterfaceState() == PacketSocket::State::Absent)
     {
-        if (errno == ENETDOWN)
-        {
-            FailIfGone();
-        }
-        else if (errno != EAGAIN && errno != EINTR)
-        {
-            Checked(count, "receiving on interface '" + m_name + "'");
-        }
-        return {};
+        throw NoInterface("interface '" + m_socket.Interface() + "' was removed while the router used it");
     }
-    for (std::size_t slot = 0; slot < static_cast<std::size_t>(count); ++slot)
+    for (const auto& arrival : std::span(m_arrivals).first(count))
     {
-        Accept(slot);
+        ++m_statistics.received;
+        if (arrival.length < ETHERNET_HEADER)
+        {
+            ++m_statistics.malformed;
+        }
+        else if (arrival.length > MAXIMUM_FRAME)
+        {
+            ++m_statistics.oversizeDrops;
+        }
+        else
+        {
+            m_received.push_back(arrival.frame);
+        }
     }
     return m_received;
 }
 
-/// The kernel reports "network is down" for an interface that was set down, which may come back, and for one that was removed.
 void
-PacketDevice::FailIfGone()
-{
-    if (::if_nametoindex(m_name.c_str()) == 0)
-    {
-        throw NoInterface("interface '" + m_name + "' was removed while the router used it");
-    }
-}
-
-void
-PacketDevice::Accept(std::size_t slot)
-{
-    const std::size_t length = m_incoming[slot].msg_len;
-    ++m_statistics.received;
-    if (length < ETH_HLEN)
-    {
-        ++m_statistics.malformed;
-        return;
-    }
-    auto* start = m_slots[slot].bytes.data() + VLAN_TAG;
-    const auto* auxiliary = Auxiliary(m_incoming[slot].msg_hdr);
-    const bool tagged = auxiliary != nullptr && (auxiliary->tp_status & TP_STATUS_VLAN_VALID) != 0;
-    if (length + (tagged ? VLAN_TAG : 0) > MAXIMUM_FRAME)
-    {
-        ++m_statistics.oversizeDrops;
-        return;
-    }
-    if (!tagged)
-    {
-        m_received.emplace_back(start, length);
-        return;
-    }
-    const bool ownProtocol = (auxiliary->tp_status & TP_STATUS_VLAN_TPID_VALID) != 0;
-    const std::array<std::uint16_t, 2> tag{htons(ownProtocol ? auxiliary->tp_vlan_tpid : ETH_P_8021Q),
-                                           htons(auxiliary->tp_vlan_tci)};
-    start -= VLAN_TAG;
-    std::memmove(start, start + VLAN_TAG, ETHERNET_ADDRESSES);
-    std::memcpy(start + ETHERNET_ADDRESSES, tag.data(), VLAN_TAG);
-    m_received.emplace_back(start, length + VLAN_TAG);
-}
-
-void
-PacketDevice::Send(std::span<const std::uint8_t> frame)
+PacketDevice::Send(Bytes frame)
 {
     m_outgoing.insert(m_outgoing.end(), frame.begin(), frame.end());
     m_outgoingLengths.push_back(frame.size());
-    if (m_outgoingLengths.size() == BATCH)
+    if (m_outgoingLengths.size() == PacketSocket::BATCH)
     {
         Flush();
     }
@@ -204,24 +102,18 @@ PacketDevice::Send(std::span<const std::uint8_t> frame)
 void
 PacketDevice::Flush()
 {
-    std::array<iovec, BATCH> parts;
-    std::array<mmsghdr, BATCH> messages{};
-    const std::size_t count = m_outgoingLengths.size();
-    std::uint8_t* at = m_outgoing.data();
-    for (std::size_t index = 0; index < count; ++index)
+    std::array<PacketSocket::Outgoing, PacketSocket::BATCH> frames;
+    const auto some = std::span(frames).first(m_outgoingLengths.size());
+    std::size_t at = 0;
+    for (std::size_t index = 0; index < some.size(); ++index)
     {
-        parts[index] = {at, m_outgoingLengths[index]};
-        messages[index].msg_hdr.msg_iov = &parts[index];
-        messages[index].msg_hdr.msg_iovlen = 1;
+        some[index].frame = Bytes(m_outgoing).subspan(at, m_outgoingLengths[index]);
         at += m_outgoingLengths[index];
     }
-    for (std::size_t index = 0; index < count;)
+    m_socket.Send(some);
+    for (const auto& frame : some)
     {
-        const int sent = ::sendmmsg(m_socket.Get(), messages.data() + index, static_cast<unsigned>(count - index), MSG_DONTWAIT);
-        // A refusal concerns the first frame that is left: too long for the interface, no buffer, interface down.
-        m_statistics.sent += sent > 0 ? static_cast<std::uint64_t>(sent) : 0;
-        m_statistics.sendDrops += sent > 0 || errno == EINTR ? 0 : 1;
-        index += sent > 0 ? static_cast<std::size_t>(sent) : (errno == EINTR ? 0 : 1);
+        ++(frame.taken ? m_statistics.sent : m_statistics.sendDrops);
     }
     m_outgoing.clear();
     m_outgoingLengths.clear();
@@ -230,13 +122,9 @@ PacketDevice::Flush()
 DeviceStatistics
 PacketDevice::Read()
 {
-    tpacket_stats kernel{};
-    socklen_t size = sizeof kernel;
-    // Reading sets the kernel's counters back to zero.
-    if (::getsockopt(m_socket.Get(), SOL_PACKET, PACKET_STATISTICS, &kernel, &size) == 0)
-    {
-        m_statistics.overloadDrops += kernel.tp_drops;
-    }
+    const auto drops = m_socket.TakeDrops();
+    m_statistics.received += drops;
+    m_statistics.overloadDrops += drops;
     return m_statistics;
 }
 

@@ -115,6 +115,13 @@ def test_handlers_change_what_the_router_does(router: Router) -> None:
         handlers.write("gate.active", "false")
 
 
+def test_a_source_that_is_active_from_the_start_starts_by_itself(tmp_path: Path) -> None:
+    configuration = tmp_path / "source.click"
+    configuration.write_text("RatedSource(RATE 100, LIMIT 20) -> count :: Counter -> Discard;")
+    with Namespace("source") as space, Router(space, tmp_path, configuration, {}) as router, router.handlers() as handlers:
+        wait_for(lambda: handlers.read("count.count") == "20", "the source's twenty packets")
+
+
 def test_refusals_are_errors_with_clicks_code(router: Router) -> None:
     with router.handlers() as handlers:
         with pytest.raises(HandlerRefused, match="No element named 'nobody'") as refused:

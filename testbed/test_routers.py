@@ -128,19 +128,28 @@ def test_something_else_at_the_socket_is_recognised(tmp_path: Path, says: bytes)
     ],
 )
 def test_a_broken_answer_is_an_error_not_a_wrong_value(tmp_path: Path, says: bytes, complaint: str) -> None:
-    with server(tmp_path / "s", GREETING + says), Handlers(tmp_path / "s") as handlers:
-        with pytest.raises(RouterUnreachable, match=complaint):
-            handlers.read("x.y")
+    with (
+        server(tmp_path / "s", GREETING + says),
+        Handlers(tmp_path / "s") as handlers,
+        pytest.raises(RouterUnreachable, match=complaint),
+    ):
+        handlers.read("x.y")
 
 
 def test_a_silent_router_is_not_waited_for_for_ever(tmp_path: Path) -> None:
-    with server(tmp_path / "s", GREETING, then_waits=True), Handlers(tmp_path / "s", timeout_s=0.05) as handlers:
-        with pytest.raises(RouterUnreachable, match="no answer"):
-            handlers.read("x.y")
+    with (
+        server(tmp_path / "s", GREETING, then_waits=True),
+        Handlers(tmp_path / "s", timeout_s=0.05) as handlers,
+        pytest.raises(RouterUnreachable, match="no answer"),
+    ):
+        handlers.read("x.y")
 
 
 def test_a_refusal_carries_clicks_words_and_code(tmp_path: Path) -> None:
     says = GREETING + b"520-CAPACITY: invalid number\r\n520 Write handler error\r\n"
-    with server(tmp_path / "s", says), Handlers(tmp_path / "s") as handlers:
-        with pytest.raises(HandlerRefused, match=r"write of Click handler q\.capacity refused \(520\): CAPACITY: invalid number"):
-            handlers.write("q.capacity", "x")
+    with (
+        server(tmp_path / "s", says),
+        Handlers(tmp_path / "s") as handlers,
+        pytest.raises(HandlerRefused, match=r"write of Click handler q\.capacity refused \(520\): CAPACITY: invalid number"),
+    ):
+        handlers.write("q.capacity", "x")
