@@ -17,6 +17,7 @@ namespace netboxit
 namespace
 {
 
+constexpr int FAILED = 1;
 constexpr int BAD_CONFIGURATION = 2;
 constexpr std::uint32_t DEFAULT_MTU = 1500;
 
@@ -84,15 +85,31 @@ void Conclude(const Configuration& configuration, Netbox& netbox, const Json& st
     WriteStatistics(configuration.statistics, statistics);
 }
 
+/// Whatever goes wrong before the loop runs is the configuration's fault.
+template <typename Maker>
+auto FromConfiguration(Maker make)
+{
+    try
+    {
+        return make();
+    }
+    catch (const std::exception& error)
+    {
+        throw BadConfiguration(error.what());
+    }
+}
+
 int RunVirtual(const Configuration& configuration, EventQueue& events)
 {
     EndSignal end;
     VirtualClock clock(events);
-    Netbox netbox(configuration, OpenCaptures(configuration), events, clock);
-    ScheduleChanges(configuration, netbox.TheSegment());
-    VirtualLoop loop(configuration, netbox, events, clock, end);
-    const auto status = loop.Run();
-    Conclude(configuration, netbox, netbox.Statistics());
+    const auto netbox = FromConfiguration(
+        [&] { return std::make_unique<Netbox>(configuration, OpenCaptures(configuration), events, clock); });
+    ScheduleChanges(configuration, netbox->TheSegment());
+    const auto loop = FromConfiguration(
+        [&] { return std::make_unique<VirtualLoop>(configuration, *netbox, events, clock, end); });
+    const auto status = loop->Run();
+    Conclude(configuration, *netbox, netbox->Statistics());
     return status;
 }
 
@@ -100,11 +117,15 @@ int RunReal(const Configuration& configuration, EventQueue& events)
 {
     EndSignal end;
     RealClock clock;
-    Netbox netbox(configuration, OpenInterfaces(configuration, end), events, clock);
-    ScheduleChanges(configuration, netbox.TheSegment());
-    RealLoop loop(configuration, netbox, events, clock, end);
-    const auto status = loop.Run();
-    Conclude(configuration, netbox, loop.Statistics());
+    const auto netbox = FromConfiguration(
+        [&] {
+            return std::make_unique<Netbox>(configuration, OpenInterfaces(configuration, end), events, clock);
+        });
+    ScheduleChanges(configuration, netbox->TheSegment());
+    const auto loop = FromConfiguration(
+        [&] { return std::make_unique<RealLoop>(configuration, *netbox, events, clock, end); });
+    const auto status = loop->Run();
+    Conclude(configuration, *netbox, loop->Statistics());
     return status;
 }
 
@@ -113,7 +134,7 @@ int Run(const std::string& path)
     const auto configuration = ReadConfiguration(path);
     const auto events = ns3::CreateObject<EventQueue>();
     ns3::Simulator::SetImplementation(events);
-    ns3::Simulator::Run(); // runs nothing, see EventQueue::Run
+    ns3::Simulator::Run();                                // runs nothing, see EventQueue::Run
     ns3::RngSeedManager::SetSeed(configuration.seed + 1); // ns-3 knows no seed 0
     ns3::RngSeedManager::SetRun(1);
     return configuration.clock == ClockKind::Real ? RunReal(configuration, *events)
@@ -139,9 +160,14 @@ int main(int argc, char** argv)
     {
         return 0;
     }
-    catch (const std::exception& error)
+    catch (const netboxit::BadConfiguration& error)
     {
         std::cerr << argv[0] << ": " << error.what() << std::endl;
         return netboxit::BAD_CONFIGURATION;
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << argv[0] << ": " << error.what() << std::endl;
+        return netboxit::FAILED;
     }
 }

@@ -32,15 +32,15 @@ constexpr int LATENESS_OVER_LIMIT = 3;
 
 RealLoop::RealLoop(
     const Configuration& configuration, Netbox& netbox, EventQueue& events, RealClock& clock, EndSignal& end)
-    : m_name(configuration.name), m_technology(configuration.technology), m_realtime(configuration.realtime),
-      m_netbox(netbox), m_events(events), m_clock(clock), m_end(end), m_thread(configuration.realtime)
+    : m_realtime(configuration.realtime), m_netbox(netbox), m_events(events), m_clock(clock), m_end(end),
+      m_thread(configuration.realtime), m_methods(configuration, netbox, events, m_thread), m_landing(BATCH)
 {
     if (!configuration.control.empty())
     {
         m_control.emplace(configuration.control,
                           [this](const auto& method, const auto& params) { return Call(method, params); });
     }
-    for (auto& landing : m_landing = std::vector<Reception>(BATCH))
+    for (auto& landing : m_landing)
     {
         landing.slot = m_netbox.TakeSlot();
     }
@@ -250,67 +250,7 @@ Json RealLoop::Call(const std::string& method, const Json& params)
     {
         m_events.AdvanceTo(now);
     }
-    if (method == "status")
-    {
-        return Status();
-    }
-    if (method == "statistics")
-    {
-        return Statistics();
-    }
-    if (method == "set")
-    {
-        return Set(params);
-    }
-    if (method == "reset")
-    {
-        m_netbox.TheLateness().Reset();
-        return Json::object();
-    }
-    throw json_rpc::Refusal{json_rpc::Code::MethodNotFound,
-                            "no method \"" + method + "\": there are status, statistics, set and reset"};
-}
-
-Json RealLoop::Statistics()
-{
-    auto statistics = m_netbox.Statistics();
-    statistics["scheduler"] = m_thread.Usage();
-    return statistics;
-}
-
-Json RealLoop::Status()
-{
-    auto ports = Json::array();
-    for (const auto& port : m_netbox.Ports())
-    {
-        ports.push_back(port->Describe());
-    }
-    return {{"name", m_name},
-            {"technology", m_technology},
-            {"clock", "real"},
-            {"simulated_s", static_cast<double>(m_events.NowNs()) / SECOND},
-            {"scheduler", m_thread.Describe()},
-            {"ports", ports},
-            {"ready", m_netbox.TheSegment().Ready()}};
-}
-
-Json RealLoop::Set(const Json& params)
-{
-    const auto parameter = params.find("parameter");
-    const auto value = params.find("value");
-    if (parameter == params.end() || !parameter->is_string() || value == params.end())
-    {
-        throw json_rpc::Refusal{json_rpc::Code::InvalidParams, "set takes parameter (a text) and value"};
-    }
-    try
-    {
-        m_netbox.TheSegment().Set(parameter->get<std::string>(), *value);
-    }
-    catch (const std::invalid_argument& error)
-    {
-        throw json_rpc::Refusal{json_rpc::Code::InvalidParams, error.what()};
-    }
-    return {{"parameter", *parameter}, {"value", *value}};
+    return m_methods.Call(method, params);
 }
 
 } // namespace netboxit

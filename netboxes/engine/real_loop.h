@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "control_methods.h"
 #include "control_socket.h"
 #include "loop.h"
 #include "realtime_thread.h"
@@ -13,7 +14,6 @@ namespace netboxit
 class RealLoop : public Loop
 {
   public:
-    /// `control`: a path, or empty for none.
     RealLoop(const Configuration& configuration,
              Netbox& netbox,
              EventQueue& events,
@@ -23,7 +23,10 @@ class RealLoop : public Loop
     int Run() override;
 
     /// What the control method `statistics` answers.
-    Json Statistics();
+    Json Statistics()
+    {
+        return m_methods.Statistics();
+    }
 
   private:
     /// A frame that waits for the simulation to reach the time of its arrival.
@@ -55,17 +58,14 @@ class RealLoop : public Loop
     void Housekeep();
 
     Json Call(const std::string& method, const Json& params);
-    Json Status();
-    Json Set(const Json& params);
 
-    std::string m_name;
-    std::string m_technology;
     RealtimeConfiguration m_realtime;
     Netbox& m_netbox;
     EventQueue& m_events;
     RealClock& m_clock;
     EndSignal& m_end;
     RealtimeThread m_thread;
+    ControlMethods m_methods;
     bool m_ended{false};
     std::optional<ControlSocket> m_control;
 

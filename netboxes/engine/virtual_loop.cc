@@ -25,11 +25,11 @@ VirtualLoop::VirtualLoop(const Configuration& configuration,
     : m_duration(configuration.duration), m_start(configuration.start), m_netbox(netbox), m_events(events),
       m_clock(clock), m_end(end)
 {
+    OpenInputs();
 }
 
 int VirtualLoop::Run()
 {
-    Open();
     for (unsigned step = 0; !m_events.IsStopped(); ++step)
     {
         if (step % STEPS_BETWEEN_SIGNALS == 0 && m_end.HasCome())
@@ -60,7 +60,7 @@ int VirtualLoop::Run()
     return 0;
 }
 
-void VirtualLoop::Open()
+void VirtualLoop::OpenInputs()
 {
     for (const auto& port : m_netbox.Ports())
     {

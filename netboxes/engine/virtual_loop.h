@@ -26,7 +26,7 @@ class VirtualLoop : public Loop
         bool ended{false};
     };
 
-    void Open();
+    void OpenInputs();
     void Fetch(Input& input);
     /// The input with the earliest frame, the first of them in the order of stations; null when all have
     /// ended.
