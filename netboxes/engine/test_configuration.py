@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from netboxes.engine.virtual import program
+from netboxes.engine.virtual import program, udp
+from results import pcapng
 
 GOOD: dict[str, Any] = {
     "name": "x",
@@ -71,3 +72,12 @@ def test_what_is_not_json_is_refused(tmp_path: Path) -> None:
     ran = start(tmp_path, "{name: x}")
     assert ran.returncode == 2
     assert "is not JSON" in ran.stderr
+
+
+def test_a_capture_that_is_not_in_order_of_time_ends_the_run_with_a_remedy(tmp_path: Path) -> None:
+    pcapng.write(tmp_path / "in.pcapng", [(1000, udp(1, 2)), (3000, udp(1, 2)), (2000, udp(1, 2))])
+    configuration = copy.deepcopy(GOOD)
+    configuration["stations"][0]["port"]["input"] = str(tmp_path / "in.pcapng")
+    ran = start(tmp_path, json.dumps(configuration))
+    assert ran.returncode == 1
+    assert "in.pcapng: its packets are not in order of time; sort them with reordercap" in ran.stderr
