@@ -3,8 +3,10 @@
 
 #include "ns3/packet.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace netboxit
 {
@@ -57,6 +59,15 @@ enum class Loss : std::uint8_t
     Unsupported, ///< the medium cannot carry such a frame (too long, for instance)
     Unknown,     ///< nothing more was heard of it: its slot expired
 };
+
+/// What statistics call the reasons, by their value.
+inline constexpr std::array<std::string_view, 8> LOSS_NAMES{
+    "", "on_air", "queue_full", "queue_expired", "retry_limit", "outage", "unsupported", "unknown"};
+
+inline constexpr std::string_view NameOf(Loss reason)
+{
+    return LOSS_NAMES[static_cast<std::size_t>(reason)];
+}
 
 /// The packet that stands for a frame inside ns-3: 12 bytes that name the slot, then virtual zero bytes up to `length`.
 /// Shorter frames take MINIMUM_TOKEN bytes on the medium.

@@ -254,12 +254,10 @@ Json Netbox::Statistics()
                          {"checksums_missing", counted.checksumsMissing}});
     }
     Json lost = Json::object();
-    constexpr std::array names{
-        "", "on_air", "queue_full", "queue_expired", "retry_limit", "outage", "unsupported", "unknown"};
-    static_assert(names.size() == std::tuple_size_v<decltype(m_counters.lost)>);
-    for (std::size_t reason = 1; reason < names.size(); ++reason)
+    static_assert(LOSS_NAMES.size() == std::tuple_size_v<decltype(m_counters.lost)>);
+    for (std::size_t reason = 1; reason < LOSS_NAMES.size(); ++reason)
     {
-        lost[names[reason]] = m_counters.lost[reason];
+        lost[LOSS_NAMES[reason]] = m_counters.lost[reason];
     }
     return {{"segment", m_segment->Read()},
             {"ports", ports},

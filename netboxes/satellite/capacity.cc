@@ -7,8 +7,7 @@ namespace netboxit
 {
 
 ConstantCapacity::ConstantCapacity(std::uint32_t bitsPerSlot, double rate)
-    : m_bitsPerSlot(bitsPerSlot),
-      m_rate(rate)
+    : m_bitsPerSlot(bitsPerSlot), m_rate(rate)
 {
 }
 
@@ -32,7 +31,8 @@ void ConstantCapacity::SetRate(double rate, ns3::Time now)
 
 ns3::Time ConstantCapacity::Start(std::int64_t slot) const
 {
-    return m_origin + ns3::NanoSeconds(std::llround(static_cast<double>(slot) * m_bitsPerSlot / m_rate * 1e9));
+    return m_origin +
+           ns3::NanoSeconds(std::llround(static_cast<double>(slot) * m_bitsPerSlot / m_rate * 1e9));
 }
 
 } // namespace netboxit

@@ -15,7 +15,8 @@ struct Slot
     ns3::Time end;
 };
 
-/// When a station may transmit: what the network control centre assigns to it. Assignment on request (RBDC, VBDC) will be another kind.
+/// When a station may transmit: what the network control centre assigns to it. Assignment on request (RBDC,
+/// VBDC) will be another kind.
 class Capacity
 {
   public:
@@ -27,8 +28,9 @@ class Capacity
     virtual double Rate() const = 0;
 };
 
-/// Slots of equal size one after the other without end: constant rate assignment (CRA) of a terminal, or the continuous TDM of the
-/// forward channel. They are computed when somebody asks, so that an idle link has no events.
+/// Slots of equal size one after the other without end: constant rate assignment (CRA) of a terminal, or the
+/// continuous TDM of the forward channel. They are computed when somebody asks, so that an idle link has no
+/// events.
 class ConstantCapacity : public Capacity
 {
   public:
@@ -36,7 +38,10 @@ class ConstantCapacity : public Capacity
 
     Slot Next(ns3::Time notBefore) const override;
     void SetRate(double rate, ns3::Time now) override;
-    double Rate() const override { return m_rate; }
+    double Rate() const override
+    {
+        return m_rate;
+    }
 
   private:
     ns3::Time Start(std::int64_t slot) const;

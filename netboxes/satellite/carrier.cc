@@ -12,12 +12,8 @@ Carrier::Carrier(std::unique_ptr<Capacity> capacity,
                  TransmitQueue queue,
                  double queueTime,
                  Departure departure)
-    : m_capacity(std::move(capacity)),
-      m_encapsulation(encapsulation),
-      m_slotPayload(slotPayload),
-      m_queue(std::move(queue)),
-      m_queueTime(queueTime),
-      m_departure(std::move(departure)),
+    : m_capacity(std::move(capacity)), m_encapsulation(encapsulation), m_slotPayload(slotPayload),
+      m_queue(std::move(queue)), m_queueTime(queueTime), m_departure(std::move(departure)),
       m_packer(encapsulation)
 {
 }

@@ -14,7 +14,8 @@ namespace netboxit
 class Carrier
 {
   public:
-    /// Called at the start of a slot, for each packet that the slot completes, with the time at which the slot will have been sent.
+    /// Called at the start of a slot, for each packet that the slot completes, with the time at which the
+    /// slot will have been sent.
     using Departure = std::function<void(const Packet&, ns3::Time sent)>;
 
     Carrier(std::unique_ptr<Capacity> capacity,
@@ -24,12 +25,18 @@ class Carrier
             double queueTime,
             Departure departure);
 
-    bool Carries(const Frame& frame) const { return m_encapsulation.Carries(frame); }
+    bool Carries(const Frame& frame) const
+    {
+        return m_encapsulation.Carries(frame);
+    }
     /// False when the queue has no room for the packet.
     bool Enqueue(const Packet& packet);
     void SetRate(double rate);
 
-    const TransmitQueue& Queue() const { return m_queue; }
+    const TransmitQueue& Queue() const
+    {
+        return m_queue;
+    }
     /// Share of the slots' payload that carried packets and their headers, since the start.
     double Utilisation() const;
 

@@ -9,7 +9,8 @@ namespace netboxit
 namespace
 {
 
-/// Protocols for which RLE has a type of one byte (ETSI TS 103 179, protocol type compression): IPv4, ARP, IPv6, VLAN tag.
+/// Protocols for which RLE has a type of one byte (ETSI TS 103 179, protocol type compression): IPv4, ARP,
+/// IPv6, VLAN tag.
 bool HasCompressedType(std::uint16_t etherType)
 {
     return etherType == 0x0800 || etherType == 0x0806 || etherType == 0x86DD || etherType == 0x8100;
@@ -17,9 +18,9 @@ bool HasCompressedType(std::uint16_t etherType)
 
 } // namespace
 
-/// PPDU headers: 2 bytes, or 4 with total length and flags in a START PPDU. ALPDU: protocol type compressed to 1 byte, for other
-/// protocols an escape and 2 bytes; label implied by the burst's owner; sequence number of 1 byte after a fragmented packet.
-/// The total length has 12 bits.
+/// PPDU headers: 2 bytes, or 4 with total length and flags in a START PPDU. ALPDU: protocol type compressed
+/// to 1 byte, for other protocols an escape and 2 bytes; label implied by the burst's owner; sequence number
+/// of 1 byte after a fragmented packet. The total length has 12 bits.
 const Encapsulation RLE{.complete = 2,
                         .start = 4,
                         .continuation = 2,
@@ -28,8 +29,9 @@ const Encapsulation RLE{.complete = 2,
                         .trailer = 1,
                         .longestField = 4095};
 
-/// Fixed part and length: 2 bytes; fragment identity 1 byte; total length 2 bytes in the first fragment; protocol type 2 bytes and a
-/// label of 3 bytes (LT = 01, as long as DVB-RCS2's SVN-MAC); CRC-32 after a fragmented packet. The length has 12 bits.
+/// Fixed part and length: 2 bytes; fragment identity 1 byte; total length 2 bytes in the first fragment;
+/// protocol type 2 bytes and a label of 3 bytes (LT = 01, as long as DVB-RCS2's SVN-MAC); CRC-32 after a
+/// fragmented packet. The length has 12 bits.
 const Encapsulation GSE{.complete = 2,
                         .start = 5,
                         .continuation = 3,
@@ -76,7 +78,8 @@ std::uint32_t Packer::PutFirst(std::uint32_t room)
     }
     m_started = true;
     m_left += m_encapsulation.trailer;
-    // A packet that would just fit into a START fragment still needs an END one: leave a byte and the trailer for it.
+    // A packet that would just fit into a START fragment still needs an END one: leave a byte and the trailer
+    // for it.
     const auto taken = std::min(room - m_encapsulation.start, m_left - m_encapsulation.trailer - 1);
     m_left -= taken;
     return m_encapsulation.start + taken;

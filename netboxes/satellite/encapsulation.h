@@ -43,16 +43,19 @@ extern const Encapsulation GSE;
 class Packer
 {
   public:
-    explicit Packer(const Encapsulation& encapsulation)
-        : m_encapsulation(encapsulation)
+    explicit Packer(const Encapsulation& encapsulation) : m_encapsulation(encapsulation)
     {
     }
 
     /// True while a packet is begun and not ended: only then is Begin not allowed.
-    bool IsBusy() const { return m_packet.has_value(); }
+    bool IsBusy() const
+    {
+        return m_packet.has_value();
+    }
     void Begin(const Packet& packet);
-    /// Puts as much of the current packet as fits into `room` bytes, and returns how many bytes it took: 0 when not even a
-    /// fragment fits, so that the rest is padding. When this ended the packet, Ended returns it once.
+    /// Puts as much of the current packet as fits into `room` bytes, and returns how many bytes it took: 0
+    /// when not even a fragment fits, so that the rest is padding. When this ended the packet, Ended returns
+    /// it once.
     std::uint32_t Put(std::uint32_t room);
     std::optional<Packet> Ended();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/segment.h"
+#include "../engine/live_number.h"
 
 #include "carrier.h"
 #include "waveforms.h"
@@ -7,10 +7,8 @@
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
 
-#include <algorithm>
 #include <array>
 #include <map>
-#include <sstream>
 
 namespace netboxit
 {
@@ -23,56 +21,13 @@ constexpr std::uint32_t BBHEADER_BITS = 80;
 /// Random streams: one a station, for what it sends.
 constexpr std::int64_t FIRST_STREAM = 2000;
 
-/// A number that can be changed while the link runs; the limits are those of parameters.py.
-struct LiveNumber
-{
-    std::string_view name;
-    double minimum;
-    double maximum;
-    std::string_view unit;
-};
-
+/// The limits are those of parameters.py.
 constexpr std::array LIVE_NUMBERS{
     LiveNumber{"delay", 0.0, 5.0, "s"},
     LiveNumber{"return_rate", 1e3, 1e9, "bit/s"},
     LiveNumber{"forward_rate", 1e3, 1e9, "bit/s"},
     LiveNumber{"packet_error_rate", 0.0, 1.0, ""},
 };
-
-double CheckedNumber(std::string_view name, const Json& value)
-{
-    const auto live = std::ranges::find(LIVE_NUMBERS, name, &LiveNumber::name);
-    if (live == LIVE_NUMBERS.end())
-    {
-        throw UnknownParameter("satellite: no live parameter '" + std::string(name) +
-                               "'; there are delay, return_rate, forward_rate, packet_error_rate and outage");
-    }
-    if (!value.is_number() || value.get<double>() < live->minimum || value.get<double>() > live->maximum)
-    {
-        std::ostringstream message;
-        message << "satellite: " << name << " cannot be " << value << "; it is a number from " << live->minimum << " to "
-                << live->maximum << ' ' << live->unit;
-        throw OutOfRange(message.str());
-    }
-    return value;
-}
-
-std::string NameOf(Loss reason)
-{
-    switch (reason)
-    {
-    case Loss::OnAir:
-        return "on_air";
-    case Loss::QueueFull:
-        return "queue_full";
-    case Loss::Outage:
-        return "outage";
-    case Loss::Unsupported:
-        return "unsupported";
-    default:
-        return "other";
-    }
-}
 
 } // namespace
 
@@ -118,10 +73,8 @@ class SatelliteSegment : public Segment
 };
 
 SatelliteSegment::SatelliteSegment(const SegmentSetup& setup)
-    : m_fates(setup.fates),
-      m_mesh(setup.parameters.at("connectivity") == "mesh"),
-      m_delay(setup.parameters.at("delay")),
-      m_packetErrorRate(setup.parameters.at("packet_error_rate")),
+    : m_fates(setup.fates), m_mesh(setup.parameters.at("connectivity") == "mesh"),
+      m_delay(setup.parameters.at("delay")), m_packetErrorRate(setup.parameters.at("packet_error_rate")),
       m_outage(setup.parameters.at("outage"))
 {
     for (StationId id = 0; id < setup.stations.size(); ++id)
@@ -142,7 +95,9 @@ SatelliteSegment::SatelliteSegment(const SegmentSetup& setup)
     }
 }
 
-std::unique_ptr<Carrier> SatelliteSegment::MakeCarrier(StationId sender, const Json& parameters, std::size_t classes)
+std::unique_ptr<Carrier> SatelliteSegment::MakeCarrier(StationId sender,
+                                                       const Json& parameters,
+                                                       std::size_t classes)
 {
     const bool forward = sender == m_gateway;
     const auto bbframe = BbframeBits(parameters.at("forward_frame"), parameters.at("forward_code_rate"));
@@ -155,7 +110,8 @@ std::unique_ptr<Carrier> SatelliteSegment::MakeCarrier(StationId sender, const J
                                      payload,
                                      TransmitQueue(classes, parameters.at("priority")),
                                      parameters.at("queue_time"),
-                                     [this, sender](const Packet& packet, ns3::Time sent) { Depart(sender, packet, sent); });
+                                     [this, sender](const Packet& packet, ns3::Time sent)
+                                     { Depart(sender, packet, sent); });
 }
 
 void SatelliteSegment::Transmit(StationId from, Destination to, const Frame& frame)
@@ -188,7 +144,8 @@ void SatelliteSegment::Depart(StationId sender, const Packet& packet, ns3::Time 
         return;
     }
     const auto arrival = sent + ns3::Seconds(m_delay);
-    ns3::Simulator::Schedule(arrival - ns3::Simulator::Now(), &SatelliteSegment::Arrive, this, sender, packet);
+    ns3::Simulator::Schedule(
+        arrival - ns3::Simulator::Now(), &SatelliteSegment::Arrive, this, sender, packet);
 }
 
 void SatelliteSegment::Arrive(StationId sender, const Packet& packet)
@@ -229,7 +186,8 @@ void SatelliteSegment::ArriveAtHub(StationId terminal, const Packet& packet)
         m_fates.Deliver(packet.frame.slot, m_gateway);
     }
     const bool hasOtherTerminals = m_stations.size() > 2;
-    if ((packet.to.IsEveryone() && hasOtherTerminals) || (packet.to.station && *packet.to.station != m_gateway))
+    if ((packet.to.IsEveryone() && hasOtherTerminals) ||
+        (packet.to.station && *packet.to.station != m_gateway))
     {
         Send(m_gateway, packet);
     }
@@ -280,7 +238,7 @@ void SatelliteSegment::Set(std::string_view parameter, const Json& value)
         m_outage = value;
         return;
     }
-    const double number = CheckedNumber(parameter, value);
+    const double number = CheckLive("satellite", LIVE_NUMBERS, parameter, value, "outage");
     if (parameter == "delay")
     {
         m_delay = number;
@@ -309,7 +267,7 @@ Json SatelliteSegment::Read() const
         Json lost = Json::object();
         for (const auto& [reason, count] : station.lost)
         {
-            lost[NameOf(reason)] = count;
+            lost[std::string(NameOf(reason))] = count;
         }
         stations[station.name] = {{"queued", station.carrier->Queue().Packets()},
                                   {"queued_bytes", station.carrier->Queue().Bytes()},

@@ -169,7 +169,7 @@ def test_live_changes_of_delay_and_rates() -> None:
         ("return_rate", 999.0, "from 1000 to 1e+09 bit/s"),
         ("packet_error_rate", 1.1, "from 0 to 1"),
         ("outage", 1, "true or false"),
-        ("return_waveform", 3, "there are delay, return_rate"),
+        ("return_waveform", 3, "there are delay return_rate forward_rate packet_error_rate outage"),
     ],
 )
 def test_bad_live_changes_are_refused_with_what_is_permitted(parameter: str, value: object, message: str) -> None:

@@ -6,8 +6,7 @@
 namespace netboxit
 {
 
-TransmitQueue::TransmitQueue(std::size_t classes, bool priority)
-    : m_lines(priority ? classes : 1)
+TransmitQueue::TransmitQueue(std::size_t classes, bool priority) : m_lines(priority ? classes : 1)
 {
 }
 

@@ -10,15 +10,16 @@
 namespace netboxit
 {
 
-/// Packets waiting for a carrier: in one line, or in one line a traffic class of which the first non-empty one is served.
-/// A packet that finds no room in its line is dropped.
+/// Packets waiting for a carrier: in one line, or in one line a traffic class of which the first non-empty
+/// one is served. A packet that finds no room in its line is dropped.
 class TransmitQueue
 {
   public:
     /// `classes` lines when there is priority.
     TransmitQueue(std::size_t classes, bool priority);
 
-    /// False when there is no room. An empty line takes any packet, however small `limit` (bytes of layer 3) is.
+    /// False when there is no room. An empty line takes any packet, however small `limit` (bytes of layer 3)
+    /// is.
     bool Push(const Packet& packet, double limit);
     /// Nothing when all lines are empty.
     std::optional<Packet> Pop();

@@ -55,7 +55,9 @@ std::string DataMode(const CellPlan& plan)
         const auto family = plan.standard == "802.11g" ? "ErpOfdmRate" : "OfdmRate";
         return family + std::to_string(std::lround(plan.rate / 1e6)) + "Mbps";
     }
-    const auto family = plan.standard == "802.11n" ? "HtMcs" : plan.standard == "802.11ac" ? "VhtMcs" : "HeMcs";
+    const auto family = plan.standard == "802.11n"    ? "HtMcs"
+                        : plan.standard == "802.11ac" ? "VhtMcs"
+                                                      : "HeMcs";
     return family + std::to_string(plan.mcs);
 }
 
@@ -64,7 +66,8 @@ void ChooseRateControl(ns3::WifiHelper& wifi, const CellPlan& plan)
     const ns3::UintegerValue rtsThreshold(plan.rtsThreshold);
     if (plan.rateControl == "constant")
     {
-        // The control mode is that of RTS frames: the most robust one that every station of the band understands.
+        // The control mode is that of RTS frames: the most robust one that every station of the band
+        // understands.
         wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
                                      "DataMode",
                                      ns3::StringValue(DataMode(plan)),
@@ -103,9 +106,8 @@ ns3::YansWifiPhyHelper PhyOf(const CellPlan& plan, const ns3::Ptr<ns3::YansWifiC
     ns3::YansWifiPhyHelper phy;
     phy.SetChannel(channel);
     phy.SetErrorRateModel(ERROR_MODELS.at(plan.errorModel));
-    phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel",
-                                  "MinimumRssi",
-                                  ns3::DoubleValue(plan.sensitivity));
+    phy.SetPreambleDetectionModel(
+        "ns3::ThresholdPreambleDetectionModel", "MinimumRssi", ns3::DoubleValue(plan.sensitivity));
     phy.Set("ChannelSettings", ns3::StringValue(ChannelSettings(plan)));
     phy.Set("TxGain", ns3::DoubleValue(plan.antennaGain));
     phy.Set("RxGain", ns3::DoubleValue(plan.antennaGain));
@@ -173,24 +175,16 @@ ns3::Ptr<ns3::WifiNetDevice> InstallOne(const CellPlan& plan,
 } // namespace
 
 CellPlan::CellPlan(const Json& parameters, const std::vector<std::string>& stationNames)
-    : standard(parameters.at("standard")),
-      band(parameters.at("band")),
+    : standard(parameters.at("standard")), band(parameters.at("band")),
       channel(parameters.at("channel").is_null() ? 0 : parameters.at("channel").get<std::uint16_t>()),
-      channelWidth(parameters.at("channel_width")),
-      propagation(parameters.at("propagation")),
-      pathLossExponent(parameters.at("path_loss_exponent")),
-      antennaGain(parameters.at("antenna_gain")),
-      noiseFigure(parameters.at("noise_figure")),
-      sensitivity(parameters.at("sensitivity")),
-      errorModel(parameters.at("error_model")),
-      rateControl(parameters.at("rate_control")),
+      channelWidth(parameters.at("channel_width")), propagation(parameters.at("propagation")),
+      pathLossExponent(parameters.at("path_loss_exponent")), antennaGain(parameters.at("antenna_gain")),
+      noiseFigure(parameters.at("noise_figure")), sensitivity(parameters.at("sensitivity")),
+      errorModel(parameters.at("error_model")), rateControl(parameters.at("rate_control")),
       rate(parameters.at("rate").is_null() ? 0.0 : parameters.at("rate").get<double>()),
-      mcs(parameters.at("mcs").is_null() ? 0 : parameters.at("mcs").get<int>()),
-      qos(parameters.at("qos")),
-      retryLimit(parameters.at("retry_limit")),
-      rtsThreshold(parameters.at("rts_threshold").get<double>()),
-      queueSize(parameters.at("queue_size")),
-      queueLifetime(parameters.at("queue_lifetime"))
+      mcs(parameters.at("mcs").is_null() ? 0 : parameters.at("mcs").get<int>()), qos(parameters.at("qos")),
+      retryLimit(parameters.at("retry_limit")), rtsThreshold(parameters.at("rts_threshold").get<double>()),
+      queueSize(parameters.at("queue_size")), queueLifetime(parameters.at("queue_lifetime"))
 {
     for (const auto& name : stationNames)
     {

@@ -16,7 +16,8 @@ ns3::TypeId QueueScheduler::GetTypeId()
     return id;
 }
 
-ns3::Ptr<ns3::WifiMpdu> QueueScheduler::HasToDropBeforeEnqueuePriv(ns3::AcIndex ac, ns3::Ptr<ns3::WifiMpdu> newest)
+ns3::Ptr<ns3::WifiMpdu> QueueScheduler::HasToDropBeforeEnqueuePriv(ns3::AcIndex ac,
+                                                                   ns3::Ptr<ns3::WifiMpdu> newest)
 {
     const auto queue = GetWifiMacQueue(ac);
     if (queue->ns3::QueueBase::GetNPackets() < queue->GetMaxSize().GetValue())

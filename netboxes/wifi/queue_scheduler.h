@@ -8,8 +8,8 @@
 namespace netboxit
 {
 
-/// First come, first served, as ns-3's own, which however discards frames for which a queue has no room without telling anybody.
-/// This one traces them.
+/// First come, first served, as ns-3's own, which however discards frames for which a queue has no room
+/// without telling anybody. This one traces them.
 class QueueScheduler : public ns3::FcfsWifiQueueScheduler
 {
   public:
@@ -17,7 +17,8 @@ class QueueScheduler : public ns3::FcfsWifiQueueScheduler
 
   private:
     /// Drops the newest data frame, or the oldest one to make room for management and control.
-    ns3::Ptr<ns3::WifiMpdu> HasToDropBeforeEnqueuePriv(ns3::AcIndex ac, ns3::Ptr<ns3::WifiMpdu> newest) override;
+    ns3::Ptr<ns3::WifiMpdu> HasToDropBeforeEnqueuePriv(ns3::AcIndex ac,
+                                                       ns3::Ptr<ns3::WifiMpdu> newest) override;
     ns3::Ptr<ns3::WifiMpdu> OldestWaiting(ns3::AcIndex ac) const;
 
     ns3::TracedCallback<ns3::Ptr<const ns3::WifiMpdu>> m_overflow;

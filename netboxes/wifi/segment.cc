@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/segment.h"
+#include "../engine/live_number.h"
 
 #include "cell.h"
 #include "station.h"
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 
 namespace netboxit
 {
@@ -20,40 +19,10 @@ namespace
 {
 
 /// What can be changed while the cell runs; the limits are those of parameters.py.
-struct LiveParameter
-{
-    std::string_view name;
-    double minimum;
-    double maximum;
-    std::string_view unit;
+constexpr std::array LIVE_NUMBERS{
+    LiveNumber{"distance", 1.0, 100e3, "m"},
+    LiveNumber{"tx_power", -20.0, 36.0, "dBm"},
 };
-
-constexpr std::array LIVE_PARAMETERS{
-    LiveParameter{"distance", 1.0, 100e3, "m"},
-    LiveParameter{"tx_power", -20.0, 36.0, "dBm"},
-};
-
-const LiveParameter& FindLive(std::string_view name)
-{
-    const auto found = std::ranges::find(LIVE_PARAMETERS, name, &LiveParameter::name);
-    if (found == LIVE_PARAMETERS.end())
-    {
-        throw UnknownParameter("wifi: no live parameter '" + std::string(name) + "'; there are distance and tx_power");
-    }
-    return *found;
-}
-
-double Checked(const LiveParameter& parameter, const Json& value)
-{
-    if (!value.is_number() || value.get<double>() < parameter.minimum || value.get<double>() > parameter.maximum)
-    {
-        std::ostringstream message;
-        message << "wifi: " << parameter.name << " cannot be " << value << "; it is a number from " << parameter.minimum
-                << " to " << parameter.maximum << " " << parameter.unit;
-        throw OutOfRange(message.str());
-    }
-    return value;
-}
 
 } // namespace
 
@@ -62,23 +31,25 @@ class WifiSegment : public Segment
 {
   public:
     explicit WifiSegment(const SegmentSetup& setup)
-        : m_names(setup.stations),
-          m_plan(setup.parameters, setup.stations)
+        : m_names(setup.stations), m_plan(setup.parameters, setup.stations)
     {
         const auto devices = BuildCell(m_plan);
         for (StationId id = 0; id < devices.size(); ++id)
         {
-            m_stations.push_back(
-                std::make_unique<Station>(id, m_plan.stations[id].accessPoint, devices[id], m_cell, setup.fates));
+            m_stations.push_back(std::make_unique<Station>(
+                id, m_plan.stations[id].accessPoint, devices[id], m_cell, setup.fates));
             m_cell.Add(*m_stations.back());
         }
     }
 
-    void Transmit(StationId from, Destination to, const Frame& frame) override { m_stations.at(from)->Send(to, frame); }
+    void Transmit(StationId from, Destination to, const Frame& frame) override
+    {
+        m_stations.at(from)->Send(to, frame);
+    }
 
     void Set(std::string_view parameter, const Json& value) override
     {
-        const double checked = Checked(FindLive(parameter), value);
+        const double checked = CheckLive("wifi", LIVE_NUMBERS, parameter, value);
         for (StationId id = 0; id < m_stations.size(); ++id)
         {
             auto& plan = m_plan.stations[id];
@@ -117,17 +88,20 @@ class WifiSegment : public Segment
     }
 
   private:
-    /// How strong the access point's latest frame was at a station, and its ratio to thermal noise (-174 dBm/Hz at 290 K) and noise figure.
+    /// How strong the access point's latest frame was at a station, and its ratio to thermal noise (-174
+    /// dBm/Hz at 290 K) and noise figure.
     Json Signal(const Station& station) const
     {
-        const auto accessPoint = std::ranges::find_if(m_stations, [](const auto& s) { return s->IsAccessPoint(); });
+        const auto accessPoint =
+            std::ranges::find_if(m_stations, [](const auto& s) { return s->IsAccessPoint(); });
         const auto& device = station.Device();
         const auto signal = device->GetRemoteStationManager()->GetMostRecentRssi((*accessPoint)->Address());
         if (!signal)
         {
             return Json::object();
         }
-        const double noise = -173.975 + 10.0 * std::log10(device->GetPhy()->GetChannelWidth() * 1e6) + m_plan.noiseFigure;
+        const double noise =
+            -173.975 + 10.0 * std::log10(device->GetPhy()->GetChannelWidth() * 1e6) + m_plan.noiseFigure;
         return {{"signal", *signal}, {"snr", *signal - noise}};
     }
 

@@ -15,7 +15,6 @@
 #include "ns3/wifi-utils.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace netboxit
 {
@@ -24,9 +23,10 @@ namespace
 {
 
 constexpr std::uint32_t LLC_SNAP = 8; ///< IEEE 802.2 and RFC 1042
-/// Longest MSDU, LLC/SNAP included (IEEE 802.11-2020, 9.2.4.7.1, Table 9-25: MaximumMSDUSize).
+/// Longest MSDU, LLC/SNAP included (IEEE 802.11-2020, 9.2.4, maximum data unit sizes).
 constexpr std::uint32_t MAXIMUM_MSDU = 2304;
-/// A group-addressed frame is on the air for at most 5.484 ms (aPPDUMaxTime) and is not acknowledged: whoever has not got it by then never will.
+/// A group-addressed frame is on the air for at most 5.484 ms (aPPDUMaxTime) and is not acknowledged: whoever
+/// has not got it by then never will.
 const ns3::Time GROUP_FRAME_SETTLED = ns3::MilliSeconds(6);
 
 /// The slot that an MSDU, still with its LLC/SNAP header, stands for.
@@ -41,29 +41,8 @@ std::optional<SlotId> SlotOf(const ns3::Ptr<const ns3::Packet>& msdu)
     return ReadToken(token);
 }
 
-std::string NameOf(Loss reason)
-{
-    switch (reason)
-    {
-    case Loss::OnAir:
-        return "on_air";
-    case Loss::QueueFull:
-        return "queue_full";
-    case Loss::QueueExpired:
-        return "queue_expired";
-    case Loss::RetryLimit:
-        return "retry_limit";
-    case Loss::Outage:
-        return "outage";
-    case Loss::Unsupported:
-        return "unsupported";
-    case Loss::Unknown:
-        break;
-    }
-    return "unknown";
-}
-
-/// The final destination of a data frame: address 3 towards the access point, address 1 from it (IEEE 802.11-2020, Table 9-30).
+/// The final destination of a data frame: address 3 towards the access point, address 1 from it (IEEE
+/// 802.11-2020, 9.3.2.1).
 ns3::Mac48Address FinalDestination(const ns3::WifiMacHeader& header)
 {
     return header.IsToDs() ? header.GetAddr3() : header.GetAddr1();
@@ -88,12 +67,9 @@ const Station* Stations::Find(const ns3::Mac48Address& address) const
     return found == m_byAddress.end() ? nullptr : found->second;
 }
 
-Station::Station(StationId id, bool accessPoint, ns3::Ptr<ns3::WifiNetDevice> device, const Stations& cell, Fates& fates)
-    : m_id(id),
-      m_accessPoint(accessPoint),
-      m_device(std::move(device)),
-      m_cell(cell),
-      m_fates(fates)
+Station::Station(
+    StationId id, bool accessPoint, ns3::Ptr<ns3::WifiNetDevice> device, const Stations& cell, Fates& fates)
+    : m_id(id), m_accessPoint(accessPoint), m_device(std::move(device)), m_cell(cell), m_fates(fates)
 {
     m_device->SetReceiveCallback(ns3::MakeCallback(&Station::Receive, this));
     if (m_accessPoint)
@@ -106,12 +82,14 @@ Station::Station(StationId id, bool accessPoint, ns3::Ptr<ns3::WifiNetDevice> de
     mac->TraceConnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
     mac->TraceConnectWithoutContext("MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
     mac->TraceConnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
-    mac->GetMacQueueScheduler()->TraceConnectWithoutContext("Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
+    mac->GetMacQueueScheduler()->TraceConnectWithoutContext(
+        "Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
 }
 
 Station::~Station()
 {
-    // ns-3 may have disposed of the device already; otherwise it lives on until Simulator::Destroy and must not call back then.
+    // ns-3 may have disposed of the device already; otherwise it lives on until Simulator::Destroy and must
+    // not call back then.
     if (m_device->GetNPhys() == 0)
     {
         return;
@@ -122,8 +100,8 @@ Station::~Station()
     mac->TraceDisconnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
     mac->TraceDisconnectWithoutContext("MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
     mac->TraceDisconnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
-    mac->GetMacQueueScheduler()->TraceDisconnectWithoutContext("Overflow",
-                                                               ns3::MakeCallback(&Station::QueueOverflows, this));
+    mac->GetMacQueueScheduler()->TraceDisconnectWithoutContext(
+        "Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
 }
 
 ns3::Mac48Address Station::Address() const
@@ -167,7 +145,8 @@ bool Station::Receive(ns3::Ptr<ns3::NetDevice>,
     return true;
 }
 
-/// The access point hears frames that it relays between stations. ns-3's relays only to associated ones and drops the others without a word.
+/// The access point hears frames that it relays between stations. ns-3's relays only to associated ones and
+/// drops the others without a word.
 bool Station::Overhear(ns3::Ptr<ns3::NetDevice>,
                        ns3::Ptr<const ns3::Packet> packet,
                        std::uint16_t,
@@ -233,7 +212,8 @@ void Station::NotEnqueued(ns3::Ptr<const ns3::Packet> msdu)
     }
 }
 
-/// The access point does not know at once that a station has lost it: such a station acknowledges data frames and discards them.
+/// The access point does not know at once that a station has lost it: such a station acknowledges data frames
+/// and discards them.
 void Station::Refused(ns3::Ptr<const ns3::Packet> msdu)
 {
     if (const auto slot = IsAssociated() ? std::nullopt : SlotOf(msdu))
@@ -305,7 +285,7 @@ Json Station::Read() const
     Json lost = Json::object();
     for (const auto& [reason, count] : m_lost)
     {
-        lost[NameOf(reason)] = count;
+        lost[std::string(NameOf(reason))] = count;
     }
     return {{"associated", IsAssociated()},
             {"transmissions", m_transmissions},

@@ -25,26 +25,43 @@ class Stations
     const Station& At(StationId id) const;
     /// Nothing for a group address.
     const Station* Find(const ns3::Mac48Address& address) const;
-    const std::vector<Station*>& All() const { return m_byId; }
+    const std::vector<Station*>& All() const
+    {
+        return m_byId;
+    }
 
   private:
     std::vector<Station*> m_byId;
     std::map<ns3::Mac48Address, Station*> m_byAddress;
 };
 
-/// One emulated station: sends frames as tokens through its ns-3 device, and tells the engine and its own counters what became of them.
+/// One emulated station: sends frames as tokens through its ns-3 device, and tells the engine and its own
+/// counters what became of them.
 class Station
 {
   public:
-    Station(StationId id, bool accessPoint, ns3::Ptr<ns3::WifiNetDevice> device, const Stations& cell, Fates& fates);
+    Station(StationId id,
+            bool accessPoint,
+            ns3::Ptr<ns3::WifiNetDevice> device,
+            const Stations& cell,
+            Fates& fates);
     Station(const Station&) = delete;
     Station& operator=(const Station&) = delete;
     ~Station();
 
-    StationId Id() const { return m_id; }
-    bool IsAccessPoint() const { return m_accessPoint; }
+    StationId Id() const
+    {
+        return m_id;
+    }
+    bool IsAccessPoint() const
+    {
+        return m_accessPoint;
+    }
     ns3::Mac48Address Address() const;
-    const ns3::Ptr<ns3::WifiNetDevice>& Device() const { return m_device; }
+    const ns3::Ptr<ns3::WifiNetDevice>& Device() const
+    {
+        return m_device;
+    }
     /// An access point always is; a station is while it hears the access point's beacons.
     bool IsAssociated() const;
 
@@ -68,7 +85,8 @@ class Station
     void Refused(ns3::Ptr<const ns3::Packet> msdu);
     void QueueOverflows(ns3::Ptr<const ns3::WifiMpdu> mpdu);
     void Dropped(ns3::WifiMacDropReason reason, ns3::Ptr<const ns3::WifiMpdu> mpdu);
-    /// Counts one loss here and tells the engine: for one station, or for everybody whom the frame has not reached.
+    /// Counts one loss here and tells the engine: for one station, or for everybody whom the frame has not
+    /// reached.
     void Lose(SlotId slot, const Station* receiver, Loss reason);
     /// The transmit queues that this station has: one, or one of each access category.
     std::vector<ns3::Ptr<ns3::WifiMacQueue>> Queues() const;
