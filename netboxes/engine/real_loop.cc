@@ -144,13 +144,18 @@ bool RealLoop::Wait()
     {
         return WaitUntil(next);
     }
-    const auto spin = next - m_realtime.spinNs;
+    const auto spin = next - m_thread.Window();
     return (spin > now && WaitUntil(spin)) || SpinUntil(next);
 }
 
 bool RealLoop::WaitUntil(std::int64_t time)
 {
-    return Poll(std::max<std::int64_t>(time - m_clock.Now(), 0));
+    const bool found = Poll(std::max<std::int64_t>(time - m_clock.Now(), 0));
+    if (!found)
+    {
+        m_thread.HasOverslept(m_clock.Now() - time);
+    }
+    return found;
 }
 
 bool RealLoop::SpinUntil(std::int64_t time)

@@ -153,7 +153,8 @@ Json RealtimeThread::Usage() const
 {
     return {{"cpu_s", static_cast<double>(CpuTime()) / NS},
             {"spin_s", static_cast<double>(m_spun) / NS},
-            {"stepped_back", m_steppedBack}};
+            {"stepped_back", m_steppedBack},
+            {"oversleep_us", static_cast<double>(m_oversleep.Expected()) / 1000}};
 }
 
 } // namespace netboxit

@@ -3,6 +3,8 @@
 
 #include "configuration.h"
 
+#include <algorithm>
+
 namespace netboxit
 {
 
@@ -42,6 +44,30 @@ class Budget
     std::int64_t m_left;
 };
 
+/// How long after the time it asked for a sleeping thread wakes, in nine cases of ten, learned while it runs.
+/// An idle core of a PC takes some microseconds to wake, one of a virtual machine a hundred.
+class Oversleep
+{
+  public:
+    void Observe(std::int64_t late)
+    {
+        // Steps that balance when one observation in ten is above (stochastic approximation of a quantile).
+        m_expected = std::clamp<std::int64_t>(m_expected + (late > m_expected ? 9 * STEP : -STEP), 0, MOST);
+    }
+
+    std::int64_t Expected() const
+    {
+        return m_expected;
+    }
+
+  private:
+    static constexpr std::int64_t STEP = 250;
+    /// Beyond this it is not the waking that takes time, but other work.
+    static constexpr std::int64_t MOST = 150'000;
+
+    std::int64_t m_expected{0};
+};
+
 /// The calling thread in the scheduling class, with the timer slack and the locked memory that were asked
 /// for, as far as the host grants them.
 ///
@@ -64,9 +90,20 @@ class RealtimeThread
 
     void HasSpun(std::int64_t time);
 
+    void HasOverslept(std::int64_t time)
+    {
+        m_oversleep.Observe(time);
+    }
+
+    /// How long before an event to stop sleeping.
+    std::int64_t Window() const
+    {
+        return m_configuration.spinNs == 0 ? 0 : m_configuration.spinNs + m_oversleep.Expected();
+    }
+
     /// As in the answer of `status`.
     Json Describe() const;
-    /// {"spin_s", "cpu_s", "stepped_back"}: what it took.
+    /// {"cpu_s", "spin_s", "stepped_back", "oversleep_us"}: what it took, and how late it wakes.
     Json Usage() const;
 
   private:
@@ -79,6 +116,7 @@ class RealtimeThread
     bool m_fifo{false};
     Budget m_ration;
     Budget m_spinning;
+    Oversleep m_oversleep;
     std::int64_t m_spun{0};
     std::int64_t m_lastNow{0};
     std::int64_t m_lastCpu{0};

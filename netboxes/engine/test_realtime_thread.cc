@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 using netboxit::Budget;
+using netboxit::Oversleep;
 
 TEST(Budget, StaysBelowItsShareAndBurstInAnyStretchOfTime)
 {
@@ -38,4 +41,33 @@ TEST(Budget, OfNothingAllowsNothing)
     budget.Flow(1'000'000'000);
     EXPECT_TRUE(budget.IsEmpty());
     EXPECT_FALSE(budget.IsHalfFull());
+}
+
+TEST(Oversleep, LearnsWhatNineCasesOfTenStayBelow)
+{
+    std::mt19937 random(7);
+    std::uniform_int_distribution<std::int64_t> late(0, 100'000);
+    Oversleep oversleep;
+    double sum = 0;
+    for (int i = 0; i < 20'000; ++i)
+    {
+        oversleep.Observe(late(random));
+        sum += i < 10'000 ? 0 : static_cast<double>(oversleep.Expected());
+    }
+    EXPECT_NEAR(sum / 10'000, 90'000, 3'000);
+}
+
+TEST(Oversleep, IsNotMisledByStallsAndForgetsThem)
+{
+    Oversleep oversleep;
+    for (int i = 0; i < 1000; ++i)
+    {
+        oversleep.Observe(10'000'000);
+    }
+    EXPECT_EQ(oversleep.Expected(), 150'000);
+    for (int i = 0; i < 1000; ++i)
+    {
+        oversleep.Observe(0);
+    }
+    EXPECT_EQ(oversleep.Expected(), 0);
 }
