@@ -4,21 +4,17 @@
 namespace netboxit::wimax
 {
 
-Accounts::Accounts(Fates& fates, std::size_t stations)
-    : m_fates(fates),
-      m_counters(stations)
+Accounts::Accounts(Fates& fates, std::size_t stations) : m_fates(fates), m_counters(stations)
 {
 }
 
-void
-Accounts::Deliver(const Sdu& sdu, StationId station, StationId subscriber)
+void Accounts::Deliver(const Sdu& sdu, StationId station, StationId subscriber)
 {
     ++(sdu.uplink ? m_counters[subscriber].uplinkFrames : m_counters[subscriber].downlinkFrames);
     m_fates.Deliver(sdu.frame.slot, station);
 }
 
-void
-Accounts::Lose(const Sdu& sdu, Loss reason)
+void Accounts::Lose(const Sdu& sdu, Loss reason)
 {
     if (!sdu.uplink)
     {
@@ -37,28 +33,24 @@ Accounts::Lose(const Sdu& sdu, Loss reason)
     }
 }
 
-void
-Accounts::LoseCopy(const Sdu& sdu, StationId receiver, Loss reason)
+void Accounts::LoseCopy(const Sdu& sdu, StationId receiver, Loss reason)
 {
     Refuse(sdu.frame, receiver, receiver, reason);
 }
 
-void
-Accounts::Refuse(const Frame& frame, StationId destination, StationId subscriber, Loss reason)
+void Accounts::Refuse(const Frame& frame, StationId destination, StationId subscriber, Loss reason)
 {
     Count(subscriber, reason);
     m_fates.Lose(frame.slot, destination, reason);
 }
 
-void
-Accounts::RefuseAll(const Frame& frame, StationId subscriber, Loss reason)
+void Accounts::RefuseAll(const Frame& frame, StationId subscriber, Loss reason)
 {
     Count(subscriber, reason);
     m_fates.LoseAll(frame.slot, reason);
 }
 
-Json
-Accounts::Read(StationId subscriber) const
+Json Accounts::Read(StationId subscriber) const
 {
     const auto& counters = m_counters[subscriber];
     const auto lost = [&](Loss reason) { return counters.lost[static_cast<std::size_t>(reason)]; };

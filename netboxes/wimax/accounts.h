@@ -11,14 +11,15 @@
 namespace netboxit::wimax
 {
 
-/// An Ethernet frame on one hop of the cell: a subscriber to the base station, or the base station to one or more subscribers.
+/// An Ethernet frame on one hop of the cell: a subscriber to the base station, or the base station to one or
+/// more subscribers.
 struct Sdu
 {
     Frame frame;
-    StationId from{};                ///< whose port it came in by
-    Destination to;                  ///< where it shall go in the end
-    std::vector<StationId> receivers;///< of this hop
-    std::vector<bool> corrupted;     ///< by receiver: a fragment was lost
+    StationId from{};                 ///< whose port it came in by
+    Destination to;                   ///< where it shall go in the end
+    std::vector<StationId> receivers; ///< of this hop
+    std::vector<bool> corrupted;      ///< by receiver: a fragment was lost
     bool uplink{};
     std::uint32_t bytes{}; ///< with Ethernet header
     std::uint32_t sent{};  ///< bytes taken out of the queue so far
@@ -51,7 +52,10 @@ class Accounts
         std::array<std::uint64_t, 8> lost{}; ///< by Loss
     };
 
-    void Count(StationId subscriber, Loss reason) { ++m_counters[subscriber].lost[static_cast<std::size_t>(reason)]; }
+    void Count(StationId subscriber, Loss reason)
+    {
+        ++m_counters[subscriber].lost[static_cast<std::size_t>(reason)];
+    }
 
     Fates& m_fates;
     std::vector<Counters> m_counters;

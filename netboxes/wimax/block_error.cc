@@ -10,8 +10,8 @@ namespace netboxit::wimax
 namespace
 {
 
-/// The first terms of a punctured code's distance spectrum: wrong information bits over all error events of weight freeDistance + i * step,
-/// per `bitsIn` information bits.
+/// The first terms of a punctured code's distance spectrum: wrong information bits over all error events of
+/// weight freeDistance + i * step, per `bitsIn` information bits.
 struct Spectrum
 {
     int freeDistance;
@@ -20,8 +20,7 @@ struct Spectrum
     std::array<double, 5> weights;
 };
 
-Spectrum
-SpectrumOf(InnerCode code)
+Spectrum SpectrumOf(InnerCode code)
 {
     switch (code)
     {
@@ -44,8 +43,7 @@ struct ErrorRates
 };
 
 /// Error rates for coded bits of SNR `snr` (linear, Es/N0 of an antipodal signal).
-ErrorRates
-Decode(const BurstProfile& profile, double snr)
+ErrorRates Decode(const BurstProfile& profile, double snr)
 {
     const auto spectrum = SpectrumOf(profile.innerCode);
     double viterbi = 0.0;
@@ -77,8 +75,7 @@ Decode(const BurstProfile& profile, double snr)
 }
 
 /// The SNR of a coded bit at which the bit error ratio after decoding is 1e-6, by bisection in dB.
-double
-AnchorDb(const BurstProfile& profile)
+double AnchorDb(const BurstProfile& profile)
 {
     double low = -10.0;
     double high = 20.0;
@@ -90,10 +87,10 @@ AnchorDb(const BurstProfile& profile)
     return 0.5 * (low + high);
 }
 
-ErrorRates
-RatesAt(ProfileId profile, double marginDb)
+ErrorRates RatesAt(ProfileId profile, double marginDb)
 {
-    static const auto ANCHORS_DB = [] {
+    static const auto ANCHORS_DB = []
+    {
         std::array<double, PROFILES.size()> anchors{};
         for (ProfileId id = 0; id < PROFILES.size(); ++id)
         {
@@ -106,20 +103,17 @@ RatesAt(ProfileId profile, double marginDb)
 
 } // namespace
 
-double
-BlockErrorRate(ProfileId profile, double marginDb)
+double BlockErrorRate(ProfileId profile, double marginDb)
 {
     return RatesAt(profile, marginDb).block;
 }
 
-double
-BitErrorRatio(ProfileId profile, double marginDb)
+double BitErrorRatio(ProfileId profile, double marginDb)
 {
     return RatesAt(profile, marginDb).bit;
 }
 
-double
-PduErrorRate(double blockErrorRate, std::uint32_t blocks)
+double PduErrorRate(double blockErrorRate, std::uint32_t blocks)
 {
     return blockErrorRate >= 1.0 ? 1.0 : -std::expm1(blocks * std::log1p(-blockErrorRate));
 }

@@ -7,14 +7,12 @@
 namespace netboxit::wimax
 {
 
-std::uint32_t
-BurstBytes(ProfileId profile, std::uint32_t symbols)
+std::uint32_t BurstBytes(ProfileId profile, std::uint32_t symbols)
 {
     return symbols == 0 ? 0 : symbols * PROFILES[profile].bytesPerSymbol - TAIL_BYTES;
 }
 
-std::uint32_t
-BurstSymbols(ProfileId profile, std::uint32_t bytes)
+std::uint32_t BurstSymbols(ProfileId profile, std::uint32_t bytes)
 {
     const auto perSymbol = PROFILES[profile].bytesPerSymbol;
     return bytes == 0 ? 0 : (bytes + TAIL_BYTES + perSymbol - 1) / perSymbol;
@@ -32,12 +30,12 @@ ReceiverSnr::ReceiverSnr(const std::string& edition)
     }
     else
     {
-        throw std::invalid_argument("wimax: receiver_snr '" + edition + "' is not one of 802.16-2004, 802.16-2009");
+        throw std::invalid_argument("wimax: receiver_snr '" + edition +
+                                    "' is not one of 802.16-2004, 802.16-2009");
     }
 }
 
-std::optional<ProfileId>
-ReceiverSnr::Best(double snrDb, double marginDb) const
+std::optional<ProfileId> ReceiverSnr::Best(double snrDb, double marginDb) const
 {
     for (ProfileId profile = PROFILES.size(); profile-- > 0;)
     {
@@ -49,8 +47,9 @@ ReceiverSnr::Best(double snrDb, double marginDb) const
     return std::nullopt;
 }
 
-std::optional<ProfileId>
-ReceiverSnr::Choose(double snrDb, std::optional<ProfileId> current, double hysteresisDb) const
+std::optional<ProfileId> ReceiverSnr::Choose(double snrDb,
+                                             std::optional<ProfileId> current,
+                                             double hysteresisDb) const
 {
     const auto bare = Best(snrDb, 0.0);
     if (!bare || !current)

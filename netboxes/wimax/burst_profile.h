@@ -10,7 +10,8 @@
 namespace netboxit::wimax
 {
 
-/// The punctured convolutional code inside the concatenated code (8.3.3.2.2, Table 214): mother code of rate 1/2, constraint length 7.
+/// The punctured convolutional code inside the concatenated code (8.3.3.2.2, Table 214 of 2004): mother code
+/// of rate 1/2, constraint length 7.
 enum class InnerCode
 {
     Rate1_2,
@@ -19,13 +20,14 @@ enum class InnerCode
     Rate5_6
 };
 
-/// A mandatory channel coding per modulation (IEEE 802.16-2009, 8.3.3.2.3, Table 215): one Reed-Solomon block fills one OFDM symbol.
+/// A mandatory channel coding per modulation (IEEE 802.16-2009, 8.3.3.2.3, Table 215 of 2004): one
+/// Reed-Solomon block fills one OFDM symbol.
 struct BurstProfile
 {
     std::string_view name;
     std::uint32_t bytesPerSymbol; ///< uncoded block size
     InnerCode innerCode;
-    int rsLength;                 ///< RS(N, K, T): bytes after and before outer coding, and how many wrong ones it corrects
+    int rsLength; ///< RS(N, K, T): bytes after and before outer coding, and how many wrong ones it corrects
     int rsData;
     int rsCorrects;
 };
@@ -54,18 +56,25 @@ std::uint32_t BurstBytes(ProfileId profile, std::uint32_t symbols);
 std::uint32_t BurstSymbols(ProfileId profile, std::uint32_t bytes);
 
 /// The receiver SNR of each profile at which the standard wants a bit error ratio of 1e-6 after decoding.
-/// The first edition and the corrected one differ widely, and equipment as well as the literature follows either.
+/// The first edition and the corrected one differ widely, and equipment as well as the literature follows
+/// either.
 class ReceiverSnr
 {
   public:
     /// "802.16-2004" (8.3.11.1, Table 266) or "802.16-2009" (8.3.11.1; numbers since Corrigendum 1 of 2005).
     explicit ReceiverSnr(const std::string& edition);
 
-    double ThresholdDb(ProfileId profile) const { return m_thresholdsDb[profile]; }
+    double ThresholdDb(ProfileId profile) const
+    {
+        return m_thresholdsDb[profile];
+    }
 
-    /// The profile for a signal that was last served by `current`: down at the threshold, up (or back from no link at all) only
-    /// `hysteresisDb` above it. Nothing when not even the most robust profile is received. Without `current` thresholds alone decide.
-    std::optional<ProfileId> Choose(double snrDb, std::optional<ProfileId> current, double hysteresisDb) const;
+    /// The profile for a signal that was last served by `current`: down at the threshold, up (or back from no
+    /// link at all) only `hysteresisDb` above it. Nothing when not even the most robust profile is received.
+    /// Without `current` thresholds alone decide.
+    std::optional<ProfileId> Choose(double snrDb,
+                                    std::optional<ProfileId> current,
+                                    double hysteresisDb) const;
 
     /// The most efficient profile whose threshold plus margin is met.
     std::optional<ProfileId> Best(double snrDb, double marginDb) const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "base_station.h"
+#include "base_downlink.h"
+#include "base_uplink.h"
 #include "configuration.h"
 #include "subscriber.h"
 
@@ -11,7 +12,8 @@
 namespace netboxit::wimax
 {
 
-/// A point-to-multipoint cell: the frame clock, and what happens on the air between the base station and its subscribers.
+/// A point-to-multipoint cell: the frame clock and the way of frames (cell.cc), what happens on the air
+/// (cell_air.cc), and the radio conditions and statistics (cell_state.cc).
 class Cell : public Segment
 {
   public:
@@ -48,7 +50,8 @@ class Cell : public Segment
     ReceiverSnr m_receiverSnr;
     std::vector<std::unique_ptr<Subscriber>> m_subscribers;
     std::map<StationId, std::size_t> m_indices; ///< station to index of subscriber
-    BaseStation m_base;
+    BaseUplink m_baseUplink;
+    BaseDownlink m_baseDownlink;
     ns3::Ptr<ns3::UniformRandomVariable> m_noise;
     UplinkMap m_nextMap; ///< with next-frame relevance: for the uplink subframe to come
     std::uint64_t m_frame{};

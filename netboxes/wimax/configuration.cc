@@ -14,16 +14,16 @@ namespace
 /// Class of everything that no other class matches; it has no flow of its own unless one is declared.
 constexpr const char* IMPLICIT = "implicit";
 
-std::optional<double>
-Optional(const Json& object, const char* key)
+std::optional<double> Optional(const Json& object, const char* key)
 {
     const auto found = object.find(key);
     return found == object.end() || found->is_null() ? std::nullopt : std::optional(found->get<double>());
 }
 
 template <std::size_t N>
-std::size_t
-IndexOf(const std::array<std::string_view, N>& names, const std::string& name, const std::string& what)
+std::size_t IndexOf(const std::array<std::string_view, N>& names,
+                    const std::string& name,
+                    const std::string& what)
 {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
@@ -38,18 +38,14 @@ IndexOf(const std::array<std::string_view, N>& names, const std::string& name, c
     return static_cast<std::size_t>(found - names.begin());
 }
 
-double
-GuardRatio(const std::string& text)
+double GuardRatio(const std::string& text)
 {
-    static constexpr std::array NAMES{std::string_view("1/4"),
-                                      std::string_view("1/8"),
-                                      std::string_view("1/16"),
-                                      std::string_view("1/32")};
+    static constexpr std::array NAMES{
+        std::string_view("1/4"), std::string_view("1/8"), std::string_view("1/16"), std::string_view("1/32")};
     return std::ldexp(0.25, -static_cast<int>(IndexOf(NAMES, text, "guard")));
 }
 
-std::string
-Join(const std::vector<std::string>& names)
+std::string Join(const std::vector<std::string>& names)
 {
     std::string text;
     for (const auto& name : names)
@@ -61,8 +57,7 @@ Join(const std::vector<std::string>& names)
 
 } // namespace
 
-Configuration::Configuration(const SegmentSetup& setup)
-    : classes(setup.classes)
+Configuration::Configuration(const SegmentSetup& setup) : classes(setup.classes)
 {
     const Json& parameters = setup.parameters;
     distanceM = parameters.at("distance").get<double>();
@@ -72,8 +67,8 @@ Configuration::Configuration(const SegmentSetup& setup)
              parameters.at("implementation_loss").get<double>(),
              parameters.at("propagation").get<std::string>(),
              parameters.at("path_loss_exponent").get<double>()};
-    numerology =
-        MakeNumerology(parameters.at("bandwidth").get<double>(), GuardRatio(parameters.at("guard").get<std::string>()));
+    numerology = MakeNumerology(parameters.at("bandwidth").get<double>(),
+                                GuardRatio(parameters.at("guard").get<std::string>()));
     frame.frameS = parameters.at("frame").get<double>();
     frame.downlinkShare = parameters.at("downlink_share").get<double>();
     frame.ttgS = parameters.at("ttg").get<double>();
@@ -94,8 +89,7 @@ Configuration::Configuration(const SegmentSetup& setup)
     ReadFlows(parameters.at("service_flows"));
 }
 
-void
-Configuration::ReadStations(const SegmentSetup& setup)
+void Configuration::ReadStations(const SegmentSetup& setup)
 {
     const Json& described = setup.parameters.at("stations");
     const double cellGainDbi = setup.parameters.at("antenna_gain").get<double>();
@@ -123,8 +117,7 @@ Configuration::ReadStations(const SegmentSetup& setup)
     }
 }
 
-void
-Configuration::ReadFlows(const Json& flows)
+void Configuration::ReadFlows(const Json& flows)
 {
     for (const auto& flow : flows)
     {
@@ -133,8 +126,7 @@ Configuration::ReadFlows(const Json& flows)
     RefuseDuplicates();
 }
 
-Configuration::DeclaredFlow
-Configuration::ReadFlow(const Json& flow) const
+Configuration::DeclaredFlow Configuration::ReadFlow(const Json& flow) const
 {
     static constexpr std::array DIRECTIONS{std::string_view("uplink"), std::string_view("downlink")};
     DeclaredFlow declared;
@@ -147,8 +139,8 @@ Configuration::ReadFlow(const Json& flow) const
     }
     read.direction =
         static_cast<Direction>(IndexOf(DIRECTIONS, flow.at("direction").get<std::string>(), "direction"));
-    read.scheduling =
-        static_cast<Scheduling>(IndexOf(SCHEDULING_NAMES, flow.at("scheduling").get<std::string>(), "scheduling"));
+    read.scheduling = static_cast<Scheduling>(
+        IndexOf(SCHEDULING_NAMES, flow.at("scheduling").get<std::string>(), "scheduling"));
     read.reservedRate = Optional(flow, "reserved_rate").value_or(0.0);
     // UGS has one rate (6.3.5.2.1): nothing beyond what is reserved.
     const double unlimited =
@@ -167,20 +159,21 @@ Configuration::ReadFlow(const Json& flow) const
     if (const auto station = flow.find("station"); station != flow.end() && !station->is_null())
     {
         declared.station = station->get<std::string>();
-        const auto known = std::find_if(stations.begin(), stations.end(), [&](const StationConfiguration& candidate) {
-            return candidate.name == *declared.station && !candidate.base;
-        });
+        const auto known = std::find_if(stations.begin(),
+                                        stations.end(),
+                                        [&](const StationConfiguration& candidate)
+                                        { return candidate.name == *declared.station && !candidate.base; });
         if (known == stations.end())
         {
-            throw std::invalid_argument("wimax: the service flow of class '" + read.name + "' is for station '" +
-                                        *declared.station + "', which is not a subscriber of this cell");
+            throw std::invalid_argument("wimax: the service flow of class '" + read.name +
+                                        "' is for station '" + *declared.station +
+                                        "', which is not a subscriber of this cell");
         }
     }
     return declared;
 }
 
-void
-Configuration::RefuseDuplicates() const
+void Configuration::RefuseDuplicates() const
 {
     for (auto one = m_declared.begin(); one != m_declared.end(); ++one)
     {
@@ -199,8 +192,7 @@ Configuration::RefuseDuplicates() const
     }
 }
 
-FlowTable
-Configuration::FlowsOf(const std::string& station, Direction direction) const
+FlowTable Configuration::FlowsOf(const std::string& station, Direction direction) const
 {
     FlowTable table;
     for (const auto& className : classes)
@@ -231,7 +223,8 @@ Configuration::FlowsOf(const std::string& station, Direction direction) const
     implicit.direction = direction;
     implicit.interval = ns3::Seconds(frame.frameS);
     implicit.queueBytes = queueBytes;
-    std::replace(table.byClass.begin(), table.byClass.end(), std::size_t{std::string::npos}, table.flows.size());
+    std::replace(
+        table.byClass.begin(), table.byClass.end(), std::size_t{std::string::npos}, table.flows.size());
     table.flows.push_back(implicit);
     return table;
 }

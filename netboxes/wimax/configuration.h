@@ -18,18 +18,20 @@ struct StationConfiguration
     std::string name;
     bool base{};
     double antennaGainDbi{};
-    std::optional<double> distanceM;   ///< subscribers: to the base station, when not the cell's
-    std::optional<double> txPowerDbm;  ///< when not the cell's
+    std::optional<double> distanceM;  ///< subscribers: to the base station, when not the cell's
+    std::optional<double> txPowerDbm; ///< when not the cell's
 };
 
-/// The connections between one subscriber and the base station in one direction: one a declared flow, and an implicit one of best effort.
+/// The connections between one subscriber and the base station in one direction: one a declared flow, and an
+/// implicit one of best effort.
 struct FlowTable
 {
     std::vector<ServiceFlow> flows;
     std::vector<std::size_t> byClass; ///< index into `flows`, by ClassId
 };
 
-/// When the grants of a map take effect (6.3.7.5): in the uplink subframe of its own frame, or of the next one.
+/// When the grants of a map take effect (6.3.7.5): in the uplink subframe of its own frame, or of the next
+/// one.
 enum class MapRelevance
 {
     SameFrame,
@@ -51,8 +53,14 @@ struct Configuration
     explicit Configuration(const SegmentSetup& setup);
 
     FlowTable FlowsOf(const std::string& station, Direction direction) const;
-    double DistanceM(const StationConfiguration& station) const { return station.distanceM.value_or(distanceM); }
-    double TxPowerDbm(const StationConfiguration& station) const { return station.txPowerDbm.value_or(txPowerDbm); }
+    double DistanceM(const StationConfiguration& station) const
+    {
+        return station.distanceM.value_or(distanceM);
+    }
+    double TxPowerDbm(const StationConfiguration& station) const
+    {
+        return station.txPowerDbm.value_or(txPowerDbm);
+    }
 
     std::vector<StationConfiguration> stations; ///< by StationId
     std::vector<std::string> classes;           ///< by ClassId

@@ -6,14 +6,11 @@
 namespace netboxit::wimax
 {
 
-Connection::Connection(const ServiceFlow& flow, Accounts& accounts)
-    : m_flow(flow),
-      m_accounts(accounts)
+Connection::Connection(const ServiceFlow& flow, Accounts& accounts) : m_flow(flow), m_accounts(accounts)
 {
 }
 
-void
-Connection::Enqueue(std::shared_ptr<Sdu> sdu)
+void Connection::Enqueue(std::shared_ptr<Sdu> sdu)
 {
     if (m_queuedBytes + sdu->bytes > m_flow.queueBytes)
     {
@@ -24,8 +21,7 @@ Connection::Enqueue(std::shared_ptr<Sdu> sdu)
     m_queue.push_back(std::move(sdu));
 }
 
-std::uint32_t
-Connection::AirBytes() const
+std::uint32_t Connection::AirBytes() const
 {
     if (m_queue.empty())
     {
@@ -35,8 +31,7 @@ Connection::AirBytes() const
     return m_queuedBytes + PDU_OVERHEAD * static_cast<std::uint32_t>(m_queue.size()) + begun;
 }
 
-std::vector<Pdu>
-Connection::Take(std::uint32_t room)
+std::vector<Pdu> Connection::Take(std::uint32_t room)
 {
     std::vector<Pdu> pdus;
     while (!m_queue.empty())
@@ -52,8 +47,7 @@ Connection::Take(std::uint32_t room)
     return pdus;
 }
 
-Pdu
-Connection::TakeFragment(std::uint32_t room)
+Pdu Connection::TakeFragment(std::uint32_t room)
 {
     const auto sdu = m_queue.front();
     const auto left = sdu->bytes - sdu->sent;
@@ -74,17 +68,17 @@ Connection::TakeFragment(std::uint32_t room)
     return {sdu, payload + overhead, payload, last};
 }
 
-void
-Connection::DropExpired(ns3::Time now)
+void Connection::DropExpired(ns3::Time now)
 {
     if (!m_flow.maximumLatency || m_queue.empty())
     {
         return;
     }
     const auto first = m_queue.begin() + (m_queue.front()->sent > 0 ? 1 : 0);
-    const auto fresh = std::find_if(first, m_queue.end(), [&](const std::shared_ptr<Sdu>& sdu) {
-        return now - sdu->enqueued <= *m_flow.maximumLatency;
-    });
+    const auto fresh = std::find_if(first,
+                                    m_queue.end(),
+                                    [&](const std::shared_ptr<Sdu>& sdu)
+                                    { return now - sdu->enqueued <= *m_flow.maximumLatency; });
     for (auto old = first; old != fresh; ++old)
     {
         m_queuedBytes -= (*old)->bytes;
@@ -93,8 +87,7 @@ Connection::DropExpired(ns3::Time now)
     m_queue.erase(first, fresh);
 }
 
-void
-Connection::DropHead(Loss reason)
+void Connection::DropHead(Loss reason)
 {
     if (m_queue.empty())
     {
@@ -105,8 +98,7 @@ Connection::DropHead(Loss reason)
     m_queue.pop_front();
 }
 
-void
-Connection::DropAll(Loss reason)
+void Connection::DropAll(Loss reason)
 {
     while (!m_queue.empty())
     {

@@ -21,19 +21,27 @@ struct Pdu
     bool last{};             ///< carries the end of the SDU
 };
 
-/// The transmitting end of a transport connection: a drop-tail queue of SDUs, cut into PDUs as room is given. Without ARQ and packing.
+/// The transmitting end of a transport connection: a drop-tail queue of SDUs, cut into PDUs as room is given.
+/// Without ARQ and packing.
 class Connection
 {
   public:
     Connection(const ServiceFlow& flow, Accounts& accounts);
 
-    const ServiceFlow& Flow() const { return m_flow; }
+    const ServiceFlow& Flow() const
+    {
+        return m_flow;
+    }
 
     void Enqueue(std::shared_ptr<Sdu> sdu);
 
-    /// What the queue would take on the air as whole PDUs: the number that a bandwidth request names (6.3.6.1).
+    /// What the queue would take on the air as whole PDUs: the number that a bandwidth request names
+    /// (6.3.6.1).
     std::uint32_t AirBytes() const;
-    std::uint32_t QueuedBytes() const { return m_queuedBytes; }
+    std::uint32_t QueuedBytes() const
+    {
+        return m_queuedBytes;
+    }
 
     /// Takes PDUs of at most `room` bytes in all out of the queue; the last one may be a fragment.
     std::vector<Pdu> Take(std::uint32_t room);

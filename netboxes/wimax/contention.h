@@ -14,11 +14,10 @@ namespace netboxit::wimax
 class Backoff
 {
   public:
-    Backoff(std::uint32_t startExponent, std::uint32_t endExponent, ns3::Ptr<ns3::UniformRandomVariable> random)
-        : m_start(startExponent),
-          m_end(endExponent),
-          m_exponent(startExponent),
-          m_random(std::move(random))
+    Backoff(std::uint32_t startExponent,
+            std::uint32_t endExponent,
+            ns3::Ptr<ns3::UniformRandomVariable> random)
+        : m_start(startExponent), m_end(endExponent), m_exponent(startExponent), m_random(std::move(random))
     {
     }
 
@@ -54,7 +53,10 @@ class Backoff
         m_counter.reset();
     }
 
-    std::uint32_t Failures() const { return m_failures; }
+    std::uint32_t Failures() const
+    {
+        return m_failures;
+    }
 
   private:
     std::uint32_t m_start;

@@ -11,13 +11,15 @@
 namespace netboxit::wimax
 {
 
-inline constexpr std::uint32_t LONG_PREAMBLE = 2;  ///< symbols, at the start of the downlink subframe and of initial ranging (8.3.3.6)
+inline constexpr std::uint32_t LONG_PREAMBLE =
+    2; ///< symbols, at the start of the downlink subframe and of initial ranging (8.3.3.6)
 inline constexpr std::uint32_t FCH = 1;            ///< symbol, BPSK 1/2 (8.3.5.1)
 inline constexpr std::uint32_t SHORT_PREAMBLE = 1; ///< symbol, before each uplink burst (8.3.3.6)
-/// A REQ region full opportunity: short preamble and one BPSK symbol, in which a bandwidth request header fits (8.3.7.3.3).
+/// A REQ region full opportunity: short preamble and one BPSK symbol, in which a bandwidth request header
+/// fits (8.3.7.3).
 inline constexpr std::uint32_t REQUEST_OPPORTUNITY = SHORT_PREAMBLE + 1;
 
-/// How the symbols of a TDD frame are divided (8.3.5.1, Figure 203).
+/// How the symbols of a TDD frame are divided (8.3.5.1).
 class FrameLayout
 {
   public:
@@ -31,23 +33,50 @@ class FrameLayout
         std::uint32_t rangingEveryFrames{};   ///< one frame in so many has an initial ranging opportunity
     };
 
-    /// Throws std::invalid_argument when preamble, maps for so many stations and contention slots leave no room for data.
+    /// Throws std::invalid_argument when preamble, maps for so many stations and contention slots leave no
+    /// room for data.
     FrameLayout(const Numerology& numerology, const Parameters& parameters, std::size_t subscribers);
 
-    ns3::Time Duration() const { return m_duration; }
-    ns3::Time UplinkStart() const { return m_uplinkStart; }
-    ns3::Time Symbols(double symbols) const { return ns3::Seconds(symbols * m_symbolS); }
+    ns3::Time Duration() const
+    {
+        return m_duration;
+    }
+    ns3::Time UplinkStart() const
+    {
+        return m_uplinkStart;
+    }
+    ns3::Time Symbols(double symbols) const
+    {
+        return ns3::Seconds(symbols * m_symbolS);
+    }
 
-    std::uint32_t DownlinkSymbols() const { return m_downlinkSymbols; }
-    std::uint32_t UplinkSymbols() const { return m_uplinkSymbols; }
-    std::uint32_t RequestOpportunities() const { return m_parameters.requestOpportunities; }
-    bool HasRanging(std::uint64_t frame) const { return frame % m_parameters.rangingEveryFrames == 0; }
+    std::uint32_t DownlinkSymbols() const
+    {
+        return m_downlinkSymbols;
+    }
+    std::uint32_t UplinkSymbols() const
+    {
+        return m_uplinkSymbols;
+    }
+    std::uint32_t RequestOpportunities() const
+    {
+        return m_parameters.requestOpportunities;
+    }
+    bool HasRanging(std::uint64_t frame) const
+    {
+        return frame % m_parameters.rangingEveryFrames == 0;
+    }
 
     /// Symbols of the downlink before the first data burst: preamble, FCH, and DL-MAP and UL-MAP at BPSK 1/2.
-    std::uint32_t DownlinkOverhead(std::uint32_t downlinkBursts, std::uint32_t uplinkGrants, bool ranging) const;
+    std::uint32_t DownlinkOverhead(std::uint32_t downlinkBursts,
+                                   std::uint32_t uplinkGrants,
+                                   bool ranging) const;
     /// Symbols of the uplink before the first granted burst: the contention opportunities.
     std::uint32_t UplinkOverhead(bool ranging) const;
-    std::uint32_t RangingSymbols() const { return m_rangingSymbols; }
+    std::uint32_t RangingSymbols() const
+    {
+        return m_rangingSymbols;
+    }
 
   private:
     Parameters m_parameters;

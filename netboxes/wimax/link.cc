@@ -6,8 +6,7 @@
 namespace netboxit::wimax
 {
 
-void
-Link::Update(double snrDb, const ReceiverSnr& receiver, double hysteresisDb)
+void Link::Update(double snrDb, const ReceiverSnr& receiver, double hysteresisDb)
 {
     m_snrDb = snrDb;
     m_profile = receiver.Choose(snrDb, m_profile, hysteresisDb);
@@ -17,8 +16,7 @@ Link::Update(double snrDb, const ReceiverSnr& receiver, double hysteresisDb)
     }
 }
 
-bool
-Link::MayReturn(const ReceiverSnr& receiver, double hysteresisDb) const
+bool Link::MayReturn(const ReceiverSnr& receiver, double hysteresisDb) const
 {
     return receiver.Best(m_snrDb, hysteresisDb).has_value();
 }

@@ -9,19 +9,30 @@
 namespace netboxit::wimax
 {
 
-/// One direction of the radio link between a subscriber and the base station: its SNR, the burst profile in use, and what errors it makes.
+/// One direction of the radio link between a subscriber and the base station: its SNR, the burst profile in
+/// use, and what errors it makes.
 class Link
 {
   public:
     /// The SNR is `snrDb` from now on; the profile follows with hysteresis.
     void Update(double snrDb, const ReceiverSnr& receiver, double hysteresisDb);
 
-    double SnrDb() const { return m_snrDb; }
+    double SnrDb() const
+    {
+        return m_snrDb;
+    }
     /// Nothing when not even the most robust profile is received.
-    std::optional<ProfileId> Profile() const { return m_profile; }
-    /// True when a link that was lost is good enough to come back: hysteresis above the most robust threshold.
+    std::optional<ProfileId> Profile() const
+    {
+        return m_profile;
+    }
+    /// True when a link that was lost is good enough to come back: hysteresis above the most robust
+    /// threshold.
     bool MayReturn(const ReceiverSnr& receiver, double hysteresisDb) const;
-    double BlockErrorRateAt(ProfileId profile) const { return m_blockErrorRates[profile]; }
+    double BlockErrorRateAt(ProfileId profile) const
+    {
+        return m_blockErrorRates[profile];
+    }
 
   private:
     double m_snrDb{};

@@ -13,25 +13,24 @@ namespace netboxit::wimax
 namespace
 {
 
-/// kT at 290 K, in dBm/Hz: the 8.3.11.1 formula's -102 dBm is this over 1 MHz plus 7 dB noise figure and 5 dB implementation loss.
+/// kT at 290 K, in dBm/Hz: the 8.3.11.1 formula's -102 dBm is this over 1 MHz plus 7 dB noise figure and 5 dB
+/// implementation loss.
 constexpr double THERMAL_NOISE_DBM_HZ = -174.0;
 
 /// Where the log-distance law leaves free space.
 constexpr double REFERENCE_M = 1.0;
 
-ns3::Ptr<ns3::PropagationLossModel>
-MakeFriis(double frequencyHz)
+ns3::Ptr<ns3::PropagationLossModel> MakeFriis(double frequencyHz)
 {
     auto friis = ns3::CreateObject<ns3::FriisPropagationLossModel>();
     friis->SetAttribute("Frequency", ns3::DoubleValue(frequencyHz));
     return friis;
 }
 
-double
-LossDb(const ns3::PropagationLossModel& model,
-       const ns3::Ptr<ns3::MobilityModel>& transmitter,
-       const ns3::Ptr<ns3::MobilityModel>& receiver,
-       double distanceM)
+double LossDb(const ns3::PropagationLossModel& model,
+              const ns3::Ptr<ns3::MobilityModel>& transmitter,
+              const ns3::Ptr<ns3::MobilityModel>& receiver,
+              double distanceM)
 {
     receiver->SetPosition(ns3::Vector(distanceM, 0.0, 0.0));
     return -model.CalcRxPower(0.0, transmitter, receiver);
@@ -40,8 +39,8 @@ LossDb(const ns3::PropagationLossModel& model,
 } // namespace
 
 LinkBudget::LinkBudget(const RadioParameters& radio, const Numerology& numerology)
-    : m_noiseDbm(THERMAL_NOISE_DBM_HZ + 10.0 * std::log10(numerology.OccupiedBandwidthHz()) + radio.noiseFigureDb +
-                 radio.implementationLossDb),
+    : m_noiseDbm(THERMAL_NOISE_DBM_HZ + 10.0 * std::log10(numerology.OccupiedBandwidthHz()) +
+                 radio.noiseFigureDb + radio.implementationLossDb),
       m_loss(MakeFriis(radio.frequencyHz)),
       m_transmitter(ns3::CreateObject<ns3::ConstantPositionMobilityModel>()),
       m_receiver(ns3::CreateObject<ns3::ConstantPositionMobilityModel>())
@@ -56,18 +55,17 @@ LinkBudget::LinkBudget(const RadioParameters& radio, const Numerology& numerolog
     }
     else if (radio.propagation != "friis")
     {
-        throw std::invalid_argument("wimax: propagation '" + radio.propagation + "' is not one of friis, log-distance");
+        throw std::invalid_argument("wimax: propagation '" + radio.propagation +
+                                    "' is not one of friis, log-distance");
     }
 }
 
-double
-LinkBudget::PathLossDb(double distanceM) const
+double LinkBudget::PathLossDb(double distanceM) const
 {
     return LossDb(*m_loss, m_transmitter, m_receiver, distanceM);
 }
 
-double
-LinkBudget::SnrDb(double txPowerDbm, double antennaGainsDb, double distanceM) const
+double LinkBudget::SnrDb(double txPowerDbm, double antennaGainsDb, double distanceM) const
 {
     return txPowerDbm + antennaGainsDb - PathLossDb(distanceM) - m_noiseDbm;
 }

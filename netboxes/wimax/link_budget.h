@@ -23,7 +23,8 @@ struct RadioParameters
     double pathLossExponent{};     ///< of "log-distance"
 };
 
-/// Signal-to-noise ratio at the receiver: transmit power, antenna gains, ns-3's propagation loss, thermal noise in the occupied bandwidth.
+/// Signal-to-noise ratio at the receiver: transmit power, antenna gains, ns-3's propagation loss, thermal
+/// noise in the occupied bandwidth.
 class LinkBudget
 {
   public:

@@ -25,14 +25,21 @@ constexpr std::array LIVE{
     Live{"tx_power", "dBm", -30.0, 60.0, [](Configuration& c) -> double& { return c.txPowerDbm; }},
     Live{"frequency", "Hz", 2e9, 11e9, [](Configuration& c) -> double& { return c.radio.frequencyHz; }},
     Live{"noise_figure", "dB", 0.0, 20.0, [](Configuration& c) -> double& { return c.radio.noiseFigureDb; }},
-    Live{"implementation_loss", "dB", 0.0, 20.0, [](Configuration& c) -> double& { return c.radio.implementationLossDb; }},
-    Live{"path_loss_exponent", "", 1.0, 6.0, [](Configuration& c) -> double& { return c.radio.pathLossExponent; }},
+    Live{"implementation_loss",
+         "dB",
+         0.0,
+         20.0,
+         [](Configuration& c) -> double& { return c.radio.implementationLossDb; }},
+    Live{"path_loss_exponent",
+         "",
+         1.0,
+         6.0,
+         [](Configuration& c) -> double& { return c.radio.pathLossExponent; }},
 };
 
 } // namespace
 
-void
-SetLive(Configuration& configuration, std::string_view parameter, const Json& value)
+void SetLive(Configuration& configuration, std::string_view parameter, const Json& value)
 {
     std::string known;
     for (const auto& live : LIVE)
@@ -45,8 +52,8 @@ SetLive(Configuration& configuration, std::string_view parameter, const Json& va
         if (!value.is_number() || value.get<double>() < live.minimum || value.get<double>() > live.maximum)
         {
             std::ostringstream message;
-            message << "wimax: " << parameter << " cannot be " << value.dump() << "; it takes a number from " << live.minimum
-                    << " to " << live.maximum << ' ' << live.unit;
+            message << "wimax: " << parameter << " cannot be " << value.dump() << "; it takes a number from "
+                    << live.minimum << " to " << live.maximum << ' ' << live.unit;
             throw OutOfRange(message.str());
         }
         live.field(configuration) = value.get<double>();
@@ -56,8 +63,7 @@ SetLive(Configuration& configuration, std::string_view parameter, const Json& va
     throw UnknownParameter("wimax: no live parameter '" + std::string(parameter) + "'; there are " + known);
 }
 
-void
-CheckReach(const Configuration& configuration)
+void CheckReach(const Configuration& configuration)
 {
     for (const auto& station : configuration.stations)
     {
@@ -66,8 +72,9 @@ CheckReach(const Configuration& configuration)
         {
             std::ostringstream message;
             message << "wimax: station '" << station.name << "' is " << distance / 1e3
-                    << " km away, and its round trip does not fit into ttg = " << configuration.frame.ttgS * 1e6
-                    << " us; raise ttg to at least " << 2e6 * distance / SPEED_OF_LIGHT << " us";
+                    << " km away, and its round trip does not fit into ttg = "
+                    << configuration.frame.ttgS * 1e6 << " us; raise ttg to at least "
+                    << 2e6 * distance / SPEED_OF_LIGHT << " us";
             throw OutOfRange(message.str());
         }
     }

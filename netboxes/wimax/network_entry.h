@@ -8,19 +8,32 @@
 namespace netboxit::wimax
 {
 
-/// How a subscriber comes (back) into the network (6.3.9): initial ranging in contention, then capabilities, registration and
-/// connections, whose messages are modelled as the frames they take. Stations in range when the emulation starts are in already.
+/// How a subscriber comes (back) into the network (6.3.9): initial ranging in contention, then capabilities,
+/// registration and connections, whose messages are modelled as the frames they take. Stations in range when
+/// the emulation starts are in already.
 class NetworkEntry
 {
   public:
     explicit NetworkEntry(ns3::Ptr<ns3::UniformRandomVariable> random);
 
-    bool IsOperational() const { return m_state == State::Operational; }
-    bool IsOut() const { return m_state == State::OutOfRange; }
+    bool IsOperational() const
+    {
+        return m_state == State::Operational;
+    }
+    bool IsOut() const
+    {
+        return m_state == State::OutOfRange;
+    }
     const char* Name() const;
 
-    void BeOperational() { m_state = State::Operational; }
-    void LoseSignal() { m_state = State::OutOfRange; }
+    void BeOperational()
+    {
+        m_state = State::Operational;
+    }
+    void LoseSignal()
+    {
+        m_state = State::OutOfRange;
+    }
     /// The downlink is received again.
     void FindSignal();
 

@@ -12,16 +12,15 @@ namespace netboxit::wimax
 namespace
 {
 
-bool
-IsMultiple(double value, double unit)
+bool IsMultiple(double value, double unit)
 {
     const double quotient = value / unit;
     return std::abs(quotient - std::round(quotient)) < 1e-9;
 }
 
-/// 8.3.2.4, Table 213, in the table's order: the first multiple that fits decides; every other bandwidth takes 8/7.
-double
-SamplingFactor(double bandwidthHz)
+/// 8.3.2.4, Table 213 of 2004, in the table's order: the first multiple that fits decides; every other
+/// bandwidth takes 8/7.
+double SamplingFactor(double bandwidthHz)
 {
     struct Rule
     {
@@ -45,19 +44,18 @@ SamplingFactor(double bandwidthHz)
 
 } // namespace
 
-double
-Numerology::OccupiedBandwidthHz() const
+double Numerology::OccupiedBandwidthHz() const
 {
     return samplingFrequencyHz * USED_SUBCARRIERS / FFT_SIZE;
 }
 
-Numerology
-MakeNumerology(double bandwidthHz, double guardRatio)
+Numerology MakeNumerology(double bandwidthHz, double guardRatio)
 {
     if (bandwidthHz < 1.25e6)
     {
-        throw std::invalid_argument("wimax: bandwidth " + std::to_string(bandwidthHz) +
-                                    " Hz: WirelessMAN-OFDM needs at least 1.25 MHz (IEEE 802.16-2009, 8.3.2.4)");
+        throw std::invalid_argument(
+            "wimax: bandwidth " + std::to_string(bandwidthHz) +
+            " Hz: WirelessMAN-OFDM needs at least 1.25 MHz (IEEE 802.16-2009, 8.3.2.4)");
     }
     if (guardRatio != 1.0 / 4 && guardRatio != 1.0 / 8 && guardRatio != 1.0 / 16 && guardRatio != 1.0 / 32)
     {
@@ -67,8 +65,10 @@ MakeNumerology(double bandwidthHz, double guardRatio)
     Numerology numerology;
     numerology.bandwidthHz = bandwidthHz;
     numerology.samplingFactor = SamplingFactor(bandwidthHz);
-    // A tiny surplus keeps an exact quotient (11.52 MHz / 8 kHz = 1440) from falling to 1439 in binary arithmetic.
-    numerology.samplingFrequencyHz = std::floor(numerology.samplingFactor * bandwidthHz / 8000.0 + 1e-6) * 8000.0;
+    // A tiny surplus keeps an exact quotient (11.52 MHz / 8 kHz = 1440) from falling to 1439 in binary
+    // arithmetic.
+    numerology.samplingFrequencyHz =
+        std::floor(numerology.samplingFactor * bandwidthHz / 8000.0 + 1e-6) * 8000.0;
     numerology.subcarrierSpacingHz = numerology.samplingFrequencyHz / Numerology::FFT_SIZE;
     numerology.guardRatio = guardRatio;
     numerology.symbolS = (1.0 + guardRatio) / numerology.subcarrierSpacingHz;

@@ -18,7 +18,7 @@ Rate = quantity(RATE, 1e3, 100e6)
 Queue = quantity(SIZE, 1514.0, 100e6)
 Interval = quantity(TIME, 1e-3, 10.0)
 
-#: Frame durations of WirelessMAN-OFDM (IEEE 802.16-2009, 8.3.5.1, Table 230), seconds.
+#: Frame durations of WirelessMAN-OFDM (IEEE 802.16-2009, 8.3.5.1), seconds.
 FRAME_DURATIONS = (2.5e-3, 4e-3, 5e-3, 8e-3, 10e-3, 12.5e-3, 20e-3)
 
 #: Scheduling services that know a parameter which others do not (6.3.5.2).
@@ -54,19 +54,19 @@ class ServiceFlow(BaseModel):
     scheduling: Literal["UGS", "rtPS", "nrtPS", "BE"] = Field(
         description="UGS: fixed grants, unasked; rtPS: polled; nrtPS: polled rarely, also contends; BE: contends."
     )
-    reserved_rate: Rate | None = Field(None, description="Minimum reserved traffic rate (11.13.8); UGS needs it, BE has none.")  # type: ignore[valid-type]
+    reserved_rate: Rate | None = Field(None, description="Minimum reserved traffic rate; UGS needs it, BE has none.")  # type: ignore[valid-type]
     maximum_rate: Rate | None = Field(  # type: ignore[valid-type]
-        None, description="Maximum sustained traffic rate (11.13.6), a token bucket; default: none, for UGS the reserved rate."
+        None, description="Maximum sustained traffic rate, a token bucket; default: none, for UGS the reserved rate."
     )
     maximum_latency: quantity(TIME, 1e-3, 60.0) | None = Field(  # type: ignore[valid-type]
-        None, description="A frame that waited longer is discarded before it is sent (after 11.13.14); default: never."
+        None, description="A frame that waited longer is discarded before it is sent; default: never."
     )
-    grant_interval: Interval | None = Field(None, description="UGS: unsolicited grant interval (11.13.20); default: a frame.")  # type: ignore[valid-type]
+    grant_interval: Interval | None = Field(None, description="UGS: unsolicited grant interval; default: a frame.")  # type: ignore[valid-type]
     polling_interval: Interval | None = Field(  # type: ignore[valid-type]
-        None, description="rtPS, nrtPS: unsolicited polling interval (11.13.21); default: a frame for rtPS, 1 s for nrtPS."
+        None, description="rtPS, nrtPS: unsolicited polling interval; default: a frame for rtPS, 1 s for nrtPS."
     )
     packet_size: quantity(SIZE, 20.0, 1518.0) | None = Field(  # type: ignore[valid-type]
-        None, description="UGS: size of the Ethernet frames (11.13.16), for the headers in a grant; default: one frame a grant."
+        None, description="UGS: size of the Ethernet frames (11.13), for the headers in a grant; default: one frame a grant."
     )
     station: str | None = Field(None, description="The subscriber that has this flow; default: each subscriber has one.")
     queue: Queue | None = Field(None, description="Room of its queue; default: the cell's `queue`.")  # type: ignore[valid-type]
@@ -96,11 +96,11 @@ class Parameters(Technology):
     distance: Distance = Field(description="Of each subscriber from the base station.")  # type: ignore[valid-type]
     tx_power: TxPower = Field(30.0, description="Of every station; 30 dBm in Table 6.1 of the thesis.")  # type: ignore[valid-type]
     antenna_gain: AntennaGain = Field(0.0, description="Of every antenna towards the other end.")  # type: ignore[valid-type]
-    frequency: quantity(FREQUENCY, 2e9, 11e9) = Field(5e9, description="Below 11 GHz (IEEE 802.16-2009, 1.3.4).")  # type: ignore[valid-type]
+    frequency: quantity(FREQUENCY, 2e9, 11e9) = Field(5e9, description="Below 11 GHz (IEEE 802.16-2009, 8.3).")  # type: ignore[valid-type]
     bandwidth: quantity(FREQUENCY, 1.25e6, 28e6) = Field(10e6, description="Of the channel (8.3.2.4).")  # type: ignore[valid-type]
     guard: Literal["1/4", "1/8", "1/16", "1/32"] = Field("1/4", description="Cyclic prefix to useful symbol time, G (8.3.2.4).")
     frame: quantity(TIME, 2.5e-3, 20e-3) = Field(  # type: ignore[valid-type]
-        10e-3, description="Frame duration: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (8.3.5.1, Table 230)."
+        10e-3, description="Frame duration: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (8.3.5.1)."
     )
     downlink_share: float = Field(0.5, ge=0.05, le=0.95, description="Of the symbols of a frame; the uplink has the rest.")
     ttg: quantity(TIME, 5e-6, 1e-3) = Field(  # type: ignore[valid-type]
@@ -129,10 +129,10 @@ class Parameters(Technology):
         "same-frame", description="Whose uplink subframe the UL-MAP of a frame grants (6.3.7.5): least or greatest relevance."
     )
     request_opportunities: int = Field(
-        4, ge=0, le=64, description="Contention slots for bandwidth requests in each frame (8.3.7.3.3)."
+        4, ge=0, le=64, description="Contention slots for bandwidth requests in each frame (8.3.7.3)."
     )
-    backoff_start: int = Field(2, ge=0, le=15, description="The first contention window has 2^this opportunities (UCD, 11.3.1).")
-    backoff_end: int = Field(6, ge=0, le=15, description="The last contention window has 2^this opportunities (UCD, 11.3.1).")
+    backoff_start: int = Field(2, ge=0, le=15, description="The first contention window has 2^this opportunities (UCD).")
+    backoff_end: int = Field(6, ge=0, le=15, description="The last contention window has 2^this opportunities (UCD).")
     request_timeout: quantity(TIME, 10e-3, 10.0) = Field(  # type: ignore[valid-type]
         50e-3, description="T16: a request without any grant for so long is taken for lost; at least 10 ms (10.1)."
     )

@@ -4,6 +4,7 @@
 #include "mac_overhead.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace netboxit::wimax
 {
@@ -12,7 +13,7 @@ namespace
 {
 
 /// One SDU of Ethernet's largest size with its overhead.
-constexpr std::uint32_t QUANTUM = ETHERNET_HEADER + 1500 + PDU_OVERHEAD;
+constexpr std::uint32_t QUANTUM = LARGEST_SDU + PDU_OVERHEAD;
 /// Less than this carries no payload.
 constexpr std::uint32_t SMALLEST_FRAGMENT = PDU_OVERHEAD + FRAGMENTATION_SUBHEADER + 1;
 
@@ -20,8 +21,12 @@ constexpr std::array ORDER{Scheduling::Ugs, Scheduling::RtPs, Scheduling::NrtPs,
 
 } // namespace
 
-void
-StrictPriority::Share(std::span<Claim> claims, Room& room)
+std::uint32_t OnAir(std::uint32_t payload, double factor)
+{
+    return static_cast<std::uint32_t>(std::min(std::ceil(payload * factor), 2147483648.0));
+}
+
+void StrictPriority::Share(std::span<Claim> claims, Room& room)
 {
     for (const auto limit : {&Claim::reserved, &Claim::permitted})
     {
@@ -36,8 +41,7 @@ StrictPriority::Share(std::span<Claim> claims, Room& room)
     }
 }
 
-void
-StrictPriority::ServeClass(std::span<Claim> claims, Room& room, Scheduling scheduling, Limit limit)
+void StrictPriority::ServeClass(std::span<Claim> claims, Room& room, Scheduling scheduling, Limit limit)
 {
     bool progress = true;
     while (progress)

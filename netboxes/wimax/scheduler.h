@@ -21,6 +21,9 @@ struct Claim
     std::uint32_t granted{};   ///< the scheduler's answer
 };
 
+/// `payload` bytes of SDUs as bytes on the air, where headers make them `factor` times as many.
+std::uint32_t OnAir(std::uint32_t payload, double factor);
+
 /// The free room of a subframe, in terms of its bursts.
 class Room
 {
@@ -40,8 +43,8 @@ class Scheduler
     virtual void Share(std::span<Claim> claims, Room& room) = 0;
 };
 
-/// First the reserved rates, then what else is wanted and permitted; each time UGS, rtPS, nrtPS, BE in strict order, and round robin within a
-/// class, a largest SDU a turn.
+/// First the reserved rates, then what else is wanted and permitted; each time UGS, rtPS, nrtPS, BE in strict
+/// order, and round robin within a class, a largest SDU a turn.
 class StrictPriority : public Scheduler
 {
   public:

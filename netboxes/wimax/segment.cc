@@ -6,8 +6,7 @@
 namespace netboxit
 {
 
-std::unique_ptr<Segment>
-MakeSegment(const SegmentSetup& setup)
+std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)
 {
     return std::make_unique<wimax::Cell>(setup);
 }

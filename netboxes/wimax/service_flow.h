@@ -22,10 +22,8 @@ enum class Scheduling
     BestEffort
 };
 
-inline constexpr std::array SCHEDULING_NAMES{std::string_view("UGS"),
-                                             std::string_view("rtPS"),
-                                             std::string_view("nrtPS"),
-                                             std::string_view("BE")};
+inline constexpr std::array SCHEDULING_NAMES{
+    std::string_view("UGS"), std::string_view("rtPS"), std::string_view("nrtPS"), std::string_view("BE")};
 
 enum class Direction
 {
@@ -33,18 +31,19 @@ enum class Direction
     Downlink
 };
 
-/// The QoS parameters of a service flow (11.13). Rates count the bytes of SDUs, which are Ethernet frames without FCS.
+/// The QoS parameters of a service flow (11.13). Rates count the bytes of SDUs, which are Ethernet frames
+/// without FCS.
 struct ServiceFlow
 {
     std::string name; ///< the traffic class, or "implicit" for what no declared flow takes
     Direction direction{};
     Scheduling scheduling{Scheduling::BestEffort};
-    double reservedRate{};                                        ///< bit/s, minimum reserved traffic rate
-    double maximumRate{std::numeric_limits<double>::infinity()};  ///< bit/s, maximum sustained traffic rate
-    ns3::Time interval;                                           ///< unsolicited grant interval, or unsolicited polling interval
-    std::optional<ns3::Time> maximumLatency;                      ///< older SDUs are discarded
-    std::uint32_t packetBytes{};                                  ///< UGS: size of an SDU (11.13.16); 0 if not known
-    std::uint32_t queueBytes{};                                   ///< room of the queue, in bytes of SDUs
+    double reservedRate{};                                       ///< bit/s, minimum reserved traffic rate
+    double maximumRate{std::numeric_limits<double>::infinity()}; ///< bit/s, maximum sustained traffic rate
+    ns3::Time interval;                      ///< unsolicited grant interval, or unsolicited polling interval
+    std::optional<ns3::Time> maximumLatency; ///< older SDUs are discarded
+    std::uint32_t packetBytes{};             ///< UGS: size of an SDU (11.13); 0 if not known
+    std::uint32_t queueBytes{};              ///< room of the queue, in bytes of SDUs
 };
 
 /// Credit that grows with a rate up to a depth; may go below zero by what was taken in advance.
@@ -62,6 +61,17 @@ class TokenBucket
     double m_depth;
     double m_level;
     ns3::Time m_filled;
+};
+
+/// The two rates of a service flow as credit, in bytes of SDUs.
+struct FlowCredit
+{
+    FlowCredit(const ServiceFlow& flow, double frameS);
+
+    void Take(std::uint32_t bytes);
+
+    TokenBucket reserved;
+    TokenBucket maximum;
 };
 
 } // namespace netboxit::wimax

@@ -16,8 +16,7 @@ constexpr std::uint32_t REQUEST_RETRIES = 16;
 /// Random streams, two for each station, after those of the cell itself.
 constexpr std::int64_t FIRST_STREAM = 16;
 
-ns3::Ptr<ns3::UniformRandomVariable>
-Stream(StationId station, int which)
+ns3::Ptr<ns3::UniformRandomVariable> Stream(StationId station, int which)
 {
     auto random = ns3::CreateObject<ns3::UniformRandomVariable>();
     random->SetStream(FIRST_STREAM + 2 * station + which);
@@ -26,19 +25,18 @@ Stream(StationId station, int which)
 
 } // namespace
 
-std::uint32_t
-Subscriber::Flow::Unrequested() const
+std::uint32_t Subscriber::Flow::Unrequested() const
 {
     const auto known = requested + promised;
     const auto needed = connection.AirBytes();
     return needed > known ? needed - known : 0;
 }
 
-Subscriber::Subscriber(StationId id, const FlowTable& flows, const Configuration& configuration, Accounts& accounts)
-    : m_id(id),
-      m_byClass(flows.byClass),
-      m_contention(configuration.contention),
-      m_entry(Stream(id, 0)),
+Subscriber::Subscriber(StationId id,
+                       const FlowTable& flows,
+                       const Configuration& configuration,
+                       Accounts& accounts)
+    : m_id(id), m_byClass(flows.byClass), m_contention(configuration.contention), m_entry(Stream(id, 0)),
       m_backoff(configuration.contention.backoffStart, configuration.contention.backoffEnd, Stream(id, 1))
 {
     for (const auto& flow : flows.flows)
@@ -47,19 +45,19 @@ Subscriber::Subscriber(StationId id, const FlowTable& flows, const Configuration
     }
     m_order.resize(m_flows.size());
     std::iota(m_order.begin(), m_order.end(), 0);
-    std::stable_sort(m_order.begin(), m_order.end(), [this](std::size_t one, std::size_t other) {
-        return m_flows[one].connection.Flow().scheduling < m_flows[other].connection.Flow().scheduling;
-    });
+    std::stable_sort(
+        m_order.begin(),
+        m_order.end(),
+        [this](std::size_t one, std::size_t other)
+        { return m_flows[one].connection.Flow().scheduling < m_flows[other].connection.Flow().scheduling; });
 }
 
-void
-Subscriber::Enqueue(std::shared_ptr<Sdu> sdu)
+void Subscriber::Enqueue(std::shared_ptr<Sdu> sdu)
 {
     m_flows[m_byClass.at(sdu->frame.trafficClass)].connection.Enqueue(std::move(sdu));
 }
 
-void
-Subscriber::HearGrant(const UplinkGrant& grant, ns3::Time now)
+void Subscriber::HearGrant(const UplinkGrant& grant, ns3::Time now)
 {
     for (const auto& share : grant.shares)
     {
@@ -75,8 +73,7 @@ Subscriber::HearGrant(const UplinkGrant& grant, ns3::Time now)
     }
 }
 
-void
-Subscriber::CheckTimeouts(ns3::Time now)
+void Subscriber::CheckTimeouts(ns3::Time now)
 {
     for (std::size_t index = 0; index < m_flows.size(); ++index)
     {
@@ -101,8 +98,8 @@ Subscriber::CheckTimeouts(ns3::Time now)
     }
 }
 
-std::optional<std::pair<std::uint32_t, BandwidthRequest>>
-Subscriber::Contend(std::uint32_t opportunities, ns3::Time now)
+std::optional<std::pair<std::uint32_t, BandwidthRequest>> Subscriber::Contend(std::uint32_t opportunities,
+                                                                              ns3::Time now)
 {
     CheckTimeouts(now);
     if (m_contender && m_flows[*m_contender].requested > 0)
@@ -110,10 +107,14 @@ Subscriber::Contend(std::uint32_t opportunities, ns3::Time now)
         return std::nullopt; // waits for the answer
     }
     // UGS must not ask, and rtPS only when polled (6.3.5.2.1, 6.3.5.2.2).
-    const auto needy = std::find_if(m_order.begin(), m_order.end(), [this](std::size_t index) {
-        const auto& flow = m_flows[index];
-        return flow.connection.Flow().scheduling >= Scheduling::NrtPs && flow.requested == 0 && flow.Unrequested() > 0;
-    });
+    const auto needy = std::find_if(m_order.begin(),
+                                    m_order.end(),
+                                    [this](std::size_t index)
+                                    {
+                                        const auto& flow = m_flows[index];
+                                        return flow.connection.Flow().scheduling >= Scheduling::NrtPs &&
+                                               flow.requested == 0 && flow.Unrequested() > 0;
+                                    });
     if (needy == m_order.end())
     {
         return std::nullopt;
@@ -128,8 +129,7 @@ Subscriber::Contend(std::uint32_t opportunities, ns3::Time now)
     return std::pair(*opportunity, Ask(*needy, false, now));
 }
 
-BandwidthRequest
-Subscriber::Ask(std::size_t index, bool incremental, ns3::Time now)
+BandwidthRequest Subscriber::Ask(std::size_t index, bool incremental, ns3::Time now)
 {
     auto& flow = m_flows[index];
     const auto needed = flow.connection.AirBytes();
@@ -140,8 +140,7 @@ Subscriber::Ask(std::size_t index, bool incremental, ns3::Time now)
     return {index, bytes, incremental};
 }
 
-UplinkBurst
-Subscriber::Transmit(const UplinkGrant& grant, ns3::Time now)
+UplinkBurst Subscriber::Transmit(const UplinkGrant& grant, ns3::Time now)
 {
     std::vector<bool> polled(m_flows.size(), false);
     std::uint32_t kept = 0;
@@ -186,8 +185,10 @@ Subscriber::Transmit(const UplinkGrant& grant, ns3::Time now)
     return burst;
 }
 
-void
-Subscriber::SpendOnData(UplinkBurst& burst, std::uint32_t& room, const std::vector<bool>& polled, ns3::Time now)
+void Subscriber::SpendOnData(UplinkBurst& burst,
+                             std::uint32_t& room,
+                             const std::vector<bool>& polled,
+                             ns3::Time now)
 {
     std::uint32_t offset = 0;
     for (const auto index : m_order)
@@ -218,8 +219,7 @@ Subscriber::SpendOnData(UplinkBurst& burst, std::uint32_t& room, const std::vect
     }
 }
 
-void
-Subscriber::Abandon()
+void Subscriber::Abandon()
 {
     for (auto& flow : m_flows)
     {
@@ -231,16 +231,16 @@ Subscriber::Abandon()
     m_contender.reset();
 }
 
-std::uint32_t
-Subscriber::QueuedBytes() const
+std::uint32_t Subscriber::QueuedBytes() const
 {
-    return std::accumulate(m_flows.begin(), m_flows.end(), 0U, [](std::uint32_t sum, const Flow& flow) {
-        return sum + flow.connection.QueuedBytes();
-    });
+    return std::accumulate(m_flows.begin(),
+                           m_flows.end(),
+                           0U,
+                           [](std::uint32_t sum, const Flow& flow)
+                           { return sum + flow.connection.QueuedBytes(); });
 }
 
-Json
-Subscriber::ReadFlows() const
+Json Subscriber::ReadFlows() const
 {
     Json flows = Json::array();
     for (const auto& flow : m_flows)

@@ -18,19 +18,42 @@ class Subscriber
   public:
     Subscriber(StationId id, const FlowTable& flows, const Configuration& configuration, Accounts& accounts);
 
-    StationId Id() const { return m_id; }
-    NetworkEntry& Entry() { return m_entry; }
-    const NetworkEntry& Entry() const { return m_entry; }
-    Link& Downlink() { return m_downlink; }
-    const Link& Downlink() const { return m_downlink; }
-    Link& Uplink() { return m_uplink; }
-    const Link& Uplink() const { return m_uplink; }
+    StationId Id() const
+    {
+        return m_id;
+    }
+    NetworkEntry& Entry()
+    {
+        return m_entry;
+    }
+    const NetworkEntry& Entry() const
+    {
+        return m_entry;
+    }
+    Link& Downlink()
+    {
+        return m_downlink;
+    }
+    const Link& Downlink() const
+    {
+        return m_downlink;
+    }
+    Link& Uplink()
+    {
+        return m_uplink;
+    }
+    const Link& Uplink() const
+    {
+        return m_uplink;
+    }
 
     void Enqueue(std::shared_ptr<Sdu> sdu);
     /// A map promises so much.
     void HearGrant(const UplinkGrant& grant, ns3::Time now);
-    /// At the start of each contention region: the request opportunity and the request, when the station transmits one.
-    std::optional<std::pair<std::uint32_t, BandwidthRequest>> Contend(std::uint32_t opportunities, ns3::Time now);
+    /// At the start of each contention region: the request opportunity and the request, when the station
+    /// transmits one.
+    std::optional<std::pair<std::uint32_t, BandwidthRequest>> Contend(std::uint32_t opportunities,
+                                                                      ns3::Time now);
     /// Fills its burst: by class, in strict order.
     UplinkBurst Transmit(const UplinkGrant& grant, ns3::Time now);
     /// The link is lost, and with it what is queued.

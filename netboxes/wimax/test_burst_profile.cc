@@ -12,11 +12,13 @@ namespace netboxit::wimax
 TEST(BurstProfile, UncodedBlocksFollowFromModulationAndCodeRate)
 {
     // 192 subcarriers * bits a subcarrier * overall code rate / 8
-    const double bits[] = {1 * 1 / 2., 2 * 1 / 2., 2 * 3 / 4., 4 * 1 / 2., 4 * 3 / 4., 6 * 2 / 3., 6 * 3 / 4.};
+    const double bits[] = {
+        1 * 1 / 2., 2 * 1 / 2., 2 * 3 / 4., 4 * 1 / 2., 4 * 3 / 4., 6 * 2 / 3., 6 * 3 / 4.};
     for (ProfileId id = 0; id < PROFILES.size(); ++id)
     {
         EXPECT_DOUBLE_EQ(PROFILES[id].bytesPerSymbol, 192 * bits[id] / 8) << PROFILES[id].name;
-        EXPECT_EQ(PROFILES[id].rsLength - PROFILES[id].rsData, 2 * PROFILES[id].rsCorrects) << PROFILES[id].name;
+        EXPECT_EQ(PROFILES[id].rsLength - PROFILES[id].rsData, 2 * PROFILES[id].rsCorrects)
+            << PROFILES[id].name;
     }
 }
 

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import math
-import subprocess
 
 import pytest
 
-from netboxes.engine.virtual import BROADCAST, EmulationFailed, ethernet, mac, program
+from netboxes.engine.virtual import BROADCAST, EmulationFailed, ethernet, mac
 from netboxes.wimax.cell_under_test import (
     VOICE,
     arrived,
@@ -23,12 +22,6 @@ from netboxes.wimax.cell_under_test import (
     snr_db,
     stream,
 )
-
-
-def test_the_units_below_hold() -> None:
-    """The C++ tests of numerology, frame layout, link budget, coding, queues and scheduler."""
-    done = subprocess.run([str(program("wimax").with_name("wimax-test"))], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-4000:]
 
 
 def test_qpsk_three_quarters_at_two_and_a_half_kilometres() -> None:

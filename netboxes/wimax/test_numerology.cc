@@ -55,7 +55,8 @@ TEST(FrameLayout, SymbolsOfTenMilliseconds)
     // (10 ms - 100 us - 50 us) / 27.78 us = 354.6
     EXPECT_EQ(layout.DownlinkSymbols(), 177U);
     EXPECT_EQ(layout.UplinkSymbols(), 177U);
-    // Preamble 2, FCH 1; DL-MAP 18 + 2 * 4 and UL-MAP 17 + 3 * 6 bytes and a tail byte: 62 bytes, 6 symbols of 12.
+    // Preamble 2, FCH 1; DL-MAP 18 + 2 * 4 and UL-MAP 17 + 3 * 6 bytes and a tail byte: 62 bytes, 6 symbols
+    // of 12.
     EXPECT_EQ(layout.DownlinkOverhead(1, 1, false), 9U);
     EXPECT_EQ(layout.UplinkOverhead(false), 8U);
     // Long preamble 2, RNG-REQ of 26 bytes and tail 3, TTG's 100 us 4 symbols.

@@ -14,13 +14,18 @@ namespace
 class PlainRoom : public Room
 {
   public:
-    explicit PlainRoom(std::uint32_t bytes)
-        : m_left(bytes)
+    explicit PlainRoom(std::uint32_t bytes) : m_left(bytes)
     {
     }
 
-    std::uint32_t Left(std::size_t) const override { return m_left; }
-    void Take(std::size_t, std::uint32_t bytes) override { m_left -= bytes; }
+    std::uint32_t Left(std::size_t) const override
+    {
+        return m_left;
+    }
+    void Take(std::size_t, std::uint32_t bytes) override
+    {
+        m_left -= bytes;
+    }
 
   private:
     std::uint32_t m_left;
@@ -29,21 +34,27 @@ class PlainRoom : public Room
 class NoFates : public Fates
 {
   public:
-    void Deliver(SlotId, StationId) override {}
-    void Lose(SlotId, StationId, Loss reason) override { lost.push_back(reason); }
-    void LoseAll(SlotId, Loss reason) override { lost.push_back(reason); }
+    void Deliver(SlotId, StationId) override
+    {
+    }
+    void Lose(SlotId, StationId, Loss reason) override
+    {
+        lost.push_back(reason);
+    }
+    void LoseAll(SlotId, Loss reason) override
+    {
+        lost.push_back(reason);
+    }
 
     std::vector<Loss> lost;
 };
 
-Claim
-Want(Scheduling scheduling, std::uint32_t wanted, std::uint32_t reserved = 0)
+Claim Want(Scheduling scheduling, std::uint32_t wanted, std::uint32_t reserved = 0)
 {
     return {0, scheduling, wanted, reserved, wanted, 0};
 }
 
-std::shared_ptr<Sdu>
-MakeSdu(std::uint32_t bytes)
+std::shared_ptr<Sdu> MakeSdu(std::uint32_t bytes)
 {
     Sdu sdu;
     sdu.receivers = {1};
@@ -52,8 +63,7 @@ MakeSdu(std::uint32_t bytes)
     return std::make_shared<Sdu>(sdu);
 }
 
-ServiceFlow
-Queue(std::uint32_t bytes)
+ServiceFlow Queue(std::uint32_t bytes)
 {
     ServiceFlow flow;
     flow.queueBytes = bytes;

