@@ -15,10 +15,10 @@
 namespace netboxit
 {
 
-/// A name like `ian:eth` in a configuration. Click also asks for words that are no interfaces, to learn just that: no waiting here.
-/// With --check there are no interfaces; then any word that could be one has an address.
-int
-ClickRouter::HardwareAddress(const std::string& name, std::span<char> text) const
+/// A name like `ian:eth` in a configuration. Click also asks for words that are no interfaces, to learn just
+/// that: no waiting here. With --check there are no interfaces; then any word that could be one has an
+/// address.
+int ClickRouter::HardwareAddress(const std::string& name, std::span<char> text) const
 {
     ifreq request{};
     name.copy(request.ifr_name, IFNAMSIZ - 1);
@@ -31,14 +31,23 @@ ClickRouter::HardwareAddress(const std::string& name, std::span<char> text) cons
     }
     else
     {
-        const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "a socket to ask for interface addresses");
+        const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+                                "a socket to ask for interface addresses");
         if (::ioctl(socket.Get(), SIOCGIFHWADDR, &request) < 0)
         {
             return -1;
         }
     }
     const auto* bytes = reinterpret_cast<const unsigned char*>(request.ifr_hwaddr.sa_data);
-    std::snprintf(text.data(), text.size(), "%02x:%02x:%02x:%02x:%02x:%02x", bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5]);
+    std::snprintf(text.data(),
+                  text.size(),
+                  "%02x:%02x:%02x:%02x:%02x:%02x",
+                  bytes[0],
+                  bytes[1],
+                  bytes[2],
+                  bytes[3],
+                  bytes[4],
+                  bytes[5]);
     return 0;
 }
 
@@ -46,13 +55,12 @@ ClickRouter::HardwareAddress(const std::string& name, std::span<char> text) cons
 
 using netboxit::SimCommand;
 
-int
-simclick_sim_send(simclick_node_t* node,
-                  int interface,
-                  int packetType,
-                  const unsigned char* bytes,
-                  int length,
-                  simclick_simpacketinfo* info)
+int simclick_sim_send(simclick_node_t* node,
+                      int interface,
+                      int packetType,
+                      const unsigned char* bytes,
+                      int length,
+                      simclick_simpacketinfo* info)
 {
     auto& devices = static_cast<netboxit::ClickRouter::Node*>(node)->router->m_devices;
     if (interface < 0 || static_cast<std::size_t>(interface) >= devices.size() || length <= 0)
@@ -63,8 +71,7 @@ simclick_sim_send(simclick_node_t* node,
     return 0;
 }
 
-int
-simclick_sim_command(simclick_node_t* node, int command, ...)
+int simclick_sim_command(simclick_node_t* node, int command, ...)
 {
     // Click asks what is supported before it has a node.
     auto* router = node != nullptr ? static_cast<netboxit::ClickRouter::Node*>(node)->router : nullptr;
@@ -99,15 +106,18 @@ simclick_sim_command(simclick_node_t* node, int command, ...)
     case SimCommand::InterfaceByName:
         result = router->InterfaceNumber(va_arg(arguments, const char*));
         break;
-    case SimCommand::HardwareAddressByName: {
+    case SimCommand::HardwareAddressByName:
+    {
         const char* name = va_arg(arguments, const char*);
         char* text = va_arg(arguments, char*);
         result = router->HardwareAddress(name, {text, static_cast<std::size_t>(va_arg(arguments, int))});
         break;
     }
-    case SimCommand::Schedule: {
+    case SimCommand::Schedule:
+    {
         const auto* when = va_arg(arguments, const timeval*);
-        // Always the latest word: Click remembers what it asked for and does not ask for an earlier time again.
+        // Always the latest word: Click remembers what it asked for and does not ask for an earlier time
+        // again.
         router->m_wake = std::chrono::seconds(when->tv_sec) + std::chrono::microseconds(when->tv_usec);
         result = 0;
         break;
@@ -115,7 +125,8 @@ simclick_sim_command(simclick_node_t* node, int command, ...)
     case SimCommand::InterfaceReady:
         result = 1;
         break;
-    case SimCommand::Defines: {
+    case SimCommand::Defines:
+    {
         char* pairs = va_arg(arguments, char*);
         result = router->Defines(pairs, va_arg(arguments, std::size_t*));
         break;

@@ -24,8 +24,7 @@ StderrCapture::~StderrCapture()
     ::dup2(m_stderr.Get(), STDERR_FILENO);
 }
 
-std::string
-StderrCapture::Text() const
+std::string StderrCapture::Text() const
 {
     std::fflush(stderr);
     const auto size = ::lseek(m_file.Get(), 0, SEEK_END);
@@ -35,8 +34,7 @@ StderrCapture::Text() const
     return text;
 }
 
-void
-StderrCapture::Tell(const std::string& text) const
+void StderrCapture::Tell(const std::string& text) const
 {
     ::dprintf(m_stderr.Get(), "%s", text.c_str());
 }

@@ -8,7 +8,8 @@
 namespace netboxit
 {
 
-/// Catches what is written to stderr while it lives. Click reports errors of configurations and handlers there and nowhere else.
+/// Catches what is written to stderr while it lives. Click reports errors of configurations and handlers
+/// there and nowhere else.
 class StderrCapture
 {
   public:

@@ -21,65 +21,30 @@ using std::chrono::nanoseconds;
 
 constexpr int BAD_INPUT = 2;
 
-nanoseconds
-Now(clockid_t clock)
+nanoseconds Now(clockid_t clock)
 {
     timespec time{};
     ::clock_gettime(clock, &time);
     return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
-/// Click names the file in memory where it has no line of the user's to name.
-std::string
-InWordsOfTheUser(std::string messages, const std::string& memory, const std::string& configuration)
-{
-    for (auto at = messages.find(memory); at != std::string::npos; at = messages.find(memory, at + configuration.size()))
-    {
-        messages.replace(at, memory.size(), configuration);
-    }
-    return messages;
-}
-
-/// Lines about a class that Click does not know, like FromHost, are followed by one that says why and what to use instead.
-std::string
-WithExplanations(const std::string& messages)
-{
-    std::string all;
-    std::istringstream lines(messages);
-    for (std::string line; std::getline(lines, line);)
-    {
-        all += line + "\n";
-        for (const std::string_view announcement : {"unknown element class '", "undeclared element '"})
-        {
-            if (const auto at = line.find(announcement); at != std::string::npos)
-            {
-                const auto name = line.substr(at + announcement.size(), line.rfind('\'') - at - announcement.size());
-                const auto why = WhyUnknown(name);
-                all += why.empty() ? "" : "  " + std::string(why) + "\n";
-            }
-        }
-    }
-    return all;
-}
-
-bool
-EndsWith(const std::string& name, std::string_view last)
+bool EndsWith(const std::string& name, std::string_view last)
 {
     return name.size() > last.size() && name.ends_with(last) && name[name.size() - last.size() - 1] == '/';
 }
 
-std::string
-Trimmed(std::string_view text)
+std::string Trimmed(std::string_view text)
 {
     const auto first = text.find_first_not_of(" \t\r\n");
-    return first == std::string_view::npos ? "" : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+    return first == std::string_view::npos
+               ? ""
+               : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
 }
 
 } // namespace
 
 ClickRouter::ClickRouter(const Options& options)
-    : m_options(options),
-      m_epoch(Now(CLOCK_REALTIME) - Now(CLOCK_MONOTONIC))
+    : m_options(options), m_epoch(Now(CLOCK_REALTIME) - Now(CLOCK_MONOTONIC))
 {
     m_node.router = this;
     SetTime();
@@ -94,34 +59,35 @@ ClickRouter::ClickRouter(const Options& options)
     CheckDevices();
 }
 
-void
-ClickRouter::Create()
+void ClickRouter::Create()
 {
     const auto file = ComposeConfiguration(m_options.configuration);
     const auto path = "/proc/self/fd/" + std::to_string(file.Get());
     const StderrCapture capture;
-    // Click calls exit() itself when a configuration is wrong: its messages are told, and the exit status set, from there.
+    // Click calls exit() itself when a configuration is wrong: its messages are told, and the exit status
+    // set, from there.
     static const ClickRouter* creating;
     static const StderrCapture* told;
     static std::string memory;
     creating = this;
     memory = path;
     told = &capture;
-    std::atexit([] {
-        if (creating != nullptr)
+    std::atexit(
+        []
         {
-            const auto messages = InWordsOfTheUser(told->Text(), memory, creating->m_options.configuration);
-            told->Tell(WithExplanations(messages));
-            std::_Exit(BAD_INPUT);
-        }
-    });
+            if (creating != nullptr)
+            {
+                told->Tell(ExplainMessages(told->Text(), memory, creating->m_options.configuration));
+                std::_Exit(BAD_INPUT);
+            }
+        });
     const int result = simclick_click_create(&m_node, path.c_str());
     creating = nullptr;
     if (result != 0)
     {
-        throw BadConfiguration(capture.Text());
+        throw BadConfiguration(ExplainMessages(capture.Text(), path, m_options.configuration));
     }
-    capture.Tell(capture.Text());
+    capture.Tell(ExplainMessages(capture.Text(), path, m_options.configuration));
 }
 
 ClickRouter::~ClickRouter()
@@ -133,8 +99,7 @@ ClickRouter::~ClickRouter()
 }
 
 /// The arguments that a prelude's compound kept in its script: `TYPE PASSIVE, return "…"`.
-std::vector<std::string>
-ClickRouter::Arguments(const std::string& element)
+std::vector<std::string> ClickRouter::Arguments(const std::string& element)
 {
     const auto config = ReadHandler(element, "config").text;
     const auto first = config.find('"');
@@ -148,16 +113,17 @@ ClickRouter::Arguments(const std::string& element)
     return arguments;
 }
 
-/// Refuses interfaces without a name, and the arguments of FromDevice that would change which frames come in, and that the library cannot honour.
-void
-ClickRouter::CheckDevices()
+/// Refuses interfaces without a name, and the arguments of FromDevice that would change which frames come in,
+/// and that the library cannot honour.
+void ClickRouter::CheckDevices()
 {
     for (const auto& name : m_names)
     {
         if (name.starts_with('$'))
         {
             throw BadConfiguration(m_options.configuration + ": interface " + name +
-                                   ": the variable has no value; give one with --define " + name.substr(1) + "=…\n");
+                                   ": the variable has no value; give one with --define " + name.substr(1) +
+                                   "=…\n");
         }
     }
     for (const auto& element : m_elements)
@@ -171,17 +137,18 @@ ClickRouter::CheckDevices()
             const auto word = argument.substr(0, argument.find(' '));
             const auto value = Trimmed(std::string_view(argument).substr(word.size()));
             const bool asked = value != "false" && value != "0" && value != "no";
-            if (word == "BPF_FILTER" || word == "PROTOCOL" || ((word == "FORCE_IP" || word == "OUTBOUND") && asked))
+            if (word == "BPF_FILTER" || word == "PROTOCOL" ||
+                ((word == "FORCE_IP" || word == "OUTBOUND") && asked))
             {
-                throw BadConfiguration(m_options.configuration + ": " + element.substr(0, element.rfind('/')) + ": " + word +
-                                       " is not possible here; put a Classifier or IPClassifier behind FromDevice\n");
+                throw BadConfiguration(
+                    m_options.configuration + ": " + element.substr(0, element.rfind('/')) + ": " + word +
+                    " is not possible here; put a Classifier or IPClassifier behind FromDevice\n");
             }
         }
     }
 }
 
-void
-ClickRouter::Open(const sigset_t& signals)
+void ClickRouter::Open(const sigset_t& signals)
 {
     for (const auto& name : m_names)
     {
@@ -191,16 +158,14 @@ ClickRouter::Open(const sigset_t& signals)
     m_wake = nanoseconds::zero();
 }
 
-void
-ClickRouter::SetTime()
+void ClickRouter::SetTime()
 {
     const auto now = (Now(CLOCK_MONOTONIC) + m_epoch).count();
     m_node.currentTime.tv_sec = now / 1'000'000'000;
     m_node.currentTime.tv_usec = now % 1'000'000'000 / 1000;
 }
 
-bool
-ClickRouter::Round()
+bool ClickRouter::Round()
 {
     bool any = false;
     for (std::size_t number = 0; number < m_devices.size(); ++number)
@@ -229,8 +194,7 @@ ClickRouter::Round()
     return any;
 }
 
-void
-ClickRouter::Flush()
+void ClickRouter::Flush()
 {
     for (const auto& device : m_devices)
     {
@@ -238,8 +202,7 @@ ClickRouter::Flush()
     }
 }
 
-std::optional<nanoseconds>
-ClickRouter::Idle() const
+std::optional<nanoseconds> ClickRouter::Idle() const
 {
     if (!m_wake)
     {
@@ -248,35 +211,35 @@ ClickRouter::Idle() const
     return std::max(*m_wake - (Now(CLOCK_MONOTONIC) + m_epoch), nanoseconds::zero());
 }
 
-ClickRouter::Answer
-ClickRouter::ReadHandler(const std::string& element, const std::string& handler)
+ClickRouter::Answer ClickRouter::ReadHandler(const std::string& element, const std::string& handler)
 {
     SetTime();
     const StderrCapture capture;
     const std::unique_ptr<char, decltype(&std::free)> text(
-        simclick_click_read_handler(&m_node, element.c_str(), handler.c_str(), nullptr, nullptr),
-        &std::free);
+        simclick_click_read_handler(&m_node, element.c_str(), handler.c_str(), nullptr, nullptr), &std::free);
     return {text != nullptr, text != nullptr ? text.get() : "", capture.Text()};
 }
 
-ClickRouter::Answer
-ClickRouter::WriteHandler(const std::string& element, const std::string& handler, const std::string& text)
+ClickRouter::Answer ClickRouter::WriteHandler(const std::string& element,
+                                              const std::string& handler,
+                                              const std::string& text)
 {
     SetTime();
     Answer answer;
     {
         const StderrCapture capture;
-        answer.done = simclick_click_write_handler(&m_node, element.c_str(), handler.c_str(), text.c_str()) >= 0;
+        answer.done =
+            simclick_click_write_handler(&m_node, element.c_str(), handler.c_str(), text.c_str()) >= 0;
         answer.messages = capture.Text();
     }
-    // A task that the handler set going is only noticed by a driver round. What was asked for before still stands.
+    // A task that the handler set going is only noticed by a driver round. What was asked for before still
+    // stands.
     simclick_click_run(&m_node);
     Flush();
     return answer;
 }
 
-std::optional<std::string>
-ClickRouter::FindElement(const std::string& name) const
+std::optional<std::string> ClickRouter::FindElement(const std::string& name) const
 {
     for (const auto& candidate : {name, name + "/" + std::string(DEVICE_COUNTER)})
     {
@@ -288,8 +251,7 @@ ClickRouter::FindElement(const std::string& name) const
     return std::nullopt;
 }
 
-std::vector<std::vector<std::string>>
-ClickRouter::ControlSockets()
+std::vector<std::vector<std::string>> ClickRouter::ControlSockets()
 {
     std::vector<std::vector<std::string>> sockets;
     for (const auto& element : m_elements)
@@ -302,8 +264,7 @@ ClickRouter::ControlSockets()
     return sockets;
 }
 
-std::vector<std::string>
-ClickRouter::Notes() const
+std::vector<std::string> ClickRouter::Notes() const
 {
     std::vector<std::string> notes;
     for (const auto& element : m_elements)
@@ -317,8 +278,7 @@ ClickRouter::Notes() const
     return notes;
 }
 
-std::string
-ClickRouter::Statistics()
+std::string ClickRouter::Statistics()
 {
     nlohmann::json devices = nlohmann::json::object();
     for (std::size_t number = 0; number < m_devices.size(); ++number)
@@ -334,8 +294,7 @@ ClickRouter::Statistics()
     return nlohmann::json{{"devices", devices}}.dump(2) + "\n";
 }
 
-int
-ClickRouter::InterfaceNumber(const std::string& name)
+int ClickRouter::InterfaceNumber(const std::string& name)
 {
     const auto known = std::find(m_names.begin(), m_names.end(), name);
     const auto number = static_cast<int>(known - m_names.begin());
@@ -346,8 +305,7 @@ ClickRouter::InterfaceNumber(const std::string& name)
     return number;
 }
 
-int
-ClickRouter::Defines(char* pairs, std::size_t* size) const
+int ClickRouter::Defines(char* pairs, std::size_t* size) const
 {
     std::string all;
     for (const auto& [name, value] : m_options.defines)

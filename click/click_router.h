@@ -33,12 +33,17 @@ class ClickRouter
     ClickRouter& operator=(const ClickRouter&) = delete;
     ~ClickRouter();
 
-    /// Opens every interface that the configuration names, letting these signals in while it waits; throws NoInterface.
+    /// Opens every interface that the configuration names, letting these signals in while it waits; throws
+    /// NoInterface.
     void Open(const sigset_t& signals);
 
-    std::span<const std::unique_ptr<PacketDevice>> Devices() const { return m_devices; }
+    std::span<const std::unique_ptr<PacketDevice>> Devices() const
+    {
+        return m_devices;
+    }
 
-    /// Passes what has arrived through the router, runs it if it is due, and sends what came out. True when frames had arrived.
+    /// Passes what has arrived through the router, runs it if it is due, and sends what came out. True when
+    /// frames had arrived.
     bool Round();
 
     /// How long the router has nothing to do unless a frame arrives; nothing = for ever.
@@ -56,9 +61,13 @@ class ClickRouter
     Answer WriteHandler(const std::string& element, const std::string& handler, const std::string& text);
 
     /// Names of all elements, in the order of their numbers (from 1).
-    const std::vector<std::string>& Elements() const { return m_elements; }
+    const std::vector<std::string>& Elements() const
+    {
+        return m_elements;
+    }
 
-    /// `name`, or the counter of a device that the prelude put inside it; nothing when there is no such element.
+    /// `name`, or the counter of a device that the prelude put inside it; nothing when there is no such
+    /// element.
     std::optional<std::string> FindElement(const std::string& name) const;
 
     /// Arguments of the ControlSocket elements in the configuration, a list of arguments each.
@@ -77,7 +86,8 @@ class ClickRouter
         ClickRouter* router;
     };
 
-    friend int ::simclick_sim_send(simclick_node_t*, int, int, const unsigned char*, int, simclick_simpacketinfo*);
+    friend int ::simclick_sim_send(
+        simclick_node_t*, int, int, const unsigned char*, int, simclick_simpacketinfo*);
     friend int ::simclick_sim_command(simclick_node_t*, int, ...);
 
     void Create();
@@ -94,7 +104,8 @@ class ClickRouter
     std::vector<std::string> m_elements;
     std::vector<std::string> m_names;
     std::vector<std::unique_ptr<PacketDevice>> m_devices;
-    /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the start: a step of the host's clock must not stop or hasten Click's timers.
+    /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the start: a step of the host's clock must not stop or hasten
+    /// Click's timers.
     std::chrono::nanoseconds m_epoch{};
     std::optional<std::chrono::nanoseconds> m_wake;
 };

@@ -26,8 +26,7 @@ constexpr int PERMISSION = 530;
 constexpr std::string_view BLANKS = " \t";
 
 /// Takes the first word off.
-std::string_view
-Word(std::string_view& text)
+std::string_view Word(std::string_view& text)
 {
     text.remove_prefix(std::min(text.find_first_not_of(BLANKS), text.size()));
     const auto word = text.substr(0, text.find_first_of(BLANKS));
@@ -36,22 +35,19 @@ Word(std::string_view& text)
     return word;
 }
 
-std::string
-WithoutTrailingBlanks(std::string_view text)
+std::string WithoutTrailingBlanks(std::string_view text)
 {
     return std::string(text.substr(0, text.find_last_not_of(BLANKS) + 1));
 }
 
-std::optional<std::size_t>
-Count(std::string_view text)
+std::optional<std::size_t> Count(std::string_view text)
 {
     std::size_t value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-std::string
-Quoted(std::string_view text)
+std::string Quoted(std::string_view text)
 {
     return "'" + std::string(text) + "'";
 }
@@ -59,14 +55,11 @@ Quoted(std::string_view text)
 } // namespace
 
 ControlSession::ControlSession(ClickRouter& router, ControlAccess access)
-    : m_router(router),
-      m_access(access),
-      m_output("Click::ControlSocket/1.3\r\n")
+    : m_router(router), m_access(access), m_output("Click::ControlSocket/1.3\r\n")
 {
 }
 
-void
-ControlSession::Take(std::string_view bytes)
+void ControlSession::Take(std::string_view bytes)
 {
     m_input += bytes;
     while (!m_closed && Step())
@@ -80,8 +73,7 @@ ControlSession::Take(std::string_view bytes)
 }
 
 /// True when something was done and more may follow.
-bool
-ControlSession::Step()
+bool ControlSession::Step()
 {
     if (m_pending)
     {
@@ -95,9 +87,9 @@ ControlSession::Step()
     return line.has_value();
 }
 
-/// A line ends with CR, LF or CR LF. A CR at the end of what has come may still get its LF: that LF then makes a blank line, which is ignored.
-std::optional<std::string>
-ControlSession::NextLine()
+/// A line ends with CR, LF or CR LF. A CR at the end of what has come may still get its LF: that LF then
+/// makes a blank line, which is ignored.
+std::optional<std::string> ControlSession::NextLine()
 {
     const auto end = m_input.find_first_of("\r\n");
     if (end == std::string::npos)
@@ -110,12 +102,12 @@ ControlSession::NextLine()
     return line;
 }
 
-void
-ControlSession::Command(std::string_view line)
+void ControlSession::Command(std::string_view line)
 {
     std::string_view rest = line;
     std::string verb(Word(rest));
-    std::transform(verb.begin(), verb.end(), verb.begin(), [](unsigned char letter) { return std::toupper(letter); });
+    std::transform(
+        verb.begin(), verb.end(), verb.begin(), [](unsigned char letter) { return std::toupper(letter); });
     if (verb.empty())
     {
         return;
@@ -139,17 +131,19 @@ ControlSession::Command(std::string_view line)
     const auto address = Word(rest);
     if (verb == "CHECKREAD" || verb == "CHECKWRITE")
     {
-        return address.empty() || !rest.empty() ? Reply(SYNTAX, "Wrong number of arguments") : Check(address, write);
+        return address.empty() || !rest.empty() ? Reply(SYNTAX, "Wrong number of arguments")
+                                                : Check(address, write);
     }
     if (verb == "READ" || verb == "GET" || verb == "WRITE" || verb == "SET")
     {
-        return address.empty() ? Reply(SYNTAX, "Wrong number of arguments") : write ? WriteHandler(address, rest) : ReadHandler(address, rest);
+        return address.empty() ? Reply(SYNTAX, "Wrong number of arguments")
+               : write         ? WriteHandler(address, rest)
+                               : ReadHandler(address, rest);
     }
     Reply(UNKNOWN_COMMAND, "Unknown command " + Quoted(verb));
 }
 
-void
-ControlSession::Help()
+void ControlSession::Help()
 {
     Reply(OK,
           "End of help",
@@ -166,8 +160,7 @@ ControlSession::Help()
           "QUIT                      close connection\n");
 }
 
-void
-ControlSession::Expect(bool write, bool counted, std::string_view arguments)
+void ControlSession::Expect(bool write, bool counted, std::string_view arguments)
 {
     Pending pending{write, std::string(Word(arguments)), std::nullopt, {}, {}};
     pending.terminator = WithoutTrailingBlanks(arguments);
@@ -185,8 +178,7 @@ ControlSession::Expect(bool write, bool counted, std::string_view arguments)
     m_pending = std::move(pending);
 }
 
-bool
-ControlSession::StepData()
+bool ControlSession::StepData()
 {
     if (m_pending->size)
     {
@@ -225,8 +217,7 @@ ControlSession::StepData()
     return true;
 }
 
-void
-ControlSession::Finish(const Pending& pending)
+void ControlSession::Finish(const Pending& pending)
 {
     if (pending.write)
     {
@@ -239,8 +230,7 @@ ControlSession::Finish(const Pending& pending)
 }
 
 /// The router's name for an element given by name or by number (from 1).
-std::optional<std::string>
-ControlSession::FindElement(const std::string& name) const
+std::optional<std::string> ControlSession::FindElement(const std::string& name) const
 {
     const auto& all = m_router.Elements();
     if (const auto number = Count(name); number && *number >= 1 && *number <= all.size())
@@ -251,12 +241,12 @@ ControlSession::FindElement(const std::string& name) const
 }
 
 /// Replies itself when there is no such handler.
-std::optional<ControlSession::Handler>
-ControlSession::Find(std::string_view address)
+std::optional<ControlSession::Handler> ControlSession::Find(std::string_view address)
 {
     const auto dot = address.rfind('.');
     const std::string name(dot == std::string_view::npos ? "" : address.substr(0, dot));
-    Handler handler{"", std::string(dot == std::string_view::npos ? address : address.substr(dot + 1)), false, false};
+    Handler handler{
+        "", std::string(dot == std::string_view::npos ? address : address.substr(dot + 1)), false, false};
     if (!name.empty())
     {
         const auto element = FindElement(name);
@@ -282,8 +272,7 @@ ControlSession::Find(std::string_view address)
     return std::nullopt;
 }
 
-bool
-ControlSession::Permitted(const Handler& handler, std::string_view address, bool write)
+bool ControlSession::Permitted(const Handler& handler, std::string_view address, bool write)
 {
     if (write && m_access == ControlAccess::ReadOnly)
     {
@@ -298,8 +287,7 @@ ControlSession::Permitted(const Handler& handler, std::string_view address, bool
     return true;
 }
 
-void
-ControlSession::Check(std::string_view address, bool write)
+void ControlSession::Check(std::string_view address, bool write)
 {
     if (const auto handler = Find(address); handler && Permitted(*handler, address, write))
     {
@@ -307,16 +295,15 @@ ControlSession::Check(std::string_view address, bool write)
     }
 }
 
-void
-ControlSession::ReadHandler(std::string_view address, std::string_view parameter)
+void ControlSession::ReadHandler(std::string_view address, std::string_view parameter)
 {
     const auto handler = Find(address);
     if (!handler || !Permitted(*handler, address, false))
     {
         return;
     }
-    const auto answer =
-        m_router.ReadHandler(handler->element, handler->name + (parameter.empty() ? "" : " " + std::string(parameter)));
+    const auto answer = m_router.ReadHandler(
+        handler->element, handler->name + (parameter.empty() ? "" : " " + std::string(parameter)));
     if (!answer.done)
     {
         return Reply(HANDLER_ERROR, "Read handler " + Quoted(address) + " error", answer.messages);
@@ -325,8 +312,7 @@ ControlSession::ReadHandler(std::string_view address, std::string_view parameter
     m_output += "DATA " + std::to_string(answer.text.size()) + "\r\n" + answer.text;
 }
 
-void
-ControlSession::WriteHandler(std::string_view address, std::string_view text)
+void ControlSession::WriteHandler(std::string_view address, std::string_view text)
 {
     const auto handler = Find(address);
     if (!handler || !Permitted(*handler, address, true))
@@ -348,8 +334,7 @@ ControlSession::WriteHandler(std::string_view address, std::string_view text)
 }
 
 /// Details, a line each, go in front of the last line: `ddd-text` … `ddd text`.
-void
-ControlSession::Reply(int code, std::string_view message, std::string_view details)
+void ControlSession::Reply(int code, std::string_view message, std::string_view details)
 {
     std::istringstream lines{std::string(details)};
     for (std::string line; std::getline(lines, line);)

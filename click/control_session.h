@@ -30,13 +30,23 @@ class ControlSession
     void Take(std::string_view bytes);
 
     /// What is still to be sent; the caller removes what it sent.
-    std::string& Output() { return m_output; }
+    std::string& Output()
+    {
+        return m_output;
+    }
 
-    bool Closed() const { return m_closed; }
-    bool StopWanted() const { return m_stopWanted; }
+    bool Closed() const
+    {
+        return m_closed;
+    }
+    bool StopWanted() const
+    {
+        return m_stopWanted;
+    }
 
   private:
-    /// A command that waits for its data: WRITEDATA and READDATA for a number of bytes, WRITEUNTIL and READUNTIL for a line.
+    /// A command that waits for its data: WRITEDATA and READDATA for a number of bytes, WRITEUNTIL and
+    /// READUNTIL for a line.
     struct Pending
     {
         bool write{};

@@ -22,8 +22,7 @@ constexpr std::size_t MOST_CLIENTS = 64;
 constexpr std::size_t MOST_UNSENT = 4 << 20;
 constexpr int PORTS_TO_TRY = 100;
 
-bool
-SomebodyAnswers(const sockaddr_un& address)
+bool SomebodyAnswers(const sockaddr_un& address)
 {
     const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "a Unix socket");
     return ::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
@@ -31,8 +30,7 @@ SomebodyAnswers(const sockaddr_un& address)
 
 } // namespace
 
-ControlServer::ControlServer(ClickRouter& router)
-    : m_router(router)
+ControlServer::ControlServer(ClickRouter& router) : m_router(router)
 {
 }
 
@@ -47,15 +45,15 @@ ControlServer::~ControlServer()
     }
 }
 
-void
-ControlServer::ListenUnix(const std::string& path, ControlAccess access)
+void ControlServer::ListenUnix(const std::string& path, ControlAccess access)
 {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     if (path.empty() || path.size() >= sizeof address.sun_path)
     {
-        throw std::invalid_argument("the path of a control socket has 1 to " + std::to_string(sizeof address.sun_path - 1) +
-                                    " bytes, not " + std::to_string(path.size()));
+        throw std::invalid_argument("the path of a control socket has 1 to " +
+                                    std::to_string(sizeof address.sun_path - 1) + " bytes, not " +
+                                    std::to_string(path.size()));
     }
     path.copy(address.sun_path, path.size());
     const auto tried = "control socket " + path;
@@ -71,8 +69,7 @@ ControlServer::ListenUnix(const std::string& path, ControlAccess access)
     m_listeners.push_back({std::move(socket), access, path});
 }
 
-void
-ControlServer::ListenTcp(unsigned short port, bool orHigher, bool onlyLocal, ControlAccess access)
+void ControlServer::ListenTcp(unsigned short port, bool orHigher, bool onlyLocal, ControlAccess access)
 {
     const auto tried = "control socket on TCP port " + std::to_string(port);
     Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), tried);
@@ -92,13 +89,14 @@ ControlServer::ListenTcp(unsigned short port, bool orHigher, bool onlyLocal, Con
     m_listeners.push_back({std::move(socket), access, ""});
 }
 
-void
-ControlServer::Listen(const std::vector<std::string>& arguments)
+void ControlServer::Listen(const std::vector<std::string>& arguments)
 {
-    const auto has = [&](std::string_view word) {
-        return std::any_of(arguments.begin() + 2, arguments.end(), [&](const std::string& argument) {
-            return argument == std::string(word) + " true" || argument == word;
-        });
+    const auto has = [&](std::string_view word)
+    {
+        return std::any_of(arguments.begin() + 2,
+                           arguments.end(),
+                           [&](const std::string& argument)
+                           { return argument == std::string(word) + " true" || argument == word; });
     };
     if (arguments.size() < 2)
     {
@@ -114,19 +112,21 @@ ControlServer::Listen(const std::vector<std::string>& arguments)
     text.remove_suffix(orHigher ? 1 : 0);
     unsigned short port{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if ((arguments[0] != "TCP" && arguments[0] != "tcp") || error != std::errc{} || end != text.data() + text.size())
+    if ((arguments[0] != "TCP" && arguments[0] != "tcp") || error != std::errc{} ||
+        end != text.data() + text.size())
     {
-        throw std::invalid_argument("ControlSocket takes (TCP, PORT) or (UNIX, PATH), not (" + arguments[0] + ", " + arguments[1] + ")");
+        throw std::invalid_argument("ControlSocket takes (TCP, PORT) or (UNIX, PATH), not (" + arguments[0] +
+                                    ", " + arguments[1] + ")");
     }
     ListenTcp(port, orHigher, has("LOCALHOST"), access);
 }
 
-void
-ControlServer::AddTo(std::vector<pollfd>& waiting) const
+void ControlServer::AddTo(std::vector<pollfd>& waiting) const
 {
     for (const auto& listener : m_listeners)
     {
-        waiting.push_back({listener.socket.Get(), static_cast<short>(m_clients.size() < MOST_CLIENTS ? POLLIN : 0), 0});
+        waiting.push_back(
+            {listener.socket.Get(), static_cast<short>(m_clients.size() < MOST_CLIENTS ? POLLIN : 0), 0});
     }
     for (const auto& client : m_clients)
     {
@@ -136,8 +136,7 @@ ControlServer::AddTo(std::vector<pollfd>& waiting) const
     }
 }
 
-void
-ControlServer::Serve()
+void ControlServer::Serve()
 {
     for (const auto& listener : m_listeners)
     {
@@ -146,8 +145,7 @@ ControlServer::Serve()
     std::erase_if(m_clients, [this](const auto& client) { return !Serve(*client); });
 }
 
-void
-ControlServer::Accept(const Listener& listener)
+void ControlServer::Accept(const Listener& listener)
 {
     while (m_clients.size() < MOST_CLIENTS)
     {
@@ -156,13 +154,12 @@ ControlServer::Accept(const Listener& listener)
         {
             return;
         }
-        m_clients.push_back(
-            std::make_unique<Client>(Client{Descriptor(accepted, "a control connection"), ControlSession(m_router, listener.access)}));
+        m_clients.push_back(std::make_unique<Client>(
+            Client{Descriptor(accepted, "a control connection"), ControlSession(m_router, listener.access)}));
     }
 }
 
-bool
-ControlServer::Serve(Client& client)
+bool ControlServer::Serve(Client& client)
 {
     auto& output = client.session.Output();
     if (output.size() < MOST_UNSENT && !client.session.Closed())

@@ -22,7 +22,8 @@ class ControlServer
     ControlServer& operator=(const ControlServer&) = delete;
     ~ControlServer();
 
-    /// A socket left at this path by a dead process is replaced; throws std::system_error when a living one answers there.
+    /// A socket left at this path by a dead process is replaced; throws std::system_error when a living one
+    /// answers there.
     void ListenUnix(const std::string& path, ControlAccess access);
     /// The port, or with `orHigher` the next free one of a hundred.
     void ListenTcp(unsigned short port, bool orHigher, bool onlyLocal, ControlAccess access);
@@ -35,7 +36,10 @@ class ControlServer
     void Serve();
 
     /// Somebody wrote the global handler `stop`.
-    bool StopWanted() const { return m_stopWanted; }
+    bool StopWanted() const
+    {
+        return m_stopWanted;
+    }
 
   private:
     struct Listener

@@ -31,15 +31,14 @@ constexpr int ROUNDS_BETWEEN_CONTROL = 16;
 
 volatile std::sig_atomic_t g_stop = 0;
 
-void
-Stop(int)
+void Stop(int)
 {
     g_stop = 1;
 }
 
-/// SIGTERM and SIGINT are let in only while waiting (ppoll), so that none is missed between the check and the wait.
-sigset_t
-CatchSignals()
+/// SIGTERM and SIGINT are let in only while waiting (ppoll), so that none is missed between the check and the
+/// wait.
+sigset_t CatchSignals()
 {
     sigset_t blocked;
     sigset_t before;
@@ -49,15 +48,16 @@ CatchSignals()
     ::sigprocmask(SIG_BLOCK, &blocked, &before);
     sigdelset(&before, SIGTERM);
     sigdelset(&before, SIGINT);
-    struct sigaction action{};
+    struct sigaction action
+    {
+    };
     action.sa_handler = Stop;
     ::sigaction(SIGTERM, &action, nullptr);
     ::sigaction(SIGINT, &action, nullptr);
     return before;
 }
 
-void
-BeOnTime(int priority)
+void BeOnTime(int priority)
 {
     // The kernel's default slack of 50 us would be added to every timer.
     ::prctl(PR_SET_TIMERSLACK, 1UL);
@@ -66,15 +66,15 @@ BeOnTime(int priority)
     if (priority > 0 && ::sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) < 0)
     {
         std::fprintf(stderr,
-                     "click-router: no real-time scheduling (SCHED_FIFO %d: %s): the router runs at normal priority; it needs the "
+                     "click-router: no real-time scheduling (SCHED_FIFO %d: %s): the router runs at normal "
+                     "priority; it needs the "
                      "capability SYS_NICE, and with RT group scheduling cpu.rt_runtime_us in its cgroup\n",
                      priority,
                      std::strerror(errno));
     }
 }
 
-void
-Wait(const ClickRouter& router, const ControlServer& control, const sigset_t& signals, bool busy)
+void Wait(const ClickRouter& router, const ControlServer& control, const sigset_t& signals, bool busy)
 {
     std::vector<pollfd> waiting;
     for (const auto& device : router.Devices())
@@ -95,8 +95,7 @@ Wait(const ClickRouter& router, const ControlServer& control, const sigset_t& si
     }
 }
 
-void
-Route(ClickRouter& router, ControlServer& control, const sigset_t& signals)
+void Route(ClickRouter& router, ControlServer& control, const sigset_t& signals)
 {
     int rounds = 0;
     while (g_stop == 0 && !control.StopWanted())
@@ -111,8 +110,7 @@ Route(ClickRouter& router, ControlServer& control, const sigset_t& signals)
     }
 }
 
-void
-WriteStatistics(ClickRouter& router, const std::string& path)
+void WriteStatistics(ClickRouter& router, const std::string& path)
 {
     const auto text = router.Statistics();
     const auto tried = "writing the statistics to " + path;
@@ -120,8 +118,7 @@ WriteStatistics(ClickRouter& router, const std::string& path)
     WriteWhole(file.Get(), text.data(), text.size(), 0, tried);
 }
 
-void
-Run(const Options& options)
+void Run(const Options& options)
 {
     const auto signals = CatchSignals();
     ClickRouter router(options);
@@ -156,8 +153,7 @@ Run(const Options& options)
 
 } // namespace netboxit
 
-int
-main(int argc, char** argv)
+int main(int argc, char** argv)
 {
     using namespace netboxit;
     try

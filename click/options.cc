@@ -14,28 +14,27 @@ namespace netboxit
 namespace
 {
 
-int
-Number(std::string_view option, std::string_view text, int maximum)
+int Number(std::string_view option, std::string_view text, int maximum)
 {
     int value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < 0 || value > maximum)
     {
-        throw BadOption(std::string(option) + " takes a number from 0 to " + std::to_string(maximum) + ", not '" +
-                        std::string(text) + "'");
+        throw BadOption(std::string(option) + " takes a number from 0 to " + std::to_string(maximum) +
+                        ", not '" + std::string(text) + "'");
     }
     return value;
 }
 
-void
-Define(std::map<std::string, std::string>& defines, std::string_view text)
+void Define(std::map<std::string, std::string>& defines, std::string_view text)
 {
     const auto equals = text.find('=');
     const auto name = text.substr(0, equals);
     const auto isPart = [](unsigned char letter) { return std::isalnum(letter) != 0 || letter == '_'; };
     if (equals == std::string_view::npos || name.empty() || !std::all_of(name.begin(), name.end(), isPart))
     {
-        throw BadOption("--define takes NAME=VALUE with letters, digits and _ in NAME, not '" + std::string(text) + "'");
+        throw BadOption("--define takes NAME=VALUE with letters, digits and _ in NAME, not '" +
+                        std::string(text) + "'");
     }
     if (!defines.emplace(name, text.substr(equals + 1)).second)
     {
@@ -45,8 +44,7 @@ Define(std::map<std::string, std::string>& defines, std::string_view text)
 
 } // namespace
 
-Options
-ReadOptions(int argc, char** argv)
+Options ReadOptions(int argc, char** argv)
 {
     static const option KNOWN[] = {{"control", required_argument, nullptr, 'c'},
                                    {"statistics", required_argument, nullptr, 's'},
@@ -85,7 +83,8 @@ ReadOptions(int argc, char** argv)
     }
     if (optind != argc - 1)
     {
-        throw BadOption(optind == argc ? "no configuration is given" : "more than one configuration is given");
+        throw BadOption(optind == argc ? "no configuration is given"
+                                       : "more than one configuration is given");
     }
     options.configuration = argv[optind];
     return options;

@@ -30,8 +30,8 @@ struct BadOption : std::invalid_argument
 
 Options ReadOptions(int argc, char** argv);
 
-inline constexpr const char* USAGE =
-    "usage: click-router [--control UNIXSOCKET] [--statistics FILE] [--define NAME=VALUE]… [--priority N] [--wait SECONDS] [--check] "
-    "CONFIGURATION.click";
+inline constexpr const char* USAGE = "usage: click-router [--control UNIXSOCKET] [--statistics FILE] "
+                                     "[--define NAME=VALUE]… [--priority N] [--wait SECONDS] [--check] "
+                                     "CONFIGURATION.click";
 
 } // namespace netboxit

@@ -10,8 +10,7 @@ namespace netboxit
 namespace
 {
 
-std::string
-ExistingInterfaces()
+std::string ExistingInterfaces()
 {
     std::string names;
     if (struct if_nameindex* list = ::if_nameindex())
@@ -25,8 +24,7 @@ ExistingInterfaces()
     return names.empty() ? "none" : names;
 }
 
-void
-WaitFor(const PacketSocket& socket, std::chrono::milliseconds wait, const sigset_t& signals)
+void WaitFor(const PacketSocket& socket, std::chrono::milliseconds wait, const sigset_t& signals)
 {
     constexpr timespec PAUSE{.tv_sec = 0, .tv_nsec = 10'000'000};
     const auto deadline = std::chrono::steady_clock::now() + wait;
@@ -36,8 +34,9 @@ WaitFor(const PacketSocket& socket, std::chrono::milliseconds wait, const sigset
         if (interrupted || std::chrono::steady_clock::now() >= deadline)
         {
             throw NoInterface("interface '" + socket.Interface() + "' is not in this network namespace" +
-                              (interrupted ? ", and a signal ended the waiting for it"
-                                           : ", not even after " + std::to_string(wait.count() / 1000) + " s") +
+                              (interrupted
+                                   ? ", and a signal ended the waiting for it"
+                                   : ", not even after " + std::to_string(wait.count() / 1000) + " s") +
                               "; there are: " + ExistingInterfaces());
         }
     }
@@ -46,8 +45,7 @@ WaitFor(const PacketSocket& socket, std::chrono::milliseconds wait, const sigset
 } // namespace
 
 PacketDevice::PacketDevice(const std::string& name, std::chrono::milliseconds wait, const sigset_t& signals)
-    : m_socket("interface '" + name + "'", name),
-      m_rooms(PacketSocket::BATCH),
+    : m_socket("interface '" + name + "'", name), m_rooms(PacketSocket::BATCH),
       m_arrivals(PacketSocket::BATCH)
 {
     WaitFor(m_socket, wait, signals);
@@ -59,8 +57,7 @@ PacketDevice::PacketDevice(const std::string& name, std::chrono::milliseconds wa
     m_socket.Bind();
 }
 
-std::span<const Bytes>
-PacketDevice::Receive()
+std::span<const Bytes> PacketDevice::Receive()
 {
     m_received.clear();
     const auto count = m_socket.Receive(m_arrivals);
@@ -88,8 +85,7 @@ PacketDevice::Receive()
     return m_received;
 }
 
-void
-PacketDevice::Send(Bytes frame)
+void PacketDevice::Send(Bytes frame)
 {
     m_outgoing.insert(m_outgoing.end(), frame.begin(), frame.end());
     m_outgoingLengths.push_back(frame.size());
@@ -99,8 +95,7 @@ PacketDevice::Send(Bytes frame)
     }
 }
 
-void
-PacketDevice::Flush()
+void PacketDevice::Flush()
 {
     std::array<PacketSocket::Outgoing, PacketSocket::BATCH> frames;
     const auto some = std::span(frames).first(m_outgoingLengths.size());
@@ -119,8 +114,7 @@ PacketDevice::Flush()
     m_outgoingLengths.clear();
 }
 
-DeviceStatistics
-PacketDevice::Read()
+DeviceStatistics PacketDevice::Read()
 {
     const auto drops = m_socket.TakeDrops();
     m_statistics.received += drops;

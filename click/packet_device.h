@@ -40,13 +40,17 @@ class PacketDevice
     /// What Click's FromSimDevice takes at most.
     static constexpr std::size_t MAXIMUM_FRAME = 8192;
 
-    /// Waits for the interface as long as `wait`, with these signals let in. Throws NoInterface, std::system_error; a signal
-    /// ends the waiting with a NoInterface, too.
+    /// Waits for the interface as long as `wait`, with these signals let in. Throws NoInterface,
+    /// std::system_error; a signal ends the waiting with a NoInterface, too.
     PacketDevice(const std::string& name, std::chrono::milliseconds wait, const sigset_t& signals);
 
-    int Descriptor() const { return m_socket.Descriptor(); }
+    int Descriptor() const
+    {
+        return m_socket.Descriptor();
+    }
 
-    /// Reads one batch and returns its frames, valid until the next call. Throws NoInterface when the interface was removed.
+    /// Reads one batch and returns its frames, valid until the next call. Throws NoInterface when the
+    /// interface was removed.
     std::span<const Bytes> Receive();
 
     /// Takes a copy of a frame, to be sent by the next Flush() at the latest.

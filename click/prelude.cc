@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <array>
+#include <sstream>
 #include <utility>
 
 namespace netboxit
@@ -13,8 +14,9 @@ namespace netboxit
 namespace
 {
 
-/// The library has FromSimDevice and ToSimDevice in place of the user-level devices. The counters carry the handlers that the originals have
-/// (count, reset_counts); arguments are kept in scripts that never run, where the driver reads them.
+/// The library has FromSimDevice and ToSimDevice in place of the user-level devices. The counters carry the
+/// handlers that the originals have (count, reset_counts); arguments are kept in scripts that never run,
+/// where the driver reads them.
 constexpr std::string_view PRELUDE = R"click(
 elementclass FromDevice { $device, __REST__ $rest |
   FromSimDevice($device, SNAPLEN 8192) -> device :: Counter -> output;
@@ -29,10 +31,11 @@ elementclass ControlSocket { __REST__ $rest | netboxit_control :: Script(TYPE PA
 )click";
 
 constexpr std::string_view NO_KERNEL_STACK =
-    "click-router does not share frames with the kernel's own IP stack: take frames from an interface with FromDevice and give them to "
+    "click-router does not share frames with the kernel's own IP stack: take frames from an interface with "
+    "FromDevice and give them to "
     "one with ToDevice";
-constexpr std::string_view NO_SOCKETS =
-    "the Click library of ns-3 is built without sockets of its own: send and receive through FromDevice and ToDevice";
+constexpr std::string_view NO_SOCKETS = "the Click library of ns-3 is built without sockets of its own: send "
+                                        "and receive through FromDevice and ToDevice";
 constexpr std::string_view NOT_BUILT = "the Click library of ns-3 is built without it";
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 16> UNKNOWN{{
@@ -54,8 +57,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> UNKNOWN{
     {"UDPSource", "use RatedSource -> UDPIPEncap -> EtherEncap"},
 }};
 
-std::string
-ReadWhole(const std::string& path)
+std::string ReadWhole(const std::string& path)
 {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "reading the configuration " + path);
     std::string text;
@@ -72,20 +74,9 @@ ReadWhole(const std::string& path)
     }
 }
 
-} // namespace
-
-Descriptor
-ComposeConfiguration(const std::string& path)
-{
-    std::string text(PRELUDE);
-    text += "# 1 \"" + path + "\"\n" + ReadWhole(path);
-    Descriptor file(::memfd_create("click", MFD_CLOEXEC), "a file in memory for the configuration");
-    WriteWhole(file.Get(), text.data(), text.size(), 0, "writing the configuration to memory");
-    return file;
-}
-
-std::string_view
-WhyUnknown(std::string_view elementClass)
+/// What to say about an element class that Click does not know; empty when there is nothing to add to Click's
+/// own message.
+std::string_view WhyUnknown(std::string_view elementClass)
 {
     for (const auto& [name, why] : UNKNOWN)
     {
@@ -95,6 +86,60 @@ WhyUnknown(std::string_view elementClass)
         }
     }
     return {};
+}
+
+/// Click names the file in memory where it has no line of the user's to name.
+std::string InWordsOfTheUser(std::string messages,
+                             const std::string& memory,
+                             const std::string& configuration)
+{
+    for (auto at = messages.find(memory); at != std::string::npos;
+         at = messages.find(memory, at + configuration.size()))
+    {
+        messages.replace(at, memory.size(), configuration);
+    }
+    return messages;
+}
+
+/// Lines about a class that Click does not know, like FromHost, are followed by one that says why and what to
+/// use instead.
+std::string WithExplanations(const std::string& messages)
+{
+    std::string all;
+    std::istringstream lines(messages);
+    for (std::string line; std::getline(lines, line);)
+    {
+        all += line + "\n";
+        for (const std::string_view announcement : {"unknown element class '", "undeclared element '"})
+        {
+            if (const auto at = line.find(announcement); at != std::string::npos)
+            {
+                const auto name =
+                    line.substr(at + announcement.size(), line.rfind('\'') - at - announcement.size());
+                const auto why = WhyUnknown(name);
+                all += why.empty() ? "" : "  " + std::string(why) + "\n";
+            }
+        }
+    }
+    return all;
+}
+
+} // namespace
+
+Descriptor ComposeConfiguration(const std::string& path)
+{
+    std::string text(PRELUDE);
+    text += "# 1 \"" + path + "\"\n" + ReadWhole(path);
+    Descriptor file(::memfd_create("click", MFD_CLOEXEC), "a file in memory for the configuration");
+    WriteWhole(file.Get(), text.data(), text.size(), 0, "writing the configuration to memory");
+    return file;
+}
+
+std::string ExplainMessages(const std::string& messages,
+                            const std::string& memory,
+                            const std::string& configuration)
+{
+    return WithExplanations(InWordsOfTheUser(messages, memory, configuration));
 }
 
 } // namespace netboxit

@@ -9,17 +9,22 @@
 namespace netboxit
 {
 
-/// Names of the elements inside the prelude's compounds, by which the driver knows them again in the flat configuration.
+/// Names of the elements inside the prelude's compounds, by which the driver knows them again in the flat
+/// configuration.
 inline constexpr std::string_view DEVICE_COUNTER = "device";
 inline constexpr std::string_view DEVICE_ARGUMENTS = "netboxit_arguments";
 inline constexpr std::string_view DISCARDS = "netboxit_discards";
 inline constexpr std::string_view CONTROL_SOCKET = "netboxit_control";
 
-/// The user's configuration behind our definitions of what the library lacks (FromDevice, ToDevice, ControlSocket, …), as a file in
-/// memory. Click's messages name the user's file and lines. Throws std::system_error when the file cannot be read.
+/// The user's configuration behind our definitions of what the library lacks (FromDevice, ToDevice,
+/// ControlSocket, …), as a file in memory. Click's messages name the user's file and lines. Throws
+/// std::system_error when the file cannot be read.
 Descriptor ComposeConfiguration(const std::string& path);
 
-/// What to say about an element class that Click does not know; empty when there is nothing to add to Click's own message.
-std::string_view WhyUnknown(std::string_view elementClass);
+/// Click's messages as the user shall read them: about `configuration` instead of the file in `memory`, and
+/// with the reason behind what the library does not know.
+std::string ExplainMessages(const std::string& messages,
+                            const std::string& memory,
+                            const std::string& configuration);
 
 } // namespace netboxit

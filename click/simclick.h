@@ -5,8 +5,9 @@
 
 #include <cstddef>
 
-/// The C interface of libnsclick.so, declared here because the ns3 wheel ships the library without its header. Click calls the host
-/// program (simclick_sim_*) and is called by it (simclick_click_*), always in one thread.
+/// The C interface of libnsclick.so, declared here because the ns3 wheel ships the library without its
+/// header. Click calls the host program (simclick_sim_*) and is called by it (simclick_click_*), always in
+/// one thread.
 extern "C"
 {
     /// One router. `currentTime` is set by the host before every call: it is all that Click knows of time.
@@ -69,21 +70,21 @@ inline constexpr int SIM_PACKET_ETHERNET = 1;
 enum class SimCommand : int
 {
     Version = 0,
-    Supports = 1,            ///< int command
-    InterfaceByName = 2,     ///< const char* name; answers the interface's number, negative when there is none
-    AddressByName = 3,       ///< const char* name, char* text, int size
-    HardwareAddressByName = 4,///< const char* name, char* text, int size
-    Schedule = 5,            ///< timeval*: call run() at this absolute time
-    NodeName = 6,            ///< char* text, int size
-    InterfaceReady = 7,      ///< int interface
+    Supports = 1,        ///< int command
+    InterfaceByName = 2, ///< const char* name; answers the interface's number, negative when there is none
+    AddressByName = 3,   ///< const char* name, char* text, int size
+    HardwareAddressByName = 4, ///< const char* name, char* text, int size
+    Schedule = 5,              ///< timeval*: call run() at this absolute time
+    NodeName = 6,              ///< char* text, int size
+    InterfaceReady = 7,        ///< int interface
     Trace = 8,
     NodeId = 9,
     NextPacketId = 10,
     ChangeChannel = 11,
-    Promiscuous = 12,        ///< int interface
-    PrefixByName = 13,       ///< const char* name, char* text, int size
-    Random = 14,             ///< uint32_t* result, uint32_t maximum
-    Defines = 15,            ///< char* pairs, size_t* size; -1 and the needed size when the buffer is too small
+    Promiscuous = 12,  ///< int interface
+    PrefixByName = 13, ///< const char* name, char* text, int size
+    Random = 14,       ///< uint32_t* result, uint32_t maximum
+    Defines = 15,      ///< char* pairs, size_t* size; -1 and the needed size when the buffer is too small
 };
 
 } // namespace netboxit

@@ -12,9 +12,9 @@
 namespace netboxit
 {
 
-/// A packet socket on one network interface: whole Ethernet frames in batches, VLAN tag included, whoever they
-/// are for, and none of those that go out there. It knows nothing of ns-3: netboxes and the Click router share
-/// it.
+/// A packet socket on one network interface: whole Ethernet frames in batches, VLAN tag included, whoever
+/// they are for, and none of those that go out there. It knows nothing of ns-3: netboxes and the Click router
+/// share it.
 class PacketSocket
 {
   public:
@@ -27,10 +27,10 @@ class PacketSocket
         /// Where to receive it. VLAN_TAG bytes in front of it belong to it, too: a tag that the kernel took
         /// out of the frame is put back.
         std::span<std::uint8_t> room;
-        Bytes frame;               ///< as much of it as had room
-        std::size_t length{};      ///< of the whole frame
-        std::int64_t stamp{};      ///< when it arrived, ns since 1970
-        bool checksumMissing{};    ///< left to an offload by the sending kernel
+        Bytes frame;            ///< as much of it as had room
+        std::size_t length{};   ///< of the whole frame
+        std::int64_t stamp{};   ///< when it arrived, ns since 1970
+        bool checksumMissing{}; ///< left to an offload by the sending kernel
     };
 
     /// A frame that shall go out.
@@ -55,19 +55,31 @@ class PacketSocket
     /// Begins to receive; the interface must exist.
     void Bind();
 
-    int Descriptor() const { return m_socket.Get(); }
+    int Descriptor() const
+    {
+        return m_socket.Get();
+    }
 
-    const std::string& Interface() const { return m_interface; }
+    const std::string& Interface() const
+    {
+        return m_interface;
+    }
 
     std::uint32_t InterfaceMtu() const;
 
-    int ReceiveBuffer() const { return m_receiveBuffer; }
+    int ReceiveBuffer() const
+    {
+        return m_receiveBuffer;
+    }
 
     /// Receives into the rooms of `batch`, and returns how many; never waits.
     std::size_t Receive(std::span<Arrival> batch);
 
     /// Whether the last Receive found that the interface went down or away.
-    bool WentDown() const { return m_wentDown; }
+    bool WentDown() const
+    {
+        return m_wentDown;
+    }
 
     /// Sends, and says of each frame whether the kernel took it; never waits.
     void Send(std::span<Outgoing> frames);
