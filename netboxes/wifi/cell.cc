@@ -32,6 +32,11 @@ namespace
 {
 
 constexpr double SPEED_OF_LIGHT = 299792458.0;
+/// In m: propagation takes less than a SIGNAL field, 4 us. ns-3 aborts when a hidden station's frame arrives
+/// at the very end of another one's SIGNAL field (stations that hear the same access point from the same
+/// distance are in step to the nanosecond) and was sent before that field began. Past 1.35 km
+/// acknowledgements come too late anyway (two ways in a slot of 9 us, no coverage class).
+constexpr double LONGEST_RANGE = 1190.0;
 /// Random streams: the devices' from here on; the channel draws none with the propagation models offered.
 constexpr std::int64_t FIRST_STREAM = 1000;
 
@@ -136,6 +141,9 @@ void SetPropagation(const CellPlan& plan, const ns3::Ptr<ns3::YansWifiChannel>& 
         logDistance->SetReference(1.0, friisAtOneMetre);
         loss = logDistance;
     }
+    auto range = ns3::CreateObject<ns3::RangePropagationLossModel>();
+    range->SetAttribute("MaxRange", ns3::DoubleValue(LONGEST_RANGE));
+    loss->SetNext(range);
     channel->SetPropagationLossModel(loss);
 }
 

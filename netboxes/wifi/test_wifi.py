@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, TimedFrame, emulate, ethernet, mac, udp, vlan
-from netboxes.wifi.parameters import Parameters
 
 HEADERS = 28  # IPv4 and UDP
 RESPONDER, COMMANDER, OTHER = 0, 1, 2
@@ -275,30 +273,3 @@ def test_same_seed_same_run_and_another_seed_another_run() -> None:
     first, again, other = (emulate("wifi", CELL, frames, seed=seed) for seed in (3, 3, 4))
     assert first.received == again.received
     assert first.received != other.received
-
-
-def test_emergency_topology_values_are_accepted() -> None:
-    cell = Parameters.model_validate(CELL | {"propagation": "friis"})
-    assert (cell.distance, cell.tx_power, cell.channel_width, cell.qos) == (80.0, 16.0, 20e6, False)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"stations": {"a": {"role": "station"}, "b": {"role": "station"}}}, "exactly one station with `role: access-point`"),
-        ({"distance": "80"}, "has no unit"),
-        ({"tx_power": "50 dBm"}, "outside -20 dBm … 36 dBm"),
-        ({"rate": "24 Mbit/s"}, "`rate_control: constant` and `rate` belong together"),
-        ({"rate_control": "constant", "rate": "25 Mbit/s"}, "has the rates 6 Mbit/s, 9 Mbit/s"),
-        ({"standard": "802.11n", "rate_control": "aarf"}, "knows 802.11a and g only"),
-        ({"standard": "802.11ax", "rate": "24 Mbit/s"}, "has no `rate`; give `mcs`"),
-        ({"standard": "802.11n", "rate_control": "constant", "mcs": 8}, "has mcs 0 to 7"),
-        ({"standard": "802.11ac", "qos": False}, "cannot do without QoS"),
-        ({"band": "2.4 GHz"}, "802.11a works at 5 GHz"),
-        ({"channel": 42}, "no channel 42 of 20 MHz"),
-        ({"channel_width": "40 MHz"}, "does not exist for 802.11a"),
-    ],
-)
-def test_bad_parameters_are_refused_with_the_reason(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        Parameters.model_validate(CELL | change)
