@@ -61,10 +61,10 @@ def judge(
 
 def _lateness(netbox: str, counted: Mapping[str, Any], limit_us: float, verdict: Verdict) -> None:
     for kind, things in (("frame", "frames"), ("event", "events")):
-        p99_9 = counted["lateness_us"][kind].get("p99_9")
-        if p99_9 is not None and p99_9 > limit_us:
+        p99 = counted["lateness_us"][kind].get("p99")
+        if p99 is not None and p99 > limit_us:
             verdict.invalid.append(
-                f"netbox {netbox}: one in a thousand {things} is more than {p99_9:,.0f} us late, the limit is {limit_us:,.0f} us"
+                f"netbox {netbox}: one in a hundred {things} is more than {p99:,.0f} us late, the limit is {limit_us:,.0f} us"
             )
     if counted["missed"]:
         verdict.degraded.append(f"netbox {netbox}: {counted['missed']:,} times later than the limit of {limit_us:,.0f} us")

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One run: the lab is brought up, carries its traffic, is measured and taken down. The run folder keeps everything, also of a run that failed."""
+"""One run: the lab is brought up, carries its traffic, is measured and taken down.
+
+The run folder keeps everything, also of a run that failed.
+"""
 
 from __future__ import annotations
 
@@ -118,14 +121,18 @@ def _traffic(lab: Lab, folder: Path, progress: Progress) -> None:
 
 
 def _wait(lab: Lab, entries: Sequence[Application], progress: Progress) -> None:
-    """Returns when the last application is over; raises as soon as a node or an application has failed."""
-    until = max((entry.ends for entry in entries), default=time.monotonic())
-    while (left := until - time.monotonic()) > 0:
-        progress(f"traffic, {left:.0f} s to go")
+    """Stops each application when its time is over; raises as soon as a node or an application has failed."""
+    running = list(entries)
+    while running:
         lab.check_alive()
-        for entry in entries:
+        for entry in running:
             entry.check()
-        time.sleep(min(left, _WATCH_S))
+        now = time.monotonic()
+        for entry in [entry for entry in running if entry.ends <= now]:
+            entry.stop()
+            running.remove(entry)
+        progress(f"traffic, {max((entry.ends - now for entry in running), default=0.0):.0f} s to go")
+        time.sleep(_WATCH_S)
 
 
 def _keep_statistics(lab: Lab, netboxes: Sequence[str], folder: Path) -> None:

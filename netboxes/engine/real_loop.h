@@ -44,8 +44,9 @@ class RealLoop : public Loop
     void Enter();
     /// When the next event or frame is due.
     std::int64_t Next() const;
-    /// The netbox is so far behind the clock that frames must be thrown away.
-    bool IsOverloaded() const;
+    /// The netbox has been behind the clock for so long that frames must be thrown away. Asked once a round
+    /// at least.
+    bool IsOverloaded();
 
     /// Waits for something to do. True when a descriptor asks for something.
     bool Wait();
@@ -75,6 +76,7 @@ class RealLoop : public Loop
     std::vector<pollfd> m_polled; ///< end signal, ports, control
     std::size_t m_portsPolled{0};
     std::int64_t m_lastHousekeeping{0};
+    std::optional<std::int64_t> m_behindSince;
 };
 
 } // namespace netboxit
