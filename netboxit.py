@@ -144,13 +144,22 @@ def run(
         typer.Option("--duration", metavar="TIME", help="Of the traffic, say '20 s' or '2 min'; a bare number is seconds."),
     ] = None,
     name: LabName = None,
+    results: Annotated[
+        Path | None, typer.Option("--results", metavar="FOLDER", help="Where `runs/` and `latest` are, instead of results/.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
     from testbed import run as sequence
 
     with console.progress() as progress:
-        outcome = sequence.run(file, lab=name, duration_s=console.read_duration(duration), progress=progress)
+        outcome = sequence.run(
+            file,
+            lab=name,
+            duration_s=console.read_duration(duration),
+            progress=progress,
+            results=(results or sequence.RESULTS).absolute(),
+        )
     raise typer.Exit(console.show_outcome(outcome.folder, outcome.metrics, json))
 
 

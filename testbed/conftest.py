@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from testbed import cores, state
 from testbed.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
+from tests.traces import traces
 
 PlanPair = Callable[..., Plan]
 
@@ -61,25 +61,3 @@ def nothing_left(state_folder: Path) -> Iterator[None]:
     before = traces(state_folder)
     yield
     assert traces(state_folder) == before
-
-
-def traces(folder: Path) -> dict[str, set[str]]:
-    """All that a lab of this test process could leave on the host."""
-    ours = str(os.getpid())
-    groups = (entry for hierarchy in cores.hierarchies() for entry in hierarchy.folder.iterdir() if entry.is_dir())
-    mounts = Path("/proc/self/mounts").read_text().splitlines()
-    return {
-        "namespaces": {entry.name for entry in Path("/run/netns").glob(f"netboxit-*{ours}*")},
-        "interfaces": {entry.name for entry in Path("/sys/class/net").iterdir()},
-        "mounts": {line for line in mounts if ours in line or str(folder) in line},
-        "groups": {str(group) for group in groups if ours in group.name or group.name.startswith("lxc")},
-        "processes": {line for line in command_lines() if str(folder) in line},
-        "locks": {str(entry) for entry in Path("/run/lxc/lock").rglob("*") if str(folder) in str(entry)},
-        "labs": set(state.lab_names()),
-    }
-
-
-def command_lines() -> Iterator[str]:
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            yield file.read_bytes().replace(b"\0", b" ").decode(errors="replace")

@@ -28,7 +28,8 @@ from testbed.plan import Plan
 from testbed.planning import plan_file
 from traffic.application import Application, applications
 
-RUNS = Path(__file__).resolve().parent.parent / "results" / "runs"
+#: Runs land in `runs/` of this folder, and `latest` there points to the last one.
+RESULTS = Path(__file__).resolve().parent.parent / "results"
 
 #: How long netboxes may take to get ready: a Wi-Fi station associates within a few beacons, 102.4 ms each.
 _READY_DEADLINE_S = 30.0
@@ -46,14 +47,14 @@ class Outcome:
     metrics: dict[str, Any]
 
 
-def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: Progress) -> Outcome:
+def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: Progress, results: Path = RESULTS) -> Outcome:
     """Runs a topology file.
 
     Raises BadTopology before anything is created. Whatever fails later is in the outcome: an invalid verdict whose reasons
     tell it. Ctrl-C takes the lab down, keeps what was measured and is raised again.
     """
     plan = plan_file(topology, lab=lab, duration_s=duration_s, realtime=realtime_support())
-    folder = _make_folder(plan)
+    folder = _make_folder(plan, results)
     shutil.copyfile(topology, folder / "topology.yaml")
     if (figures := reference.beside(topology)).exists():
         shutil.copyfile(figures, folder / reference.RUN_FILE)
@@ -157,15 +158,14 @@ def _collect(lab: Lab, folder: Path, progress: Progress) -> None:
                 shutil.copyfile(file, kept / file.name)
 
 
-def _make_folder(plan: Plan) -> Path:
-    """A new run folder; `results/latest` points to it from here on."""
-    folder = RUNS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{plan.lab}"
+def _make_folder(plan: Plan, results: Path) -> Path:
+    """A new run folder; `latest` points to it from here on."""
+    folder = results / "runs" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{plan.lab}"
     folder.mkdir(parents=True)
-    latest = RUNS.parent / "latest"
-    beside = RUNS.parent / ".latest"
+    beside = results / ".latest"
     beside.unlink(missing_ok=True)
-    beside.symlink_to(folder.relative_to(RUNS.parent))
-    beside.replace(latest)
+    beside.symlink_to(folder.relative_to(results))
+    beside.replace(results / "latest")
     return folder
 
 
