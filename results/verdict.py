@@ -67,7 +67,9 @@ def _lateness(netbox: str, counted: Mapping[str, Any], limit_us: float, verdict:
                 f"netbox {netbox}: one in a hundred {things} is more than {p99:,.0f} us late, the limit is {limit_us:,.0f} us"
             )
     if counted["missed"]:
-        verdict.degraded.append(f"netbox {netbox}: {counted['missed']:,} events or frames were later than the limit of {limit_us:,.0f} us")
+        verdict.degraded.append(
+            f"netbox {netbox}: {counted['missed']:,} events or frames were later than the limit of {limit_us:,.0f} us"
+        )
 
 
 def _ports(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:

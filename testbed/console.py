@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from testbed.errors import BadInput, BadTopology, NetBoxITError
+from testbed.interruption import SIGNALS
 from testbed.plan import Plan
 from testbed.quantities import TIME
 
@@ -48,7 +49,7 @@ class BadOption(NetBoxITError):
 
 def guarded(application: Callable[[], object]) -> int:
     """Runs the command line and returns its exit status. Whoever stops it, by Ctrl-C or a signal, has everything undone."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in SIGNALS:
         signal.signal(number, _interrupt)
     try:
         application()

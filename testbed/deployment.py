@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from testbed import containers, namespaces, rootfs, state, wires
 from testbed.containers import Container
+from testbed.interruption import HeldBack
 from testbed.ledger import Ledger, Record
 from testbed.plan import NodePlan, Plan
 
@@ -26,7 +24,7 @@ def container_of(folder: Path, node: str, name: str) -> Container:
 
 
 def bring_up(plan: Plan, progress: Progress) -> Path:
-    """Applies a plan and returns the lab's folder. Whatever goes wrong, or Ctrl-C, undoes what was done."""
+    """Applies a plan and returns the lab's folder. Whatever goes wrong undoes what was done; callers hold Ctrl-C back."""
     folder = state.make_lab_folder(plan.lab)
     with state.locked(folder):
         try:
@@ -133,24 +131,10 @@ def _undo(folder: Path) -> None:
         "wire": remove_wires,
         "namespace": remove_namespaces,
     }
-    with _uninterrupted():
+    with HeldBack():
         Ledger(_ledger_file(folder)).undo(undoers)
         shutil.rmtree(folder)
 
 
 def _ledger_file(folder: Path) -> Path:
     return folder / "ledger.jsonl"
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """An impatient second Ctrl-C does not stop the tearing down."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    kept = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)

@@ -17,6 +17,7 @@ from testbed.containers import Container
 from testbed.control import Control, ControlFailed, short_path
 from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
+from testbed.interruption import HeldBack
 from testbed.plan import NodePlan, Plan
 from testbed.processes import Process, ProgramFailed
 from testbed.state import NoSuchLab
@@ -48,13 +49,15 @@ class Lab:
     @classmethod
     def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
         """Applies a plan and waits until traffic can flow; a lab that does not get there is taken down again."""
-        lab = cls.up(plan, progress)
-        try:
-            progress("waiting for the segments")
-            lab.wait_ready()
-        except BaseException:
-            lab.down()
-            raise
+        with HeldBack() as held:
+            lab = cls.up(plan, progress)
+            try:
+                with held.allowed():
+                    progress("waiting for the segments")
+                    lab.wait_ready()
+            except BaseException:
+                lab.down()
+                raise
         return lab
 
     @classmethod

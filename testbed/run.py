@@ -23,6 +23,7 @@ from results.environment import cpu_times, environment, lab_environment
 from testbed.cores import realtime_support
 from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
+from testbed.interruption import HeldBack
 from testbed.lab import Lab
 from testbed.plan import Plan
 from testbed.planning import plan_file
@@ -87,12 +88,13 @@ def _recorded(folder: Path) -> Iterator[None]:
 
 
 def _carry(plan: Plan, folder: Path, progress: Progress) -> None:
-    """From nothing to nothing: the lab exists only in here."""
-    with Lab.up(plan, progress) as lab:
+    """From nothing to nothing: the lab exists only in here. Who interrupts it still finds what was measured."""
+    with HeldBack() as held, Lab.up(plan, progress) as lab:
         try:
-            progress("waiting for the segments")
-            lab.wait_ready(_READY_DEADLINE_S)
-            _traffic(lab, folder, progress)
+            with held.allowed():
+                progress("waiting for the segments")
+                lab.wait_ready(_READY_DEADLINE_S)
+                _traffic(lab, folder, progress)
         finally:
             _collect(lab, folder, progress)
 

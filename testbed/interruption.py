@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ctrl-C and the signals that end a program, held back where a half-done step could not be undone."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+_Handler = Callable[[int, FrameType | None], object] | int | None
+
+
+class HeldBack:
+    """A with block that signals do not interrupt; one that came meanwhile takes effect at its end.
+
+    Inside, `with held.allowed():` lets them through again, one that came before at once; but not past an outer HeldBack.
+    Only the main thread gets signals, so elsewhere there is nothing to hold.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[signal.Signals, _Handler] = {}
+        self._came: signal.Signals | None = None
+
+    def __enter__(self) -> Self:
+        self._hold()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._release()
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        self._release()
+        try:
+            yield
+        finally:
+            self._hold()
+
+    def _hold(self) -> None:
+        if threading.current_thread() is threading.main_thread():
+            self._kept = {number: signal.getsignal(number) for number in SIGNALS}
+            try:
+                for number in SIGNALS:
+                    signal.signal(number, self._note)
+            except BaseException:
+                self._release()
+                raise
+
+    def _release(self) -> None:
+        for number, handler in self._kept.items():
+            signal.signal(number, handler)
+        came, self._came = self._came, None
+        if came is not None:
+            signal.raise_signal(came)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self._came = signal.Signals(number)
