@@ -10,7 +10,8 @@ from testbed import routers
 from testbed.errors import BadInput, BadTopology
 from testbed.plan import Plan, RealtimeSupport
 from testbed.resolve import resolve, router_defines
-from testbed.topology import Topology, load
+from testbed.topology import Topology
+from testbed.topology_file import load
 
 
 def plan_file(

@@ -11,7 +11,8 @@ import pytest
 from testbed.plan import RealtimeSupport
 from testbed.reference import DOCUMENT, written
 from testbed.resolve import resolve
-from testbed.topology import Host, load
+from testbed.topology import Host
+from testbed.topology_file import load
 from testbed.traffic_class import Match
 from testbed.yaml_source import read
 

@@ -16,7 +16,8 @@ from testbed.names import BadLabName
 from testbed.plan import Plan, RealtimeSupport
 from testbed.quantities import LENGTH, quantity
 from testbed.resolve import BadDuration, resolve
-from testbed.topology import CHECKOUT, load
+from testbed.topology import CHECKOUT
+from testbed.topology_file import load
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
 GOLDEN = Path(__file__).parent / "golden" / "emergency-plan.json"

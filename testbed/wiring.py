@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from testbed.addresses import Address, Interface
 from testbed.input_errors import listed, nearest
+from testbed.topology import Host, Netbox, Router, Topology, Traffic
 from testbed.yaml_source import Location
-
-if TYPE_CHECKING:
-    from testbed.topology import Host, Netbox, Router, Topology, Traffic
 
 T = TypeVar("T")
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reading a topology file: a sound topology, or everything that is wrong with the file at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from testbed.errors import BadTopology
+from testbed.input_errors import explain
+from testbed.topology import Host, Netbox, Router, Topology, Traffic, Wire
+from testbed.wiring import Draft
+from testbed.wiring_checks import problems
+from testbed.yaml_source import Source, read
+
+
+def load(path: str | Path) -> Topology:
+    """Reads and checks a topology file. Raises BadTopology with everything that is wrong in it."""
+    source = read(Path(path))
+    topology: Topology | None = None
+    errors = list(source.defects)
+    try:
+        topology = Topology.model_validate(source.data, context=_context(source))
+        draft = Draft.of(topology)
+    except ValidationError as error:
+        errors += explain(source, Topology, error.errors(include_url=False))
+        if _sections_in_doubt(source):
+            raise BadTopology(errors) from None
+        draft = _salvage(source)
+    errors += [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in problems(draft)]
+    if errors or topology is None:
+        raise BadTopology(errors)
+    return topology.read_from(Path(path))
+
+
+def _context(source: Source) -> dict[str, Path]:
+    return {"folder": source.folder}
+
+
+def _sections_in_doubt(source: Source) -> bool:
+    """Whether whole sections are wrong or perhaps misspelt: then every name in them would seem unknown."""
+    misspelt = set(source.data) - set(Topology.model_fields)
+    return bool(misspelt) or not all(isinstance(source.data.get(key, {}), dict) for key in ("hosts", "netboxes", "routers"))
+
+
+def _salvage(source: Source) -> Draft:
+    """The parts of a faulty file that are right in themselves, so that what is wrong between them is found at the same time."""
+
+    def section(name: str) -> dict[str, Any]:
+        found = source.data.get(name)
+        return found if isinstance(found, dict) else {}
+
+    def right(kind: Any, value: Any) -> Any:
+        try:
+            return TypeAdapter(kind).validate_python(value, context=_context(source))
+        except ValidationError:
+            return None
+
+    listed = source.data.get("wires")
+    wires = [right(Wire, wire) for wire in (listed if isinstance(listed, list) else [None])]
+    return Draft(
+        hosts={name: right(Host, value) for name, value in section("hosts").items()},
+        netboxes={name: right(Netbox, value) for name, value in section("netboxes").items()},
+        routers={name: right(Router, value) for name, value in section("routers").items()},
+        wires={index: wire for index, wire in enumerate(wires) if wire},
+        traffic={name: item for name, value in section("traffic").items() if (item := right(Traffic, value))},
+        centre=right(str, source.data.get("centre")),
+        whole=False,
+        lost_wires=None in wires,
+    )
