@@ -150,7 +150,7 @@ def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
 def show_change(netbox: str, answer: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         return _print_json({"netbox": netbox, **answer})
-    _out.print(f"{netbox}: {answer['parameter']} is now {answer['value']}", markup=False)
+    _out.print(f"{netbox}: {answer['parameter']} is now {answer['written']}", markup=False)
 
 
 def show_down(labs: Sequence[str], as_json: bool) -> None:

@@ -14,6 +14,7 @@ from ruamel.yaml.error import YAMLError
 from netboxes.technology import Technology, technologies
 from testbed.errors import NetBoxITError
 from testbed.lab import Lab
+from testbed.quantities import Limits
 
 
 class BadChange(NetBoxITError):
@@ -23,11 +24,24 @@ class BadChange(NetBoxITError):
 
 
 def change_parameter(lab: Lab, netbox: str, change: str) -> dict[str, Any]:
-    """Applies "parameter=value", and returns the netbox's answer, in base units. Raises BadChange before anything was sent."""
+    """Applies "parameter=value", and returns the netbox's answer, in base units, with `written`, the value for people.
+
+    Raises BadChange before anything was sent.
+    """
     with lab.control(netbox) as control:
         configuration = json.loads(lab.node(netbox).files["netbox.json"])
-        parameter, value = parse(technologies()[configuration["technology"]], change)
-        return control.set(parameter, value)
+        technology = technologies()[configuration["technology"]]
+        parameter, value = parse(technology, change)
+        answer = control.set(parameter, value)
+    return {**answer, "written": written(technology, parameter, answer["value"])}
+
+
+def written(technology: type[Technology], parameter: str, value: object) -> str:
+    """A value as a person would write it in YAML."""
+    for limits in technology.model_fields[parameter].metadata:
+        if isinstance(limits, Limits) and isinstance(value, int | float):
+            return limits.dimension.write(value)
+    return str(value)
 
 
 def parse(technology: type[Technology], change: str) -> tuple[str, object]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 import pytest
 
 from netboxes.technology import Technology
-from testbed.live import BadChange, parse
+from testbed.live import BadChange, parse, written
 from testbed.quantities import LENGTH, quantity
 
 
@@ -47,3 +47,10 @@ def test_a_wrong_change_is_refused_with_what_to_write_instead(change: str, told:
     with pytest.raises(BadChange, match=told) as raised:
         parse(Radio, change)
     assert raised.value.exit_status == 2
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "text"), [("distance", 7500.0, "7.5 km"), ("outage", True, "True"), ("mode", "plain", "plain")]
+)
+def test_what_the_netbox_took_is_written_with_its_unit(parameter: str, value: object, text: str) -> None:
+    assert written(Radio, parameter, value) == text

@@ -54,7 +54,7 @@ def test_the_emergency_network_is_read_in_base_units() -> None:
     assert topology.netboxes["backhaul"].parameters.model_dump()["packet_error_rate"] == 1e-6
     assert topology.netboxes["longhaul"].classes["voice"].rule() == {"dscp": [46]}
     assert topology.traffic["camera"].options.model_dump()["dscp"] == 34
-    assert topology.realtime.limit == 5e-3
+    assert topology.realtime.limit == 10e-3
     assert topology.path == EMERGENCY
 
 
