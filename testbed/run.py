@@ -162,7 +162,8 @@ def _collect(lab: Lab, folder: Path, progress: Progress) -> None:
 
 def _make_folder(plan: Plan, results: Path) -> Path:
     """A new run folder; `latest` points to it from here on."""
-    folder = results / "runs" / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{plan.lab}"
+    now = datetime.now(UTC)
+    folder = results / "runs" / f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{plan.lab}"
     folder.mkdir(parents=True)
     beside = results / ".latest"
     beside.unlink(missing_ok=True)
