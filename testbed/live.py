@@ -14,7 +14,7 @@ from ruamel.yaml.error import YAMLError
 from netboxes.technology import Technology, technologies
 from testbed.errors import NetBoxITError
 from testbed.lab import Lab
-from testbed.quantities import Limits
+from testbed.quantities import Quantity
 
 
 class BadChange(NetBoxITError):
@@ -39,7 +39,7 @@ def change_parameter(lab: Lab, netbox: str, change: str) -> dict[str, Any]:
 def written(technology: type[Technology], parameter: str, value: object) -> str:
     """A value as a person would write it in YAML."""
     for limits in technology.model_fields[parameter].metadata:
-        if isinstance(limits, Limits) and isinstance(value, int | float):
+        if isinstance(limits, Quantity) and isinstance(value, int | float):
             return limits.dimension.write(value)
     return str(value)
 

@@ -8,13 +8,13 @@ because it would not say its unit. `Ratio` and counts have no unit.
 from __future__ import annotations
 
 import difflib
-import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
 
-from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, core_schema
 
 _TEXT = re.compile(r"\s*([+-]?(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s\d.].*?)?\s*", re.ASCII)
 #: The micro sign and the Greek letter, as keyboards have them.
@@ -74,8 +74,11 @@ SPEED = Dimension("speed", {"m/s": 1.0, "km/h": 1 / 3.6})
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a field of a quantity may hold, inclusive, in the base unit: metadata of its annotation, for the documentation."""
+class Quantity:
+    """What a field may hold, as in `distance: Annotated[float, Quantity(LENGTH, 1.0, 50e3)]`: base unit, limits inclusive.
+
+    Such a field takes text with a unit; the documentation reads its limits from the annotation.
+    """
 
     dimension: Dimension
     minimum: float
@@ -84,32 +87,20 @@ class Limits:
     def __str__(self) -> str:
         return f"{self.dimension.name}, {self.dimension.write(self.minimum)} … {self.dimension.write(self.maximum)}"
 
-
-def _within(dimension: Dimension, minimum: float, maximum: float) -> Callable[[object], float]:
-    def check(text: object) -> float:
-        value = dimension.parse(text)
-        if not (minimum <= value <= maximum) or math.isnan(value):
-            raise ValueError(f"{text} is outside {dimension.write(minimum)} … {dimension.write(maximum)}")
+    def parse(self, text: object) -> float:
+        """Returns the value in the base unit. Raises ValueError naming the units or the limits."""
+        value = self.dimension.parse(text)
+        if not self.minimum <= value <= self.maximum:
+            raise ValueError(f"{text} is outside {self.dimension.write(self.minimum)} … {self.dimension.write(self.maximum)}")
         return value
 
-    return check
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_before_validator_function(
+            self.parse, handler(source), serialization=core_schema.plain_serializer_function_ser_schema(float)
+        )
 
-
-def quantity(dimension: Dimension, minimum: float, maximum: float) -> object:
-    """An annotated float for a Pydantic field: text with a unit in, base unit held, limits (base unit, inclusive) checked."""
-    return Annotated[
-        float,
-        BeforeValidator(_within(dimension, minimum, maximum)),
-        PlainSerializer(float, return_type=float),
-        WithJsonSchema(
-            {
-                "type": "string",
-                "pattern": _schema_pattern(dimension),
-                "description": str(Limits(dimension, minimum, maximum)),
-            }
-        ),
-        Limits(dimension, minimum, maximum),
-    ]
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "string", "pattern": _schema_pattern(self.dimension), "description": str(self)}
 
 
 def _schema_pattern(dimension: Dimension) -> str:

@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 from netboxes.technology import Technology, technologies
 from testbed import addresses, traffic_class
 from testbed.names import Name, check_name
-from testbed.quantities import Limits
+from testbed.quantities import Quantity
 from testbed.topology import CHECKOUT, Host, Netbox, Realtime, RealtimeOfNetbox, Router, Topology, Traffic
 from testbed.traffic_class import Match
 from traffic.application import applications
@@ -134,8 +134,8 @@ def _default(field: FieldInfo) -> str:
     return str(value).lower() if isinstance(value, bool) else f"{value}"
 
 
-def _limits(annotation: Any, metadata: list[Any]) -> Iterator[Limits]:
-    yield from (item for item in metadata if isinstance(item, Limits))
+def _limits(annotation: Any, metadata: list[Any]) -> Iterator[Quantity]:
+    yield from (item for item in metadata if isinstance(item, Quantity))
     if get_origin(annotation) is Annotated:
         yield from _limits(get_args(annotation)[0], list(get_args(annotation)[1:]))
     elif get_origin(annotation) in (Union, UnionType):
@@ -146,7 +146,7 @@ def _limits(annotation: Any, metadata: list[Any]) -> Iterator[Limits]:
 def _kind(annotation: Any, metadata: list[Any]) -> str:
     """What may be written, in a few words."""
     for item in metadata:
-        if isinstance(item, Limits):
+        if isinstance(item, Quantity):
             return str(item)
         if (validator := getattr(item, "func", None)) in _BY_VALIDATOR:
             return _BY_VALIDATOR[validator]

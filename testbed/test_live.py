@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import pytest
 
 from netboxes.technology import Technology
 from testbed.live import BadChange, parse, written
-from testbed.quantities import LENGTH, quantity
+from testbed.quantities import LENGTH, Quantity
 
 
 class Radio(Technology):
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "outage", "mode"})
 
-    distance: quantity(LENGTH, 1.0, 10e3)  # type: ignore[valid-type]
+    distance: Annotated[float, Quantity(LENGTH, 1.0, 10e3)]
     outage: bool = False
     mode: str = "plain"
     stations: int = 2

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import contextlib
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, SPEED, TIME, Dimension, quantity
+from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, SPEED, TIME, Dimension, Quantity
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_what_is_no_quantity_is_told_why(dimension: Dimension, text: object, wor
 
 
 def test_limits_are_inclusive_and_named_as_a_person_writes_them() -> None:
-    distance: Any = quantity(LENGTH, 1.0, 100e3)
+    distance: Any = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
     near: TypeAdapter[float] = TypeAdapter(distance)
     assert near.validate_python("1 m") == 1.0
     assert near.validate_python("100 km") == 100e3

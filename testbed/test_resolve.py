@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from ipaddress import ip_address, ip_interface
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 
@@ -14,7 +14,7 @@ import testbed.topology
 from netboxes.technology import StationParameters, Technology
 from testbed.names import BadLabName
 from testbed.plan import Plan, RealtimeSupport
-from testbed.quantities import LENGTH, quantity
+from testbed.quantities import LENGTH, Quantity
 from testbed.resolve import BadDuration, resolve
 from testbed.topology import CHECKOUT
 from testbed.topology_file import load
@@ -163,7 +163,7 @@ class Pigeons(Technology):
     MTU: ClassVar[int] = 256
 
     stations: dict[str, PigeonStation]
-    distance: quantity(LENGTH, 1.0, 1e6)  # type: ignore[valid-type]
+    distance: Annotated[float, Quantity(LENGTH, 1.0, 1e6)]
 
     def classes_used(self) -> dict[tuple[str | int, ...], str]:
         return {("distance",): "urgent"}

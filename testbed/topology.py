@@ -28,7 +28,7 @@ from netboxes.technology import Technology, technologies
 from testbed.addresses import Addresses, Gateways
 from testbed.input_errors import AtPlaces, InPart, nearest
 from testbed.names import Name
-from testbed.quantities import TIME, quantity
+from testbed.quantities import TIME, Quantity
 from testbed.traffic_class import Match
 from traffic.application import ApplicationOptions, applications
 
@@ -38,7 +38,7 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 #: The interface of a host that has one.
 ONLY_INTERFACE = "eth0"
 
-_LimitOfLateness = quantity(TIME, 1e-6, 10.0)
+_LimitOfLateness = Annotated[float, Quantity(TIME, 1e-6, 10.0)]
 
 
 class Section(BaseModel):
@@ -50,13 +50,13 @@ class Section(BaseModel):
 class Realtime(Section):
     """How late the emulation may be, and what happens when it is later."""
 
-    limit: _LimitOfLateness = Field(1e-3, description="Lateness that is still good, of an event or a departing frame.")  # type: ignore[valid-type]
+    limit: _LimitOfLateness = Field(1e-3, description="Lateness that is still good, of an event or a departing frame.")
     policy: Literal["mark", "abort"] = Field("mark", description="Beyond it: mark the run, or end it.")
     priority: int = Field(50, ge=1, le=98, description="SCHED_FIFO priority of netboxes and routers, where the host grants it.")
-    spin: quantity(TIME, 0.0, 1e-3) = Field(  # type: ignore[valid-type]
+    spin: Annotated[float, Quantity(TIME, 0.0, 1e-3)] = Field(
         50e-6, description="How long before an event a netbox stops sleeping and watches the clock; only with SCHED_FIFO."
     )
-    timer_slack: quantity(TIME, 1e-9, 1e-3) = Field(  # type: ignore[valid-type]
+    timer_slack: Annotated[float, Quantity(TIME, 1e-9, 1e-3)] = Field(
         1e-9, description="How much later than asked the kernel may wake a netbox to save wake-ups (PR_SET_TIMERSLACK)."
     )
 
@@ -64,7 +64,7 @@ class Realtime(Section):
 class RealtimeOfNetbox(Section):
     """The same for one netbox; what is left out is as for the whole lab."""
 
-    limit: _LimitOfLateness | None = Field(None, description="Lateness that is still good.")  # type: ignore[valid-type]
+    limit: _LimitOfLateness | None = Field(None, description="Lateness that is still good.")
     policy: Literal["mark", "abort"] | None = Field(None, description="Beyond it: mark the run, or end it.")
 
 

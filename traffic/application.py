@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import ClassVar, Protocol
+from typing import Annotated, ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from testbed.errors import NetBoxITError
 from testbed.plan import TrafficPlan
-from testbed.quantities import TIME, quantity
+from testbed.quantities import TIME, Quantity
 from traffic.dscp import Dscp
 from traffic.flow import ApplicationRecord, Flow
 
@@ -62,7 +62,7 @@ class ApplicationOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: How long the traffic lasts.
-    duration: quantity(TIME, 1.0, 86_400.0) = 60.0  # type: ignore[valid-type]
+    duration: Annotated[float, Quantity(TIME, 1.0, 86_400.0)] = 60.0
     #: Differentiated services code point of its packets, by name or number.
     dscp: Dscp = 0
 

@@ -11,11 +11,11 @@ import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from testbed.quantities import TIME, quantity
+from testbed.quantities import TIME, Quantity
 from traffic.application import Application, ApplicationOptions
 from traffic.flow import Direction, Flow, VoiceCodec, opposite
 from traffic.speech import Speaker, Speech
@@ -71,8 +71,8 @@ class CallOptions(ApplicationOptions):
     #: Even; RTCP takes the next.
     rtp_port: int = Field(default=20_000, ge=1024, le=65_534, multiple_of=2)
     #: What the playout buffer collects before it plays, and the most that it keeps.
-    playout: quantity(TIME, 0.02, 2.0) = 0.06  # type: ignore[valid-type]
-    playout_limit: quantity(TIME, 0.04, 4.0) = 0.4  # type: ignore[valid-type]
+    playout: Annotated[float, Quantity(TIME, 0.02, 2.0)] = 0.06
+    playout_limit: Annotated[float, Quantity(TIME, 0.04, 4.0)] = 0.4
 
 
 @dataclass(frozen=True)

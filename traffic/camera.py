@@ -9,11 +9,11 @@ its own original.
 from __future__ import annotations
 
 import shutil
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from testbed.quantities import RATE, TIME, quantity
+from testbed.quantities import RATE, TIME, Quantity
 from traffic.application import Application, ApplicationOptions
 from traffic.flow import Flow
 from traffic.number_strip import NumberStrip
@@ -32,9 +32,9 @@ class CameraOptions(ApplicationOptions):
     width: int = Field(default=640, ge=352, le=1920, multiple_of=2)
     height: int = Field(default=360, ge=208, le=1088, multiple_of=2)
     frames_per_second: int = Field(default=15, ge=1, le=60)
-    rate: quantity(RATE, 64e3, 50e6) = 400e3  # type: ignore[valid-type]
+    rate: Annotated[float, Quantity(RATE, 64e3, 50e6)] = 400e3
     #: A lost picture is repaired by the next one that needs no other: one each `key_interval`.
-    key_interval: quantity(TIME, 0.1, 10.0) = 1.0  # type: ignore[valid-type]
+    key_interval: Annotated[float, Quantity(TIME, 0.1, 10.0)] = 1.0
     #: Even; RTCP takes the next.
     rtp_port: int = Field(default=21_000, ge=1024, le=65_534, multiple_of=2)
 

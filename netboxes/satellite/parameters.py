@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from netboxes.technology import StationParameters, Technology
-from testbed.quantities import RATE, TIME, quantity
+from testbed.quantities import RATE, TIME, Quantity
 
 
 def _only_constant_rate(value: object) -> object:
@@ -29,13 +29,13 @@ class Parameters(Technology):
     LIVE: ClassVar[frozenset[str]] = frozenset({"delay", "return_rate", "forward_rate", "packet_error_rate", "outage"})
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one gateway, the others `role: terminal`.")
-    delay: quantity(TIME, 0.0, 5.0) = Field(  # type: ignore[valid-type]
+    delay: Annotated[float, Quantity(TIME, 0.0, 5.0)] = Field(
         0.254, description="Propagation from ground to ground, one way, 0 to 5 s; 254 ms for 76 000 km."
     )
-    return_rate: quantity(RATE, 1e3, 1e9) = Field(  # type: ignore[valid-type]
+    return_rate: Annotated[float, Quantity(RATE, 1e3, 1e9)] = Field(
         description="Of each terminal, 1 kbit/s to 1 Gbit/s: what its bursts carry, encapsulation included."
     )
-    forward_rate: quantity(RATE, 1e3, 1e9) = Field(  # type: ignore[valid-type]
+    forward_rate: Annotated[float, Quantity(RATE, 1e3, 1e9)] = Field(
         description="Of the gateway, for all terminals together, 1 kbit/s to 1 Gbit/s: BBFRAMEs with all their headers."
     )
     packet_error_rate: float = Field(
@@ -57,7 +57,7 @@ class Parameters(Technology):
     priority: bool = Field(
         False, description="Serve the netbox's traffic classes strictly in the order of their declaration, or all as they come."
     )
-    queue_time: quantity(TIME, 1e-3, 60.0) = Field(  # type: ignore[valid-type]
+    queue_time: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
         0.5, description="Room in each queue, as the time in which its channel sends it; default: about one round trip."
     )
     outage: bool = Field(False, description="True: nothing passes.")

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from netboxes.technology import StationParameters, Technology
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, quantity
+from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
 
-Distance = quantity(LENGTH, 1.0, 100e3)
-TxPower = quantity(POWER, -20.0, 36.0)
+Distance = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
+TxPower = Annotated[float, Quantity(POWER, -20.0, 36.0)]
 
 #: Data rates of the OFDM PHY in a 20 MHz channel (IEEE 802.11-2020, Table 17-4), bit/s.
 OFDM_RATES = (6e6, 9e6, 12e6, 18e6, 24e6, 36e6, 48e6, 54e6)
@@ -45,8 +45,8 @@ class Station(StationParameters):
     """One station of the cell."""
 
     role: Literal["access-point", "station"] = Field(description="access-point: the one that all others associate with.")
-    distance: Distance | None = Field(None, description="From the access point; default: the cell's `distance`.")  # type: ignore[valid-type]
-    tx_power: TxPower | None = Field(None, description="Default: the cell's `tx_power`.")  # type: ignore[valid-type]
+    distance: Distance | None = Field(None, description="From the access point; default: the cell's `distance`.")
+    tx_power: TxPower | None = Field(None, description="Default: the cell's `tx_power`.")
 
 
 class Parameters(Technology):
@@ -57,19 +57,17 @@ class Parameters(Technology):
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one access-point, the others `role: station`.")
     standard: Literal["802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"] = "802.11a"
-    distance: Distance = Field(  # type: ignore[valid-type]
+    distance: Distance = Field(
         description="Of each station from the access point, 1 m to 100 km. Stations stand around it at equal angles."
     )
-    tx_power: TxPower = Field(  # type: ignore[valid-type]
-        16.0, description="Of every station, at its antenna's connector, -20 to 36 dBm."
-    )
-    antenna_gain: quantity(GAIN, -20.0, 40.0) = Field(  # type: ignore[valid-type]
+    tx_power: TxPower = Field(16.0, description="Of every station, at its antenna's connector, -20 to 36 dBm.")
+    antenna_gain: Annotated[float, Quantity(GAIN, -20.0, 40.0)] = Field(
         0.0, description="Of every antenna towards the others, when sending and when receiving."
     )
-    noise_figure: quantity(GAIN, 0.0, 30.0) = Field(  # type: ignore[valid-type]
+    noise_figure: Annotated[float, Quantity(GAIN, 0.0, 30.0)] = Field(
         7.0, description="Of every receiver; 7 dB is ns-3's, 10 dB what IEEE 802.11-2020, 17.3.10.2, reckons with."
     )
-    sensitivity: quantity(POWER, -110.0, -40.0) = Field(  # type: ignore[valid-type]
+    sensitivity: Annotated[float, Quantity(POWER, -110.0, -40.0)] = Field(
         -82.0,
         description="Weakest preamble that a receiver detects. IEEE 802.11-2020, Table 17-18, asks for -82 dBm at least; "
         "good cards reach about -92 dBm.",
@@ -81,10 +79,10 @@ class Parameters(Technology):
     error_model: Literal["table", "nist", "yans"] = Field(
         "table", description="ns-3's error rate model: link-level simulation tables, or the NIST or YANS formulas."
     )
-    band: quantity(FREQUENCY, 2.4e9, 5e9) = Field(  # type: ignore[valid-type]
+    band: Annotated[float, Quantity(FREQUENCY, 2.4e9, 5e9)] = Field(  # type: ignore[assignment]
         None, validate_default=False, description="2.4 GHz or 5 GHz; default: 5 GHz, or 2.4 GHz for 802.11g."
     )
-    channel_width: quantity(FREQUENCY, 20e6, 160e6) = Field(  # type: ignore[valid-type]
+    channel_width: Annotated[float, Quantity(FREQUENCY, 20e6, 160e6)] = Field(  # type: ignore[assignment]
         None, validate_default=False, description="20 MHz (802.11a, g), to 40 MHz (n), to 160 MHz (ac, ax; default 80 MHz)."
     )
     channel: int | None = Field(None, description="Number of the channel; default: the first one of the band and width.")
@@ -93,7 +91,7 @@ class Parameters(Technology):
         description="ideal: the fastest rate that the receiver's last signal-to-noise ratio bears; minstrel: what Linux does; "
         "arf, aarf (802.11a, g only): by counting acknowledgements; constant: `rate` or `mcs`.",
     )
-    rate: quantity(RATE, 6e6, 54e6) | None = Field(  # type: ignore[valid-type]
+    rate: Annotated[float, Quantity(RATE, 6e6, 54e6)] | None = Field(
         None, description="For rate_control constant with 802.11a or g: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s."
     )
     mcs: int | None = Field(None, ge=0, le=11, description="For rate_control constant with 802.11n (0-7), ac (0-9) or ax (0-11).")
@@ -103,11 +101,11 @@ class Parameters(Technology):
         "Default: off for 802.11a and g, on for the others, which need it.",
     )
     retry_limit: int = Field(7, ge=1, le=255, description="Attempts at sending a frame (dot11ShortRetryLimit).")
-    rts_threshold: quantity(SIZE, 0.0, 4692480.0) = Field(  # type: ignore[valid-type]
+    rts_threshold: Annotated[float, Quantity(SIZE, 0.0, 4692480.0)] = Field(
         4692480.0, description="Frames longer than this are announced by RTS/CTS; default: none (dot11RTSThreshold)."
     )
     queue_size: int = Field(500, ge=1, le=100000, description="Packets in a station's transmit queue, of each access category.")
-    queue_lifetime: quantity(TIME, 1e-3, 60.0) = Field(  # type: ignore[valid-type]
+    queue_lifetime: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
         0.5, description="A packet that has waited longer is discarded (dot11EDCATableMSDULifetime)."
     )
 

@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from netboxes.technology import StationParameters, Technology
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, quantity
+from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
 
-Distance = quantity(LENGTH, 1.0, 50e3)
-TxPower = quantity(POWER, -30.0, 60.0)
-AntennaGain = quantity(GAIN, -20.0, 40.0)
-Rate = quantity(RATE, 1e3, 100e6)
-Queue = quantity(SIZE, 1514.0, 100e6)
-Interval = quantity(TIME, 1e-3, 10.0)
+Distance = Annotated[float, Quantity(LENGTH, 1.0, 50e3)]
+TxPower = Annotated[float, Quantity(POWER, -30.0, 60.0)]
+AntennaGain = Annotated[float, Quantity(GAIN, -20.0, 40.0)]
+Rate = Annotated[float, Quantity(RATE, 1e3, 100e6)]
+Queue = Annotated[float, Quantity(SIZE, 1514.0, 100e6)]
+Interval = Annotated[float, Quantity(TIME, 1e-3, 10.0)]
 
 #: Frame durations of WirelessMAN-OFDM (IEEE 802.16-2009, 8.3.5.1), seconds.
 FRAME_DURATIONS = (2.5e-3, 4e-3, 5e-3, 8e-3, 10e-3, 12.5e-3, 20e-3)
@@ -36,9 +36,9 @@ class Station(StationParameters):
     """One station of the cell."""
 
     role: Literal["base", "subscriber"] = Field(description="base: the base station, exactly one of a cell.")
-    distance: Distance | None = Field(None, description="From the base station; default: the cell's `distance`.")  # type: ignore[valid-type]
-    tx_power: TxPower | None = Field(None, description="Default: the cell's `tx_power`.")  # type: ignore[valid-type]
-    antenna_gain: AntennaGain | None = Field(None, description="Default: the cell's `antenna_gain`.")  # type: ignore[valid-type]
+    distance: Distance | None = Field(None, description="From the base station; default: the cell's `distance`.")
+    tx_power: TxPower | None = Field(None, description="Default: the cell's `tx_power`.")
+    antenna_gain: AntennaGain | None = Field(None, description="Default: the cell's `antenna_gain`.")
 
 
 class ServiceFlow(BaseModel):
@@ -54,22 +54,22 @@ class ServiceFlow(BaseModel):
     scheduling: Literal["UGS", "rtPS", "nrtPS", "BE"] = Field(
         description="UGS: fixed grants, unasked; rtPS: polled; nrtPS: polled rarely, also contends; BE: contends."
     )
-    reserved_rate: Rate | None = Field(None, description="Minimum reserved traffic rate; UGS needs it, BE has none.")  # type: ignore[valid-type]
-    maximum_rate: Rate | None = Field(  # type: ignore[valid-type]
+    reserved_rate: Rate | None = Field(None, description="Minimum reserved traffic rate; UGS needs it, BE has none.")
+    maximum_rate: Rate | None = Field(
         None, description="Maximum sustained traffic rate, a token bucket; default: none, for UGS the reserved rate."
     )
-    maximum_latency: quantity(TIME, 1e-3, 60.0) | None = Field(  # type: ignore[valid-type]
+    maximum_latency: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
         None, description="A frame that waited longer is discarded before it is sent; default: never."
     )
-    grant_interval: Interval | None = Field(None, description="UGS: unsolicited grant interval; default: a frame.")  # type: ignore[valid-type]
-    polling_interval: Interval | None = Field(  # type: ignore[valid-type]
+    grant_interval: Interval | None = Field(None, description="UGS: unsolicited grant interval; default: a frame.")
+    polling_interval: Interval | None = Field(
         None, description="rtPS, nrtPS: unsolicited polling interval; default: a frame for rtPS, 1 s for nrtPS."
     )
-    packet_size: quantity(SIZE, 20.0, 1518.0) | None = Field(  # type: ignore[valid-type]
+    packet_size: Annotated[float, Quantity(SIZE, 20.0, 1518.0)] | None = Field(
         None, description="UGS: size of the Ethernet frames (11.13), for the headers in a grant; default: one frame a grant."
     )
     station: str | None = Field(None, description="The subscriber that has this flow; default: each subscriber has one.")
-    queue: Queue | None = Field(None, description="Room of its queue; default: the cell's `queue`.")  # type: ignore[valid-type]
+    queue: Queue | None = Field(None, description="Room of its queue; default: the cell's `queue`.")
 
     @model_validator(mode="after")
     def _check_scheduling(self) -> Self:
@@ -93,28 +93,30 @@ class Parameters(Technology):
     FRAME_CLOCK: ClassVar[bool] = True
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one base, the others `role: subscriber`.")
-    distance: Distance = Field(description="Of each subscriber from the base station.")  # type: ignore[valid-type]
-    tx_power: TxPower = Field(30.0, description="Of every station; 30 dBm in Table 6.1 of the thesis.")  # type: ignore[valid-type]
-    antenna_gain: AntennaGain = Field(0.0, description="Of every antenna towards the other end.")  # type: ignore[valid-type]
-    frequency: quantity(FREQUENCY, 2e9, 11e9) = Field(5e9, description="Below 11 GHz (IEEE 802.16-2009, 8.3).")  # type: ignore[valid-type]
-    bandwidth: quantity(FREQUENCY, 1.25e6, 28e6) = Field(10e6, description="Of the channel (8.3.2.4).")  # type: ignore[valid-type]
+    distance: Distance = Field(description="Of each subscriber from the base station.")
+    tx_power: TxPower = Field(30.0, description="Of every station; 30 dBm in Table 6.1 of the thesis.")
+    antenna_gain: AntennaGain = Field(0.0, description="Of every antenna towards the other end.")
+    frequency: Annotated[float, Quantity(FREQUENCY, 2e9, 11e9)] = Field(5e9, description="Below 11 GHz (IEEE 802.16-2009, 8.3).")
+    bandwidth: Annotated[float, Quantity(FREQUENCY, 1.25e6, 28e6)] = Field(10e6, description="Of the channel (8.3.2.4).")
     guard: Literal["1/4", "1/8", "1/16", "1/32"] = Field("1/4", description="Cyclic prefix to useful symbol time, G (8.3.2.4).")
-    frame: quantity(TIME, 2.5e-3, 20e-3) = Field(  # type: ignore[valid-type]
+    frame: Annotated[float, Quantity(TIME, 2.5e-3, 20e-3)] = Field(
         10e-3, description="Frame duration: 2.5, 4, 5, 8, 10, 12.5 or 20 ms (8.3.5.1)."
     )
     downlink_share: float = Field(0.5, ge=0.05, le=0.95, description="Of the symbols of a frame; the uplink has the rest.")
-    ttg: quantity(TIME, 5e-6, 1e-3) = Field(  # type: ignore[valid-type]
+    ttg: Annotated[float, Quantity(TIME, 5e-6, 1e-3)] = Field(
         100e-6, description="Gap from downlink to uplink, in whole physical slots; a round trip must fit (100 us: 15 km)."
     )
-    rtg: quantity(TIME, 5e-6, 1e-3) = Field(50e-6, description="Gap from uplink to downlink, in whole physical slots.")  # type: ignore[valid-type]
+    rtg: Annotated[float, Quantity(TIME, 5e-6, 1e-3)] = Field(
+        50e-6, description="Gap from uplink to downlink, in whole physical slots."
+    )
     propagation: Literal["friis", "log-distance"] = Field(
         "friis", description="friis: free space; log-distance: free space up to 1 m, then with `path_loss_exponent`."
     )
     path_loss_exponent: float = Field(3.0, ge=1.0, le=6.0, description="For propagation log-distance: 2 is free space.")
-    noise_figure: quantity(GAIN, 0.0, 20.0) = Field(  # type: ignore[valid-type]
+    noise_figure: Annotated[float, Quantity(GAIN, 0.0, 20.0)] = Field(
         5.0, description="Of every receiver; 8.3.11.1 reckons with 7 dB."
     )
-    implementation_loss: quantity(GAIN, 0.0, 20.0) = Field(  # type: ignore[valid-type]
+    implementation_loss: Annotated[float, Quantity(GAIN, 0.0, 20.0)] = Field(
         0.0, description="What a receiver lacks to the ideal one; 8.3.11.1 reckons with 5 dB."
     )
     receiver_snr: Literal["802.16-2004", "802.16-2009"] = Field(
@@ -122,7 +124,7 @@ class Parameters(Technology):
         description="Whose table of receiver SNR decides on burst profiles: 6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4 dB of "
         "the edition of 2004 (Table 266), which the thesis's figures follow, or 3, 6, 8.5, 11.5, 15, 19, 21 dB of 2009.",
     )
-    hysteresis: quantity(GAIN, 0.0, 10.0) = Field(  # type: ignore[valid-type]
+    hysteresis: Annotated[float, Quantity(GAIN, 0.0, 10.0)] = Field(
         1.0, description="A more efficient burst profile, or a lost link, is taken up so far above its threshold."
     )
     uplink_map: Literal["same-frame", "next-frame"] = Field(
@@ -133,13 +135,13 @@ class Parameters(Technology):
     )
     backoff_start: int = Field(2, ge=0, le=15, description="The first contention window has 2^this opportunities (UCD).")
     backoff_end: int = Field(6, ge=0, le=15, description="The last contention window has 2^this opportunities (UCD).")
-    request_timeout: quantity(TIME, 10e-3, 10.0) = Field(  # type: ignore[valid-type]
+    request_timeout: Annotated[float, Quantity(TIME, 10e-3, 10.0)] = Field(
         50e-3, description="T16: a request without any grant for so long is taken for lost; at least 10 ms (10.1)."
     )
-    ranging_interval: quantity(TIME, 2.5e-3, 2.0) = Field(  # type: ignore[valid-type]
+    ranging_interval: Annotated[float, Quantity(TIME, 2.5e-3, 2.0)] = Field(
         100e-3, description="Between initial ranging opportunities, rounded to frames; at most 2 s (10.1)."
     )
-    queue: Queue = Field(64e3, description="Room of each queue, in bytes of Ethernet frames; beyond it the newest is dropped.")  # type: ignore[valid-type]
+    queue: Queue = Field(64e3, description="Room of each queue, in bytes of Ethernet frames; beyond it the newest is dropped.")
     service_flows: list[ServiceFlow] = Field(
         default_factory=list,
         description="What no flow is declared for goes on one implicit best-effort flow a station and direction.",
