@@ -17,8 +17,8 @@ from testbed.errors import NetBoxITError
 from testbed.plan import RealtimeSupport
 
 #: Real-time budgets are dealt out over this period; a netbox that used up its share waits for the next one. The kernel also
-#: charges it for the time for which a virtual machine's host stood still: with 100 ms, a stop of 50 ms used up a quarter's
-#: share twice over, and the netbox was held up for 200 ms more (measured). A second forgives that, and bursts of frames.
+#: seems to charge it for the time for which a virtual machine's host stood still: with 100 ms, a stop that made two netboxes
+#: 55 ms late made the one with the most to do 218 ms late. A second forgives that, and bursts of frames.
 REALTIME_PERIOD_US = 1_000_000
 _SECOND_US = 1_000_000
 
