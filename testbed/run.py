@@ -24,7 +24,7 @@ from testbed.cores import realtime_support
 from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
 from testbed.interruption import HeldBack
-from testbed.lab import Lab
+from testbed.lab import Lab, NodeFailed
 from testbed.plan import Plan
 from testbed.planning import plan_file
 from traffic.application import Application, applications
@@ -96,7 +96,9 @@ def _carry(plan: Plan, folder: Path, progress: Progress) -> None:
                 lab.wait_ready(_READY_DEADLINE_S)
                 _traffic(lab, folder, progress)
         finally:
-            _collect(lab, folder, progress)
+            killed = _collect(lab, folder, progress)
+        if killed:
+            raise NodeFailed(f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole")
 
 
 def _traffic(lab: Lab, folder: Path, progress: Progress) -> None:
@@ -148,16 +150,20 @@ def _keep_statistics(lab: Lab, netboxes: Sequence[str], folder: Path) -> None:
         (kept / "statistics.json").write_text(json.dumps(statistics, indent=1) + "\n")
 
 
-def _collect(lab: Lab, folder: Path, progress: Progress) -> None:
-    """Ends the nodes, so that they write what they still hold, and copies their folders; statistics already kept stay."""
+def _collect(lab: Lab, folder: Path, progress: Progress) -> list[str]:
+    """Ends the nodes, so that they write what they still hold, and copies their folders; statistics already kept stay.
+
+    Returns the nodes that had to be killed.
+    """
     progress("collecting")
-    lab.finish()
+    killed = lab.finish()
     for node in lab.plan.nodes:
         kept = folder / "nodes" / node.name
         kept.mkdir(parents=True, exist_ok=True)
         for file in lab.node_folder(node.name).iterdir():
             if file.is_file() and not (kept / file.name).exists():
                 shutil.copyfile(file, kept / file.name)
+    return killed
 
 
 def _make_folder(plan: Plan, results: Path) -> Path:
