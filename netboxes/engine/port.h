@@ -55,6 +55,21 @@ class Port
     virtual std::uint32_t Mtu() const = 0;
     /// What to wait on for a frame; -1 when there is nothing to wait for (virtual time).
     virtual int Descriptor() const = 0;
+    /// True when a frame waits, as far as that can be seen without asking the kernel (rings in shared memory).
+    virtual bool HasFrames() const
+    {
+        return false;
+    }
+    /// The loop is about to wait on Descriptor(). True when it may: from now on the far side makes the
+    /// descriptor readable for its next frame. False when a frame is here already.
+    virtual bool BeginWait()
+    {
+        return true;
+    }
+    /// The waiting is over, whatever ended it.
+    virtual void EndWait()
+    {
+    }
     /// Receives frames into the slots of `batch`, at most as many, and returns how many. Frames that are
     /// counted as malformed or oversize are left out.
     virtual std::size_t Receive(std::span<Reception> batch) = 0;
