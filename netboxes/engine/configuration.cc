@@ -1,107 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "configuration.h"
 
+#include "configuration_section.h"
+
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <set>
+#include <map>
 
 namespace netboxit
 {
 
 namespace
 {
-
-/// One JSON object of the configuration. Every key must be asked for before Finish(), which refuses those
-/// that nobody knows.
-class Section
-{
-  public:
-    Section(const Json& json, std::string path) : m_json(json), m_path(std::move(path))
-    {
-        if (!json.is_object())
-        {
-            throw BadConfiguration((m_path.empty() ? "configuration" : m_path) + ": not an object");
-        }
-    }
-
-    std::string Path(const std::string& key) const
-    {
-        return m_path.empty() ? key : m_path + "." + key;
-    }
-
-    [[noreturn]] void Refuse(const std::string& key, const std::string& cause) const
-    {
-        throw BadConfiguration(Path(key) + ": " + cause);
-    }
-
-    /// The value of a key, null when it is absent.
-    const Json& At(const std::string& key)
-    {
-        static const Json absent;
-        m_asked.insert(key);
-        const auto found = m_json.find(key);
-        return found == m_json.end() ? absent : *found;
-    }
-
-    std::string Text(const std::string& key)
-    {
-        const auto& value = At(key);
-        if (!value.is_string() || value.get_ref<const std::string&>().empty())
-        {
-            Refuse(key, value.is_null() ? "missing" : "is " + value.dump() + ", not a text");
-        }
-        return value;
-    }
-
-    std::string TextOr(const std::string& key, const std::string& otherwise)
-    {
-        return At(key).is_null() ? otherwise : Text(key);
-    }
-
-    double NumberOr(const std::string& key, double otherwise, double least, double most)
-    {
-        const auto& value = At(key);
-        if (value.is_null())
-        {
-            return otherwise;
-        }
-        if (!value.is_number() || value.get<double>() < least || value.get<double>() > most)
-        {
-            Refuse(key,
-                   "is " + value.dump() + ", not a number from " + Json(least).dump() + " to " +
-                       Json(most).dump());
-        }
-        return value;
-    }
-
-    const Json& List(const std::string& key)
-    {
-        static const Json empty = Json::array();
-        const auto& value = At(key);
-        if (!value.is_null() && !value.is_array())
-        {
-            Refuse(key, "not a list");
-        }
-        return value.is_null() ? empty : value;
-    }
-
-    void Finish() const
-    {
-        for (const auto& [key, value] : m_json.items())
-        {
-            if (!m_asked.contains(key))
-            {
-                Refuse(key, "no such key");
-            }
-        }
-    }
-
-  private:
-    const Json& m_json;
-    std::string m_path;
-    std::set<std::string> m_asked;
-};
 
 constexpr double LONGEST_S = 1e9;
 
@@ -110,29 +21,65 @@ std::int64_t Nanoseconds(double amount, double unit)
     return std::llround(amount * unit);
 }
 
-StationConfiguration ReadStation(const Json& json, const std::string& path, ClockKind clock)
+PortKind ReadKind(Section& port, ClockKind clock)
 {
-    Section station(json, path);
-    StationConfiguration result;
-    result.name = station.Text("name");
-    Section port(station.At("port"), station.Path("port"));
+    static const std::map<std::string, PortKind> real{
+        {"packet", PortKind::Packet}, {"xdp", PortKind::Xdp}, {"memory", PortKind::Memory}};
+    static const std::map<std::string, PortKind> captures{{"pcapng", PortKind::Pcapng}};
+    const auto& known = clock == ClockKind::Real ? real : captures;
     const auto kind = port.Text("kind");
-    const std::string wanted = clock == ClockKind::Real ? "packet" : "pcapng";
-    if (kind != wanted)
+    const auto found = known.find(kind);
+    if (found == known.end())
     {
-        port.Refuse("kind", "is \"" + kind + "\"; with this clock a port is of kind \"" + wanted + "\"");
+        port.Refuse("kind",
+                    "is \"" + kind + "\"; with this clock a port is of kind " +
+                        (clock == ClockKind::Real ? R"("packet", "xdp" or "memory")" : R"("pcapng")"));
     }
-    if (clock == ClockKind::Real)
+    return found->second;
+}
+
+WireEnd ReadEnd(Section& port)
+{
+    const auto end = port.Text("end");
+    if (end != "left" && end != "right")
     {
+        port.Refuse("end", "is \"" + end + R"(", not "left" or "right")");
+    }
+    return end == "left" ? WireEnd::Left : WireEnd::Right;
+}
+
+PortConfiguration ReadPort(Section port, ClockKind clock)
+{
+    PortConfiguration result;
+    result.kind = ReadKind(port, clock);
+    switch (result.kind)
+    {
+    case PortKind::Packet:
         result.interface = port.Text("interface");
-    }
-    else
-    {
+        break;
+    case PortKind::Xdp:
+        result.interface = port.Text("interface");
+        result.fallback = port.Truth("fallback");
+        break;
+    case PortKind::Memory:
+        result.wire = port.Text("wire");
+        result.end = ReadEnd(port);
+        break;
+    case PortKind::Pcapng:
         result.input = port.TextOr("input", "");
         result.output = port.TextOr("output", "");
+        break;
     }
     result.mtu = static_cast<std::uint32_t>(port.NumberOr("mtu", 0, 68, 9216));
     port.Finish();
+    return result;
+}
+
+StationConfiguration ReadStation(const Json& json, const std::string& path, ClockKind clock)
+{
+    Section station(json, path);
+    StationConfiguration result{
+        station.Text("name"), ReadPort(Section(station.At("port"), station.Path("port")), clock)};
     station.Finish();
     return result;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "classifier.h"
+#include "memory_wire.h"
 #include "segment.h"
 
 #include <optional>
@@ -21,15 +22,31 @@ enum class ClockKind
     Virtual,
 };
 
-/// One station and where its frames come from: `interface` in real time, captures (each may be empty) in
-/// virtual time.
+enum class PortKind
+{
+    Packet, ///< a packet socket on a network interface
+    Xdp,    ///< AF_XDP on a network interface
+    Memory, ///< rings that are shared with the other end of a wire
+    Pcapng, ///< captures, in virtual time
+};
+
+/// Where a station's frames come from and go to; what a kind does not use is empty.
+struct PortConfiguration
+{
+    PortKind kind{PortKind::Packet};
+    std::string interface; ///< Packet, Xdp
+    bool fallback{};       ///< Xdp: where it cannot be had, a packet socket will do
+    std::string wire;      ///< Memory: the wire's folder
+    WireEnd end{};         ///< Memory
+    std::string input;     ///< Pcapng: the capture whose frames enter; empty: none do
+    std::string output;    ///< Pcapng: empty: what leaves is only counted
+    std::uint32_t mtu{};   ///< 0: what the interface says, or 1500
+};
+
 struct StationConfiguration
 {
     std::string name;
-    std::string interface;
-    std::string input;
-    std::string output;
-    std::uint32_t mtu{}; ///< 0: what the interface says, or 1500
+    PortConfiguration port;
 };
 
 struct RealtimeConfiguration

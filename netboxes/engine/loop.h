@@ -34,4 +34,9 @@ class EndSignal
     bool m_come{false};
 };
 
+/// The end signal came before the loop could begin.
+struct Interrupted
+{
+};
+
 } // namespace netboxit

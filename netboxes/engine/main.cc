@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "packet_port.h"
-#include "pcapng_port.h"
+#include "ports.h"
 #include "real_loop.h"
 #include "virtual_loop.h"
 
@@ -19,7 +18,6 @@ namespace
 
 constexpr int FAILED = 1;
 constexpr int BAD_CONFIGURATION = 2;
-constexpr std::uint32_t DEFAULT_MTU = 1500;
 
 /// Statistics outlive the netbox: written at its end.
 void WriteStatistics(const std::string& path, const Json& statistics)
@@ -54,30 +52,6 @@ void ScheduleChanges(const Configuration& configuration, Segment& segment)
     }
 }
 
-std::vector<std::unique_ptr<Port>> OpenCaptures(const Configuration& configuration)
-{
-    std::vector<std::unique_ptr<Port>> ports;
-    for (const auto& station : configuration.stations)
-    {
-        const auto mtu = station.mtu == 0 ? DEFAULT_MTU : station.mtu;
-        ports.push_back(std::make_unique<PcapngPort>(station.name, station.input, station.output, mtu));
-    }
-    return ports;
-}
-
-std::vector<std::unique_ptr<Port>> OpenInterfaces(const Configuration& configuration, EndSignal& end)
-{
-    // The orchestrator moves interfaces into the container while the netbox starts.
-    constexpr std::chrono::seconds PATIENCE{10};
-    std::vector<std::unique_ptr<Port>> ports;
-    for (const auto& station : configuration.stations)
-    {
-        ports.push_back(
-            std::make_unique<PacketPort>(station.name, station.interface, station.mtu, PATIENCE, end));
-    }
-    return ports;
-}
-
 /// What is left when the loop has ended.
 void Conclude(const Configuration& configuration, Netbox& netbox, const Json& statistics)
 {
@@ -104,7 +78,7 @@ int RunVirtual(const Configuration& configuration, EventQueue& events)
     EndSignal end;
     VirtualClock clock(events);
     const auto netbox = FromConfiguration(
-        [&] { return std::make_unique<Netbox>(configuration, OpenCaptures(configuration), events, clock); });
+        [&] { return std::make_unique<Netbox>(configuration, OpenPorts(configuration, end), events, clock); });
     ScheduleChanges(configuration, netbox->TheSegment());
     const auto loop = FromConfiguration(
         [&] { return std::make_unique<VirtualLoop>(configuration, *netbox, events, clock, end); });
@@ -118,9 +92,7 @@ int RunReal(const Configuration& configuration, EventQueue& events)
     EndSignal end;
     RealClock clock;
     const auto netbox = FromConfiguration(
-        [&] {
-            return std::make_unique<Netbox>(configuration, OpenInterfaces(configuration, end), events, clock);
-        });
+        [&] { return std::make_unique<Netbox>(configuration, OpenPorts(configuration, end), events, clock); });
     ScheduleChanges(configuration, netbox->TheSegment());
     const auto loop = FromConfiguration(
         [&] { return std::make_unique<RealLoop>(configuration, *netbox, events, clock, end); });
@@ -156,7 +128,7 @@ int main(int argc, char** argv)
     {
         return netboxit::Run(argv[1]);
     }
-    catch (const netboxit::PacketPort::Interrupted&)
+    catch (const netboxit::Interrupted&)
     {
         return 0;
     }

@@ -32,11 +32,6 @@ class PacketPort : public Port
     void Refresh() override;
     Json Describe() const override;
 
-    /// The end signal came before the interface.
-    struct Interrupted
-    {
-    };
-
   private:
     void WaitForInterface(std::chrono::milliseconds patience, EndSignal& end) const;
 

@@ -41,6 +41,7 @@ def test_a_good_configuration_runs(tmp_path: Path) -> None:
         (["stations"], [], "stations: a segment joins from 2"),
         (["stations", 1, "name"], "a", 'stations[1].name: a second station is called "a"'),
         (["stations", 0, "port", "kind"], "packet", 'stations[0].port.kind: is "packet"'),
+        (["stations", 0, "port", "interface"], "x", "stations[0].port.interface: no such key"),
         (["stations", 0, "port", "input"], "/nowhere.pcapng", "cannot read /nowhere.pcapng"),
         (["stations", 0, "port", "input"], "/proc/version", "is not a pcapng capture"),
         (["classes"], [{"name": "v", "match": {"dscp": [64]}}], 'classes: class "v": dscp is 64'),
@@ -63,6 +64,26 @@ def test_a_bad_one_is_refused_in_one_line_that_names_key_and_cause(
         place = place[key]
     place[where[-1]] = value
     ran = start(tmp_path, json.dumps(configuration))
+    assert ran.returncode == 2
+    assert said in ran.stderr
+    assert ran.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("port", "said"),
+    [
+        ({"kind": "pcapng"}, 'stations[0].port.kind: is "pcapng"; with this clock a port is of kind "packet", "xdp" or "memory"'),
+        ({"kind": "packet"}, "stations[0].port.interface: missing"),
+        ({"kind": "xdp", "interface": "x"}, "stations[0].port.fallback: missing"),
+        ({"kind": "xdp", "interface": "x", "fallback": 1}, "stations[0].port.fallback: is 1, not true or false"),
+        ({"kind": "memory", "end": "left"}, "stations[0].port.wire: missing"),
+        ({"kind": "memory", "wire": "/x", "end": "top"}, 'stations[0].port.end: is "top", not "left" or "right"'),
+        ({"kind": "memory", "wire": "/x", "end": "left", "interface": "x"}, "stations[0].port.interface: no such key"),
+    ],
+)
+def test_a_port_of_real_time_says_what_its_kind_needs_and_no_more(tmp_path: Path, port: dict[str, object], said: str) -> None:
+    stations = [{"name": "a", "port": port}, {"name": "b", "port": {"kind": "packet", "interface": "x"}}]
+    ran = start(tmp_path, json.dumps(GOOD | {"clock": "real", "stations": stations}))
     assert ran.returncode == 2
     assert said in ran.stderr
     assert ran.stderr.count("\n") == 1

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Memory wires: the shared memory and the bells between two nodes (docs/architecture.md, "Memory wire").
+
+Each wire is a folder on tmpfs, which both its nodes see. The files are made here, and only opened by those who use them.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from contextlib import suppress
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+
+#: Where the host keeps the memory wires of all labs.
+FOLDER = Path("/dev/shm/netboxit")
+
+#: Room for frames in one direction, a power of two: 50 ms at a million of the smallest frames a second.
+CAPACITY_BYTES = 4 << 20
+
+_MAGIC = b"NBXRING1"
+_HEADER_BYTES = 4096
+_RINGS = ("left-to-right.ring", "right-to-left.ring")
+_BELLS = ("left.bell", "right.bell")
+
+
+class MemoryWireFailed(NetBoxITError):
+    """The folder of a memory wire could not be made or removed."""
+
+
+def folder(lab: str, wire: str) -> Path:
+    """Where the wire is on the host; both its nodes see it as a folder of theirs."""
+    return FOLDER / lab / wire
+
+
+def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES) -> Path:
+    """Makes the wire's folder, and returns it. All memory is taken now: a node must not find later that there is none."""
+    place = folder(lab, wire)
+    try:
+        place.mkdir(mode=0o700, parents=True)
+        for ring in _RINGS:
+            _make_ring(place / ring, capacity)
+        for bell in _BELLS:
+            os.mkfifo(place / bell, 0o600)
+    except FileExistsError as error:
+        raise MemoryWireFailed(
+            f"memory wire {wire}: {place} is there already, left behind by a lab {lab}; remove it, or give the lab another --name"
+        ) from error
+    except OSError as error:
+        delete(lab, wire)
+        raise MemoryWireFailed(
+            f"memory wire {wire}: {place} cannot be made ({error.strerror}); it takes {len(_RINGS) * capacity >> 20} MiB "
+            f"in /dev/shm, see `df /dev/shm`; with `wire: veth` it takes none"
+        ) from error
+    return place
+
+
+def delete(lab: str, wire: str) -> None:
+    """Removes the wire's folder, and the lab's with its last wire; what is gone already is fine."""
+    place = folder(lab, wire)
+    try:
+        for name in (*_RINGS, *_BELLS):
+            (place / name).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            place.rmdir()
+    except OSError as error:
+        raise MemoryWireFailed(f"memory wire {wire}: {place} cannot be removed: {error.strerror}") from error
+    for parent in (place.parent, FOLDER):
+        with suppress(OSError):  # other wires, or other labs, are in it
+            parent.rmdir()
+
+
+def _make_ring(file: Path, capacity: int) -> None:
+    """An empty ring, with memory behind all of it. For its owner alone: containers of today run as root."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, _HEADER_BYTES + capacity)
+        os.pwrite(descriptor, _MAGIC + struct.pack("<Q", capacity), 0)
+    finally:
+        os.close(descriptor)
