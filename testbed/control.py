@@ -73,7 +73,7 @@ class Control:
         return self._request("set", {"parameter": parameter, "value": value})
 
     def reset(self) -> None:
-        """Starts the statistics of lateness anew."""
+        """Starts the statistics of lateness, and those that the segment counts, anew."""
         self._request("reset", {})
 
     def _request(self, method: str, parameters: dict[str, object]) -> dict[str, Any]:

@@ -155,10 +155,10 @@ void ReadStations(Section& root, Configuration& result)
                                    result.stations.back().name + "\"");
         }
     }
-    if (result.stations.size() < 2 || result.stations.size() > UINT16_MAX)
+    if (result.stations.empty() || result.stations.size() > UINT16_MAX)
     {
         root.Refuse("stations",
-                    "a segment joins from 2 to 65535 stations, not " +
+                    "a segment joins from 1 to 65535 stations, not " +
                         std::to_string(result.stations.size()));
     }
 }

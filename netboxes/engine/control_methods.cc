@@ -30,6 +30,7 @@ Json ControlMethods::Call(const std::string& method, const Json& params)
     if (method == "reset")
     {
         m_netbox.TheLateness().Reset();
+        m_netbox.TheSegment().Reset();
         return Json::object();
     }
     throw json_rpc::Refusal{json_rpc::Code::MethodNotFound,

@@ -43,7 +43,7 @@ Netbox::Netbox(const Configuration& configuration,
       m_records(configuration.records, configuration.clock == ClockKind::Virtual),
       m_departures(m_ports.size()),
       m_segment(
-          MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, *this}))
+          MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, *this, *this}))
 {
 }
 
@@ -73,6 +73,11 @@ void Netbox::DropForOverload(StationId from)
 
 void Netbox::Enter(StationId from, const Reception& reception)
 {
+    if (m_segment->IsEnd())
+    {
+        EnterEnd(from, reception);
+        return;
+    }
     auto& slot = *reception.slot;
     const auto now = m_events.NowNs();
     const auto headers = ReadHeaders(slot.bytes);
@@ -99,6 +104,88 @@ void Netbox::Enter(StationId from, const Reception& reception)
     const std::uint8_t dscp = headers.ip ? headers.ip->dscp : 0;
     m_segment->Transmit(
         from, decision.to, {slot.Id(), headers.length, headers.outerType, dscp, slot.trafficClass});
+}
+
+void Netbox::EnterEnd(StationId from, const Reception& reception)
+{
+    auto& slot = *reception.slot;
+    const auto headers = ReadHeaders(slot.bytes);
+    slot.identity = m_records.IsKept() ? Identity(headers) : 0;
+    slot.arrivalStamp = reception.stamp;
+    slot.from = from;
+    slot.trafficClass = m_classifier.Classify(headers);
+    m_slots.Admit(slot, m_events.NowNs());
+    ExpectExpiry();
+    const std::uint8_t dscp = headers.ip ? headers.ip->dscp : 0;
+    m_segment->Transmit(from, {}, {slot.Id(), headers.length, headers.outerType, dscp, slot.trafficClass});
+}
+
+bool Netbox::Emit(StationId station, Bytes frame)
+{
+    if (frame.size() > m_ports[station]->Mtu() + ETHERNET_HEADER + VLAN_TAG)
+    {
+        return false;
+    }
+    auto* slot = m_slots.Take();
+    if (slot == nullptr)
+    {
+        return false;
+    }
+    std::ranges::copy(frame, slot->room.begin());
+    slot->bytes = slot->room.first(frame.size());
+    slot->from = station;
+    const auto now = m_events.NowNs();
+    slot->arrivalStamp = m_clock.StampOf(now);
+    if (m_records.IsKept())
+    {
+        const auto headers = ReadHeaders(slot->bytes);
+        slot->identity = Identity(headers);
+        slot->trafficClass = m_classifier.Classify(headers);
+    }
+    slot->departing = 1;
+    m_departures[station].push_back({slot, now, false});
+    ++m_waiting;
+    ++m_counters.emitted;
+    return true;
+}
+
+Bytes Netbox::Read(SlotId frame) const
+{
+    const auto* slot = m_slots.Find(frame);
+    return slot == nullptr ? Bytes{} : slot->bytes;
+}
+
+std::int64_t Netbox::ArrivedAt(SlotId frame) const
+{
+    const auto* slot = m_slots.Find(frame);
+    return slot == nullptr ? 0 : slot->arrivalStamp;
+}
+
+void Netbox::Absorb(SlotId frame)
+{
+    auto* slot = m_slots.Find(frame);
+    if (slot == nullptr)
+    {
+        ++m_counters.duplicates;
+        return;
+    }
+    for (StationId station = 0; station < m_ports.size() && slot->Outstanding() > 0; ++station)
+    {
+        slot->Settle(station);
+    }
+    ++m_counters.absorbed;
+    Record(*slot, slot->from, 0, slot->arrivalStamp, 0);
+    ReleaseIfDone(*slot);
+}
+
+std::int64_t Netbox::Behind() const
+{
+    return m_clock.Now() - m_events.NowNs();
+}
+
+std::int64_t Netbox::StampOf(std::int64_t time) const
+{
+    return m_clock.StampOf(time);
 }
 
 void Netbox::Deliver(SlotId frame, StationId station)
@@ -259,7 +346,8 @@ Json Netbox::Statistics()
     {
         lost[LOSS_NAMES[reason]] = m_counters.lost[reason];
     }
-    return {{"segment", m_segment->Read()},
+    return {{"epoch_ns", m_clock.StampOf(0)},
+            {"segment", m_segment->Read()},
             {"ports", ports},
             {"frames",
              {{"delivered", m_counters.delivered},
@@ -267,7 +355,9 @@ Json Netbox::Statistics()
               {"inside", m_slots.Admitted()},
               {"filtered", m_counters.filtered},
               {"link_control", m_counters.linkControl},
-              {"duplicates", m_counters.duplicates}}},
+              {"duplicates", m_counters.duplicates},
+              {"emitted", m_counters.emitted},
+              {"absorbed", m_counters.absorbed}}},
             {"bridge", {{"addresses", m_bridge.Learned()}}},
             {"lateness_us", m_lateness.Read()},
             {"missed", m_lateness.Missed()},

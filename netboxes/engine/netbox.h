@@ -16,7 +16,7 @@ namespace netboxit
 /// What is between the ports and the segment: frames are named, classified and bridged on their way in, and
 /// on their way out copied to the ports of those stations that the segment says they reached. Every copy's
 /// fate is counted and recorded. Does not know whether time is real.
-class Netbox : public Fates
+class Netbox : public Fates, public Frames
 {
   public:
     Netbox(const Configuration& configuration,
@@ -83,6 +83,13 @@ class Netbox : public Fates
     void Lose(SlotId frame, StationId station, Loss reason) override;
     void LoseAll(SlotId frame, Loss reason) override;
 
+    bool Emit(StationId station, Bytes frame) override;
+    Bytes Read(SlotId frame) const override;
+    std::int64_t ArrivedAt(SlotId frame) const override;
+    void Absorb(SlotId frame) override;
+    std::int64_t Behind() const override;
+    std::int64_t StampOf(std::int64_t time) const override;
+
   private:
     struct Counters
     {
@@ -91,8 +98,11 @@ class Netbox : public Fates
         std::uint64_t filtered{};    ///< destination behind the station it came from
         std::uint64_t linkControl{}; ///< PAUSE and the like
         std::uint64_t duplicates{};  ///< the segment spoke of a copy that was settled already
+        std::uint64_t emitted{};     ///< began in the segment
+        std::uint64_t absorbed{};    ///< ended in the segment
     };
 
+    void EnterEnd(StationId from, const Reception& reception);
     void Settle(Slot& slot, StationId station, Loss reason);
     void Record(
         const Slot& slot, StationId station, std::uint8_t fate, std::int64_t outStamp, std::int64_t lateness);

@@ -41,6 +41,11 @@ class RecordFile
 
     void Add(const Record& record);
 
+    bool IsKept() const
+    {
+        return !m_ring.empty();
+    }
+
     bool HasWork() const
     {
         return m_count > 0;

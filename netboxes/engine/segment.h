@@ -2,6 +2,7 @@
 #pragma once
 
 #include "frame.h"
+#include "headers.h"
 
 #include <nlohmann/json.hpp>
 
@@ -31,6 +32,26 @@ class Fates
     virtual void LoseAll(SlotId frame, Loss reason) = 0;
 };
 
+/// The frames themselves, for segments that are ends of a network: sources and sinks of traffic.
+class Frames
+{
+  public:
+    virtual ~Frames() = default;
+    /// A frame (without FCS; copied) begins here and leaves at the port of `station` now. False, and nothing leaves,
+    /// when the netbox is full or the frame is longer than the port's MTU allows.
+    virtual bool Emit(StationId station, Bytes frame) = 0;
+    /// A frame's bytes, without FCS; none when the name is stale. Valid until the frame's fate is settled.
+    virtual Bytes Read(SlotId frame) const = 0;
+    /// When the frame came in at its port, ns since 1970; 0 when the name is stale.
+    virtual std::int64_t ArrivedAt(SlotId frame) const = 0;
+    /// The frame has reached its end here: no copy goes on.
+    virtual void Absorb(SlotId frame) = 0;
+    /// How far the clock is ahead of Simulator::Now(), ns: how late the segment acts. 0 in virtual time.
+    virtual std::int64_t Behind() const = 0;
+    /// A simulated time (ns) as ns since 1970.
+    virtual std::int64_t StampOf(std::int64_t time) const = 0;
+};
+
 /// A live parameter has no such name. The message lists those that exist.
 struct UnknownParameter : std::invalid_argument
 {
@@ -50,6 +71,7 @@ struct SegmentSetup
     std::vector<std::string> classes;  ///< names, by ClassId; the last one is "default"
     Json parameters;                   ///< the technology's parameters: names as in YAML, values in base units (m, s, Hz, bit/s, B, dB, dBm)
     Fates& fates;                      ///< outlives the segment
+    Frames& frames;                    ///< outlives the segment
 };
 
 /// One emulated network segment: the whole contract that a technology fulfils. All calls happen in the simulator's one thread, at Simulator::Now().
@@ -63,6 +85,11 @@ class Segment
     virtual void Set(std::string_view parameter, const Json& value) = 0;
     /// Statistics now: an object with "stations": {name: {counter: number}} and whatever the technology adds.
     virtual Json Read() const = 0;
+    /// Starts the segment's statistics anew, where it has any that grow with time.
+    virtual void Reset() {}
+    /// True when the segment is an end of the network: each frame that arrives is offered to it as it is, for everyone, without a
+    /// bridge, and no station expects a copy.
+    virtual bool IsEnd() const { return false; }
     /// True once traffic can pass (stations associated, ranged, logged on).
     virtual bool Ready() const { return true; }
 };

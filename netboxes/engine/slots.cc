@@ -95,6 +95,11 @@ void SlotTable::Release(Slot& slot)
 
 Slot* SlotTable::Find(SlotId id)
 {
+    return const_cast<Slot*>(std::as_const(*this).Find(id));
+}
+
+const Slot* SlotTable::Find(SlotId id) const
+{
     if (id.index / PIECE >= m_pieces.size() || id.generation % 2 == 0)
     {
         return nullptr;

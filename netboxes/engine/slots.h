@@ -68,6 +68,7 @@ class SlotTable
     void Release(Slot& slot);
     /// The slot that is admitted under this name, or null when the name is stale.
     Slot* Find(SlotId id);
+    const Slot* Find(SlotId id) const;
 
     /// The slot that was admitted first of those still there, or null.
     Slot* Oldest()
@@ -97,6 +98,11 @@ class SlotTable
     };
 
     Slot& At(std::uint32_t index)
+    {
+        return m_pieces[index / PIECE].slots[index % PIECE];
+    }
+
+    const Slot& At(std::uint32_t index) const
     {
         return m_pieces[index / PIECE].slots[index % PIECE];
     }

@@ -38,7 +38,7 @@ def test_a_good_configuration_runs(tmp_path: Path) -> None:
         (["seed"], -1, "seed: is -1"),
         (["name"], None, "name: missing"),
         (["colour"], "red", "colour: no such key"),
-        (["stations"], [], "stations: a segment joins from 2"),
+        (["stations"], [], "stations: a segment joins from 1"),
         (["stations", 1, "name"], "a", 'stations[1].name: a second station is called "a"'),
         (["stations", 0, "port", "kind"], "packet", 'stations[0].port.kind: is "packet"'),
         (["stations", 0, "port", "interface"], "x", "stations[0].port.interface: no such key"),

@@ -197,6 +197,19 @@ def test_live_parameters_change_over_the_control_socket(lab: Lab, tmp_path: Path
     assert found["out_ns"][0] - found["in_ns"][0] >= 200_000_000
 
 
+def test_reset_starts_the_statistics_of_lateness_and_of_the_segment_anew(lab: Lab, tmp_path: Path) -> None:
+    with ready_netbox(lab, tmp_path) as running, lab.packet_socket(0) as sender, lab.packet_socket(1) as receiver:
+        before = time.time_ns() - round(running.call("status")["simulated_s"] * 1e9)
+        assert running.call("statistics")["epoch_ns"] == pytest.approx(before, abs=DEADLINE_S * 1e9)
+        sender.send(udp(1, 2))
+        receiver.recv(2048)
+        assert running.call("statistics")["segment"]["bytes"] > 0
+        running.call("reset")
+        found = running.call("statistics")
+        assert (found["segment"]["bytes"], found["lateness_us"]["frame"]["count"]) == (0, 0)
+        running.end()
+
+
 def test_the_control_socket_survives_rude_clients(lab: Lab, tmp_path: Path) -> None:
     with ready_netbox(lab, tmp_path) as running:
         with running.connect() as rude, running.connect() as silent:

@@ -194,6 +194,44 @@ def test_a_second_copy_is_ignored_and_counted() -> None:
     assert ran.statistics["frames"]["duplicates"] == 2
 
 
+ENDS = [{"name": name, "match": {"dscp": [dscp]}} for dscp, name in enumerate(["absorbed", "echoed"], 1)]
+
+
+def test_a_frame_that_the_segment_absorbs_ends_there_and_is_not_lost() -> None:
+    ran = wire({"a": [(1.5, udp(1, 2, dscp=1))]}, classes=ENDS)
+    assert ran.received == {"a": [], "b": [], "c": []}
+    assert (ran.statistics["frames"]["absorbed"], ran.statistics["frames"]["inside"]) == (1, 0)
+    assert sum(ran.statistics["frames"]["lost"].values()) == 0
+    record = ran.records[0]
+    assert (record["fate"], record["station_out"], record["in_ns"], record["out_ns"]) == (0, 0, 1_500_000_000, 1_500_000_000)
+    assert ran.statistics["segment"]["latest"] == 1_500_000_000
+
+
+def test_a_frame_that_the_segment_emits_leaves_at_that_port_at_that_time() -> None:
+    frame = udp(1, 2, dscp=2)
+    ran = wire({"b": [(1.5, frame)]}, classes=ENDS)
+    assert ran.received == {"a": [], "b": [(1.5, frame)], "c": []}
+    assert ran.statistics["frames"]["emitted"] == 1
+    assert identities(ran)[0] == identities(ran)[1]
+
+
+def test_a_netbox_that_holds_all_it_can_emits_nothing_more() -> None:
+    forgotten = [(i * 1e-6, udp(1, 2, 0, dscp=3)) for i in range(65533)]
+    classes = [*ENDS, {"name": "forgotten", "match": {"dscp": [3]}}]
+    ran = wire({"a": [*forgotten, (1.0, udp(1, 2, dscp=2))]}, ["a", "b"], classes=classes)
+    assert (ran.statistics["segment"]["refused"], ran.statistics["frames"]["emitted"]) == (1, 0)
+
+
+def test_an_end_of_the_network_is_offered_every_frame_even_at_its_only_station() -> None:
+    pause = ethernet(mac(1), bytes.fromhex("0180c2000001"), 0x8808, b"\0\1\xff\xff")
+    frames = {"a": [(0.0, udp(1, 2, dscp=1)), (0.1, udp(2, 1, dscp=1)), (0.2, pause)]}
+    ran = wire(
+        frames, ["a"], parameters={"end": True}, classes=[ENDS[0], {"name": "absorbed", "match": {"ether_type": [0x8808]}}]
+    )
+    assert ran.statistics["frames"]["absorbed"] == 3
+    assert len(ran.records) == 3
+
+
 def test_when_all_slots_are_taken_frames_are_dropped_and_counted() -> None:
     forgotten = [(i * 1e-6, udp(1, 2, 0, dscp=2)) for i in range(65600)]
     ran = wire({"a": [*forgotten, (31.0, udp(1, 2))]}, ["a", "b"], classes=CLASSES)

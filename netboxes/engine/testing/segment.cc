@@ -11,13 +11,15 @@ namespace
 
 /// A segment for tests of the engine: every frame arrives after a fixed `delay` (s); those of traffic class
 /// `lost` are lost on air, those of class `forgotten` are never heard of again, and each copy of those of
-/// class `doubled` arrives twice. An event every `tick` (s, 0: none) loads the loop; `limit` is the longest
+/// class `doubled` arrives twice; those of class `absorbed` end here, and those of class `echoed` too, but a
+/// copy leaves at once at the port that they came from. With `end` it is an end of the network. An event every `tick` (s, 0: none) loads the loop; `limit` is the longest
 /// layer-3 packet (bytes) that it carries.
 class Loopwire : public Segment
 {
   public:
     explicit Loopwire(const SegmentSetup& setup)
-        : m_stations(setup.stations), m_classes(setup.classes), m_fates(setup.fates),
+        : m_stations(setup.stations), m_classes(setup.classes), m_fates(setup.fates), m_frames(setup.frames),
+          m_end(setup.parameters.value("end", false)),
           m_delay(ns3::Seconds(setup.parameters.value("delay", 0.0))),
           m_tick(ns3::Seconds(setup.parameters.value("tick", 0.0))),
           m_limit(setup.parameters.value("limit", 65535u))
@@ -32,7 +34,13 @@ class Loopwire : public Segment
     {
         m_bytes += frame.length;
         const auto& name = m_classes[frame.trafficClass];
-        if (frame.length > m_limit || name == "lost")
+        if (name == "absorbed" || name == "echoed")
+        {
+            m_refused += name == "echoed" && !m_frames.Emit(from, m_frames.Read(frame.slot));
+            m_latest = m_frames.ArrivedAt(frame.slot);
+            m_frames.Absorb(frame.slot);
+        }
+        else if (frame.length > m_limit || name == "lost")
         {
             m_fates.LoseAll(frame.slot, name == "lost" ? Loss::OnAir : Loss::Unsupported);
         }
@@ -62,7 +70,17 @@ class Loopwire : public Segment
 
     Json Read() const override
     {
-        return {{"stations", Json::object()}, {"bytes", m_bytes}};
+        return {{"stations", Json::object()}, {"bytes", m_bytes}, {"refused", m_refused}, {"latest", m_latest}};
+    }
+
+    void Reset() override
+    {
+        m_bytes = 0;
+    }
+
+    bool IsEnd() const override
+    {
+        return m_end;
     }
 
   private:
@@ -86,10 +104,14 @@ class Loopwire : public Segment
     std::vector<std::string> m_stations;
     std::vector<std::string> m_classes;
     Fates& m_fates;
+    Frames& m_frames;
+    bool m_end;
     ns3::Time m_delay;
     ns3::Time m_tick;
     std::uint32_t m_limit;
     std::uint64_t m_bytes{0};
+    std::uint64_t m_refused{0};
+    std::int64_t m_latest{0};
 };
 
 } // namespace
