@@ -68,7 +68,9 @@ def lab_environment(plan: Plan, status: Mapping[str, Any], before: Mapping[str, 
     return {
         "nodes": status["nodes"],
         "offloads": {
-            f"{node.name} {one.name}": _offloads(node.namespace, one.name) for node in plan.nodes for one in node.interfaces
+            f"{node.name} {one.name}": _offloads(node.namespace, one.name)
+            for node in plan.nodes
+            for one in plan.kernel_interfaces(node)
         },
         "steal_ratio": steal_ratio(before, cpu_times()),
     }

@@ -121,6 +121,11 @@ def show_plan(plan: Plan, as_json: bool) -> None:
             nodes.add_row(*first, interface.name, interface.mac, " ".join(interface.addresses), interface.wire)
             first = ("", "", "")
     _out.print(nodes)
+    if plan.wires:
+        table = _table("wires", "wire", "kind", "MTU", "why")
+        for wire in plan.wires:
+            table.add_row(wire.name, wire.kind, str(wire.mtu), wire.reason)
+        _out.print(table)
     for traffic in plan.traffic:
         _out.print(
             f"{traffic.name}: {traffic.application} from {traffic.source} ({traffic.source_address}) "
@@ -198,7 +203,20 @@ def _print_lab(status: Mapping[str, Any]) -> None:
         addresses = " ".join(node["addresses"])
         table.add_row(node["name"], node["kind"], state, _cores(node["cores"]), addresses, _netbox(node["netbox"]))
     _out.print(table)
+    if status["wires"]:
+        _print_wires(status["wires"])
     _print_notes(status["notes"])
+
+
+def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
+    table = _table("wires", "end", "by", "wire", "by", "end", "why")
+    for wire in wires:
+        left, right = wire["ends"]
+        reasons = [f"{end['node']}: {end['reason']}" for end in (left, right) if end["reason"]]
+        names = [f"{end['node']}.{end['interface']}" for end in (left, right)]
+        ports = [end["port"] or "?" for end in (left, right)]
+        table.add_row(names[0], ports[0], wire["kind"], ports[1], names[1], "; ".join([wire["reason"], *reasons]))
+    _out.print(table)
 
 
 def _netbox(answer: Mapping[str, Any] | None) -> str:

@@ -86,8 +86,10 @@ class Container:
         return (self.name, f"{self.name}.monitor", f"{self.name}.pivot")
 
 
-def configuration(node: NodePlan, lab: str, container: Container, root: Path, host: HostFacts) -> str:
-    """The LXC configuration of a node."""
+def configuration(
+    node: NodePlan, lab: str, container: Container, root: Path, host: HostFacts, memory: Mapping[str, Path] | None = None
+) -> str:
+    """The LXC configuration of a node. `memory` are the folders of its memory wires by interface."""
     group = "lxc.cgroup" if host.cgroup_version == 1 else "lxc.cgroup2"
     payload, monitor, pivot = container.groups
     lines = [
@@ -101,7 +103,7 @@ def configuration(node: NodePlan, lab: str, container: Container, root: Path, ho
         "lxc.tty.max = 0",
         "lxc.pty.max = 16",
         "lxc.mount.auto = proc:mixed sys:ro",
-        *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder)),
+        *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder, memory or {})),
         f"lxc.namespace.share.net = {namespaces.path(node.namespace)}",
         f"lxc.cap.keep = {' '.join(_capability(name) for name in node.capabilities) or 'none'}",
         "lxc.no_new_privs = 1",

@@ -3,59 +3,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from testbed.input_errors import listed
 
 
 @dataclass(frozen=True)
 class CorePlan:
-    """The cores of each node, and what had to be shared, for the user."""
+    """The cores of each node, the one that it computes on first, and what had to be shared or was wished, for the user."""
 
     cores: dict[str, tuple[int, ...]]
     notes: tuple[str, ...] = ()
+    #: Netboxes whose frames go in and out on a second core.
+    io_cores: dict[str, int] = field(default_factory=dict)
+
+    def beside(self, node: str) -> int:
+        """How many emulators compute on the core of this one, itself included."""
+        return sum(cores[0] == self.cores[node][0] for cores in self.cores.values())
 
 
-def plan_cores(cores: Sequence[int], *, hosts: Sequence[str], netboxes: Sequence[str], routers: Sequence[str]) -> CorePlan:
+def plan_cores(
+    cores: Sequence[int],
+    *,
+    hosts: Sequence[str],
+    netboxes: Sequence[str],
+    routers: Sequence[str],
+    shares: Mapping[str, str] | None = None,
+    two_cores: Collection[str] = (),
+) -> CorePlan:
     """Shares out the cores.
 
     The first is for housekeeping: interrupts, which the kernel prefers to send there, and the hosts with their applications.
-    Each netbox has one of the others to itself while there are enough, then the routers one each; the hosts have the rest, too.
+    Each netbox has one of the others to itself while there are enough, then the routers one each, then those netboxes a second
+    one that ask for it (`two_cores`); the hosts have the rest, too. Netboxes with the same word in `shares` count as one.
     """
     housekeeping, *spare = sorted(cores)
+    groups = _groups(netboxes, shares or {})
     if not spare:
         alone: dict[str, tuple[int, ...]] = dict.fromkeys((*hosts, *netboxes, *routers), (housekeeping,))
-        return CorePlan(alone, (_everything_shared(housekeeping),) if netboxes or routers else ())
-    emulating = _round_robin(netboxes, spare)
-    free = spare[len(netboxes) :]
+        notes = [_everything_shared(housekeeping)] if netboxes or routers else []
+        return CorePlan(alone, (*notes, *_without_second(two_cores, housekeeping, 1)))
+    emulating = {node: core for group, core in zip(groups, _round_robin(len(groups), spare), strict=True) for node in group}
+    free = spare[len(groups) :]
     # Without a core to spare, routers go to the netboxes' cores, beginning where fewest netboxes are.
-    routing = _round_robin(routers, free or _least_used(spare, emulating))
-    left = free[len(routers) :]
-    applications = dict.fromkeys(hosts, (housekeeping, *left))
-    needed = 1 + len(netboxes) + len(routers)
-    notes = _sharing({**emulating, **routing}, housekeeping, len(spare) + 1, needed)
-    return CorePlan(applications | emulating | routing, tuple(notes))
+    chosen = free or _least_used(spare, [emulating[group[0]] for group in groups])
+    routing = dict(zip(routers, _round_robin(len(routers), chosen), strict=True))
+    free = free[len(routers) :]
+    io_cores = dict(zip(two_cores, free, strict=False))
+    applications = dict.fromkeys(hosts, (housekeeping, *free[len(io_cores) :]))
+    taken = {**emulating, **routing}
+    needed = 1 + len(groups) + len(routers)
+    notes = [
+        *_wished(groups, emulating, shares or {}),
+        *_sharing(groups, taken, housekeeping, len(spare) + 1, needed),
+        *_without_second([node for node in two_cores if node not in io_cores], housekeeping, len(spare) + 1),
+    ]
+    emulators = {node: (core, io_cores[node]) if node in io_cores else (core,) for node, core in taken.items()}
+    return CorePlan(applications | emulators, tuple(notes), io_cores)
 
 
-def _round_robin(nodes: Sequence[str], cores: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    return {node: (cores[number % len(cores)],) for number, node in enumerate(nodes)}
+def _groups(netboxes: Sequence[str], shares: Mapping[str, str]) -> list[list[str]]:
+    """Netboxes that are to share a core, and each other one alone, in the order in which they were named."""
+    found: dict[tuple[bool, str], list[str]] = {}
+    for netbox in netboxes:
+        found.setdefault((netbox in shares, shares.get(netbox, netbox)), []).append(netbox)
+    return list(found.values())
 
 
-def _least_used(cores: Sequence[int], taken: dict[str, tuple[int, ...]]) -> list[int]:
-    users = [core for of in taken.values() for core in of]
-    return sorted(cores, key=users.count)
+def _round_robin(count: int, cores: Sequence[int]) -> list[int]:
+    return [cores[number % len(cores)] for number in range(count)]
 
 
-def _sharing(taken: dict[str, tuple[int, ...]], housekeeping: int, there: int, needed: int) -> list[str]:
+def _least_used(cores: Sequence[int], taken: Sequence[int]) -> list[int]:
+    return sorted(cores, key=taken.count)
+
+
+def _wished(groups: Sequence[Sequence[str]], taken: Mapping[str, int], shares: Mapping[str, str]) -> list[str]:
+    return [
+        f"{listed(group, 'and')} share core {taken[group[0]]}, as share: {shares[group[0]]} asks"
+        if len(group) > 1
+        else f"{group[0]} is alone in share: {shares[group[0]]}"
+        for group in groups
+        if group[0] in shares
+    ]
+
+
+def _sharing(groups: Sequence[Sequence[str]], taken: Mapping[str, int], housekeeping: int, there: int, needed: int) -> list[str]:
+    """Where nodes are together for want of cores, not only because they were asked to be."""
+    group_of = {node: number for number, group in enumerate(groups) for node in group}
     sharers: dict[int, list[str]] = {}
-    for node, cores in taken.items():
-        sharers.setdefault(cores[0], []).append(node)
+    for node, core in taken.items():
+        sharers.setdefault(core, []).append(node)
     return [
         f"{listed(nodes, 'and')} share core {core}: the lab may use {there} cores, core {housekeeping} for hosts and interrupts, "
         f"and {needed} are needed for one core each; each can make the others late"
         for core, nodes in sorted(sharers.items())
-        if len(nodes) > 1
+        if len({group_of.get(node, node) for node in nodes}) > 1
+    ]
+
+
+def _without_second(netboxes: Collection[str], housekeeping: int, there: int) -> list[str]:
+    if not netboxes:
+        return []
+    return [
+        f"{listed(list(netboxes), 'and')} asked for a second core and got none: the lab may use {there} cores, "
+        f"core {housekeeping} for hosts and interrupts, and netboxes and routers come first; all of it is on one core"
     ]
 
 

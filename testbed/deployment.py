@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from testbed import containers, namespaces, rootfs, state, wires
+from testbed import containers, namespaces, rings, rootfs, state, wires
 from testbed.containers import Container
 from testbed.interruption import HeldBack
 from testbed.ledger import Ledger, Record
@@ -54,7 +54,8 @@ class _Deployment:
         self._write_files()
         self._progress("wires")
         self._make_namespaces()
-        self._make_wires()
+        self._make_veth_wires()
+        self._make_memory_wires()
         self._progress("containers")
         self._start_containers()
 
@@ -70,7 +71,7 @@ class _Deployment:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)
             container.folder.mkdir(parents=True, exist_ok=True)
-            text = containers.configuration(node, self._plan.lab, container, self._root, host)
+            text = containers.configuration(node, self._plan.lab, container, self._root, host, self._memory_of(node))
             container.configuration_file.write_text(text)
 
     def _make_namespaces(self) -> None:
@@ -85,19 +86,33 @@ class _Deployment:
             namespaces.create(node.namespace)
             wires.prepare_namespace(node)
 
-    def _make_wires(self) -> None:
+    def _make_veth_wires(self) -> None:
+        made = [wire for wire in self._plan.wires if wire.kind == "veth"]
         self._ledger.add(
             *(
                 Record(
                     "wire", wire.name, {"namespace": self._plan.node(wire.left.node).namespace, "interface": wire.left.interface}
                 )
-                for wire in self._plan.wires
+                for wire in made
             )
         )
-        for wire in self._plan.wires:
+        for wire in made:
             wires.create(self._plan, wire)
         for node in self._plan.nodes:
             wires.configure(self._plan, node)
+
+    def _make_memory_wires(self) -> None:
+        made = [wire.name for wire in self._plan.wires if wire.kind == "memory"]
+        for name in made:
+            rings.check_free(self._plan.lab, name)
+        self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in made))
+        for name in made:
+            rings.create(self._plan.lab, name)
+
+    def _memory_of(self, node: NodePlan) -> dict[str, Path]:
+        """The folders of a node's memory wires on the host, by its interfaces."""
+        memory = {wire.name for wire in self._plan.wires if wire.kind == "memory"}
+        return {one.name: rings.folder(self._plan.lab, one.wire) for one in node.interfaces if one.wire in memory}
 
     def _start_containers(self) -> None:
         self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in self._plan.nodes))
@@ -121,6 +136,10 @@ def _undo(folder: Path) -> None:
         for record in records:
             wires.delete(record.details["namespace"], record.details["interface"])
 
+    def remove_rings(records: list[Record]) -> None:
+        for record in records:
+            rings.delete(record.details["lab"], record.name)
+
     def remove_namespaces(records: list[Record]) -> None:
         namespaces.end_processes_inside(record.name for record in records)
         for record in records:
@@ -128,6 +147,7 @@ def _undo(folder: Path) -> None:
 
     undoers = {
         "container": remove_containers,
+        "rings": remove_rings,
         "wire": remove_wires,
         "namespace": remove_namespaces,
     }

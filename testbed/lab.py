@@ -18,7 +18,7 @@ from testbed.control import Control, ControlFailed, short_path
 from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
 from testbed.interruption import HeldBack
-from testbed.plan import NodePlan, Plan
+from testbed.plan import NodePlan, Plan, WireEnd, WirePlan
 from testbed.processes import Process, ProgramFailed
 from testbed.state import NoSuchLab
 
@@ -186,9 +186,13 @@ class Lab:
             time.sleep(0.01)
 
     def status(self) -> dict[str, Any]:
-        """The lab as data: each node with its cores, whether it runs, and what its netbox says of itself."""
+        """The lab as data.
+
+        Each node with its cores, whether it runs, and what its netbox says of itself; each wire with its kind, by what each end
+        reaches it, and why.
+        """
         alive = self.alive()
-        nodes = [
+        nodes: list[dict[str, Any]] = [
             {
                 "name": node.name,
                 "kind": node.kind,
@@ -199,7 +203,27 @@ class Lab:
             }
             for node in self.plan.nodes
         ]
-        return {"lab": self.name, "folder": str(self.folder), "nodes": nodes, "notes": list(self.plan.notes)}
+        return {
+            "lab": self.name,
+            "folder": str(self.folder),
+            "nodes": nodes,
+            "wires": [self._wire_status(wire, {node["name"]: node["netbox"] for node in nodes}) for wire in self.plan.wires],
+            "notes": list(self.plan.notes),
+        }
+
+    def _wire_status(self, wire: WirePlan, netboxes: Mapping[str, Any]) -> dict[str, Any]:
+        ends = [self._end_status(end, wire, netboxes[end.node]) for end in (wire.left, wire.right)]
+        return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
+
+    def _end_status(self, end: WireEnd, wire: WirePlan, netbox: Mapping[str, Any] | None) -> dict[str, Any]:
+        """By what a node reaches an end of a wire: a netbox as it says (None while it is silent), the others as planned."""
+        kind = self.node(end.node).kind
+        port: dict[str, Any] = {}
+        if kind != "netbox":
+            port = {"kind": "memory" if wire.kind == "memory" else "kernel" if kind == "host" else "packet"}
+        elif netbox:
+            port = next(port for port in netbox["ports"] if port["name"] == end.interface)
+        return {"node": end.node, "interface": end.interface, "port": port.get("kind"), "reason": port.get("reason")}
 
     def _netbox_status(self, netbox: str) -> dict[str, Any] | None:
         try:

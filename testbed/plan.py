@@ -29,7 +29,10 @@ class RealtimeSupport:
 
 @dataclass(frozen=True)
 class InterfacePlan:
-    """One end of a wire inside a node. Netbox ports have no addresses: a netbox is transparent at layer 2."""
+    """One end of a wire inside a node: an interface of the kernel, or a folder with rings where the wire is memory.
+
+    Netbox ports have no addresses: a netbox is transparent at layer 2.
+    """
 
     name: str
     wire: str
@@ -73,12 +76,15 @@ class WireEnd:
 
 @dataclass(frozen=True)
 class WirePlan:
-    """A veth pair between two nodes."""
+    """What joins two nodes: a veth pair, or rings in memory that both containers see (testbed.rings)."""
 
     name: str
     left: WireEnd
     right: WireEnd
     mtu: int
+    kind: Literal["veth", "memory"] = "veth"
+    #: Why it is of that kind, for the user.
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +116,11 @@ class Plan:
     lateness_limit_s: float
     lateness_policy: Literal["mark", "abort"]
     notes: tuple[str, ...] = ()
+
+    def kernel_interfaces(self, node: NodePlan) -> tuple[InterfacePlan, ...]:
+        """Those that the node's network namespace has: an end of a memory wire is none."""
+        memory = {wire.name for wire in self.wires if wire.kind == "memory"}
+        return tuple(interface for interface in node.interfaces if interface.wire not in memory)
 
     def node(self, name: str) -> NodePlan:
         """The node of that name; KeyError when there is none."""

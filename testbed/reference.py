@@ -21,7 +21,7 @@ from netboxes.technology import Technology, technologies
 from testbed import addresses, traffic_class
 from testbed.names import Name, check_name
 from testbed.quantities import Quantity
-from testbed.topology import CHECKOUT, Host, Netbox, Realtime, RealtimeOfNetbox, Router, Topology, Traffic
+from testbed.topology import CHECKOUT, Host, Netbox, Realtime, RealtimeOfNetbox, Router, Topology, Traffic, Wire
 from testbed.traffic_class import Match
 from traffic.application import applications
 from traffic.dscp import parse_dscp
@@ -35,6 +35,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "realtime of a netbox": RealtimeOfNetbox,
     "class": Match,
     "router": Router,
+    "wire": Wire,
     "traffic": Traffic,
     "realtime": Realtime,
 }

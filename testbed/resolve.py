@@ -16,7 +16,8 @@ from testbed.cores import REALTIME_PERIOD_US, available_cores
 from testbed.errors import NetBoxITError
 from testbed.names import container_name, lab_name, mac_address, netbox_seed
 from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, TrafficPlan, WireEnd, WirePlan
-from testbed.topology import CHECKOUT, Host, Netbox, Router, Topology, Traffic
+from testbed.rootfs import WIRES_FOLDER
+from testbed.topology import CHECKOUT, Host, Netbox, Router, Topology, Traffic, WireKind
 from testbed.wiring import End, Wiring, addresses_between
 from traffic.application import ApplicationOptions
 
@@ -64,11 +65,18 @@ class _Resolver:
         self.topology, self.lab, self.realtime = topology, lab, realtime
         self.wiring = Wiring.of(topology)
         self.cores: CorePlan = plan_cores(
-            cores, hosts=tuple(topology.hosts), netboxes=tuple(topology.netboxes), routers=tuple(topology.routers)
+            cores,
+            hosts=tuple(topology.hosts),
+            netboxes=tuple(topology.netboxes),
+            routers=tuple(topology.routers),
+            shares={name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share is not None},
+            two_cores=tuple(name for name, netbox in topology.netboxes.items() if netbox.cores > 1),
         )
         self.priority = topology.realtime.priority if realtime.fifo else 0
         self.mtu = {end: mtu for segment in self.wiring.segments() for mtu in [self._mtu(segment)] for end in segment}
-        self.wire_of = {end: _wire_name(left, right) for left, right in self.wiring.wires for end in (left, right)}
+        said = [entry.wire or topology.wire for entry in topology.wires]
+        self.wires = tuple(self._wire(*ends, kind) for ends, kind in zip(self.wiring.wires, said, strict=True))
+        self.wire_of = {End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)}
 
     def plan(self, duration_s: float | None) -> Plan:
         topology = self.topology
@@ -80,7 +88,7 @@ class _Resolver:
             topology=str(topology.path),
             seed=topology.seed,
             nodes=tuple(nodes),
-            wires=tuple(self._wire(left, right) for left, right in self.wiring.wires),
+            wires=self.wires,
             traffic=tuple(self._traffic(name, traffic, duration_s) for name, traffic in topology.traffic.items()),
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,
@@ -118,7 +126,7 @@ class _Resolver:
         return self._emulator(
             name,
             "router",
-            command=routers.command(Path(NODE_FOLDER / copy), values, self.priority),
+            command=routers.command(Path(NODE_FOLDER / copy), values, self.priority, memory=self._memory_ends(name)),
             interfaces=interfaces,
             files={copy: _read_configuration(router.configuration)},
         )
@@ -145,6 +153,20 @@ class _Resolver:
             realtime_runtime_us=self._runtime_us(),
         )
 
+    def _memory_ends(self, node: str) -> dict[str, str]:
+        """The node's interfaces that are ends of memory wires, and which end each is."""
+        wires = {end.port: wire for end, wire in self.wire_of.items() if end.node == node and wire.kind == "memory"}
+        return {port: "left" if wire.left == WireEnd(node, port) else "right" for port, wire in wires.items()}
+
+    def _port(self, netbox: str, station: str, io: str) -> dict[str, Any]:
+        """How a netbox reaches the wire of a station (docs/architecture.md, "Netbox process")."""
+        if (end := self._memory_ends(netbox).get(station)) is not None:
+            # No interface would tell the MTU.
+            return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.mtu[End(netbox, station)]}
+        return (
+            {"kind": "xdp", "interface": station, "fallback": False} if io == "xdp" else {"kind": "packet", "interface": station}
+        )
+
     def _runtime_us(self) -> int:
         """Each emulator's part of what the kernel grants to all of them together."""
         if not self.realtime.fifo or self.realtime.budget_us is None:
@@ -153,7 +175,7 @@ class _Resolver:
 
     def _interfaces(self, node: str, ports: dict[str, tuple[Any, ...]]) -> tuple[InterfacePlan, ...]:
         return tuple(
-            InterfacePlan(port, self.wire_of[End(node, port)], mac_address(self.lab, node, port), tuple(map(str, addresses)))
+            InterfacePlan(port, self.wire_of[End(node, port)].name, mac_address(self.lab, node, port), tuple(map(str, addresses)))
             for port, addresses in ports.items()
         )
 
@@ -167,7 +189,7 @@ class _Resolver:
             "technology": netbox.technology,
             "seed": netbox_seed(self.topology.seed, name),
             "clock": "real",
-            "stations": [{"name": station, "port": {"kind": "packet", "interface": station}} for station in netbox.stations],
+            "stations": [{"name": station, "port": self._port(name, station, netbox.io)} for station in netbox.stations],
             "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
             "parameters": netbox.parameters.model_dump(mode="json"),
             "realtime": {
@@ -180,6 +202,7 @@ class _Resolver:
                 # The kernel stops a real-time thread that uses up its part; a netbox that knows it steps back before.
                 "runtime_us": None if self.realtime.budget_us is None else self._runtime_us(),
                 "period_us": REALTIME_PERIOD_US,
+                **({"io_core": self.cores.io_cores[name]} if name in self.cores.io_cores else {}),
             },
             "control": str(NODE_FOLDER / "control.sock"),
             "records": str(NODE_FOLDER / "frames.bin"),
@@ -187,13 +210,19 @@ class _Resolver:
         }
         return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
-    def _wire(self, left: End, right: End) -> WirePlan:
+    def _wire(self, left: End, right: End, said: WireKind) -> WirePlan:
+        kind, reason = self._kind(left, right, said)
         return WirePlan(
-            name=_wire_name(left, right),
+            name=f"{left}--{right}",
             left=WireEnd(left.node, left.port),
             right=WireEnd(right.node, right.port),
             mtu=self.mtu[left],
+            kind=kind,
+            reason=reason,
         )
+
+    def _kind(self, left: End, right: End, said: WireKind) -> tuple[Literal["veth", "memory"], str]:
+        return ("veth", "auto") if said == "auto" else (said, "the topology says so")
 
     def _mtu(self, segment: Iterable[End]) -> int:
         """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""
@@ -205,7 +234,7 @@ class _Resolver:
         ends = (traffic.source, hosts[traffic.source]), (traffic.destination, hosts[traffic.destination])
         addresses = addresses_between(self.wiring, *ends)
         if addresses is None:
-            raise ValueError(f"traffic {name} has no way; testbed.topology.load refuses such a topology")
+            raise ValueError(f"traffic {name} has no way; testbed.topology_file.load refuses such a topology")
         options = traffic.options if duration_s is None else _with_duration(name, traffic.options, duration_s)
         return TrafficPlan(
             name=name,
@@ -219,6 +248,8 @@ class _Resolver:
         )
 
     def _direction(self, traffic: Traffic) -> Literal["return", "forward"]:
+        if self.topology.centre is None:
+            raise ValueError("there is traffic, but no centre; testbed.topology_file.load refuses such a topology")
         distance = self.wiring.distances(self.topology.centre)
         away = len(distance)
         return "return" if distance.get(traffic.destination, away) <= distance.get(traffic.source, away) else "forward"
@@ -245,10 +276,6 @@ class _Resolver:
 def router_defines(interfaces: Sequence[InterfacePlan], mtu: int) -> dict[str, str]:
     """What a router's configuration is given: its interfaces, and `$MTU` where it is not Ethernet's."""
     return routers.defines(interfaces) | ({"MTU": str(mtu)} if mtu < MTU else {})
-
-
-def _wire_name(left: End, right: End) -> str:
-    return f"{left}--{right}"
 
 
 def _read_configuration(path: Path) -> str:

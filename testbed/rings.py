@@ -34,8 +34,17 @@ def folder(lab: str, wire: str) -> Path:
     return FOLDER / lab / wire
 
 
+def check_free(lab: str, wire: str) -> None:
+    """Raises MemoryWireFailed when the wire's folder is there already: then it is somebody else's."""
+    if (place := folder(lab, wire)).exists():
+        raise MemoryWireFailed(
+            f"memory wire {wire}: {place} is there already, left behind by a lab {lab}; remove it, or give the lab another --name"
+        )
+
+
 def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES) -> Path:
     """Makes the wire's folder, and returns it. All memory is taken now: a node must not find later that there is none."""
+    check_free(lab, wire)
     place = folder(lab, wire)
     try:
         place.mkdir(mode=0o700, parents=True)
@@ -43,10 +52,6 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES) -> Path:
             _make_ring(place / ring, capacity)
         for bell in _BELLS:
             os.mkfifo(place / bell, 0o600)
-    except FileExistsError as error:
-        raise MemoryWireFailed(
-            f"memory wire {wire}: {place} is there already, left behind by a lab {lab}; remove it, or give the lab another --name"
-        ) from error
     except OSError as error:
         delete(lab, wire)
         raise MemoryWireFailed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from testbed.plan import Plan
@@ -13,6 +14,8 @@ from testbed.plan import Plan
 CHECKOUT = Path(__file__).resolve().parents[1]
 #: A node's own folder as it sees it, the only place where it can write on the host.
 NODE_FOLDER = "/run/netboxit"
+#: Where it sees its memory wires, each as a folder with the name of its interface.
+WIRES_FOLDER = "/run/wires"
 
 _LINKS = {
     "bin": "usr/bin",
@@ -52,9 +55,10 @@ def build(root: Path, plan: Plan) -> None:
             inside.touch()
 
 
-def mounts(root: Path, folder: Path) -> list[str]:
+def mounts(root: Path, folder: Path, memory: Mapping[str, Path]) -> list[str]:
     """What a container sees, as lines of fstab(5) with targets relative to its root, in the order of mounting.
 
+    `memory` are the folders of its memory wires by interface.
     Without set-uid, file capabilities count as little: ping runs without CAP_NET_RAW instead of being refused.
     """
     lines = [
@@ -64,6 +68,10 @@ def mounts(root: Path, folder: Path) -> list[str]:
         f"{_escape(CHECKOUT)} {_escape(CHECKOUT)[1:]} none bind,ro,nosuid,nodev,create=dir 0 0",
         f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,nosuid,nodev,create=dir 0 0",
         "tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,create=dir 0 0",
+    ]
+    lines += [
+        f"{_escape(wire)} {WIRES_FOLDER[1:]}/{interface} none bind,rw,nosuid,nodev,noexec,create=dir 0 0"
+        for interface, wire in memory.items()
     ]
     return lines + [
         f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()

@@ -18,6 +18,7 @@ from typing import Final, Self
 
 from testbed.errors import NetBoxITError
 from testbed.plan import InterfacePlan
+from testbed.rootfs import WIRES_FOLDER
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent
 EXECUTABLE: Final = CHECKOUT / "build" / "bin" / "click-router"
@@ -76,13 +77,25 @@ def defines(interfaces: Iterable[InterfacePlan]) -> dict[str, str]:
     return values
 
 
-def command(configuration: Path, defines: Mapping[str, str], priority: int = 0, *, folder: str = NODE_FOLDER) -> tuple[str, ...]:
-    """What a router node runs. `priority` is SCHED_FIFO's, 0 for none; `folder` holds control socket and statistics."""
+def command(
+    configuration: Path,
+    defines: Mapping[str, str],
+    priority: int = 0,
+    *,
+    folder: str = NODE_FOLDER,
+    memory: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """What a router node runs.
+
+    `priority` is SCHED_FIFO's, 0 for none; `folder` holds control socket and statistics; `memory` says of each interface that
+    is an end of a memory wire which end it is, left or right.
+    """
     return (
         str(EXECUTABLE),
         *("--control", f"{folder}/{CONTROL}"),
         *("--statistics", f"{folder}/{STATISTICS}"),
         *(("--priority", str(priority)) if priority else ()),
+        *(part for name, end in (memory or {}).items() for part in ("--memory", f"{name}={WIRES_FOLDER}/{name}:{end}")),
         *_define_options(defines),
         str(configuration),
     )

@@ -87,3 +87,64 @@ def test_every_node_has_cores_of_those_allowed_and_sharing_is_always_said(cores:
         else:
             uses = [emulating.count(core) for core in spare]
             assert max(uses) - min(uses) <= 1
+
+
+def test_netboxes_of_one_share_are_on_one_core_and_the_others_keep_theirs() -> None:
+    plan = plan_cores(
+        (0, 1, 2, 3), hosts=HOSTS, netboxes=NETBOXES, routers=ROUTERS, shares={"field": "small", "backhaul": "small"}
+    )
+    assert [plan.cores[node] for node in (*NETBOXES, *ROUTERS)] == [(1,), (2,), (1,), (3,)]
+    assert plan.notes == ("field and backhaul share core 1, as share: small asks",)
+
+
+def test_a_share_of_one_is_said_for_it_is_probably_misspelt() -> None:
+    plan = plan_cores((0, 1, 2, 3, 4), hosts=HOSTS, netboxes=NETBOXES, routers=ROUTERS, shares={"field": "smal"})
+    assert plan.notes == ("field is alone in share: smal",)
+
+
+def test_a_share_may_be_called_like_a_netbox() -> None:
+    plan = plan_cores((0, 1, 2, 3, 4), hosts=HOSTS, netboxes=NETBOXES, routers=ROUTERS, shares={"field": "backhaul"})
+    assert plan.cores["field"] != plan.cores["backhaul"]
+
+
+def test_a_second_core_is_given_after_every_emulator_has_its_own() -> None:
+    wanting = ("field", "backhaul")
+    plan = plan_cores(range(6), hosts=HOSTS, netboxes=NETBOXES, routers=ROUTERS, two_cores=wanting)
+    assert (plan.cores["field"], plan.cores["backhaul"], plan.io_cores) == ((1, 5), (3,), {"field": 5})
+    (note,) = plan.notes
+    assert note.startswith("backhaul asked for a second core and got none: the lab may use 6 cores")
+    assert plan.cores["eoc"] == (0,)
+
+
+CORES = st.sets(st.integers(0, 63), min_size=1, max_size=16)
+WISHES = st.lists(st.sampled_from(("alone", "two", "red", "blue")), max_size=9)
+
+
+@given(CORES, WISHES, st.integers(0, 3))
+def test_wishes_are_fulfilled_or_their_failure_is_said(cores: set[int], wishes: list[str], routers: int) -> None:
+    boxes, ways = tuple(f"n{i}" for i in range(len(wishes))), tuple(f"r{i}" for i in range(routers))
+    shares = {box: wish for box, wish in zip(boxes, wishes, strict=True) if wish in ("red", "blue")}
+    wanting = tuple(box for box, wish in zip(boxes, wishes, strict=True) if wish == "two")
+    plan = plan_cores(tuple(cores), hosts=HOSTS, netboxes=boxes, routers=ways, shares=shares, two_cores=wanting)
+    assert all(of and set(of) <= cores for of in plan.cores.values())
+    for box in wanting:
+        assert plan.cores[box][1:] == ((plan.io_cores[box],) if box in plan.io_cores else ())
+        assert (box in plan.io_cores) != any("asked for a second core" in note and box in note for note in plan.notes)
+    # A second core is nobody else's, not even a host's.
+    taken = [core for node, of in plan.cores.items() if node not in HOSTS for core in of]
+    assert all(taken.count(core) == 1 and core not in plan.cores["eoc"] for core in plan.io_cores.values())
+    for word in set(shares.values()):
+        assert len({plan.cores[box] for box in shares if shares[box] == word}) == 1
+    assert len({plan.beside(box) for box in boxes if shares.get(box) == "red"}) <= 1
+
+
+@given(CORES, WISHES)
+def test_with_cores_enough_only_those_share_that_asked_to(cores: set[int], wishes: list[str]) -> None:
+    boxes = tuple(f"n{i}" for i in range(len(wishes)))
+    shares = {box: wish for box, wish in zip(boxes, wishes, strict=True) if wish in ("red", "blue")}
+    plan = plan_cores(tuple(cores), hosts=HOSTS, netboxes=boxes, routers=(), shares=shares)
+    together = {(one, other) for one in boxes for other in boxes if plan.cores[one] == plan.cores[other]}
+    asked = {(one, other) for one in boxes for other in boxes if one == other or shares.get(one, one) == shares.get(other, other)}
+    groups = len({shares.get(box, box) for box in boxes})
+    assert together >= asked
+    assert (together == asked) == (groups < len(cores) or groups <= 1)

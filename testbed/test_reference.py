@@ -11,7 +11,7 @@ import pytest
 from testbed.plan import RealtimeSupport
 from testbed.reference import DOCUMENT, written
 from testbed.resolve import resolve
-from testbed.topology import Host
+from testbed.topology import Host, Wire
 from testbed.topology_file import load
 from testbed.traffic_class import Match
 from testbed.yaml_source import read
@@ -37,11 +37,11 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
     file = tmp_path / "example.yaml"
     file.write_text(example)
     ((section, entries),) = read(file).data.items()
-    models: dict[str, type[Host] | type[Match]] = {"hosts": Host, "classes": Match}
+    models: dict[str, type[Host] | type[Match] | type[Wire]] = {"hosts": Host, "classes": Match, "wires": Wire}
     model = models[section]
-    assert all(model.model_validate(entry) for entry in entries.values())
+    assert all(model.model_validate(entry) for entry in (entries if isinstance(entries, list) else entries.values()))
 
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 4
+    assert len(EXAMPLES) == 5

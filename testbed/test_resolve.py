@@ -153,6 +153,77 @@ def test_a_netbox_may_have_a_limit_and_policy_of_its_own(tmp_path: Path) -> None
     assert realtime["longhaul"]["limit_us"] == 10000.0
 
 
+MEMORY = """\
+name: chain
+hosts:
+  a: {address: 10.0.0.1/24}
+wires:
+  - [a, one.ground]
+  - {ends: [one.hub, other.hub], wire: memory}
+  - {ends: [other.ground, third.ground], wire: memory}
+  - {ends: [meoc.ian, third.hub], wire: memory}
+  - [meoc.jan, fourth.ground]
+  - {ends: [fourth.hub, fifth.hub], wire: veth}
+  - {ends: [fifth.ground, sixth.ground], wire: memory}
+  - {ends: [sixth.hub, seventh.hub], wire: memory}
+  - {ends: [seventh.ground, eighth.ground], wire: memory}
+  - [eighth.hub, b]
+"""
+
+
+def chain(tmp_path: Path, **keys: str) -> Path:
+    """Eight satellite links with a router in their middle; `keys` are lines that a netbox has besides."""
+    stations = "stations: {ground: {role: terminal}, hub: {role: gateway}}"
+    link = f"{{technology: satellite, {stations}, return_rate: 2 Mbit/s, forward_rate: 2 Mbit/s%s}}"
+    names = ("one", "other", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    netboxes = "".join(f"  {name}: {link % (', ' + keys[name] if name in keys else '')}\n" for name in names)
+    router = "routers:\n  meoc: {configuration: click/meoc.click, interfaces: {ian: 10.0.0.254/24, jan: 10.1.0.254/24}}\n"
+    file = tmp_path / "chain.yaml"
+    file.write_text(MEMORY.replace("wires:", f"  b: {{address: 10.1.0.1/24}}\nnetboxes:\n{netboxes}{router}wires:", 1))
+    return file
+
+
+def test_an_emulator_knows_its_end_of_a_memory_wire_and_its_mtu(tmp_path: Path) -> None:
+    plan = plan_of(chain(tmp_path))
+    ports = {
+        f"{node.name}.{station['name']}": station["port"]
+        for node in plan.nodes
+        if node.kind == "netbox"
+        for station in json.loads(node.files["netbox.json"])["stations"]
+    }
+    assert ports["one.hub"] == {"kind": "memory", "wire": "/run/wires/hub", "end": "left", "mtu": 1500}
+    assert ports["other.hub"] == {"kind": "memory", "wire": "/run/wires/hub", "end": "right", "mtu": 1500}
+    assert ports["fourth.hub"]["interface"] == "hub"
+    router = plan.node("meoc")
+    assert router.command[router.command.index("--memory") + 1] == "ian=/run/wires/ian:left"
+    assert router.command.count("--memory") == 1
+
+
+def test_a_memory_end_is_no_interface_of_the_kernel(tmp_path: Path) -> None:
+    plan = plan_of(chain(tmp_path))
+    assert [one.name for one in plan.kernel_interfaces(plan.node("meoc"))] == ["jan"]
+    assert [one.name for one in plan.kernel_interfaces(plan.node("one"))] == ["ground"]
+    assert plan.kernel_interfaces(plan.node("third")) == ()
+    assert [wire.reason for wire in plan.wires if wire.kind == "memory"] == ["the topology says so"] * 6
+
+
+def test_a_netbox_gets_the_sockets_that_it_asks_for(tmp_path: Path) -> None:
+    plan = plan_of(chain(tmp_path, one="io: packet", eighth="io: xdp"))
+    kinds = {node.name: json.loads(node.files["netbox.json"])["stations"] for node in plan.nodes if node.kind == "netbox"}
+    assert kinds["one"][0]["port"] == {"kind": "packet", "interface": "ground"}
+    assert kinds["eighth"][1]["port"] == {"kind": "xdp", "interface": "hub", "fallback": False}
+
+
+def test_a_netbox_with_two_cores_is_told_which_one_is_for_its_frames(tmp_path: Path) -> None:
+    file = chain(tmp_path, one="cores: 2", other="share: small", third="share: small")
+    plan = plan_of(file, cores=tuple(range(12)))
+    assert (plan.node("one").cores, netbox_values(plan, "realtime")["one"]["io_core"]) == ((1, 9), 9)
+    assert plan.node("other").cores == plan.node("third").cores == (2,)
+    assert "io_core" not in netbox_values(plan, "realtime")["other"]
+    assert "io_core" not in netbox_values(plan_of(file), "realtime")["one"]
+    assert any("one asked for a second core and got none" in note for note in plan_of(file).notes)
+
+
 class PigeonStation(StationParameters):
     loft: Literal["home", "away"]
 

@@ -26,6 +26,22 @@ wires:
 """
 
 
+#: Two netboxes and a wire between them, in a loop.
+ALONE = """\
+name: alone
+netboxes:
+  one: &link
+    technology: satellite
+    stations: {ground: {role: terminal}, hub: {role: gateway}}
+    return_rate: 2 Mbit/s
+    forward_rate: 10 Mbit/s
+  other: *link
+wires:
+  - [one.hub, other.hub]
+  - {ends: [one.ground, other.ground], wire: memory}
+"""
+
+
 def load_text(tmp_path: Path, text: str) -> Topology:
     file = tmp_path / "lab.yaml"
     file.write_text(text)
@@ -104,6 +120,29 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("[fr1, field.responder]", "[fr1, »field]", '"field" has several ports; write field.responder or field.commander'),
         ("[fr1, field.responder]", "»[fr1]", "a wire has two ends; write it like [fr1, field.responder]"),
         ("[fr1, field.responder]", "[fr1, »field.responder.x]", "an end of a wire is a host, or a node and its port"),
+        (
+            "[fr1, field.responder]",
+            "{ends: [fr1, field.responder], wire: »memory}",
+            "a memory wire joins emulators only, and fr1 is a host, whose programs need an interface; "
+            "write {ends: [fr1, field.responder], wire: veth}",
+        ),
+        ("[fr1, field.responder]", "{ends: [fr1, »field.respnder], wire: veth}", '"field" has no port "respnder"'),
+        (
+            "[fr1, field.responder]",
+            "{ends: [fr1, field.responder], wire: »vteh}",
+            "'vteh' is not known here; did you mean \"veth\"?",
+        ),
+        ("[fr1, field.responder]", "{ends: [fr1, field.responder], »wrie: veth}", 'there is no key "wrie"; did you mean "wire"?'),
+        ("[fr1, field.responder]", "{ends: »[fr1]}", "a wire has two ends; write it like [fr1, field.responder]"),
+        ("[fr1, field.responder]", "»fr1", "a wire has two ends; write it like [fr1, field.responder]"),
+        # Cores
+        ("    distance: 80 m", "    io: »xpd\n    distance: 80 m", "'xpd' is not known here; did you mean \"xdp\"?"),
+        ("    distance: 80 m", "    cores: »3\n    distance: 80 m", "netboxes.field.cores: 3 is more than 2; use 2 or less"),
+        (
+            "    distance: 80 m",
+            "    share: small\n    cores: »2\n    distance: 80 m",
+            "a netbox that shares a core has no second one; leave out cores or share: small",
+        ),
         # Addresses
         ("10.10.0.11/24", "»10.10.0.11", "10.10.0.11 has no prefix length; write it like 10.10.0.11/24"),
         ("10.10.0.11/24", "»8.8.8.8/24", "8.8.8.8/24 is not private"),
@@ -140,6 +179,28 @@ def test_one_mistake_is_told_once_at_its_place_with_its_remedy(tmp_path: Path, o
     (error,) = errors_of(tmp_path, marked.replace("»", ""))
     assert words in str(error)
     assert (error.line, error.column) == (before.count("\n") + 1, len(before) - before.rfind("\n"))
+
+
+def test_memory_for_all_wires_is_refused_at_each_host(tmp_path: Path) -> None:
+    text = changed(("wires:\n", "wire: memory\nwires:\n"))
+    lines = text.splitlines()
+    errors = errors_of(tmp_path, text)
+    assert [lines[error.line - 1] for error in errors] == ["  - [fr1, field.responder]", "  - [backhaul.hub, eoc]"]
+
+
+def test_a_network_of_netboxes_alone_needs_neither_hosts_nor_a_centre(tmp_path: Path) -> None:
+    topology = load_text(tmp_path, ALONE)
+    assert (topology.hosts, topology.centre) == ({}, None)
+    assert load_text(tmp_path, PAIR.replace("centre: b\n", "")).centre is None
+    (error,) = errors_of(tmp_path, "name: nothing\n")
+    assert error.cause == "the network has no node"
+
+
+def test_traffic_needs_a_centre(tmp_path: Path) -> None:
+    (error,) = errors_of(tmp_path, changed(("centre: eoc", "")))
+    assert "there is traffic, but no centre" in str(error)
+    assert "add centre: fr1 or eoc" in str(error)
+    assert (error.column, error.cause.startswith("there is traffic")) == (1, True)
 
 
 def test_all_mistakes_are_told_at_once_in_the_order_of_the_file(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetJsonSchemaHandler,
     InstanceOf,
     PrivateAttr,
     ValidationError,
@@ -22,7 +23,8 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic.json_schema import SkipJsonSchema
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic_core import CoreSchema
 
 from netboxes.technology import Technology, technologies
 from testbed.addresses import Addresses, Gateways
@@ -91,12 +93,17 @@ class Host(Section):
 class Netbox(Section):
     """One emulated segment. Keys other than these are parameters of its technology."""
 
-    OWN_KEYS: ClassVar = ("technology", "stations", "classes", "realtime")
+    OWN_KEYS: ClassVar = ("technology", "stations", "classes", "realtime", "io", "cores", "share")
 
     technology: str = Field(description="Folder of `netboxes/` that emulates it.")
     stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
     classes: dict[Name, Match] = Field({}, description="Traffic classes by name, the first that fits first.")
     realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
+    io: Literal["auto", "packet", "xdp"] = Field(
+        "auto", description="How it reaches its veth wires: by packet or AF_XDP sockets; auto: AF_XDP where the host allows it."
+    )
+    cores: int = Field(1, ge=1, le=2, description="2: a core for the simulation, and one for its frames in and out.")
+    share: Name | None = Field(None, description="Netboxes with the same word here share one core.")
     parameters: SkipJsonSchema[InstanceOf[Technology]]
 
     @model_validator(mode="before")
@@ -130,6 +137,12 @@ class Netbox(Section):
         if "classes" in info.data:
             _check_classes(read, list(info.data["classes"]))
         return read
+
+    @model_validator(mode="after")
+    def _has_a_core_of_its_own_or_shares(self) -> Self:
+        if self.share is not None and self.cores > 1:
+            raise AtPlaces({("cores",): f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"})
+        return self
 
 
 def _check_classes(parameters: Technology, declared: list[str]) -> None:
@@ -205,14 +218,31 @@ def _wire_end(value: object) -> str:
     return value
 
 
-def _wire(value: object) -> object:
+def _two_ends(value: object) -> object:
     if not isinstance(value, list) or len(value) != 2:
         raise ValueError("a wire has two ends; write it like [fr1, field.responder]")
     return value
 
 
 WireEnd = Annotated[str, BeforeValidator(_wire_end)]
-Wire = Annotated[tuple[WireEnd, WireEnd], BeforeValidator(_wire)]
+WireKind = Literal["auto", "veth", "memory"]
+
+
+class Wire(Section):
+    """What joins two ends. Written as the pair of them, or as a mapping to say of which kind it is."""
+
+    ends: Annotated[tuple[WireEnd, WireEnd], BeforeValidator(_two_ends)] = Field(description="The two ends.")
+    wire: WireKind | None = Field(None, description="Its kind; as for the whole file by default.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_a_pair(cls, data: Any) -> Any:
+        return data if isinstance(data, dict | Wire) else {"ends": data}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        mapping = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [mapping["properties"]["ends"], mapping]}
 
 
 class Topology(Section):
@@ -221,11 +251,16 @@ class Topology(Section):
     name: Name = Field(description="Name of the network; its lab has the same unless another is given.")
     description: str = Field("", description="What it is, for the report.")
     seed: int = Field(1, ge=0, le=2**31 - 1, description="All randomness follows from it: same seed, same run in virtual time.")
-    centre: str = Field(description='The host that "return" is towards; "forward" is away from it.')
-    hosts: dict[Name, Host] = Field(min_length=1, description="Where applications run.")
+    centre: str | None = Field(
+        None, description='The host that "return" is towards; "forward" is away from it. Needed where there is traffic.'
+    )
+    hosts: dict[Name, Host] = Field({}, description="Where applications run.")
     netboxes: dict[Name, Netbox] = Field({}, description="Emulated segments, transparent at layer 2.")
     routers: dict[Name, Router] = Field({}, description="What joins IP networks.")
     wires: list[Wire] = Field([], description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`.")
+    wire: WireKind = Field(
+        "auto", description="Kind of all wires that say none: auto takes shared memory between emulators, and veth at hosts."
+    )
     traffic: dict[Name, Traffic] = Field({}, description="What crosses the network in a run.")
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
 

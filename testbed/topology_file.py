@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from testbed.errors import BadTopology
 from testbed.input_errors import explain
-from testbed.topology import Host, Netbox, Router, Topology, Traffic, Wire
+from testbed.topology import Host, Netbox, Router, Topology, Traffic, Wire, WireKind
 from testbed.wiring import Draft
 from testbed.wiring_checks import problems
 from testbed.yaml_source import Source, read
@@ -67,6 +67,7 @@ def _salvage(source: Source) -> Draft:
         wires={index: wire for index, wire in enumerate(wires) if wire},
         traffic={name: item for name, value in section("traffic").items() if (item := right(Traffic, value))},
         centre=right(str, source.data.get("centre")),
+        wire=right(WireKind, source.data.get("wire")) or "auto",
         whole=False,
         lost_wires=None in wires,
     )

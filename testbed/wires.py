@@ -78,7 +78,7 @@ def configure(plan: Plan, node: NodePlan) -> None:
     """Offloads off, addresses, up, routes; then reads back what the kernel made of it."""
     mtus = {wire.name: wire.mtu for wire in plan.wires}
     with _netlink(node.namespace, f"node {node.name}: interfaces") as netlink:
-        for interface in node.interfaces:
+        for interface in plan.kernel_interfaces(node):
             turn_offloads_off(interface.name)
             index = _index(netlink, interface.name)
             for text in interface.addresses:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from testbed.addresses import Address, Interface
 from testbed.input_errors import listed, nearest
-from testbed.topology import Host, Netbox, Router, Topology, Traffic
+from testbed.topology import Host, Netbox, Router, Topology, Traffic, Wire, WireKind
 from testbed.yaml_source import Location
 
 T = TypeVar("T")
@@ -34,9 +34,11 @@ class Draft:
     hosts: Mapping[str, Host | None]
     netboxes: Mapping[str, Netbox | None]
     routers: Mapping[str, Router | None]
-    wires: Mapping[int, tuple[str, str]]
+    wires: Mapping[int, Wire]
     traffic: Mapping[str, Traffic]
     centre: str | None
+    #: The kind of wires that say none.
+    wire: WireKind = "auto"
     #: False when something was left out.
     whole: bool = True
     #: True when a wire was left out.
@@ -45,7 +47,7 @@ class Draft:
     @staticmethod
     def of(topology: Topology) -> Draft:
         wires = dict(enumerate(topology.wires))
-        return Draft(topology.hosts, topology.netboxes, topology.routers, wires, topology.traffic, topology.centre)
+        return Draft(topology.hosts, topology.netboxes, topology.routers, wires, topology.traffic, topology.centre, topology.wire)
 
     def nodes(self) -> Iterator[tuple[str, str, Host | Netbox | Router | None]]:
         """Section, name and node."""
@@ -127,7 +129,7 @@ class Wiring:
         """The wiring of a topology that was checked."""
         draft = Draft.of(topology)
         ports = draft.ports()
-        wires = [(find_end(left, ports), find_end(right, ports)) for left, right in topology.wires]
+        wires = [(find_end(left, ports), find_end(right, ports)) for left, right in (wire.ends for wire in topology.wires)]
         return Wiring(wires, frozenset(topology.netboxes), frozenset(topology.hosts))
 
     def segments(self) -> list[tuple[End, ...]]:

@@ -31,7 +31,15 @@ def problems(draft: Draft) -> list[Problem]:
     wires, wrong_wires, meant = _wires(draft)
     wiring = Wiring(list(wires.values()), frozenset(draft.netboxes), frozenset(draft.hosts))
     unwired = list(_unwired(draft, wires, meant))
-    found = [*_names_used_twice(draft), *_centre(draft), *wrong_wires, *unwired, *_addresses_used_twice(draft)]
+    found = [
+        *_nothing(draft),
+        *_names_used_twice(draft),
+        *_centre(draft),
+        *wrong_wires,
+        *_memory_at_hosts(draft, wires),
+        *unwired,
+        *_addresses_used_twice(draft),
+    ]
     found += [*_networks_on_a_segment(draft, wiring), *_gateways(draft), *_traffic_ends(draft)]
     if draft.whole and not found:
         found += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
@@ -47,7 +55,15 @@ def _names_used_twice(draft: Draft) -> Iterator[Problem]:
         sections.setdefault(name, section)
 
 
+def _nothing(draft: Draft) -> Iterator[Problem]:
+    if draft.whole and not any(draft.nodes()):
+        yield Problem((), "the network has no node", "add hosts: or netboxes:")
+
+
 def _centre(draft: Draft) -> Iterator[Problem]:
+    if draft.whole and draft.traffic and draft.centre is None:
+        cause = "there is traffic, but no centre to tell its directions by"
+        yield Problem(("traffic",), cause, f"add centre: {listed(list(draft.hosts)) if draft.hosts else '…'}", key=True)
     if draft.centre is not None and draft.centre not in draft.hosts:
         yield Problem(("centre",), *_not_a_host(draft, draft.centre))
 
@@ -68,17 +84,18 @@ def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set
     taken: dict[End, int] = {}
     for index, wire in draft.wires.items():
         ends: list[End] = []
-        for side, text in enumerate(wire):
+        for side, text in enumerate(wire.ends):
+            place: Location = ("wires", index, "ends", side)
             try:
                 end = find_end(text, ports)
             except ValueError as error:
                 cause, _, remedy = str(error).partition("; ")
-                wrong.append(Problem(("wires", index, side), cause, remedy))
+                wrong.append(Problem(place, cause, remedy))
                 meant |= set(remedy.split('"')[1::2]) | {text}
                 continue
             if end in taken and ports[end.node] is not None:
                 cause = f"{end} has a wire already, number {taken[end] + 1} of the list"
-                wrong.append(Problem(("wires", index, side), cause, "join each port once"))
+                wrong.append(Problem(place, cause, "join each port once"))
             else:
                 taken[end] = index
                 ends.append(end)
@@ -89,11 +106,24 @@ def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set
     return right, wrong, meant
 
 
+def _memory_at_hosts(draft: Draft, wires: dict[int, tuple[End, End]]) -> Iterator[Problem]:
+    """A host's programs speak to interfaces of the kernel, which shared memory is not."""
+    for index, ends in wires.items():
+        kind = draft.wires[index].wire or draft.wire
+        for end in ends if kind == "memory" else ():
+            if end.node in draft.hosts:
+                cause = f"a memory wire joins emulators only, and {end.node} is a host, whose programs need an interface"
+                remedy = f"write {{ends: [{', '.join(draft.wires[index].ends)}], wire: veth}}"
+                yield Problem(("wires", index, "wire"), cause, remedy)
+
+
 def _unwired(draft: Draft, wires: dict[int, tuple[End, End]], meant: set[str]) -> Iterator[Problem]:
     if draft.lost_wires:
         return
     wired = (
-        {text for wire in draft.wires.values() for text in wire} | {str(end) for ends in wires.values() for end in ends} | meant
+        {text for wire in draft.wires.values() for text in wire.ends}
+        | {str(end) for ends in wires.values() for end in ends}
+        | meant
     )
     ports = draft.ports()
     for section, name, _ in draft.nodes():
