@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "descriptor.h"
+#include "memory_ring.h"
+
 namespace netboxit
 {
 
@@ -9,6 +12,57 @@ enum class WireEnd
 {
     Left,
     Right,
+};
+
+/// One end of a memory wire: frames pass between two processes without the kernel, which is only asked to
+/// wake a consumer that sleeps. It knows nothing of ns-3: netboxes and the Click router share it.
+class MemoryWire
+{
+  public:
+    /// `subject` begins the messages of errors. Throws std::system_error, or std::runtime_error when another
+    /// process holds this end.
+    MemoryWire(const std::string& subject, const std::string& folder, WireEnd end);
+
+    RingReader& Incoming()
+    {
+        return m_incoming;
+    }
+
+    RingWriter& Outgoing()
+    {
+        return m_outgoing;
+    }
+
+    const RingReader& Incoming() const
+    {
+        return m_incoming;
+    }
+
+    /// Becomes readable when a frame comes between BeginWait() and EndWait().
+    int Descriptor() const
+    {
+        return m_bell.Get();
+    }
+
+    /// False when a frame is here already.
+    bool BeginWait()
+    {
+        return m_incoming.Sleep();
+    }
+
+    void EndWait();
+    /// Makes the descriptor wait again. To be called when it was readable and no frame was there: a peer may
+    /// have rung late, or for nothing.
+    void Silence();
+
+    /// Lets the far end see what was put into Outgoing(), and wakes it if it sleeps.
+    void Publish();
+
+  private:
+    netboxit::Descriptor m_bell;
+    netboxit::Descriptor m_farBell;
+    RingReader m_incoming;
+    RingWriter m_outgoing;
 };
 
 } // namespace netboxit
