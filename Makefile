@@ -32,7 +32,7 @@ test: setup
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy testbed traffic results netboxes netboxit.py
+	$(VENV)/bin/mypy testbed traffic results netboxes bench netboxit.py
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
