@@ -40,7 +40,6 @@ class HostFacts:
 
     cgroup_version: int
     memory_nodes: str
-    realtime_budgets: bool
     apparmor: bool
 
     @classmethod
@@ -54,7 +53,6 @@ class HostFacts:
         return cls(
             cgroup_version=cpuset.version,
             memory_nodes=cores.memory_nodes(),
-            realtime_budgets=cores.realtime_budget_us() is not None,
             apparmor=apparmor.exists() and apparmor.read_text().strip() == "Y",
         )
 
@@ -87,9 +85,20 @@ class Container:
 
 
 def configuration(
-    node: NodePlan, lab: str, container: Container, root: Path, host: HostFacts, memory: Mapping[str, Path] | None = None
+    node: NodePlan,
+    lab: str,
+    container: Container,
+    root: Path,
+    host: HostFacts,
+    *,
+    memory: Mapping[str, Path] | None = None,
+    realtime_group: Path | None = None,
 ) -> str:
-    """The LXC configuration of a node. `memory` are the folders of its memory wires by interface."""
+    """The LXC configuration of a node.
+
+    `memory` are the folders of its memory wires by interface; `realtime_group` is the lab's group with a real-time budget, where
+    the kernel rations it.
+    """
     group = "lxc.cgroup" if host.cgroup_version == 1 else "lxc.cgroup2"
     payload, monitor, pivot = container.groups
     lines = [
@@ -114,9 +123,10 @@ def configuration(
         f"{group}.cpuset.cpus = {','.join(map(str, node.cores))}",
         f"{group}.cpuset.mems = {host.memory_nodes}",
     ]
-    if node.realtime_runtime_us and host.realtime_budgets:
-        runtime_us = node.realtime_runtime_us * cores.REALTIME_PERIOD_US // 1_000_000
-        lines += [f"lxc.cgroup.cpu.rt_period_us = {cores.REALTIME_PERIOD_US}", f"lxc.cgroup.cpu.rt_runtime_us = {runtime_us}"]
+    if node.realtime_priority and realtime_group is not None:
+        # Groups of their own would have to divide one core's budget among them, though each may have a core of its own. LXC knows
+        # no group for one controller alone, so the node's first process is moved before it becomes the command.
+        lines += ["lxc.hook.version = 1", f"lxc.hook.start-host = echo $LXC_PID > '{realtime_group / 'cgroup.procs'}'"]
     lines += [f"lxc.log.file = {container.lxc_log}", "lxc.log.level = WARN"]
     return "\n".join(lines) + "\n"
 

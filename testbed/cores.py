@@ -91,6 +91,44 @@ def realtime_budget_us() -> int | None:
     return _granted_us(cpu.folder) - granted
 
 
+def group_folder(controller: str, name: str) -> Path:
+    """Where a group of that name is, or would be, in the tree of a controller."""
+    hierarchy = hierarchy_of(controller)
+    if hierarchy is None:
+        raise GroupFailed(f"control group {name}: no mounted hierarchy has the {controller} controller; see `netboxit doctor`")
+    return hierarchy.folder / name
+
+
+def make_realtime_group(name: str, budget_us: int, deadline_s: float = 1.0) -> Path:
+    """Makes a group in the cpu controller's tree whose real-time threads may take so many microseconds a second of each core."""
+    group = group_folder("cpu", name)
+    deadline = time.monotonic() + deadline_s
+    try:
+        group.mkdir()
+        (group / "cpu.rt_period_us").write_text(str(REALTIME_PERIOD_US))
+        while not _grant(group, budget_us):
+            if time.monotonic() > deadline:
+                raise GroupFailed(
+                    f"control group {group}: the kernel does not grant cpu.rt_runtime_us = {budget_us}: "
+                    "another lab or program has taken it meanwhile; try again"
+                )
+            time.sleep(0.01)
+    except OSError as error:
+        raise GroupFailed(f"control group {group}: {error.strerror}") from error
+    return group
+
+
+def _grant(group: Path, budget_us: int) -> bool:
+    """False when the budget is not there, perhaps only because another command tries just now whether it has any."""
+    try:
+        (group / "cpu.rt_runtime_us").write_text(str(budget_us * REALTIME_PERIOD_US // _SECOND_US))
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            return False
+        raise
+    return True
+
+
 def processes(group: str) -> set[int]:
     """Everything that runs in the groups of that name or below, in any hierarchy."""
     found: set[int] = set()

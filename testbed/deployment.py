@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from testbed import containers, namespaces, rings, rootfs, state, wires
+from testbed import containers, cores, namespaces, rings, rootfs, state, wires
 from testbed.containers import Container
 from testbed.interruption import HeldBack
 from testbed.ledger import Ledger, Record
@@ -49,6 +49,8 @@ class _Deployment:
         self._plan, self._folder, self._progress = plan, folder, progress
         self._ledger = Ledger(_ledger_file(folder))
         self._root = folder / "root"
+        # No container's name: a dot is in no lab's and no node's.
+        self._realtime_group = f"nbx-{plan.lab}.realtime"
 
     def run(self) -> None:
         self._write_files()
@@ -57,6 +59,7 @@ class _Deployment:
         self._make_veth_wires()
         self._make_memory_wires()
         self._progress("containers")
+        self._make_realtime_group()
         self._start_containers()
 
     def _write_files(self) -> None:
@@ -71,7 +74,15 @@ class _Deployment:
                 file.parent.mkdir(parents=True, exist_ok=True)
                 file.write_text(text)
             container.folder.mkdir(parents=True, exist_ok=True)
-            text = containers.configuration(node, self._plan.lab, container, self._root, host, self._memory_of(node))
+            text = containers.configuration(
+                node,
+                self._plan.lab,
+                container,
+                self._root,
+                host,
+                memory=self._memory_of(node),
+                realtime_group=cores.group_folder("cpu", self._realtime_group) if self._plan.realtime_budget_us else None,
+            )
             container.configuration_file.write_text(text)
 
     def _make_namespaces(self) -> None:
@@ -114,6 +125,12 @@ class _Deployment:
         memory = {wire.name for wire in self._plan.wires if wire.kind == "memory"}
         return {one.name: rings.folder(self._plan.lab, one.wire) for one in node.interfaces if one.wire in memory}
 
+    def _make_realtime_group(self) -> None:
+        """One for all emulators: the kernel counts a group's budget on each core by itself."""
+        if self._plan.realtime_budget_us:
+            self._ledger.add(Record("realtime group", self._realtime_group))
+            cores.make_realtime_group(self._realtime_group, self._plan.realtime_budget_us)
+
     def _start_containers(self) -> None:
         self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in self._plan.nodes))
         monitors = [(self._container(node), containers.start(self._container(node), node.command)) for node in self._plan.nodes]
@@ -145,8 +162,14 @@ def _undo(folder: Path) -> None:
         for record in records:
             namespaces.delete(record.name)
 
+    def remove_groups(records: list[Record]) -> None:
+        for record in records:
+            cores.end_all(record.name)
+            cores.remove(record.name)
+
     undoers = {
         "container": remove_containers,
+        "realtime group": remove_groups,
         "rings": remove_rings,
         "wire": remove_wires,
         "namespace": remove_namespaces,

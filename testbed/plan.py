@@ -64,8 +64,6 @@ class NodePlan:
     capabilities: tuple[str, ...] = ()
     #: SCHED_FIFO priority to ask for, 0 for none.
     realtime_priority: int = 0
-    #: CPU time in real-time classes per second, in microseconds (cgroup v1 with RT group scheduling only).
-    realtime_runtime_us: int = 0
 
 
 @dataclass(frozen=True)
@@ -116,6 +114,9 @@ class Plan:
     lateness_limit_s: float
     lateness_policy: Literal["mark", "abort"]
     notes: tuple[str, ...] = ()
+    #: CPU time in real-time classes that the emulators may take on each core, those of one core together, in microseconds a
+    #: second; 0 where the kernel does not ration it (it does on cgroup v1 with RT group scheduling) or grants none.
+    realtime_budget_us: int = 0
 
     def kernel_interfaces(self, node: NodePlan) -> tuple[InterfacePlan, ...]:
         """Those that the node's network namespace has: an end of a memory wire is none."""

@@ -92,6 +92,7 @@ class _Resolver:
             traffic=tuple(self._traffic(name, traffic, duration_s) for name, traffic in topology.traffic.items()),
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,
+            realtime_budget_us=self._budget_us(),
             notes=(*self.cores.notes, *self._realtime_notes(), *self._mtu_notes()),
         )
 
@@ -150,7 +151,6 @@ class _Resolver:
             files=files,
             capabilities=EMULATOR_CAPABILITIES,
             realtime_priority=self.priority,
-            realtime_runtime_us=self._runtime_us(),
         )
 
     def _memory_ends(self, node: str) -> dict[str, str]:
@@ -167,11 +167,10 @@ class _Resolver:
             {"kind": "xdp", "interface": station, "fallback": False} if io == "xdp" else {"kind": "packet", "interface": station}
         )
 
-    def _runtime_us(self) -> int:
-        """Each emulator's part of what the kernel grants to all of them together."""
-        if not self.realtime.fifo or self.realtime.budget_us is None:
-            return 0
-        return self.realtime.budget_us // (len(self.topology.netboxes) + len(self.topology.routers))
+    def _budget_us(self) -> int:
+        """What the kernel grants to the emulators of a core together; the whole to all, since few use up what they may."""
+        emulators = len(self.topology.netboxes) + len(self.topology.routers)
+        return self.realtime.budget_us or 0 if self.realtime.fifo and emulators else 0
 
     def _interfaces(self, node: str, ports: dict[str, tuple[Any, ...]]) -> tuple[InterfacePlan, ...]:
         return tuple(
@@ -199,8 +198,8 @@ class _Resolver:
                 # A spin without SCHED_FIFO only uses up the time that the scheduler gives.
                 "spin_us": round(common.spin * 1e6, 3) if self.priority else 0,
                 "timer_slack_ns": round(common.timer_slack * 1e9),
-                # The kernel stops a real-time thread that uses up its part; a netbox that knows it steps back before.
-                "runtime_us": None if self.realtime.budget_us is None else self._runtime_us(),
+                # The kernel stops real-time threads that use up their budget; a netbox that knows it steps back before.
+                "runtime_us": None if self.realtime.budget_us is None else self._budget_us(),
                 "period_us": REALTIME_PERIOD_US,
                 **({"io_core": self.cores.io_cores[name]} if name in self.cores.io_cores else {}),
             },
@@ -262,10 +261,9 @@ class _Resolver:
             return [f"netboxes and routers run without real-time priority, and will be late more often: {self.realtime.reason}"]
         if self.realtime.budget_us is None:
             return []
-        share = self._runtime_us() / 1e6
         return [
-            f"each of the {emulators} netboxes and routers may use {share:.0%} of its core at real-time priority: "
-            "the kernel's budget is shared among them; one that needs more is held up"
+            f"netboxes and routers may use {self._budget_us() / 1e6:.0%} of each core at real-time priority, those on one core "
+            "together: the kernel grants no more, and holds them up when they need more"
         ]
 
     def _mtu_notes(self) -> list[str]:

@@ -11,8 +11,8 @@ from testbed.containers import Container, HostFacts
 from testbed.plan import InterfacePlan, NodePlan
 
 GOLDEN = Path(__file__).parent / "golden"
-V1 = HostFacts(cgroup_version=1, memory_nodes="0", realtime_budgets=True, apparmor=False)
-V2 = HostFacts(cgroup_version=2, memory_nodes="0-1", realtime_budgets=False, apparmor=True)
+V1 = HostFacts(cgroup_version=1, memory_nodes="0", apparmor=False)
+V2 = HostFacts(cgroup_version=2, memory_nodes="0-1", apparmor=True)
 
 NETBOX = NodePlan(
     name="field",
@@ -24,11 +24,8 @@ NETBOX = NodePlan(
     interfaces=(InterfacePlan("responder", "fr1-field", "02:00:00:00:00:01"),),
     capabilities=("net_raw", "CAP_SYS_NICE"),
     realtime_priority=50,
-    realtime_runtime_us=300_000,
 )
-HOST = replace(
-    NETBOX, name="fr1", kind="host", cores=(0, 1), command=("sleep", "infinity"), capabilities=(), realtime_runtime_us=0
-)
+HOST = replace(NETBOX, name="fr1", kind="host", cores=(0, 1), command=("sleep", "infinity"), capabilities=(), realtime_priority=0)
 
 
 @pytest.mark.parametrize(("file", "node", "host"), [("netbox-cgroup-v1", NETBOX, V1), ("host-cgroup-v2", HOST, V2)])
@@ -39,14 +36,16 @@ def test_the_configuration_of_a_container_is_as_in_the_golden_file(
     monkeypatch.setattr(rootfs, "ETC_MOUNTS", ())
     lab = Path("/var/lib/netboxit/labs/emergency")
     container = Container(node.container, lab / "containers", lab / "nodes" / node.name)
-    text = containers.configuration(node, "emergency", container, lab / "root", host)
+    memory = {one.name: Path("/dev/shm/netboxit/emergency", one.wire) for one in node.interfaces if node is NETBOX}
+    group = Path("/sys/fs/cgroup/cpu/nbx-emergency.realtime")
+    text = containers.configuration(node, "emergency", container, lab / "root", host, memory=memory, realtime_group=group)
     assert text == (GOLDEN / f"{file}.conf").read_text()
 
 
 def test_real_time_service_is_not_asked_for_where_the_kernel_does_not_ration_it() -> None:
     container = Container(NETBOX.container, Path("/l/containers"), Path("/l/nodes/field"))
-    text = containers.configuration(NETBOX, "emergency", container, Path("/l/root"), replace(V1, realtime_budgets=False))
-    assert "rt_runtime" not in text
+    text = containers.configuration(NETBOX, "emergency", container, Path("/l/root"), V1)
+    assert "hook" not in text
 
 
 def test_a_program_attached_to_a_node_gets_only_the_environment_of_nodes_and_its_own() -> None:

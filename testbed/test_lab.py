@@ -19,6 +19,7 @@ from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 from testbed import cores, namespaces, rootfs, state, wires
 from testbed.conftest import PlanPair
 from testbed.containers import ContainerFailed
+from testbed.cores import GroupFailed
 from testbed.lab import Lab, NodeFailed, NoSuchNode
 from testbed.namespaces import NamespaceFailed
 from testbed.plan import Plan, RoutePlan
@@ -137,26 +138,28 @@ def test_a_node_runs_on_its_cores_only(plan_pair: PlanPair) -> None:
         assert f"Cpus_allowed_list:\t{core}\n" in lab.run("left", ["cat", "/proc/self/status"]).stdout
 
 
-def test_a_node_with_a_real_time_budget_gets_sched_fifo_and_one_without_does_not(plan_pair: PlanPair) -> None:
+def test_emulators_get_sched_fifo_together_within_one_budget_and_hosts_do_not(plan_pair: PlanPair) -> None:
     support = cores.realtime_support()
     if not support.fifo:
         pytest.skip(support.reason)
-    plan = plan_pair(capabilities=("sys_nice",))
-    share = 0 if support.budget_us is None else support.budget_us // 4
+    tried = "chrt -f 50 true && touch /run/netboxit/granted; exec sleep infinity"
+    plan = plan_pair(capabilities=("sys_nice",), right=("sh", "-c", tried))
     left, right = plan.nodes
-    with Lab.up(replace(plan, nodes=(replace(left, realtime_priority=50, realtime_runtime_us=share), right))) as lab:
-        assert lab.run("left", ["chrt", "-f", "50", "true"]).returncode == 0
+    nodes = (replace(left, command=right.command), replace(right, realtime_priority=50))
+    with Lab.up(replace(plan, nodes=nodes, realtime_budget_us=support.budget_us or 0)) as lab:
+        until((lab.node_folder("right") / "granted").exists)
         if support.budget_us is not None:
-            assert lab.run("right", ["chrt", "-f", "50", "true"]).returncode != 0
+            group = cores.group_folder("cpu", f"nbx-{lab.name}.realtime")
+            assert set(map(int, (group / "cgroup.procs").read_text().split())) == cores.processes(right.container)
+            until(lambda: any("sleep" in Path(f"/proc/{one}/cmdline").read_text() for one in cores.processes(left.container)))
+            assert not (lab.node_folder("left") / "granted").exists()
 
 
 def test_more_real_time_than_the_kernel_has_is_refused_with_its_answer_and_undone(plan_pair: PlanPair) -> None:
     if cores.realtime_budget_us() is None:
         pytest.skip("this kernel does not ration real-time service")
-    plan = plan_pair()
-    greedy = tuple(replace(node, realtime_runtime_us=600_000) for node in plan.nodes)
-    with pytest.raises(ContainerFailed, match=r"did not start[\s\S]*rt_runtime_us"):
-        Lab.up(replace(plan, nodes=greedy))
+    with pytest.raises(GroupFailed, match=r"does not grant cpu\\.rt_runtime_us = 1000000"):
+        Lab.up(replace(plan_pair(), realtime_budget_us=1_000_000))
 
 
 def test_a_node_whose_process_is_killed_is_reported_dead_and_the_lab_still_goes_down(plan_pair: PlanPair) -> None:

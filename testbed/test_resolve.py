@@ -122,18 +122,20 @@ def test_a_duration_replaces_that_of_all_traffic() -> None:
         plan_of(duration_s=float("nan"))
 
 
-def test_the_real_time_budget_is_shared_among_the_emulators_on_the_whole() -> None:
+def test_the_emulators_of_a_core_have_its_whole_real_time_budget_together_and_hosts_none() -> None:
     plan = plan_of()
-    emulators = [node for node in plan.nodes if node.kind != "host"]
-    assert sum(node.realtime_runtime_us for node in emulators) <= 950_000
-    assert {node.realtime_priority for node in emulators} == {50}
-    assert {(node.realtime_priority, node.realtime_runtime_us) for node in plan.nodes if node.kind == "host"} == {(0, 0)}
-    assert any("24% of its core" in note for note in plan.notes)
+    assert plan.realtime_budget_us == 950_000
+    assert {value["runtime_us"] for value in netbox_values(plan, "realtime").values()} == {950_000}
+    assert {node.name: node.realtime_priority for node in plan.nodes} == dict.fromkeys(("fr1", "eoc"), 0) | dict.fromkeys(
+        ("field", "longhaul", "backhaul", "meoc"), 50
+    )
+    assert any("95% of each core" in note for note in plan.notes)
 
 
 def test_without_a_budget_none_is_dealt_out() -> None:
     plan = plan_of(realtime=RealtimeSupport(True, None, "no budgets"))
-    assert {node.realtime_runtime_us for node in plan.nodes} == {0}
+    assert plan.realtime_budget_us == 0
+    assert {value["runtime_us"] for value in netbox_values(plan, "realtime").values()} == {None}
     assert plan.node("field").realtime_priority == 50
 
 
