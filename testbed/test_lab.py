@@ -158,7 +158,7 @@ def test_emulators_get_sched_fifo_together_within_one_budget_and_hosts_do_not(pl
 def test_more_real_time_than_the_kernel_has_is_refused_with_its_answer_and_undone(plan_pair: PlanPair) -> None:
     if cores.realtime_budget_us() is None:
         pytest.skip("this kernel does not ration real-time service")
-    with pytest.raises(GroupFailed, match=r"does not grant cpu\\.rt_runtime_us = 1000000"):
+    with pytest.raises(GroupFailed, match=r"does not grant cpu\.rt_runtime_us = 1000000"):
         Lab.up(replace(plan_pair(), realtime_budget_us=1_000_000))
 
 
