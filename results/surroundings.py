@@ -93,7 +93,8 @@ def _topology(path: Path) -> Mapping[str, Any]:
 
 def _scheduling(node: Mapping[str, Any]) -> str:
     scheduler = node["netbox"]["scheduler"]
-    return f"{node['name']} {scheduler['policy']} {scheduler['priority']}, spins {scheduler['spin_us']} µs"
+    core = "core kept awake" if node.get("awake") else "core may sleep"
+    return f"{node['name']} {scheduler['policy']} {scheduler['priority']}, spins {scheduler['spin_us']} µs, {core}"
 
 
 def _offloads(found: Mapping[str, Any] | None) -> str | None:

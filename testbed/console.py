@@ -201,7 +201,7 @@ def _print_lab(status: Mapping[str, Any]) -> None:
     for node in status["nodes"]:
         state = "[green]runs[/]" if node["alive"] else "[red]ended[/]"
         addresses = " ".join(node["addresses"])
-        table.add_row(node["name"], node["kind"], state, _cores(node["cores"]), addresses, _netbox(node["netbox"]))
+        table.add_row(node["name"], node["kind"], state, _cores(node["cores"], node["awake"]), addresses, _netbox(node["netbox"]))
     _out.print(table)
     if status["wires"]:
         _print_wires(status["wires"])
@@ -234,8 +234,8 @@ def _print_notes(notes: Sequence[str]) -> None:
         _out.print(f"note: {note}", markup=False)
 
 
-def _cores(cores: Sequence[int]) -> str:
-    return ",".join(map(str, cores))
+def _cores(cores: Sequence[int], awake: bool = False) -> str:
+    return f"{','.join(map(str, cores))}{', kept awake' if awake else ''}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -9,10 +9,11 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+from testbed import awake
 from testbed.errors import NetBoxITError
 from testbed.plan import RealtimeSupport
 
@@ -67,6 +68,10 @@ def memory_nodes() -> str:
 
 def realtime_support() -> RealtimeSupport:
     """Tries SCHED_FIFO in a throw-away control group, and says how much CPU time the kernel has left to grant."""
+    return replace(_fifo_support(), keep_awake=all(map(awake.possible, available_cores())))
+
+
+def _fifo_support() -> RealtimeSupport:
     budget = realtime_budget_us()
     if budget is not None and budget <= 0:
         return RealtimeSupport(

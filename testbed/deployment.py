@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from testbed import containers, cores, namespaces, rings, rootfs, state, wires
+from testbed import awake, containers, cores, namespaces, rings, rootfs, state, wires
 from testbed.containers import Container
 from testbed.interruption import HeldBack
 from testbed.ledger import Ledger, Record
@@ -58,6 +58,7 @@ class _Deployment:
         self._make_namespaces()
         self._make_veth_wires()
         self._make_memory_wires()
+        self._keep_cores_awake()
         self._progress("containers")
         self._make_realtime_group()
         self._start_containers()
@@ -131,6 +132,11 @@ class _Deployment:
             self._ledger.add(Record("realtime group", self._realtime_group))
             cores.make_realtime_group(self._realtime_group, self._plan.realtime_budget_us)
 
+    def _keep_cores_awake(self) -> None:
+        self._ledger.add(*(Record("awake core", str(core)) for core in self._plan.awake_cores))
+        for core in self._plan.awake_cores:
+            awake.hold(core, self._folder)
+
     def _start_containers(self) -> None:
         self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in self._plan.nodes))
         monitors = [(self._container(node), containers.start(self._container(node), node.command)) for node in self._plan.nodes]
@@ -153,6 +159,10 @@ def _undo(folder: Path) -> None:
         for record in records:
             wires.delete(record.details["namespace"], record.details["interface"])
 
+    def release_cores(records: list[Record]) -> None:
+        for record in records:
+            awake.release(int(record.name), folder)
+
     def remove_rings(records: list[Record]) -> None:
         for record in records:
             rings.delete(record.details["lab"], record.name)
@@ -170,6 +180,7 @@ def _undo(folder: Path) -> None:
     undoers = {
         "container": remove_containers,
         "realtime group": remove_groups,
+        "awake core": release_cores,
         "rings": remove_rings,
         "wire": remove_wires,
         "namespace": remove_namespaces,

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from testbed import containers, deployment, namespaces, processes, routers, state
+from testbed import awake, containers, deployment, namespaces, processes, routers, state
 from testbed.containers import Container
 from testbed.control import Control, ControlFailed, short_path
 from testbed.deployment import Progress
@@ -198,6 +198,7 @@ class Lab:
                 "kind": node.kind,
                 "alive": alive[node.name],
                 "cores": list(node.cores),
+                "awake": all(map(awake.is_awake, node.cores)),
                 "addresses": [address for interface in node.interfaces for address in interface.addresses],
                 "netbox": self._netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
             }

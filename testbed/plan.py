@@ -25,6 +25,8 @@ class RealtimeSupport:
     budget_us: int | None
     #: Why not, or how: one line for the user.
     reason: str
+    #: Cores can be kept from halting (`testbed.awake`).
+    keep_awake: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ class Plan:
     #: Lateness limit in seconds and what to do beyond it ("mark" or "abort").
     lateness_limit_s: float
     lateness_policy: Literal["mark", "abort"]
+    #: Cores that do not halt while the lab is up.
+    awake_cores: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()
     #: CPU time in real-time classes that the emulators may take on each core, those of one core together, in microseconds a
     #: second; 0 where the kernel does not ration it (it does on cgroup v1 with RT group scheduling) or grants none.

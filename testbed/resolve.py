@@ -93,7 +93,8 @@ class _Resolver:
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,
             realtime_budget_us=self._budget_us(),
-            notes=(*self.cores.notes, *self._realtime_notes(), *self._mtu_notes()),
+            awake_cores=self._awake_cores(),
+            notes=(*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self._mtu_notes()),
         )
 
     def _host(self, name: str, host: Host) -> NodePlan:
@@ -265,6 +266,17 @@ class _Resolver:
             f"netboxes and routers may use {self._budget_us() / 1e6:.0%} of each core at real-time priority, those on one core "
             "together: the kernel grants no more, and holds them up when they need more"
         ]
+
+    def _awake_cores(self) -> tuple[int, ...]:
+        """Those of all netboxes: a router has no clock to be late by."""
+        if not (self.topology.realtime.keep_awake and self.realtime.keep_awake):
+            return ()
+        return tuple(sorted({core for netbox in self.topology.netboxes for core in self.cores.cores[netbox]}))
+
+    def _awake_notes(self) -> list[str]:
+        if not self.topology.realtime.keep_awake or self.realtime.keep_awake:
+            return []
+        return ["the netboxes' cores cannot be kept awake and will be late more often; `netboxit doctor` says why"]
 
     def _mtu_notes(self) -> list[str]:
         small = {str(end): mtu for end, mtu in self.mtu.items() if mtu < MTU and end.node not in self.topology.netboxes}

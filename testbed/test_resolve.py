@@ -21,7 +21,7 @@ from testbed.topology_file import load
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
 GOLDEN = Path(__file__).parent / "golden" / "emergency-plan.json"
-GRANTED = RealtimeSupport(True, 950_000, "SCHED_FIFO works")
+GRANTED = RealtimeSupport(True, 950_000, "SCHED_FIFO works", keep_awake=True)
 
 
 def plan_of(path: Path = EMERGENCY, *, realtime: RealtimeSupport = GRANTED, **options: Any) -> Plan:
@@ -130,6 +130,16 @@ def test_the_emulators_of_a_core_have_its_whole_real_time_budget_together_and_ho
         ("field", "longhaul", "backhaul", "meoc"), 50
     )
     assert any("95% of each core" in note for note in plan.notes)
+
+
+def test_the_cores_of_netboxes_are_kept_awake_where_the_file_asks_for_it_and_the_host_can(tmp_path: Path) -> None:
+    assert plan_of(cores=(0, 1, 2, 3, 4)).awake_cores == (1, 2, 3)
+    unable = plan_of(realtime=RealtimeSupport(True, None, "no budgets"))
+    assert unable.awake_cores == ()
+    assert any("cannot be kept awake" in note for note in unable.notes)
+    file = tmp_path / "quiet.yaml"
+    file.write_text(EMERGENCY.read_text().replace(", keep_awake: true", ""))
+    assert plan_of(file).awake_cores == ()
 
 
 def test_without_a_budget_none_is_dealt_out() -> None:

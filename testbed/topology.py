@@ -61,6 +61,10 @@ class Realtime(Section):
     timer_slack: Annotated[float, Quantity(TIME, 1e-9, 1e-3)] = Field(
         1e-9, description="How much later than asked the kernel may wake a netbox to save wake-ups (PR_SET_TIMERSLACK)."
     )
+    keep_awake: bool = Field(
+        False,
+        description="Keep the netboxes' cores from halting when idle (PM QoS): less late, at full power while the lab is up.",
+    )
 
 
 class RealtimeOfNetbox(Section):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 from testbed import cores, state
 
@@ -23,6 +24,7 @@ def traces(folder: Path) -> dict[str, set[str]]:
         "groups": {str(group) for group in groups if ours in group.name or group.name.startswith("lxc")},
         "processes": {line for line in command_lines() if str(folder) in line},
         "locks": {str(entry) for entry in Path("/run/lxc/lock").rglob("*") if str(folder) in str(entry)},
+        "awake cores": {unquote(entry.name) for entry in Path("/run/netboxit/awake").rglob(f"*{quote(str(folder), safe='')}*")},
         "labs": set(state.lab_names()),
     }
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed import cores
+from testbed import awake, cores
 from testbed.probes.finding import Finding
 
 _CPUS = Path("/sys/devices/system/cpu")
@@ -28,6 +28,7 @@ def probe() -> Iterator[Finding]:
     yield threads()
     yield interrupts()
     yield frequency()
+    yield idling()
     yield steal()
 
 
@@ -104,6 +105,16 @@ def frequency() -> Finding:
     return Finding(
         "frequency governor", "yes" if steady else "partly", ", ".join(sorted(governors)), "steady speed of a core", remedy
     )
+
+
+def idling() -> Finding:
+    """Whether a lab can keep a core from halting (`realtime: keep_awake`)."""
+    able = all(map(awake.possible, cores.available_cores()))
+    driver = _CPUS / "cpuidle/current_driver"
+    halts = driver.read_text().strip() if driver.exists() else "none"
+    found = f"{'cores can be kept awake' if able else 'no writable pm_qos_resume_latency_us'}; idle driver {halts}"
+    remedy = "be root, on a kernel with CPU_IDLE and PM; or boot with idle=poll"
+    return Finding("idle cores", "yes" if able else "no", found, "wake-up takes tens of microseconds and more", remedy)
 
 
 def steal() -> Finding:
