@@ -20,7 +20,8 @@ FOLDER = Path("/dev/shm/netboxit")
 CAPACITY_BYTES = 4 << 20
 
 _MAGIC = b"NBXRING1"
-_HEADER_BYTES = 4096
+#: Indices and counters of a ring, before its data.
+HEADER_BYTES = 4096
 _RINGS = ("left-to-right.ring", "right-to-left.ring")
 _BELLS = ("left.bell", "right.bell")
 
@@ -80,7 +81,7 @@ def _make_ring(file: Path, capacity: int) -> None:
     """An empty ring, with memory behind all of it. For its owner alone: containers of today run as root."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        os.posix_fallocate(descriptor, 0, _HEADER_BYTES + capacity)
+        os.posix_fallocate(descriptor, 0, HEADER_BYTES + capacity)
         os.pwrite(descriptor, _MAGIC + struct.pack("<Q", capacity), 0)
     finally:
         os.close(descriptor)

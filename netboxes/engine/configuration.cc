@@ -78,8 +78,8 @@ PortConfiguration ReadPort(Section port, ClockKind clock)
 StationConfiguration ReadStation(const Json& json, const std::string& path, ClockKind clock)
 {
     Section station(json, path);
-    StationConfiguration result{
-        station.Text("name"), ReadPort(Section(station.At("port"), station.Path("port")), clock)};
+    StationConfiguration result{station.Text("name"),
+                                ReadPort(Section(station.At("port"), station.Path("port")), clock)};
     station.Finish();
     return result;
 }

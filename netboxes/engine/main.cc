@@ -78,7 +78,8 @@ int RunVirtual(const Configuration& configuration, EventQueue& events)
     EndSignal end;
     VirtualClock clock(events);
     const auto netbox = FromConfiguration(
-        [&] { return std::make_unique<Netbox>(configuration, OpenPorts(configuration, end), events, clock); });
+        [&]
+        { return std::make_unique<Netbox>(configuration, OpenPorts(configuration, end), events, clock); });
     ScheduleChanges(configuration, netbox->TheSegment());
     const auto loop = FromConfiguration(
         [&] { return std::make_unique<VirtualLoop>(configuration, *netbox, events, clock, end); });
@@ -92,7 +93,8 @@ int RunReal(const Configuration& configuration, EventQueue& events)
     EndSignal end;
     RealClock clock;
     const auto netbox = FromConfiguration(
-        [&] { return std::make_unique<Netbox>(configuration, OpenPorts(configuration, end), events, clock); });
+        [&]
+        { return std::make_unique<Netbox>(configuration, OpenPorts(configuration, end), events, clock); });
     ScheduleChanges(configuration, netbox->TheSegment());
     const auto loop = FromConfiguration(
         [&] { return std::make_unique<RealLoop>(configuration, *netbox, events, clock, end); });

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 
 #include <array>
+#include <utility>
 
 namespace netboxit
 {
@@ -40,7 +41,7 @@ MemoryWire::MemoryWire(const std::string& subject, const std::string& folder, Wi
 
 void MemoryWire::EndWait()
 {
-    if (m_incoming.Wake())
+    if (std::exchange(m_waiting, false) && m_incoming.Wake())
     {
         Silence();
     }

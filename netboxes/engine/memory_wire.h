@@ -38,6 +38,11 @@ class MemoryWire
         return m_incoming;
     }
 
+    const RingWriter& Outgoing() const
+    {
+        return m_outgoing;
+    }
+
     /// Becomes readable when a frame comes between BeginWait() and EndWait().
     int Descriptor() const
     {
@@ -47,7 +52,8 @@ class MemoryWire
     /// False when a frame is here already.
     bool BeginWait()
     {
-        return m_incoming.Sleep();
+        m_waiting = m_incoming.Sleep();
+        return m_waiting;
     }
 
     void EndWait();
@@ -63,6 +69,7 @@ class MemoryWire
     netboxit::Descriptor m_farBell;
     RingReader m_incoming;
     RingWriter m_outgoing;
+    bool m_waiting{false};
 };
 
 } // namespace netboxit

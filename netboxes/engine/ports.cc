@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ports.h"
 
+#include "memory_port.h"
 #include "packet_port.h"
 #include "pcapng_port.h"
 
@@ -23,8 +24,9 @@ std::unique_ptr<Port> OpenPort(const std::string& name, const PortConfiguration&
     case PortKind::Packet:
         return std::make_unique<PacketPort>(name, port.interface, port.mtu, PATIENCE, end);
     case PortKind::Xdp:
-    case PortKind::Memory:
         throw BadConfiguration("port " + name + ": ports of this kind are not built yet");
+    case PortKind::Memory:
+        return std::make_unique<MemoryPort>(name, port.wire, port.end, mtu);
     case PortKind::Pcapng:
         return std::make_unique<PcapngPort>(name, port.input, port.output, mtu);
     }

@@ -184,8 +184,19 @@ bool RealLoop::SpinUntil(std::int64_t time)
 
 bool RealLoop::Poll(std::int64_t timeout)
 {
-    const timespec time{timeout / SECOND, timeout % SECOND};
-    return ::ppoll(m_polled.data(), m_polled.size(), &time, nullptr) > 0;
+    bool here = false;
+    for (std::size_t i = 1; i < m_portsPolled && !here; ++i)
+    {
+        auto& port = *m_netbox.Ports()[i - 1];
+        here = m_polled[i].fd >= 0 && (timeout > 0 ? !port.BeginWait() : port.HasFrames());
+    }
+    const timespec time{here ? 0 : timeout / SECOND, here ? 0 : timeout % SECOND};
+    const bool found = ::ppoll(m_polled.data(), m_polled.size(), &time, nullptr) > 0;
+    for (const auto& port : m_netbox.Ports())
+    {
+        port->EndWait();
+    }
+    return found || here;
 }
 
 void RealLoop::CollectDescriptors()
@@ -212,7 +223,7 @@ void RealLoop::Serve()
     m_ended = m_polled[0].revents != 0 && m_end.HasCome();
     for (std::size_t i = 1; i < m_portsPolled; ++i)
     {
-        if (m_polled[i].revents != 0)
+        if (m_polled[i].revents != 0 || (m_polled[i].fd >= 0 && m_netbox.Ports()[i - 1]->HasFrames()))
         {
             Receive(static_cast<StationId>(i - 1));
         }

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netboxes.engine.virtual import BROADCAST, ethernet, mac, program, udp, vlan
+from netboxes.engine.real import DEADLINE_S, RunningNetbox, running_netbox, wait_for
+from netboxes.engine.virtual import BROADCAST, ethernet, mac, udp, vlan
 from results import records
 from testbed import namespaces
 
 pytestmark = pytest.mark.lab
 
 DELAY = 0.02
-DEADLINE_S = 10.0
 ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 0x0003, 263, 23
 
 
@@ -79,61 +79,12 @@ def lab() -> Iterator[Lab]:
         yield Lab(hosts, netbox)
 
 
-@dataclass
-class RunningNetbox:
-    process: subprocess.Popen[str]
-    folder: Path
-
-    def call(self, method: str, **params: Any) -> Any:
-        return self.ask(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))["result"]
-
-    def ask(self, line: str) -> Any:
-        with self.connect() as client:
-            client.sendall(line.encode() + b"\n")
-            return json.loads(client.makefile().readline())
-
-    def connect(self) -> socket.socket:
-        client = socket.socket(socket.AF_UNIX)
-        client.settimeout(DEADLINE_S)
-        client.connect(str(self.folder / "control.sock"))
-        return client
-
-    def end(self) -> dict[str, Any]:
-        """End it politely; its statistics."""
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(DEADLINE_S) == 0
-        statistics: dict[str, Any] = json.loads((self.folder / "statistics.json").read_text())
-        return statistics
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.01)
-
-
 @contextmanager
 def netbox(lab: Lab, folder: Path, **changes: Any) -> Iterator[RunningNetbox]:
-    configuration = {
-        "name": "x",
-        "technology": "loopwire",
-        "clock": "real",
-        "stations": [{"name": port, "port": {"kind": "packet", "interface": port}} for port in "ab"],
-        "parameters": {"delay": DELAY},
-        "control": str(folder / "control.sock"),
-        "records": str(folder / "frames.bin"),
-        "statistics": str(folder / "statistics.json"),
-        **changes,
-    }
-    (folder / "netbox.json").write_text(json.dumps(configuration))
-    command = ["ip", "netns", "exec", lab.netbox, str(program("loopwire")), str(folder / "netbox.json")]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    try:
-        yield RunningNetbox(process, folder)
-    finally:
-        process.kill()
-        process.communicate()
+    stations = [{"name": port, "port": {"kind": "packet", "interface": port}} for port in "ab"]
+    settings = {"stations": stations, "parameters": {"delay": DELAY}, **changes}
+    with running_netbox(folder, "loopwire", inside=("ip", "netns", "exec", lab.netbox), **settings) as running:
+        yield running
 
 
 @contextmanager
