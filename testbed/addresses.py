@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from ipaddress import (
     IPv4Address,
     IPv4Interface,
@@ -31,6 +32,9 @@ PRIVATE = tuple(
         *("fc00::/7", "2001:db8::/32", "3fff::/20"),
     )
 )
+
+
+_MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 
 def parse_interface(text: object) -> Interface:
@@ -64,6 +68,21 @@ def parse_address(text: object) -> Address:
     except ValueError:
         hint = "; leave the prefix length out" if "/" in str(text) else "; write it like 10.0.0.1 or fd00::1"
         raise ValueError(f"{str(text)!r} is not an IP address{hint}") from None
+
+
+def parse_ipv4(text: object) -> IPv4Address:
+    """An IPv4 address alone. Raises ValueError."""
+    address = parse_address(text)
+    if not isinstance(address, IPv4Address):
+        raise ValueError(f"{text} is not an IPv4 address; write one like 10.0.0.1")
+    return address
+
+
+def parse_mac(text: object) -> str:
+    """A MAC address, in small letters. Raises ValueError."""
+    if not isinstance(text, str) or not _MAC.fullmatch(text.lower()):
+        raise ValueError(f"{text!r} is not a MAC address; write it like 02:00:00:00:01:00")
+    return text.lower()
 
 
 def parse_network(text: object) -> str:
@@ -112,3 +131,5 @@ _as_text = PlainSerializer(lambda found: [str(item) for item in found], return_t
 Addresses = Annotated[tuple[Any, ...], BeforeValidator(_interfaces), _as_text, _one_or_list("10.0.0.1/24")]
 Gateways = Annotated[tuple[Any, ...], BeforeValidator(_gateways), _as_text, _one_or_list("10.0.0.1")]
 NetworkText = Annotated[str, BeforeValidator(parse_network)]
+Ipv4 = Annotated[IPv4Address, BeforeValidator(parse_ipv4), PlainSerializer(str)]
+Mac = Annotated[str, BeforeValidator(parse_mac)]

@@ -65,6 +65,8 @@ class Dimension:
 
 LENGTH = Dimension("length", {"m": 1.0, "km": 1e3, "cm": 1e-2})
 TIME = Dimension("time", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0, "h": 3600.0})
+#: Packets a second.
+PACKET_RATE = Dimension("packet rate", {"pps": 1.0, "kpps": 1e3, "Mpps": 1e6})
 RATE = Dimension("rate", {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9})
 FREQUENCY = Dimension("frequency", {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9})
 SIZE = Dimension("size", {"B": 1.0, "kB": 1e3, "MB": 1e6, "KiB": 1024.0, "MiB": 1024.0**2})

@@ -47,6 +47,8 @@ _BY_VALIDATOR: dict[object, str] = {
     addresses._interfaces: "address/length, or a list",
     addresses._gateways: "address, or a list",
     addresses.parse_network: "network",
+    addresses.parse_ipv4: "IPv4 address",
+    addresses.parse_mac: "MAC address",
     traffic_class._dscps: "DSCP, or a list",
     traffic_class._protocol: "name or number",
     traffic_class._port_ranges: "port or range, or a list",

@@ -6,6 +6,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace netboxit
 {
@@ -131,7 +132,7 @@ bool Netbox::Emit(StationId station, Bytes frame)
     {
         return false;
     }
-    std::ranges::copy(frame, slot->room.begin());
+    std::memcpy(slot->room.data(), frame.data(), frame.size());
     slot->bytes = slot->room.first(frame.size());
     slot->from = station;
     const auto now = m_events.NowNs();
