@@ -141,7 +141,11 @@ def run(
     file: Topology,
     duration: Annotated[
         str | None,
-        typer.Option("--duration", metavar="TIME", help="Of the traffic, say '20 s' or '2 min'; a bare number is seconds."),
+        typer.Option(
+            "--duration",
+            metavar="TIME",
+            help="Of the traffic, or of a run without any; say '20 s' or '2 min', a bare number is seconds.",
+        ),
     ] = None,
     name: LabName = None,
     results: Annotated[

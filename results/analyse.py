@@ -18,6 +18,7 @@ from results import frames, metrics, verdict, video, voice
 from results.report import write_report
 from results.run_folder import Measured, RunFolder
 from results.statistics import Values, summary
+from results.timekeeping import timekeeping
 from results.way import Way, find_way
 
 
@@ -55,7 +56,8 @@ def _metrics(run: RunFolder, measured: list[Measured]) -> dict[str, Any]:
     counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
     # What is missing after a failure is its consequence: telling it too would hide the cause.
     failures = [run.failure] if run.failure else run.absent
-    judged = verdict.judge(run.plan, failures, counted, run.capture_counts, flows, environment)
+    netboxes = timekeeping(run.plan, counted, environment)
+    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment)
     return {
         "lab": run.plan["lab"],
         "verdict": judged.to_json(),
@@ -67,6 +69,7 @@ def _metrics(run: RunFolder, measured: list[Measured]) -> dict[str, Any]:
             _joined(metrics.overhead_us(one.way, one.rows, routers=False) for one in measured)
         ),
         "lateness_us": {name: metrics.lateness_us(one) for name, one in counted.items()},
+        "netboxes": netboxes,
         "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
         "voice": voices,
         "video": videos,

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -96,8 +96,8 @@ def histogram(values: Values, label: str, colour: str = "#009E73") -> str:
 
 
 @rc_context(_STYLE)
-def lateness(netboxes: Mapping[str, Mapping[str, Any]], limit_us: float) -> str:
-    """Percentiles of lateness of departing frames (solid) and of events (dashed), per netbox, with the limit."""
+def lateness(netboxes: Mapping[str, Mapping[str, Any]], limits_us: Iterable[float]) -> str:
+    """Percentiles of lateness of departing frames (solid) and of events (dashed), per netbox, with the limits."""
     levels = ("p50", "p90", "p99", "p99_9", "max")
     figure, (axis,) = _figure(1, 2.9)
     for colour, (name, values) in zip(_PALETTE, netboxes.items(), strict=False):
@@ -105,8 +105,9 @@ def lateness(netboxes: Mapping[str, Mapping[str, Any]], limit_us: float) -> str:
             shown = [(at, max(part[level], 0.1)) for at, level in enumerate(levels) if part.get(level) is not None]
             if shown:
                 axis.plot(*zip(*shown, strict=True), line, marker="o", markersize=4, color=colour, label=f"{name}, {kind}")
-    axis.axhline(limit_us, color="#c0392b", linewidth=1, linestyle=":")
-    axis.annotate("limit", (len(levels) - 1, limit_us), xytext=(0, 3), textcoords="offset points", color="#c0392b", ha="right")
+    for limit in limits_us:
+        axis.axhline(limit, color="#c0392b", linewidth=1, linestyle=":")
+        axis.annotate("limit", (len(levels) - 1, limit), xytext=(0, 3), textcoords="offset points", color="#c0392b", ha="right")
     axis.set(yscale="log", ylabel="lateness (µs)", xticks=range(len(levels)), xticklabels=["p50", "p90", "p99", "p99.9", "max"])
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return _svg(figure)

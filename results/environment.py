@@ -51,20 +51,37 @@ def environment() -> dict[str, Any]:
     }
 
 
-def cpu_times() -> dict[str, int]:
-    """Clock ticks of all cores since boot (proc(5)): in all, idle, and taken by other guests of this machine ("steal")."""
-    ticks = [int(value) for value in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
-    return {"all": sum(ticks[:8]), "idle": ticks[3] + ticks[4], "steal": ticks[7]}
+#: Clock ticks since boot by core, and of all cores under "all".
+CpuTimes = dict[str, dict[str, int]]
 
 
-def steal_ratio(before: Mapping[str, int], after: Mapping[str, int]) -> float | None:
-    """The share of the machine's time that other guests took between two readings."""
+def cpu_times() -> CpuTimes:
+    """Ticks of each core (proc(5)): in all, idle, and taken by other guests of this machine ("steal")."""
+    found: CpuTimes = {}
+    for line in Path("/proc/stat").read_text().splitlines():
+        name, *values = line.split()
+        if name.startswith("cpu"):
+            ticks = list(map(int, values))
+            found[name.removeprefix("cpu") or "all"] = {"all": sum(ticks[:8]), "idle": ticks[3] + ticks[4], "steal": ticks[7]}
+    return found
+
+
+def steal_ratios(before: CpuTimes, after: CpuTimes) -> dict[str, float | None]:
+    """The share of time that other guests took between two readings, of each core and of all."""
+    return {name: _steal_ratio(before[name], after[name]) for name in before.keys() & after.keys()}
+
+
+def _steal_ratio(before: Mapping[str, int], after: Mapping[str, int]) -> float | None:
     whole = after["all"] - before["all"]
     return (after["steal"] - before["steal"]) / whole if whole > 0 else None
 
 
-def lab_environment(plan: Plan, status: Mapping[str, Any], before: Mapping[str, int]) -> dict[str, Any]:
-    """For lab.json: the lab's status, what offloads its interfaces really have, and the time stolen since `before` was read."""
+def lab_environment(plan: Plan, status: Mapping[str, Any], before: CpuTimes, began_s: Mapping[str, float]) -> dict[str, Any]:
+    """For lab.json: the lab's status, what offloads its interfaces really have, and the time stolen since `before` was read.
+
+    `began_s` is the simulated time of each netbox at which the traffic began.
+    """
+    stolen = steal_ratios(before, cpu_times())
     return {
         "nodes": status["nodes"],
         "offloads": {
@@ -72,7 +89,9 @@ def lab_environment(plan: Plan, status: Mapping[str, Any], before: Mapping[str, 
             for node in plan.nodes
             for one in plan.kernel_interfaces(node)
         },
-        "steal_ratio": steal_ratio(before, cpu_times()),
+        "steal_ratio": stolen.pop("all"),
+        "steal_by_core": stolen,
+        "began_s": dict(began_s),
     }
 
 

@@ -19,6 +19,8 @@ from results.statistics import Values
 from results.surroundings import describe, network_words, table_of_files
 
 _TEMPLATE = "report.html.j2"
+#: Of each netbox; metrics.json has more.
+_MISSES_SHOWN = 10
 
 
 def write_report(run: RunFolder, measured: list[Measured], found: dict[str, Any]) -> None:
@@ -55,7 +57,11 @@ def _context(run: RunFolder, measured: list[Measured], found: dict[str, Any]) ->
         "overhead_without_routers": found["overhead_without_routers_us"],
         "overhead_chart": charts.histogram(overhead, "time outside of the netboxes (µs)") if overhead.size else None,
         "lateness": found["lateness_us"],
-        "lateness_chart": charts.lateness(found["lateness_us"], found["lateness_limit_us"]) if found["lateness_us"] else None,
+        "lateness_chart": _lateness_chart(found) if found["lateness_us"] else None,
+        "netboxes": found["netboxes"],
+        "misses": [
+            {"netbox": name, **miss} for name, kept in found["netboxes"].items() for miss in kept["misses"][:_MISSES_SHOWN]
+        ],
         "voices": found["voice"],
         "players": audio_players(run, found["voice"]),
         "videos": video_clips(run, found["video"]),
@@ -123,6 +129,10 @@ def _seconds(rows: pl.DataFrame) -> Values:
 def _segment_chart(segments: Sequence[Mapping[str, Any]]) -> str | None:
     rows = [(part["netbox"], part["direction"], part["one_way_delay_ms"]) for part in segments if part["one_way_delay_ms"]]
     return charts.ranges(rows, "delay inside the netbox (ms)") if rows else None
+
+
+def _lateness_chart(found: Mapping[str, Any]) -> str:
+    return charts.lateness(found["lateness_us"], sorted({kept["limit_us"] for kept in found["netboxes"].values()}))
 
 
 def _comparison(given: reference.Reference, flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

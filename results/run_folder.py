@@ -50,6 +50,10 @@ class RunFolder:
         return [node["name"] for node in self.plan["nodes"] if node["kind"] == "netbox"]
 
     @cached_property
+    def hosts(self) -> list[str]:
+        return [node["name"] for node in self.plan["nodes"] if node["kind"] == "host"]
+
+    @cached_property
     def statistics(self) -> dict[str, dict[str, Any] | None]:
         return {netbox: self.json(f"nodes/{netbox}/statistics.json") for netbox in self.netboxes}
 
@@ -78,7 +82,7 @@ class RunFolder:
         started = {application.name for application in self.applications}
         return [
             *(f"traffic {entry['name']} left no {FLOWS_FILE}" for entry in self.plan["traffic"] if entry["name"] not in started),
-            *([] if self.capture_counts else ["there are no captures at the hosts"]),
+            *([] if self.capture_counts or not self.hosts else ["there are no captures at the hosts"]),
             *(f"netbox {name} left no statistics" for name, counted in self.statistics.items() if counted is None),
             *self.missing,
         ]

@@ -8,26 +8,29 @@ import pytest
 
 from results.verdict import EXIT_STATUS, Verdict, judge
 
-PLAN = {"lateness_limit_s": 1e-3, "notes": ["cores are shared"]}
+PLAN = {"notes": ["cores are shared"]}
 LATENESS = {"p50": 0.0, "p99": 900.0, "p99_9": 950.0, "max": 990.0}
 NETBOX: dict[str, Any] = {
-    "ports": [{"received": 10_000, "overload_drops": 0, "send_drops": 0}],
     "lateness_us": {"frame": LATENESS, "event": LATENESS},
-    "missed": 0,
     "records": {"dropped": 0},
+}
+KEPT: dict[str, Any] = {
+    **{"limit_us": 1000.0, "policy": "mark", "received": 10_000, "overload_drops": 0, "send_drops": 0},
+    **{"missed": 0, "misses": [], "steal_ratio": 0.001},
 }
 CAPTURE = {"node": "eoc", "interface": "eth", "received": 10, "dropped": 0}
 FLOW = {"name": "call.voice", "direction": "return", "packets": 10}
 FIFO = {"nodes": [{"name": "cell", "netbox": {"scheduler": {"policy": "fifo", "reasons": []}}}, {"name": "eoc", "netbox": None}]}
 
 
-def verdict_of(change: dict[str, Any] | None = None, **others: Any) -> Verdict:
+def verdict_of(change: dict[str, Any] | None = None, kept: dict[str, Any] | None = None, **others: Any) -> Verdict:
     netbox = {**copy.deepcopy(NETBOX), **(change or {})}
     given: dict[str, Any] = {
         **{
             "plan": PLAN,
             "failures": [],
             "statistics": {"cell": netbox},
+            "netboxes": {"cell": {**KEPT, **(kept or {})}},
             "captures": [CAPTURE],
             "flows": [FLOW],
             "environment": FIFO,
@@ -53,12 +56,33 @@ def test_one_in_a_hundred_over_the_limit_is_invalid(kind: str) -> None:
 
 
 def test_a_single_time_over_the_limit_degrades() -> None:
-    assert verdict_of({"missed": 1}).status == "degraded"
+    assert verdict_of(kept={"missed": 1}).status == "degraded"
+
+
+def test_a_netbox_is_judged_by_its_own_limit() -> None:
+    assert verdict_of(kept={"limit_us": 899.0}).status == "invalid"
+    assert verdict_of(kept={"limit_us": 901.0}).status == "valid"
+
+
+def test_when_deadlines_were_missed_is_said_where_it_is_known() -> None:
+    misses = [{"after_s": 2.04, "what": "event", "lateness_us": 1500.0}, {"after_s": 7.5, "what": "frame", "lateness_us": 5310.0}]
+    (reason,) = verdict_of(kept={"missed": 2, "misses": misses}).degraded
+    assert reason.endswith("the first 2.0 s after the traffic began; 5,310 us is the most, at 7.5 s")
+    (reason,) = verdict_of(kept={"missed": 2, "misses": [{**miss, "after_s": None} for miss in misses]}).degraded
+    assert reason.endswith("later than the limit of 1,000 us")
+
+
+@pytest.mark.parametrize(("stolen", "status"), [(None, "valid"), (0.05, "valid"), (0.051, "degraded"), (0.9, "degraded")])
+def test_a_core_that_others_use_degrades(stolen: float | None, status: str) -> None:
+    found = verdict_of(kept={"steal_ratio": stolen})
+    assert found.status == status
+    assert all("netbox cell: other guests of this machine took" in reason for reason in found.degraded)
 
 
 @pytest.mark.parametrize(("dropped", "status"), [(0, "valid"), (1, "degraded"), (10, "degraded"), (11, "invalid")])
 def test_drops_by_overload_degrade_up_to_one_in_a_thousand(dropped: int, status: str) -> None:
-    assert verdict_of({"ports": [{"received": 10_000, "overload_drops": dropped, "send_drops": 0}]}).status == status
+    assert verdict_of(kept={"overload_drops": dropped}).status == status
+    assert verdict_of(kept={"send_drops": dropped}).status == status
 
 
 @pytest.mark.parametrize(
@@ -86,7 +110,7 @@ def test_no_real_time_scheduling_degrades() -> None:
 
 
 def test_the_worse_comes_first() -> None:
-    found = verdict_of({"missed": 3}, failures=["interrupted"])
+    found = verdict_of(kept={"missed": 3}, failures=["interrupted"])
     assert found.status == "invalid"
     assert found.to_json()["reasons"][0] == "interrupted"
     assert len(found.to_json()["reasons"]) == 2

@@ -16,6 +16,10 @@ EXIT_STATUS: dict[Status, int] = {"valid": 0, "degraded": 3, "invalid": 4}
 #: more than most of the losses that one wants to measure.
 OVERLOAD_RATIO = 1e-3
 
+#: Time that other guests of a virtual machine's host took from a netbox's core. What harm it did is in the lateness of what the
+#: netbox had to do then; beyond one moment in twenty one cannot rely on that having been much.
+STEAL_RATIO = 0.05
+
 
 @dataclass
 class Verdict:
@@ -39,16 +43,18 @@ def judge(
     plan: Mapping[str, Any],
     failures: Sequence[str],
     statistics: Mapping[str, Mapping[str, Any]],
+    netboxes: Mapping[str, Mapping[str, Any]],
     captures: Sequence[Mapping[str, Any]],
     flows: Sequence[Mapping[str, Any]],
     environment: Mapping[str, Any],
 ) -> Verdict:
-    """`failures` are what the run met, or should have left; `statistics` those of each netbox; `flows` as in metrics.json."""
+    """`failures` are what the run met, or should have left; `statistics` those of each netbox; the others as in metrics.json."""
     verdict = Verdict(invalid=list(failures))
-    limit_us = plan["lateness_limit_s"] * 1e6
     for netbox, counted in statistics.items():
-        _lateness(netbox, counted, limit_us, verdict)
-        _ports(netbox, counted, verdict)
+        kept = netboxes[netbox]
+        _lateness(netbox, counted["lateness_us"], kept, verdict)
+        _ports(netbox, kept, verdict)
+        _steal(netbox, kept, verdict)
         _records(netbox, counted, verdict)
     _captures(captures, verdict)
     for flow in flows:
@@ -59,25 +65,45 @@ def judge(
     return verdict
 
 
-def _lateness(netbox: str, counted: Mapping[str, Any], limit_us: float, verdict: Verdict) -> None:
+def _lateness(netbox: str, lateness: Mapping[str, Mapping[str, float]], kept: Mapping[str, Any], verdict: Verdict) -> None:
+    limit_us = kept["limit_us"]
     for kind, things in (("frame", "frames"), ("event", "events")):
-        p99 = counted["lateness_us"][kind].get("p99")
+        p99 = lateness[kind].get("p99")
         if p99 is not None and p99 > limit_us:
             verdict.invalid.append(
                 f"netbox {netbox}: one in a hundred {things} is more than {p99:,.0f} us late, the limit is {limit_us:,.0f} us"
             )
-    if counted["missed"]:
-        verdict.degraded.append(
-            f"netbox {netbox}: {counted['missed']:,} events or frames were later than the limit of {limit_us:,.0f} us"
-        )
+    if kept["missed"]:
+        words = f"netbox {netbox}: {kept['missed']:,} events or frames were later than the limit of {limit_us:,.0f} us"
+        verdict.degraded.append(words + _when(kept["misses"]))
 
 
-def _ports(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
-    received = sum(port["received"] for port in counted["ports"])
-    dropped = sum(port["overload_drops"] + port["send_drops"] for port in counted["ports"])
+def _when(misses: Sequence[Mapping[str, Any]]) -> str:
+    """The first of them and the latest of those that were taken down, where it is known when the traffic began."""
+    times = [miss for miss in misses if miss["after_s"] is not None]
+    if not times:
+        return ""
+    worst = max(times, key=lambda miss: float(miss["lateness_us"]))
+    return (
+        f", the first {times[0]['after_s']:.1f} s after the traffic began; "
+        f"{worst['lateness_us']:,.0f} us is the most, at {worst['after_s']:.1f} s"
+    )
+
+
+def _ports(netbox: str, kept: Mapping[str, Any], verdict: Verdict) -> None:
+    received, dropped = kept["received"], kept["overload_drops"] + kept["send_drops"]
     if dropped:
         words = f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow"
         (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
+
+
+def _steal(netbox: str, kept: Mapping[str, Any], verdict: Verdict) -> None:
+    stolen = kept["steal_ratio"]
+    if stolen is not None and stolen > STEAL_RATIO:
+        verdict.degraded.append(
+            f"netbox {netbox}: other guests of this machine took {stolen:.1%} of its core's time; "
+            "run it on a machine, or on cores, that nobody else uses"
+        )
 
 
 def _records(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:

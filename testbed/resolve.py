@@ -35,7 +35,7 @@ EMULATOR_CAPABILITIES = ("net_raw", "sys_nice", "ipc_lock")
 
 
 class BadDuration(NetBoxITError):
-    """A duration was given on the command line that an application cannot have."""
+    """A duration was given on the command line that an application cannot have, or none where one is needed."""
 
     exit_status = 2
 

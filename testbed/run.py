@@ -27,6 +27,7 @@ from testbed.interruption import HeldBack
 from testbed.lab import Lab, NodeFailed
 from testbed.plan import Plan
 from testbed.planning import plan_file
+from testbed.resolve import BadDuration
 from traffic.application import Application, applications
 
 #: Runs land in `runs/` of this folder, and `latest` there points to the last one.
@@ -55,6 +56,8 @@ def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: 
     tell it. Ctrl-C takes the lab down, keeps what was measured and is raised again.
     """
     plan = plan_file(topology, lab=lab, duration_s=duration_s, realtime=realtime_support())
+    if not plan.traffic and duration_s is None:
+        raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     folder = _make_folder(plan, results)
     shutil.copyfile(topology, folder / "topology.yaml")
     if (figures := reference.beside(topology)).exists():
@@ -62,7 +65,7 @@ def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: 
     (folder / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
     (folder / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
     with _recorded(folder):
-        _carry(plan, folder, progress)
+        _carry(plan, folder, duration_s or 0.0, progress)
     progress("analysing")
     return Outcome(folder, analyse(folder))
 
@@ -87,21 +90,22 @@ def _recorded(folder: Path) -> Iterator[None]:
         write(None)
 
 
-def _carry(plan: Plan, folder: Path, progress: Progress) -> None:
+def _carry(plan: Plan, folder: Path, least_s: float, progress: Progress) -> None:
     """From nothing to nothing: the lab exists only in here. Who interrupts it still finds what was measured."""
     with HeldBack() as held, Lab.up(plan, progress) as lab:
         try:
             with held.allowed():
                 progress("waiting for the segments")
                 lab.wait_ready(_READY_DEADLINE_S)
-                _traffic(lab, folder, progress)
+                _traffic(lab, folder, least_s, progress)
         finally:
             killed = _collect(lab, folder, progress)
         if killed:
             raise NodeFailed(f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole")
 
 
-def _traffic(lab: Lab, folder: Path, progress: Progress) -> None:
+def _traffic(lab: Lab, folder: Path, least_s: float, progress: Progress) -> None:
+    """Until every application has had its time, and `least_s` at least."""
     kinds = applications()
     entries = [kinds[entry.application](entry, lab, folder / "traffic" / entry.name) for entry in lab.plan.traffic]
     progress("preparing the applications")
@@ -109,26 +113,33 @@ def _traffic(lab: Lab, folder: Path, progress: Progress) -> None:
         entry.prepare()
     netboxes = [node.name for node in lab.plan.nodes if node.kind == "netbox"]
     with Captures(lab, folder / "captures"):
-        for netbox in netboxes:
-            with lab.control(netbox) as control:
-                control.reset()
+        began_s = {netbox: _begin(lab, netbox) for netbox in netboxes}
         before = cpu_times()
-        with ExitStack() as running:
-            for entry in entries:
-                progress(f"starting {entry.plan.name}")
-                running.callback(entry.stop)
-                entry.start()
-            _wait(lab, entries, progress)
-        time.sleep(_DRAIN_S)
-        _keep_statistics(lab, netboxes, folder)
-        found = lab_environment(lab.plan, lab.status(), before)
-        (folder / "lab.json").write_text(json.dumps(found, indent=1) + "\n")
+        try:
+            with ExitStack() as running:
+                for entry in entries:
+                    progress(f"starting {entry.plan.name}")
+                    running.callback(entry.stop)
+                    entry.start()
+                _wait(lab, entries, time.monotonic() + least_s, progress)
+            time.sleep(_DRAIN_S)
+            _keep_statistics(lab, netboxes, folder)
+        finally:
+            found = lab_environment(lab.plan, lab.status(), before, began_s)
+            (folder / "lab.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
-def _wait(lab: Lab, entries: Sequence[Application], progress: Progress) -> None:
+def _begin(lab: Lab, netbox: str) -> float:
+    """Starts a netbox's statistics anew; returns its simulated time."""
+    with lab.control(netbox) as control:
+        control.reset()
+        return float(control.status()["simulated_s"])
+
+
+def _wait(lab: Lab, entries: Sequence[Application], until: float, progress: Progress) -> None:
     """Stops each application when its time is over; raises as soon as a node or an application has failed."""
     running = list(entries)
-    while running:
+    while running or time.monotonic() < until:
         lab.check_alive()
         for entry in running:
             entry.check()
@@ -136,7 +147,7 @@ def _wait(lab: Lab, entries: Sequence[Application], progress: Progress) -> None:
         for entry in [entry for entry in running if entry.ends <= now]:
             entry.stop()
             running.remove(entry)
-        progress(f"traffic, {max((entry.ends - now for entry in running), default=0.0):.0f} s to go")
+        progress(f"traffic, {max([until - now, 0.0, *(entry.ends - now for entry in running)]):.0f} s to go")
         time.sleep(_WATCH_S)
 
 

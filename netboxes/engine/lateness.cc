@@ -65,4 +65,12 @@ nlohmann::json Lateness::ReadMisses() const
     return list;
 }
 
+void Lateness::Tell(std::ostream& stream) const
+{
+    const auto& miss = m_misses.front();
+    stream << "policy abort: " << (miss.what == std::string_view("event") ? "an event" : "a frame") << " due at "
+           << static_cast<double>(miss.due) / 1e9 << " s of simulated time was " << Microseconds(miss.lateness)
+           << " us late, and the limit is " << Microseconds(m_limit) << " us" << std::endl;
+}
+
 } // namespace netboxit

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <ostream>
+
 namespace netboxit
 {
 
@@ -40,6 +42,8 @@ class Lateness
     nlohmann::json Read() const;
     /// The first few misses: [{"at_s", "what", "lateness_us"}].
     nlohmann::json ReadMisses() const;
+    /// The first miss, of which there must be one, in a line for the user.
+    void Tell(std::ostream& stream) const;
 
   private:
     struct Miss

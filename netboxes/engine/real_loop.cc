@@ -2,6 +2,7 @@
 #include "real_loop.h"
 
 #include <algorithm>
+#include <iostream>
 #include <limits>
 
 namespace netboxit
@@ -57,6 +58,7 @@ int RealLoop::Run()
         RunDue();
         if (m_realtime.abort && m_netbox.TheLateness().Missed() > 0)
         {
+            m_netbox.TheLateness().Tell(std::cerr);
             return LATENESS_OVER_LIMIT;
         }
         if (m_netbox.Records().IsPressing())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -213,6 +214,8 @@ def test_with_policy_abort_a_miss_ends_it_with_status_3(lab: Lab, tmp_path: Path
         for port in "ab":
             lab.raise_port(port)
         assert running.process.wait(DEADLINE_S) == 3
+        assert running.process.stderr is not None
+        assert re.search(r"policy abort: an event due at .* us late, and the limit is 0 us", running.process.stderr.read())
     assert json.loads((tmp_path / "statistics.json").read_text())["missed"] >= 1
 
 

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How each netbox kept its time during the traffic: what it had promised, what it missed and when, and what kept it from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def timekeeping(plan: Mapping[str, Any], statistics: Mapping[str, Mapping[str, Any]], lab: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of `netboxes` in metrics.json, for each netbox that left statistics; `plan` and `lab` as in their files."""
+    nodes = {node["name"]: node for node in plan["nodes"]}
+    return {name: _of(name, nodes[name], plan, counted, lab) for name, counted in statistics.items()}
+
+
+def _of(
+    name: str, node: Mapping[str, Any], plan: Mapping[str, Any], counted: Mapping[str, Any], lab: Mapping[str, Any]
+) -> dict[str, Any]:
+    scheduler = counted.get("scheduler", {})
+    return {
+        **_promise(node, plan),
+        "received": sum(port["received"] for port in counted["ports"]),
+        "overload_drops": sum(port["overload_drops"] for port in counted["ports"]),
+        "send_drops": sum(port["send_drops"] for port in counted["ports"]),
+        "missed": counted["missed"],
+        "misses": _misses(counted, lab.get("began_s", {}).get(name)),
+        "steal_ratio": _steal(node, lab),
+        "cpu_s": scheduler.get("cpu_s"),
+        "stepped_back": scheduler.get("stepped_back"),
+    }
+
+
+def _promise(node: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The limit and policy that the netbox was given; those of the lab where it has none of its own."""
+    own = json.loads(node["files"].get("netbox.json", "{}")).get("realtime", {})
+    return {
+        "limit_us": own.get("limit_us", plan["lateness_limit_s"] * 1e6),
+        "policy": own.get("policy", plan["lateness_policy"]),
+    }
+
+
+def _misses(counted: Mapping[str, Any], began_s: float | None) -> list[dict[str, Any]]:
+    """The first ones, with their time since the traffic began; None where nobody took down when it did."""
+    return [
+        {
+            "after_s": None if began_s is None else miss["at_s"] - began_s,
+            "what": miss["what"],
+            "lateness_us": miss["lateness_us"],
+        }
+        for miss in counted.get("misses", ())
+    ]
+
+
+def _steal(node: Mapping[str, Any], lab: Mapping[str, Any]) -> float | None:
+    """The largest share of time that other guests of the machine took on one of the netbox's cores."""
+    told = lab.get("steal_by_core", {})
+    return max((told[str(core)] for core in node["cores"] if told.get(str(core)) is not None), default=None)
