@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdarg>
 #include <cstdio>
@@ -15,11 +16,36 @@
 namespace netboxit
 {
 
+namespace
+{
+
+/// The variable that holds an interface's Ethernet address (README.md): IAN_ETH for `ian`.
+std::string AddressVariable(std::string name)
+{
+    std::ranges::transform(name,
+                           name.begin(),
+                           [](unsigned char letter)
+                           { return letter == '-' ? '_' : static_cast<char>(std::toupper(letter)); });
+    return name + "_ETH";
+}
+
+} // namespace
+
 /// A name like `ian:eth` in a configuration. Click also asks for words that are no interfaces, to learn just
 /// that: no waiting here. With --check there are no interfaces; then any word that could be one has an
-/// address.
+/// address. An end of a memory wire is none of the kernel's: its address is that of its variable.
 int ClickRouter::HardwareAddress(const std::string& name, std::span<char> text) const
 {
+    if (m_options.memory.contains(name))
+    {
+        const auto address = m_options.defines.find(AddressVariable(name));
+        if (address == m_options.defines.end() || address->second.size() >= text.size())
+        {
+            return -1;
+        }
+        std::ranges::copy(address->second + '\0', text.begin());
+        return 0;
+    }
     ifreq request{};
     name.copy(request.ifr_name, IFNAMSIZ - 1);
     if (m_options.check)

@@ -2,6 +2,8 @@
 #include "click_router.h"
 
 #include "capture.h"
+#include "memory_device.h"
+#include "packet_device.h"
 #include "prelude.h"
 
 #include <nlohmann/json.hpp>
@@ -152,7 +154,14 @@ void ClickRouter::Open(const sigset_t& signals)
 {
     for (const auto& name : m_names)
     {
-        m_devices.push_back(std::make_unique<PacketDevice>(name, m_options.wait, signals));
+        if (const auto wire = m_options.memory.find(name); wire != m_options.memory.end())
+        {
+            m_devices.push_back(std::make_unique<MemoryDevice>(name, wire->second.folder, wire->second.end));
+        }
+        else
+        {
+            m_devices.push_back(std::make_unique<PacketDevice>(name, m_options.wait, signals));
+        }
     }
     // Sources are scheduled from the start, but Click speaks of it only within a driver round.
     m_wake = nanoseconds::zero();

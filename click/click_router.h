@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "device.h"
 #include "options.h"
-#include "packet_device.h"
 #include "simclick.h"
 
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -34,10 +36,10 @@ class ClickRouter
     ~ClickRouter();
 
     /// Opens every interface that the configuration names, letting these signals in while it waits; throws
-    /// NoInterface.
+    /// NoInterface, std::system_error.
     void Open(const sigset_t& signals);
 
-    std::span<const std::unique_ptr<PacketDevice>> Devices() const
+    std::span<const std::unique_ptr<Device>> Devices() const
     {
         return m_devices;
     }
@@ -103,7 +105,7 @@ class ClickRouter
     Node m_node{};
     std::vector<std::string> m_elements;
     std::vector<std::string> m_names;
-    std::vector<std::unique_ptr<PacketDevice>> m_devices;
+    std::vector<std::unique_ptr<Device>> m_devices;
     /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the start: a step of the host's clock must not stop or hasten
     /// Click's timers.
     std::chrono::nanoseconds m_epoch{};

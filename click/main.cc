@@ -74,12 +74,15 @@ void BeOnTime(int priority)
     }
 }
 
+/// Waits until there is something to do; `busy`: there is.
 void Wait(const ClickRouter& router, const ControlServer& control, const sigset_t& signals, bool busy)
 {
+    const auto devices = router.Devices();
     std::vector<pollfd> waiting;
-    for (const auto& device : router.Devices())
+    for (const auto& device : devices)
     {
         waiting.push_back({device->Descriptor(), POLLIN, 0});
+        busy = busy || !device->BeginWait();
     }
     control.AddTo(waiting);
     const auto idle = busy ? std::chrono::nanoseconds::zero() : router.Idle();
@@ -89,9 +92,14 @@ void Wait(const ClickRouter& router, const ControlServer& control, const sigset_
         timeout.tv_sec = idle->count() / 1'000'000'000;
         timeout.tv_nsec = idle->count() % 1'000'000'000;
     }
-    if (::ppoll(waiting.data(), waiting.size(), idle ? &timeout : nullptr, &signals) < 0 && errno != EINTR)
+    const int found = ::ppoll(waiting.data(), waiting.size(), idle ? &timeout : nullptr, &signals);
+    if (found < 0 && errno != EINTR)
     {
         Checked(-1, "waiting for frames");
+    }
+    for (std::size_t number = 0; number < devices.size(); ++number)
+    {
+        devices[number]->EndWait(found > 0 && waiting[number].revents != 0);
     }
 }
 

@@ -42,6 +42,27 @@ void Define(std::map<std::string, std::string>& defines, std::string_view text)
     }
 }
 
+void AddMemory(std::map<std::string, MemoryInterface>& memory, std::string_view text)
+{
+    const auto equals = text.find('=');
+    const auto colon = text.rfind(':');
+    const auto end = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+    if (equals == 0 || equals == std::string_view::npos || colon <= equals + 1 ||
+        (end != "left" && end != "right"))
+    {
+        throw BadOption("--memory takes NAME=FOLDER:left or NAME=FOLDER:right, not '" + std::string(text) +
+                        "'");
+    }
+    const MemoryInterface interface {
+        std::string(text.substr(equals + 1, colon - equals - 1)), end == "left" ? WireEnd::Left
+                                                                                : WireEnd::Right
+    };
+    if (!memory.emplace(text.substr(0, equals), interface).second)
+    {
+        throw BadOption("--memory " + std::string(text.substr(0, equals)) + " is given twice");
+    }
+}
+
 } // namespace
 
 Options ReadOptions(int argc, char** argv)
@@ -49,6 +70,7 @@ Options ReadOptions(int argc, char** argv)
     static const option KNOWN[] = {{"control", required_argument, nullptr, 'c'},
                                    {"statistics", required_argument, nullptr, 's'},
                                    {"define", required_argument, nullptr, 'd'},
+                                   {"memory", required_argument, nullptr, 'm'},
                                    {"priority", required_argument, nullptr, 'p'},
                                    {"wait", required_argument, nullptr, 'w'},
                                    {"check", no_argument, nullptr, 'k'},
@@ -67,6 +89,9 @@ Options ReadOptions(int argc, char** argv)
             break;
         case 'd':
             Define(options.defines, optarg);
+            break;
+        case 'm':
+            AddMemory(options.memory, optarg);
             break;
         case 'p':
             options.priority = Number("--priority", optarg, 99);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "memory_wire.h"
+
 #include <chrono>
 #include <map>
 #include <optional>
@@ -10,11 +12,19 @@
 namespace netboxit
 {
 
+/// An interface that is an end of a memory wire.
+struct MemoryInterface
+{
+    std::string folder;
+    WireEnd end{};
+};
+
 /// The command line of click-router, see README.md.
 struct Options
 {
     std::string configuration;
     std::map<std::string, std::string> defines;
+    std::map<std::string, MemoryInterface> memory; ///< by name
     std::optional<std::string> control;
     std::optional<std::string> statistics;
     int priority{0};
@@ -30,8 +40,9 @@ struct BadOption : std::invalid_argument
 
 Options ReadOptions(int argc, char** argv);
 
-inline constexpr const char* USAGE = "usage: click-router [--control UNIXSOCKET] [--statistics FILE] "
-                                     "[--define NAME=VALUE]… [--priority N] [--wait SECONDS] [--check] "
-                                     "CONFIGURATION.click";
+inline constexpr const char* USAGE =
+    "usage: click-router [--control UNIXSOCKET] [--statistics FILE] "
+    "[--define NAME=VALUE]… [--memory NAME=FOLDER:END]… [--priority N] [--wait SECONDS] [--check] "
+    "CONFIGURATION.click";
 
 } // namespace netboxit

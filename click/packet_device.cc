@@ -57,6 +57,11 @@ PacketDevice::PacketDevice(const std::string& name, std::chrono::milliseconds wa
     m_socket.Bind();
 }
 
+int PacketDevice::Descriptor() const
+{
+    return m_socket.Descriptor();
+}
+
 std::span<const Bytes> PacketDevice::Receive()
 {
     m_received.clear();
@@ -68,16 +73,7 @@ std::span<const Bytes> PacketDevice::Receive()
     }
     for (const auto& arrival : std::span(m_arrivals).first(count))
     {
-        ++m_statistics.received;
-        if (arrival.length < ETHERNET_HEADER)
-        {
-            ++m_statistics.malformed;
-        }
-        else if (arrival.length > MAXIMUM_FRAME)
-        {
-            ++m_statistics.oversizeDrops;
-        }
-        else
+        if (Accept(arrival.length))
         {
             m_received.push_back(arrival.frame);
         }

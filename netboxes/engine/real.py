@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -50,6 +51,12 @@ class RunningNetbox:
         assert self.process.stderr is not None
         said = self.process.stderr.read()
         return self.process.wait(DEADLINE_S), said
+
+
+def cpu_s(process: subprocess.Popen[Any]) -> float:
+    """CPU time that a process has taken so far."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def wait_for(condition: Callable[[], bool]) -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import time
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from netboxes.engine.real import RunningNetbox, running_netbox, wait_for
+from netboxes.engine.real import RunningNetbox, cpu_s, running_netbox, wait_for
 from netboxes.engine.virtual import BROADCAST, ethernet, mac, udp, vlan
 from netboxes.engine.wire_end import WireEnd, wire_ends
 from results import records
@@ -41,16 +40,11 @@ def between(folder: Path, left: Path, right: Path, **settings: Any) -> Iterator[
         yield running
 
 
-def cpu_s(netbox: RunningNetbox) -> float:
-    fields = Path(f"/proc/{netbox.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def idles(netbox: RunningNetbox) -> bool:
     """True when it takes far less than a core while nothing happens."""
-    before, began = cpu_s(netbox), time.monotonic()
+    before, began = cpu_s(netbox.process), time.monotonic()
     time.sleep(0.3)
-    return cpu_s(netbox) - before < 0.3 * (time.monotonic() - began)
+    return cpu_s(netbox.process) - before < 0.3 * (time.monotonic() - began)
 
 
 def test_frames_of_every_kind_pass_unchanged_and_arrive_when_they_were_handed_over(wires: list[Path], tmp_path: Path) -> None:

@@ -73,6 +73,10 @@ class WireEnd:
         at = HEADER_BYTES + place % self._capacity
         self._out[at : at + len(record)] = record
 
+    def unread(self) -> int:
+        """Bytes that the far end has not taken yet."""
+        return _read(self._out, _HEAD) - _read(self._out, _TAIL)
+
     def received(self) -> list[tuple[int, bytes]]:
         """Frames that are here now, with the times when they were handed over, in ns since 1970."""
         head, tail, found = _read(self._in, _HEAD), _read(self._in, _TAIL), []

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "headers.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+
+namespace netboxit
+{
+
+/// An interface does not exist or is no more.
+struct NoInterface : std::runtime_error
+{
+    using std::runtime_error::runtime_error;
+};
+
+/// What passed one interface. The names are those of a netbox's ports.
+struct DeviceStatistics
+{
+    std::uint64_t received{};
+    std::uint64_t sent{};
+    std::uint64_t overloadDrops{}; ///< there was no room for it before the router took it
+    std::uint64_t oversizeDrops{}; ///< longer than MAXIMUM_FRAME
+    std::uint64_t malformed{};     ///< shorter than an Ethernet header
+    std::uint64_t sendDrops{};     ///< the far side would not take it
+};
+
+/// What FromDevice and ToDevice of one name stand for. Counts what passes.
+class Device
+{
+  public:
+    /// What Click's FromSimDevice takes at most.
+    static constexpr std::size_t MAXIMUM_FRAME = 8192;
+
+    virtual ~Device() = default;
+
+    /// What to wait on for frames.
+    virtual int Descriptor() const = 0;
+    /// The router is about to wait on Descriptor(). False when it must not: frames are here already.
+    virtual bool BeginWait()
+    {
+        return true;
+    }
+    /// The waiting is over; `readable`: so was the descriptor.
+    virtual void EndWait(bool readable)
+    {
+    }
+
+    /// Reads one batch and returns its frames, valid until the next call. Throws NoInterface when the
+    /// interface was removed.
+    virtual std::span<const Bytes> Receive() = 0;
+    /// Takes a frame, to be sent by the next Flush() at the latest.
+    virtual void Send(Bytes frame) = 0;
+    virtual void Flush() = 0;
+    virtual DeviceStatistics Read() = 0;
+
+  protected:
+    /// Whether Click can take a frame of this many bytes; counts it.
+    bool Accept(std::size_t bytes)
+    {
+        ++m_statistics.received;
+        if (bytes < ETHERNET_HEADER)
+        {
+            ++m_statistics.malformed;
+            return false;
+        }
+        if (bytes > MAXIMUM_FRAME)
+        {
+            ++m_statistics.oversizeDrops;
+            return false;
+        }
+        return true;
+    }
+
+    DeviceStatistics m_statistics;
+};
+
+} // namespace netboxit
