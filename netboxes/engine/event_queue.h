@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "ns3/scheduler.h"
 #include "ns3/simulator-impl.h"
 
 #include <list>
 #include <optional>
+#include <vector>
 
 namespace netboxit
 {
@@ -18,7 +18,12 @@ class EventQueue : public ns3::SimulatorImpl
     static ns3::TypeId GetTypeId();
 
     /// When the next event is due (ns of simulated time), if there is one.
-    std::optional<std::int64_t> NextDue() const;
+    std::optional<std::int64_t> NextDue() const
+    {
+        return m_events.empty() ? std::nullopt
+                                : std::optional(static_cast<std::int64_t>(m_events.front().due));
+    }
+
     /// Moves the clock to the next event and runs it.
     void RunNext();
     /// Moves the clock, if it is earlier, to a time before which no event is left.
@@ -51,17 +56,36 @@ class EventQueue : public ns3::SimulatorImpl
     ns3::Time Now() const override;
     ns3::Time GetDelayLeft(const ns3::EventId& id) const override;
     ns3::Time GetMaximumSimulationTime() const override;
+    /// ns-3 offers one to every simulator, by default one that allocates for each event; this one keeps its
+    /// own.
     void SetScheduler(ns3::ObjectFactory schedulerFactory) override;
     std::uint32_t GetSystemId() const override;
     std::uint32_t GetContext() const override;
     std::uint64_t GetEventCount() const override;
 
   private:
+    struct Event
+    {
+        std::uint64_t due;
+        std::uint32_t uid;
+        std::uint32_t context;
+        ns3::EventImpl* impl; ///< one reference to it
+
+        bool IsBefore(const Event& other) const
+        {
+            return due != other.due ? due < other.due : uid < other.uid;
+        }
+    };
+
     ns3::EventId Insert(std::uint32_t context, const ns3::Time& delay, ns3::EventImpl* event);
-    ns3::Scheduler::Event Take();
+    /// Takes the event at this place out of the heap.
+    Event Take(std::size_t place);
+    /// Put `event` where it belongs, on the way to the root, or to the leaves, from a place that is free.
+    void SiftUp(std::size_t place, const Event& event);
+    void SiftDown(std::size_t place, const Event& event);
     void DoDispose() override;
 
-    ns3::Ptr<ns3::Scheduler> m_events;
+    std::vector<Event> m_events; ///< a heap of four children a node: the next event is the first
     std::list<ns3::EventId> m_destroyEvents;
     std::uint64_t m_now{0};
     std::uint32_t m_context{0xffffffff}; ///< Simulator::NO_CONTEXT

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
 #include <vector>
 
 using namespace netboxit;
@@ -63,6 +65,38 @@ TEST_F(EventQueueTest, RemovedAndCancelledEventsDoNotRun)
     EXPECT_TRUE(cancelled.IsExpired());
     RunAll();
     EXPECT_TRUE(order.empty());
+}
+
+TEST_F(EventQueueTest, ManyEventsStayInOrderWhileOthersAreRemovedAndAdded)
+{
+    std::mt19937 random(3);
+    using Key = std::pair<std::int64_t, int>;
+    std::map<Key, ns3::EventId> expected;
+    std::vector<Key> ran;
+    int number = 0;
+    const auto add = [&]
+    {
+        const Key key{queue->NowNs() + std::uniform_int_distribution<std::int64_t>(0, 50)(random), number++};
+        expected[key] = Simulator::Schedule(NanoSeconds(key.first - queue->NowNs()), [&ran, key] { ran.push_back(key); });
+    };
+    for (int step = 0; step < 20'000; ++step)
+    {
+        add();
+        if (step % 3 == 0)
+        {
+            const auto removed = std::next(
+                expected.begin(), std::uniform_int_distribution<std::ptrdiff_t>(0, std::ssize(expected) - 1)(random));
+            Simulator::Remove(removed->second);
+            expected.erase(removed);
+        }
+        if (step % 2 == 0 && !expected.empty())
+        {
+            EXPECT_EQ(queue->NextDue(), expected.begin()->first.first);
+            queue->RunNext();
+            ASSERT_EQ(ran.back(), expected.begin()->first);
+            expected.erase(expected.begin());
+        }
+    }
 }
 
 TEST_F(EventQueueTest, AnEventDueAtTheTimeTheClockWasMovedToIsStillPending)
