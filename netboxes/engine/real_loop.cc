@@ -20,15 +20,22 @@ constexpr std::size_t BATCH = 64;
 constexpr std::int64_t LONGEST_TURN = 500 * MICROSECOND;
 /// Delivered frames are handed over together, but wait for each other no longer than this.
 constexpr std::int64_t LONGEST_WAIT_OF_FRAMES = 20 * MICROSECOND;
-/// This far behind the clock for this long, the netbox must shed load. A host that stops for a moment (a
-/// virtual machine's does for tens of milliseconds) makes frames late, which is measured, but is made up for
-/// afterwards.
-constexpr std::int64_t BEHIND = 10'000 * MICROSECOND;
-constexpr std::int64_t OVERLOAD = 100'000 * MICROSECOND;
+/// The kernel is asked this often while there is other work: a hundredth of the time.
+constexpr std::int64_t BETWEEN_POLLS = 50 * MICROSECOND;
+/// Sleeping takes about this much of the processor, so what is nearer is waited for awake.
+constexpr std::int64_t NEAR = 2 * MICROSECOND;
+constexpr std::int64_t POLL = 1 * MICROSECOND;
+/// A frame that was not looked at for so long is dropped: beyond capacity, those behind it would only be late as
+/// well. A host that stops for a moment (a virtual machine's does for tens of milliseconds) makes frames late,
+/// which is measured, but made up for afterwards.
+constexpr std::int64_t LONGEST_WAIT_AT_PORT = 100'000 * MICROSECOND;
 /// Writing records takes some tens of microseconds: not before an event that is nearer than this.
 constexpr std::int64_t IDLE = 200 * MICROSECOND;
-/// Waiting ends now and then for the accounts and the clocks.
-constexpr std::int64_t LONGEST_SLEEP = 100'000 * MICROSECOND;
+/// The accounts ask the kernel, too.
+constexpr std::int64_t BETWEEN_ACCOUNTS = 100 * MICROSECOND;
+/// Waiting ends now and then for the clocks, and sooner while there are records to be written.
+constexpr std::int64_t LONGEST_SLEEP = SECOND / 2;
+constexpr std::int64_t LONGEST_SLEEP_WITH_RECORDS = SECOND / 10;
 constexpr std::int64_t HOUSEKEEPING = SECOND;
 constexpr int LATENESS_OVER_LIMIT = 3;
 
@@ -48,9 +55,17 @@ RealLoop::RealLoop(
     {
         landing.slot = m_netbox.TakeSlot();
     }
+    m_arrivals.reserve(m_netbox.Ports().size() * BATCH);
 }
 
 int RealLoop::Run()
+{
+    const auto status = RunToEnd();
+    m_netbox.Records().WriteAll();
+    return status;
+}
+
+int RealLoop::RunToEnd()
 {
     m_clock.Start();
     while (!m_ended && !m_events.IsStopped())
@@ -65,11 +80,14 @@ int RealLoop::Run()
         {
             m_netbox.Records().WritePiece();
         }
-        if (Wait())
+        const bool received = ReceiveSeen();
+        const auto now = m_clock.Now();
+        const bool busy = received || Next() <= now;
+        if (busy ? now - m_lastPoll > BETWEEN_POLLS && Poll(0) : Wait(now))
         {
             Serve();
         }
-        Housekeep();
+        Housekeep(now);
     }
     return 0;
 }
@@ -80,34 +98,28 @@ std::int64_t RealLoop::Next() const
     return m_nextArrival < m_arrivals.size() ? std::min(due, m_arrivals[m_nextArrival].time) : due;
 }
 
-bool RealLoop::IsOverloaded()
-{
-    const auto now = m_clock.Now();
-    if (Next() >= now - BEHIND)
-    {
-        m_behindSince.reset();
-        return false;
-    }
-    m_behindSince = m_behindSince.value_or(now);
-    return now - *m_behindSince > OVERLOAD;
-}
-
 void RealLoop::RunDue()
 {
     const auto began = m_clock.Now();
     auto handedOver = began;
-    for (auto now = began; Next() <= now && now - began < LONGEST_TURN; now = m_clock.Now())
+    for (auto now = began; now - began < LONGEST_TURN;)
     {
         const auto due = m_events.NextDue().value_or(NEVER);
-        if (due <= Next())
+        const bool arrives = m_nextArrival < m_arrivals.size() && m_arrivals[m_nextArrival].time < due;
+        if ((arrives ? m_arrivals[m_nextArrival].time : due) > now)
+        {
+            break;
+        }
+        if (arrives)
+        {
+            Enter();
+        }
+        else
         {
             m_netbox.TheLateness().RecordEvent(due, now - due);
             m_events.RunNext();
         }
-        else
-        {
-            Enter();
-        }
+        now = m_clock.Now();
         if (m_netbox.Waiting() == 0)
         {
             handedOver = now;
@@ -123,9 +135,9 @@ void RealLoop::RunDue()
 
 void RealLoop::Enter()
 {
-    const auto& [time, station, reception] = m_arrivals[m_nextArrival++];
-    m_events.AdvanceTo(time);
-    m_netbox.Enter(station, reception);
+    const auto& arrival = m_arrivals[m_nextArrival++];
+    m_events.AdvanceTo(arrival.time);
+    m_netbox.Enter(arrival.station, arrival.reception);
     if (m_nextArrival == m_arrivals.size())
     {
         m_arrivals.clear();
@@ -133,39 +145,82 @@ void RealLoop::Enter()
     }
 }
 
-bool RealLoop::Wait()
+bool RealLoop::ReceiveSeen()
 {
-    const auto now = m_clock.Now();
-    m_thread.Account(now);
-    CollectDescriptors();
-    const auto next = std::min(Next(), now + LONGEST_SLEEP);
-    if (next <= now)
+    if (!m_arrivals.empty())
     {
-        return Poll(0);
+        return false; // frames that have arrived already go first
     }
-    if (m_netbox.Records().HasWork() && next - now > IDLE)
+    bool received = false;
+    const auto ports = m_netbox.Ports();
+    for (StationId station = 0; station < ports.size(); ++station)
+    {
+        if (ports[station]->HasFrames())
+        {
+            Receive(station);
+            received = true;
+        }
+    }
+    SortArrivals();
+    return received;
+}
+
+bool RealLoop::HasSeenFrames() const
+{
+    return std::ranges::any_of(m_netbox.Ports(), [](const auto& port) { return port->HasFrames(); });
+}
+
+bool RealLoop::Wait(std::int64_t now)
+{
+    auto& records = m_netbox.Records();
+    const auto next =
+        std::min(Next(), now + (records.HasWork() ? LONGEST_SLEEP_WITH_RECORDS : LONGEST_SLEEP));
+    if (records.HasPiece() && next - now > IDLE)
     {
         if (Poll(0))
         {
             return true;
         }
-        m_netbox.Records().WritePiece();
+        records.WritePiece();
         return false;
+    }
+    if (next - now <= NEAR)
+    {
+        return SpinUntil(next);
     }
     if (!m_thread.MaySpin())
     {
-        return WaitUntil(next);
+        return SleepUntil(next);
     }
     const auto spin = next - m_thread.Window();
-    return (spin > now && WaitUntil(spin)) || SpinUntil(next);
+    if (spin > now && SleepUntil(spin))
+    {
+        return true;
+    }
+    return !HasSeenFrames() && SpinUntil(next);
 }
 
-bool RealLoop::WaitUntil(std::int64_t time)
+bool RealLoop::SleepUntil(std::int64_t time)
 {
-    const bool found = Poll(std::max<std::int64_t>(time - m_clock.Now(), 0));
-    if (!found)
+    const auto ports = m_netbox.Ports();
+    std::size_t waiting = 0;
+    while (waiting < ports.size() && ports[waiting]->BeginWait())
+    {
+        ++waiting;
+    }
+    const bool asleep = waiting == ports.size();
+    const bool found = asleep && Poll(std::max<std::int64_t>(time - m_clock.Now(), 0));
+    for (const auto& port : ports.first(waiting))
+    {
+        port->EndWait();
+    }
+    if (asleep && !found)
     {
         m_thread.HasOverslept(m_clock.Now() - time);
+        if (m_netbox.Records().HasWork() && Next() - m_clock.Now() > IDLE)
+        {
+            m_netbox.Records().WritePiece();
+        }
     }
     return found;
 }
@@ -175,9 +230,9 @@ bool RealLoop::SpinUntil(std::int64_t time)
     const auto began = m_clock.Now();
     bool found = false;
     auto now = began;
-    while (!found && now < time)
+    while (!found && now < time && !HasSeenFrames())
     {
-        found = Poll(0);
+        found = time - now > POLL && Poll(0);
         now = m_clock.Now();
     }
     m_thread.HasSpun(now - began);
@@ -186,38 +241,22 @@ bool RealLoop::SpinUntil(std::int64_t time)
 
 bool RealLoop::Poll(std::int64_t timeout)
 {
-    bool here = false;
-    for (std::size_t i = 1; i < m_portsPolled && !here; ++i)
-    {
-        auto& port = *m_netbox.Ports()[i - 1];
-        here = m_polled[i].fd >= 0 && (timeout > 0 ? !port.BeginWait() : port.HasFrames());
-    }
-    const timespec time{here ? 0 : timeout / SECOND, here ? 0 : timeout % SECOND};
-    const bool found = ::ppoll(m_polled.data(), m_polled.size(), &time, nullptr) > 0;
-    for (const auto& port : m_netbox.Ports())
-    {
-        port->EndWait();
-    }
-    return found || here;
-}
-
-void RealLoop::CollectDescriptors()
-{
     m_polled.clear();
     m_polled.push_back({m_end.Descriptor(), POLLIN, 0});
-    // Frames that have arrived already go first, unless all must be thrown away: then those in the kernel
-    // too.
-    const bool portsWanted = IsOverloaded() || m_arrivals.empty();
     for (const auto& port : m_netbox.Ports())
     {
-        // A negative descriptor is passed over by poll.
-        m_polled.push_back({portsWanted ? port->Descriptor() : -1, POLLIN, 0});
+        // Frames that have arrived already go first; a negative descriptor is passed over.
+        m_polled.push_back({m_arrivals.empty() ? port->Descriptor() : -1, POLLIN, 0});
     }
     m_portsPolled = m_polled.size();
     if (m_control)
     {
         m_control->AddTo(m_polled);
     }
+    const timespec time{timeout / SECOND, timeout % SECOND};
+    const bool found = ::ppoll(m_polled.data(), m_polled.size(), &time, nullptr) > 0;
+    m_lastPoll = m_clock.Now();
+    return found;
 }
 
 void RealLoop::Serve()
@@ -225,12 +264,12 @@ void RealLoop::Serve()
     m_ended = m_polled[0].revents != 0 && m_end.HasCome();
     for (std::size_t i = 1; i < m_portsPolled; ++i)
     {
-        if (m_polled[i].revents != 0 || (m_polled[i].fd >= 0 && m_netbox.Ports()[i - 1]->HasFrames()))
+        if (m_polled[i].revents != 0)
         {
             Receive(static_cast<StationId>(i - 1));
         }
     }
-    std::ranges::stable_sort(m_arrivals, {}, &Arrival::time);
+    SortArrivals();
     if (m_control)
     {
         m_control->Serve(std::span(m_polled).subspan(m_portsPolled));
@@ -239,34 +278,59 @@ void RealLoop::Serve()
 
 void RealLoop::Receive(StationId station)
 {
-    const bool overloaded = IsOverloaded();
     const auto count = m_netbox.Ports()[station]->Receive(m_landing);
     const auto now = m_clock.Now();
     for (auto& landing : std::span(m_landing).first(count))
     {
-        auto* another = overloaded ? nullptr : m_netbox.TakeSlot();
+        const auto time = TimeOf(landing, now);
+        auto* another = now - time > LONGEST_WAIT_AT_PORT ? nullptr : m_netbox.TakeSlot();
         if (another == nullptr)
         {
             m_netbox.DropForOverload(station);
             continue;
         }
-        auto time = m_clock.TimeOf(landing.stamp);
-        if (time > now || time < now - SECOND)
-        {
-            // There is no stamp, or the wall clock was set.
-            time = now;
-            landing.stamp = m_clock.StampOf(now);
-        }
-        m_arrivals.push_back({std::max(time, m_events.NowNs()), station, landing});
+        m_arrivals.push_back({std::max(time, m_events.NowNs()), m_arrivals.size(), station, landing});
         landing.slot = another;
     }
 }
 
-void RealLoop::Housekeep()
+std::int64_t RealLoop::TimeOf(Reception& reception, std::int64_t now)
 {
-    if (m_clock.Now() - m_lastHousekeeping >= HOUSEKEEPING)
+    auto time = m_clock.TimeOf(reception.stamp);
+    if (now - time > LONGEST_WAIT_AT_PORT)
     {
-        m_lastHousekeeping = m_clock.Now();
+        // Perhaps only because the wall clock was set.
+        m_clock.Synchronise();
+        time = m_clock.TimeOf(reception.stamp);
+    }
+    if (time > now || reception.stamp == 0)
+    {
+        time = now;
+        reception.stamp = m_clock.StampOf(now);
+    }
+    return time;
+}
+
+void RealLoop::SortArrivals()
+{
+    // Most often one port has given frames, in order.
+    constexpr auto KEY = [](const Arrival& arrival) { return std::pair(arrival.time, arrival.number); };
+    if (!std::ranges::is_sorted(m_arrivals, {}, KEY))
+    {
+        std::ranges::sort(m_arrivals, {}, KEY);
+    }
+}
+
+void RealLoop::Housekeep(std::int64_t now)
+{
+    if (now - m_lastAccount >= BETWEEN_ACCOUNTS)
+    {
+        m_lastAccount = now;
+        m_thread.Account(now);
+    }
+    if (now - m_lastHousekeeping >= HOUSEKEEPING)
+    {
+        m_lastHousekeeping = now;
         m_clock.Synchronise();
     }
 }

@@ -10,7 +10,8 @@ namespace netboxit
 {
 
 /// Real time: runs what is due, then waits in one place for the next event, a frame, a control message or the
-/// end.
+/// end. While there is work, and ports show their frames without the kernel, the kernel is asked now and then
+/// only.
 class RealLoop : public Loop
 {
   public:
@@ -33,30 +34,36 @@ class RealLoop : public Loop
     struct Arrival
     {
         std::int64_t time;
+        std::size_t number; ///< keeps those of the same time in order
         StationId station;
         Reception reception;
     };
 
+    /// The exit status.
+    int RunToEnd();
     /// Runs events and lets frames enter in the order of their times, up to now, but not for long without
     /// looking at the ports.
     void RunDue();
-    void RunEvent(std::int64_t due);
     void Enter();
     /// When the next event or frame is due.
     std::int64_t Next() const;
-    /// The netbox has been behind the clock for so long that frames must be thrown away. Asked once a round
-    /// at least.
-    bool IsOverloaded();
 
-    /// Waits for something to do. True when a descriptor asks for something.
-    bool Wait();
-    bool WaitUntil(std::int64_t time);
+    /// Receives frames that can be seen without the kernel. True when there were any.
+    bool ReceiveSeen();
+    /// Nothing is to be done now: waits for what comes first. True when a descriptor asks for something.
+    bool Wait(std::int64_t now);
+    /// True when it did so because of a descriptor.
+    bool SleepUntil(std::int64_t time);
     bool SpinUntil(std::int64_t time);
+    bool HasSeenFrames() const;
+    /// Asks the kernel about all descriptors. True when one of them asks for something.
     bool Poll(std::int64_t timeout);
-    void CollectDescriptors();
     void Serve();
     void Receive(StationId station);
-    void Housekeep();
+    /// When the frame arrived; its stamp is set right where there is none.
+    std::int64_t TimeOf(Reception& reception, std::int64_t now);
+    void SortArrivals();
+    void Housekeep(std::int64_t now);
 
     Json Call(const std::string& method, const Json& params);
 
@@ -75,8 +82,9 @@ class RealLoop : public Loop
     std::size_t m_nextArrival{0};
     std::vector<pollfd> m_polled; ///< end signal, ports, control
     std::size_t m_portsPolled{0};
+    std::int64_t m_lastPoll{0};
+    std::int64_t m_lastAccount{0};
     std::int64_t m_lastHousekeeping{0};
-    std::optional<std::int64_t> m_behindSince;
 };
 
 } // namespace netboxit

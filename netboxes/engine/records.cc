@@ -18,7 +18,6 @@ static_assert(std::endian::native == std::endian::little, "records are written a
 
 constexpr std::size_t HEADER = 16;
 constexpr std::size_t CAPACITY = 1 << 17; ///< 6 MB: more than a second of the highest rate measured
-constexpr std::size_t PIECE = 340;        ///< 16 kB: some 10 us of copying into the page cache
 
 } // namespace
 

@@ -51,13 +51,19 @@ class RecordFile
         return m_count > 0;
     }
 
+    /// Enough for a piece as large as is written at once.
+    bool HasPiece() const
+    {
+        return m_count >= PIECE;
+    }
+
     /// More than half of the memory is taken: writing can wait no longer for an idle moment.
     bool IsPressing() const
     {
         return m_count > m_ring.size() / 2;
     }
 
-    /// Writes a few kilobytes.
+    /// Writes a few kilobytes at the most.
     void WritePiece();
     void WriteAll();
 
@@ -73,6 +79,8 @@ class RecordFile
     }
 
   private:
+    static constexpr std::size_t PIECE = 340; ///< 16 kB: some 10 us of copying into the page cache
+
     bool m_wait;
     Descriptor m_file;
     std::vector<Record> m_ring;

@@ -3,11 +3,13 @@
 
 #include "ns3/simulator.h"
 
-#include <sys/eventfd.h>
+#include <sys/timerfd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <ctime>
+#include <functional>
 #include <iostream>
 #include <vector>
 
@@ -25,6 +27,7 @@ namespace
 
 /// What a memory wire of 4 MiB holds of these frames.
 constexpr std::size_t ROOM = 4194304 / 80;
+constexpr std::size_t BATCH = 64;
 constexpr std::size_t FRAME = 60; ///< without checksum
 
 std::int64_t Read(clockid_t clock)
@@ -39,7 +42,7 @@ class BenchmarkPort : public Port
 {
   public:
     BenchmarkPort(std::string name, std::uint64_t frames, double rate)
-        : m_name(std::move(name)), m_left(frames), m_rate(rate), m_bell(::eventfd(1, EFD_NONBLOCK), "no bell")
+        : m_name(std::move(name)), m_left(frames), m_rate(rate), m_bell(::timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK), "no bell")
     {
         const std::array<std::uint8_t, 42> headers{2,    0, 0, 0, 0,    2, 2, 0, 0, 0,  0,  1, 8, 0, // Ethernet
                                                    0x45, 0, 0, 46, 0,   0, 0, 0, 64, 17, 0, 0,        // IPv4
@@ -61,7 +64,7 @@ class BenchmarkPort : public Port
 
     int Descriptor() const override
     {
-        return m_left > 0 || !m_stamps.empty() ? m_bell.Get() : -1;
+        return m_bell.Get();
     }
 
     bool HasFrames() const override
@@ -71,7 +74,20 @@ class BenchmarkPort : public Port
 
     bool BeginWait() override
     {
-        return !Produce();
+        if (Produce())
+        {
+            return false;
+        }
+        if (m_left > 0)
+        {
+            Ring(m_next);
+        }
+        return true;
+    }
+
+    void EndWait() override
+    {
+        Ring(0);
     }
 
     std::size_t Receive(std::span<Reception> batch) override
@@ -113,6 +129,13 @@ class BenchmarkPort : public Port
     }
 
   private:
+    /// Makes the bell ring at this time; 0: not at all.
+    void Ring(std::int64_t time)
+    {
+        const itimerspec at{{}, {time / 1'000'000'000, time % 1'000'000'000}};
+        ::timerfd_settime(m_bell.Get(), TFD_TIMER_ABSTIME, &at, nullptr);
+    }
+
     /// Brings the ring up to date. True when frames are in it.
     bool Produce()
     {
@@ -127,7 +150,7 @@ class BenchmarkPort : public Port
             m_next = now;
         }
         const auto interval = m_rate > 0 ? static_cast<std::int64_t>(1e9 / m_rate) : 0;
-        for (std::size_t made = 0; m_left > 0 && m_next <= now && (interval > 0 || made < 64); ++made)
+        while (m_left > 0 && (interval > 0 ? m_next <= now : m_stamps.size() < BATCH))
         {
             --m_left;
             if (m_stamps.size() - m_taken < ROOM)
