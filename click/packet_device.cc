@@ -24,37 +24,37 @@ std::string ExistingInterfaces()
     return names.empty() ? "none" : names;
 }
 
-void WaitFor(const PacketSocket& socket, std::chrono::milliseconds wait, const sigset_t& signals)
+const NetworkInterface&
+WaitFor(const NetworkInterface& network, std::chrono::milliseconds wait, const sigset_t& signals)
 {
     constexpr timespec PAUSE{.tv_sec = 0, .tv_nsec = 10'000'000};
     const auto deadline = std::chrono::steady_clock::now() + wait;
-    while (socket.InterfaceState() == PacketSocket::State::Absent)
+    while (network.CurrentState() == NetworkInterface::State::Absent)
     {
         const bool interrupted = ::ppoll(nullptr, 0, &PAUSE, &signals) < 0;
         if (interrupted || std::chrono::steady_clock::now() >= deadline)
         {
-            throw NoInterface("interface '" + socket.Interface() + "' is not in this network namespace" +
+            throw NoInterface("interface '" + network.Name() + "' is not in this network namespace" +
                               (interrupted
                                    ? ", and a signal ended the waiting for it"
                                    : ", not even after " + std::to_string(wait.count() / 1000) + " s") +
                               "; there are: " + ExistingInterfaces());
         }
     }
+    return network;
 }
 
 } // namespace
 
 PacketDevice::PacketDevice(const std::string& name, std::chrono::milliseconds wait, const sigset_t& signals)
-    : m_socket("interface '" + name + "'", name), m_rooms(PacketSocket::BATCH),
-      m_arrivals(PacketSocket::BATCH)
+    : m_interface("router", name), m_socket(WaitFor(m_interface, wait, signals)),
+      m_rooms(PacketSocket::BATCH), m_arrivals(PacketSocket::BATCH)
 {
-    WaitFor(m_socket, wait, signals);
     for (std::size_t index = 0; index < m_rooms.size(); ++index)
     {
-        m_arrivals[index].room = std::span(m_rooms[index]).subspan(VLAN_TAG);
+        m_arrivals[index].room = m_rooms[index];
     }
     m_received.reserve(PacketSocket::BATCH);
-    m_socket.Bind();
 }
 
 int PacketDevice::Descriptor() const
@@ -67,9 +67,9 @@ std::span<const Bytes> PacketDevice::Receive()
     m_received.clear();
     const auto count = m_socket.Receive(m_arrivals);
     // An interface that was only set down may come back.
-    if (m_socket.WentDown() && m_socket.InterfaceState() == PacketSocket::State::Absent)
+    if (m_socket.WentDown() && m_interface.CurrentState() == NetworkInterface::State::Absent)
     {
-        throw NoInterface("interface '" + m_socket.Interface() + "' was removed while the router used it");
+        throw NoInterface("interface '" + m_interface.Name() + "' was removed while the router used it");
     }
     for (const auto& arrival : std::span(m_arrivals).first(count))
     {
@@ -93,7 +93,7 @@ void PacketDevice::Send(Bytes frame)
 
 void PacketDevice::Flush()
 {
-    std::array<PacketSocket::Outgoing, PacketSocket::BATCH> frames;
+    std::array<Outgoing, PacketSocket::BATCH> frames;
     const auto some = std::span(frames).first(m_outgoingLengths.size());
     std::size_t at = 0;
     for (std::size_t index = 0; index < some.size(); ++index)
@@ -113,8 +113,8 @@ void PacketDevice::Flush()
 DeviceStatistics PacketDevice::Read()
 {
     const auto drops = m_socket.TakeDrops();
-    m_statistics.received += drops;
-    m_statistics.overloadDrops += drops;
+    m_statistics.received += drops.overload;
+    m_statistics.overloadDrops += drops.overload;
     return m_statistics;
 }
 

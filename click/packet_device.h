@@ -28,11 +28,12 @@ class PacketDevice : public Device
     DeviceStatistics Read() override;
 
   private:
-    using Room = std::array<std::uint8_t, VLAN_TAG + MAXIMUM_FRAME>;
+    using Room = std::array<std::uint8_t, MAXIMUM_FRAME>;
 
+    NetworkInterface m_interface;
     PacketSocket m_socket;
     std::vector<Room> m_rooms;
-    std::vector<PacketSocket::Arrival> m_arrivals;
+    std::vector<Arrival> m_arrivals;
     std::vector<Bytes> m_received;
     std::vector<std::uint8_t> m_outgoing;
     std::vector<std::size_t> m_outgoingLengths;

@@ -2,78 +2,42 @@
 #pragma once
 
 #include "descriptor.h"
-#include "headers.h"
-
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <string>
+#include "network_interface.h"
+#include "packet_ring.h"
 
 namespace netboxit
 {
 
-/// A packet socket on one network interface: whole Ethernet frames in batches, VLAN tag included, whoever
-/// they are for, and none of those that go out there. It knows nothing of ns-3: netboxes and the Click router
-/// share it.
-class PacketSocket
+/// A packet socket: received frames lie in a ring shared with the kernel, sent ones take one call for a batch.
+/// Netboxes and the Click router share it.
+///
+/// There is no ring for sending: the kernel would send out of it without a copy, and calls a frame sent as soon
+/// as the far end's socket has it, whose reader could then see the next frame's bytes in it.
+class PacketSocket : public FrameSocket
 {
   public:
-    /// Frames that one call into the kernel moves at most.
-    static constexpr std::size_t BATCH = 64;
+    /// Receives from now on; the interface must exist. For frames of its MTU, or of this one where it is
+    /// larger. Throws std::system_error.
+    explicit PacketSocket(const NetworkInterface& interface, std::uint32_t mtu = 0);
 
-    /// A frame that came in.
-    struct Arrival
-    {
-        /// Where to receive it. VLAN_TAG bytes in front of it belong to it, too: a tag that the kernel took
-        /// out of the frame is put back.
-        std::span<std::uint8_t> room;
-        Bytes frame;            ///< as much of it as had room
-        std::size_t length{};   ///< of the whole frame
-        std::int64_t stamp{};   ///< when it arrived, ns since 1970
-        bool checksumMissing{}; ///< left to an offload by the sending kernel
-    };
-
-    /// A frame that shall go out.
-    struct Outgoing
-    {
-        Bytes frame;
-        bool taken{}; ///< the kernel took it
-    };
-
-    enum class State
-    {
-        Absent,
-        Down,
-        Up,
-    };
-
-    /// `subject` begins the messages of all errors ("port commander"). Throws std::system_error.
-    PacketSocket(std::string subject, std::string interface);
-
-    /// What the interface is now.
-    State InterfaceState() const;
-    /// Begins to receive; the interface must exist.
-    void Bind();
-
-    int Descriptor() const
+    int Descriptor() const override
     {
         return m_socket.Get();
     }
 
-    const std::string& Interface() const
+    bool HasFrames() const override
     {
-        return m_interface;
+        return m_ring.HasFrames();
     }
 
-    std::uint32_t InterfaceMtu() const;
+    std::size_t Receive(std::span<Arrival> batch) override;
+    void Send(std::span<Outgoing> frames) override;
+    KernelDrops TakeDrops() override;
 
-    int ReceiveBuffer() const
+    std::size_t Capacity() const override
     {
-        return m_receiveBuffer;
+        return m_ring.Capacity();
     }
-
-    /// Receives into the rooms of `batch`, and returns how many; never waits.
-    std::size_t Receive(std::span<Arrival> batch);
 
     /// Whether the last Receive found that the interface went down or away.
     bool WentDown() const
@@ -81,19 +45,13 @@ class PacketSocket
         return m_wentDown;
     }
 
-    /// Sends, and says of each frame whether the kernel took it; never waits.
-    void Send(std::span<Outgoing> frames);
-    /// Frames that the kernel dropped since the last call because nobody received them in time.
-    std::uint64_t TakeDrops();
-
   private:
     void SendSome(std::span<Outgoing> frames);
 
-    std::string m_subject;
-    std::string m_interface;
-    int m_receiveBuffer{0};
+    std::string m_place; ///< "port commander, interface commander"
     bool m_wentDown{false};
     netboxit::Descriptor m_socket;
+    PacketRing m_ring;
 };
 
 } // namespace netboxit

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "ports.h"
 
+#include "interface_port.h"
 #include "memory_port.h"
-#include "packet_port.h"
+#include "packet_socket.h"
 #include "pcapng_port.h"
+
+#include <poll.h>
+
+#include <chrono>
 
 namespace netboxit
 {
@@ -15,6 +20,39 @@ constexpr std::uint32_t DEFAULT_MTU = 1500;
 /// The orchestrator moves interfaces into the container while the netbox starts.
 constexpr std::chrono::seconds PATIENCE{10};
 
+void WaitUntilUp(const NetworkInterface& interface, EndSignal& end)
+{
+    constexpr int PAUSE_MS = 20;
+    const auto deadline = std::chrono::steady_clock::now() + PATIENCE;
+    for (auto state = interface.CurrentState(); state != NetworkInterface::State::Up;
+         state = interface.CurrentState())
+    {
+        if (std::chrono::steady_clock::now() > deadline)
+        {
+            throw std::runtime_error(
+                interface.Subject() + ": interface " + interface.Name() +
+                (state == NetworkInterface::State::Down ? " is not up" : " does not exist") + ", waited for " +
+                std::to_string(PATIENCE.count()) + " s");
+        }
+        pollfd wait{end.Descriptor(), POLLIN, 0};
+        ::poll(&wait, 1, PAUSE_MS);
+        if (end.HasCome())
+        {
+            throw Interrupted();
+        }
+    }
+}
+
+std::unique_ptr<Port> OpenInterface(const std::string& name, const PortConfiguration& port, EndSignal& end)
+{
+    const NetworkInterface interface("port " + name, port.interface);
+    WaitUntilUp(interface, end);
+    const auto mtu = port.mtu == 0 ? interface.Mtu() : port.mtu;
+    const Json description{{"kind", "packet"}, {"interface", port.interface}};
+    return std::make_unique<InterfacePort>(
+        name, std::make_unique<PacketSocket>(interface, mtu), mtu, description);
+}
+
 /// The one place where the kinds of ports are told apart.
 std::unique_ptr<Port> OpenPort(const std::string& name, const PortConfiguration& port, EndSignal& end)
 {
@@ -22,7 +60,7 @@ std::unique_ptr<Port> OpenPort(const std::string& name, const PortConfiguration&
     switch (port.kind)
     {
     case PortKind::Packet:
-        return std::make_unique<PacketPort>(name, port.interface, port.mtu, PATIENCE, end);
+        return OpenInterface(name, port, end);
     case PortKind::Xdp:
         throw BadConfiguration("port " + name + ": ports of this kind are not built yet");
     case PortKind::Memory:

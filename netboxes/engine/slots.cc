@@ -29,7 +29,7 @@ bool Slot::Awaits(StationId station) const
 }
 
 SlotTable::SlotTable(std::uint32_t capacity, std::size_t largestFrame, std::size_t stations)
-    : m_capacity(capacity), m_stride((VLAN_TAG + largestFrame + 63) / 64 * 64), m_words((stations + 63) / 64)
+    : m_capacity(capacity), m_stride((largestFrame + 63) / 64 * 64), m_words((stations + 63) / 64)
 {
     m_pieces.reserve(capacity / PIECE + 1);
     m_free.reserve(capacity);
@@ -63,7 +63,7 @@ void SlotTable::Grow()
     {
         auto& slot = piece.slots[i];
         slot.m_index = first + i;
-        slot.room = {piece.bytes.get() + i * m_stride + VLAN_TAG, m_stride - VLAN_TAG};
+        slot.room = {piece.bytes.get() + i * m_stride, m_stride};
         slot.m_awaiting.resize(m_words);
         m_free.push_back(slot.m_index);
     }

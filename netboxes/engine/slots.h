@@ -14,8 +14,7 @@ namespace netboxit
 class Slot
 {
   public:
-    /// Where the bytes of a received frame go. A VLAN tag that the kernel took out is put back in front of
-    /// `room`, which has space for it.
+    /// Where the bytes of a received frame go.
     std::span<std::uint8_t> room;
     Bytes bytes; ///< the frame, without FCS
 

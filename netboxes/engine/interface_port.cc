@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "interface_port.h"
+
+#include <algorithm>
+
+namespace netboxit
+{
+
+InterfacePort::InterfacePort(std::string name,
+                             std::unique_ptr<FrameSocket> socket,
+                             std::uint32_t mtu,
+                             nlohmann::json description)
+    : m_name(std::move(name)), m_socket(std::move(socket)), m_mtu(mtu), m_description(std::move(description))
+{
+}
+
+const std::string& InterfacePort::Name() const
+{
+    return m_name;
+}
+
+std::uint32_t InterfacePort::Mtu() const
+{
+    return m_mtu;
+}
+
+int InterfacePort::Descriptor() const
+{
+    return m_socket->Descriptor();
+}
+
+bool InterfacePort::HasFrames() const
+{
+    return m_socket->HasFrames();
+}
+
+bool InterfacePort::BeginWait()
+{
+    return !m_socket->HasFrames();
+}
+
+std::size_t InterfacePort::Receive(std::span<Reception> batch)
+{
+    std::array<Arrival, FrameSocket::BATCH> arrivals;
+    const auto size = std::min(batch.size(), arrivals.size());
+    for (std::size_t i = 0; i < size; ++i)
+    {
+        arrivals[i].room = batch[i].slot->room;
+    }
+    const auto received = m_socket->Receive(std::span(arrivals).first(size));
+    std::size_t accepted = 0;
+    for (std::size_t i = 0; i < received; ++i)
+    {
+        if (!Accept(arrivals[i].length))
+        {
+            continue;
+        }
+        counters.checksumsMissing += arrivals[i].checksumMissing;
+        batch[i].slot->bytes = arrivals[i].frame;
+        batch[i].stamp = arrivals[i].stamp;
+        std::swap(batch[accepted++], batch[i]);
+    }
+    return accepted;
+}
+
+void InterfacePort::Send(std::span<Departure> departures, std::int64_t)
+{
+    std::array<Outgoing, FrameSocket::BATCH> frames;
+    while (!departures.empty())
+    {
+        const auto some = std::span(frames).first(std::min(departures.size(), frames.size()));
+        for (std::size_t i = 0; i < some.size(); ++i)
+        {
+            some[i] = {departures[i].slot->bytes, false};
+        }
+        m_socket->Send(some);
+        for (std::size_t i = 0; i < some.size(); ++i)
+        {
+            departures[i].taken = some[i].taken;
+            ++(some[i].taken ? counters.sent : counters.sendDrops);
+        }
+        departures = departures.subspan(some.size());
+    }
+}
+
+void InterfacePort::Refresh()
+{
+    const auto drops = m_socket->TakeDrops();
+    counters.received += drops.overload + drops.oversize;
+    counters.overloadDrops += drops.overload;
+    counters.oversizeDrops += drops.oversize;
+}
+
+nlohmann::json InterfacePort::Describe() const
+{
+    nlohmann::json result = {{"name", m_name}, {"mtu", m_mtu}, {"receive_frames", m_socket->Capacity()}};
+    result.update(m_description);
+    return result;
+}
+
+} // namespace netboxit

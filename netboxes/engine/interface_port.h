@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "frame_socket.h"
+#include "port.h"
+
+#include <memory>
+
+namespace netboxit
+{
+
+/// A port on a network interface: all frames that arrive there, whoever they are for, in batches.
+class InterfacePort : public Port
+{
+  public:
+    /// `description` is what Describe() says besides name and MTU.
+    InterfacePort(std::string name,
+                  std::unique_ptr<FrameSocket> socket,
+                  std::uint32_t mtu,
+                  nlohmann::json description);
+
+    const std::string& Name() const override;
+    std::uint32_t Mtu() const override;
+    int Descriptor() const override;
+    bool HasFrames() const override;
+    bool BeginWait() override;
+    std::size_t Receive(std::span<Reception> batch) override;
+    void Send(std::span<Departure> departures, std::int64_t stamp) override;
+    /// Counts the kernel's drops.
+    void Refresh() override;
+    nlohmann::json Describe() const override;
+
+  private:
+    std::string m_name;
+    std::unique_ptr<FrameSocket> m_socket;
+    std::uint32_t m_mtu;
+    nlohmann::json m_description;
+};
+
+} // namespace netboxit
