@@ -14,6 +14,7 @@ from testbed import routers
 from testbed.core_plan import CorePlan, plan_cores
 from testbed.cores import REALTIME_PERIOD_US, available_cores
 from testbed.errors import NetBoxITError
+from testbed.input_errors import listed
 from testbed.names import container_name, lab_name, mac_address, netbox_seed
 from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, TrafficPlan, WireEnd, WirePlan
 from testbed.rootfs import WIRES_FOLDER
@@ -222,7 +223,13 @@ class _Resolver:
         )
 
     def _kind(self, left: End, right: End, said: WireKind) -> tuple[Literal["veth", "memory"], str]:
-        return ("veth", "auto") if said == "auto" else (said, "the topology says so")
+        """The fastest kind that both ends can have, unless the topology says one."""
+        if said != "auto":
+            return said, "the topology says so"
+        hosts = [end.node for end in (left, right) if end.node in self.topology.hosts]
+        if hosts:
+            return "veth", f"auto: programs of {listed(hosts, 'and')} need an interface of the kernel"
+        return "memory", "auto: both ends are emulators"
 
     def _mtu(self, segment: Iterable[End]) -> int:
         """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""

@@ -95,6 +95,7 @@ def test_a_netbox_has_no_address_and_a_station_an_interface_of_its_name() -> Non
     assert [(interface.name, interface.addresses) for interface in field.interfaces] == [("responder", ()), ("commander", ())]
     stations = json.loads(field.files["netbox.json"])["stations"]
     assert stations[0] == {"name": "responder", "port": {"kind": "packet", "interface": "responder"}}
+    assert stations[1]["port"] == {"kind": "memory", "wire": "/run/wires/commander", "end": "left", "mtu": 1500}
 
 
 def test_routes_lead_through_the_router() -> None:
@@ -174,7 +175,7 @@ wires:
   - {ends: [one.hub, other.hub], wire: memory}
   - {ends: [other.ground, third.ground], wire: memory}
   - {ends: [meoc.ian, third.hub], wire: memory}
-  - [meoc.jan, fourth.ground]
+  - {ends: [meoc.jan, fourth.ground], wire: veth}
   - {ends: [fourth.hub, fifth.hub], wire: veth}
   - {ends: [fifth.ground, sixth.ground], wire: memory}
   - {ends: [sixth.hub, seventh.hub], wire: memory}
@@ -217,6 +218,14 @@ def test_a_memory_end_is_no_interface_of_the_kernel(tmp_path: Path) -> None:
     assert [one.name for one in plan.kernel_interfaces(plan.node("one"))] == ["ground"]
     assert plan.kernel_interfaces(plan.node("third")) == ()
     assert [wire.reason for wire in plan.wires if wire.kind == "memory"] == ["the topology says so"] * 6
+
+
+def test_auto_takes_memory_between_emulators_and_veth_at_hosts_and_says_why() -> None:
+    found = [(wire.kind, wire.reason) for wire in plan_of().wires]
+    memory = ("memory", "auto: both ends are emulators")
+    assert found[1:-1] == [memory] * 3
+    assert found[0] == ("veth", "auto: programs of fr1 need an interface of the kernel")
+    assert found[-1] == ("veth", "auto: programs of eoc need an interface of the kernel")
 
 
 def test_a_netbox_gets_the_sockets_that_it_asks_for(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from testbed import cores, state
+from testbed import cores, rings, state
 
 
 def traces(folder: Path) -> dict[str, set[str]]:
@@ -26,6 +26,7 @@ def traces(folder: Path) -> dict[str, set[str]]:
         "locks": {str(entry) for entry in Path("/run/lxc/lock").rglob("*") if str(folder) in str(entry)},
         "awake cores": {unquote(entry.name) for entry in Path("/run/netboxit/awake").rglob(f"*{quote(str(folder), safe='')}*")},
         "labs": set(state.lab_names()),
+        "shared memory": {str(entry) for entry in rings.FOLDER.rglob("*") if ours in str(entry)},
     }
 
 
