@@ -117,7 +117,7 @@ Stream GeneratorSegment::MakeStream(StationId id, const Json& parameters)
 {
     const double rate = parameters.at("rate");
     const double size = parameters.at("size");
-    const auto frame = std::make_shared<TestFrame>(FlowOf(id, parameters), static_cast<std::size_t>(size));
+    const auto frame = std::make_shared<NumberedFrame>(FlowOf(id, parameters), static_cast<std::size_t>(size));
     if (parameters.at("pattern") == "poisson")
     {
         return {id, m_frames, std::make_shared<PoissonTimetable>(rate, FIRST_STREAM + id), frame};

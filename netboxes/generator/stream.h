@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "test_frame.h"
+#include "numbered_frame.h"
 #include "timetable.h"
 
 #include "../engine/segment.h"

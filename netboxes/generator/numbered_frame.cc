@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "test_frame.h"
+#include "numbered_frame.h"
 
 #include <algorithm>
 
@@ -27,12 +27,12 @@ std::uint32_t Folded(std::uint32_t sum)
 
 } // namespace
 
-TestFrame::TestFrame(const FlowAddresses& flow, std::size_t size) : m_flow(flow)
+NumberedFrame::NumberedFrame(const FlowAddresses& flow, std::size_t size) : m_flow(flow)
 {
     Resize(size);
 }
 
-void TestFrame::Resize(std::size_t size)
+void NumberedFrame::Resize(std::size_t size)
 {
     m_bytes.assign(size - FCS, 0);
     auto* const frame = m_bytes.data();
@@ -59,7 +59,7 @@ void TestFrame::Resize(std::size_t size)
     m_checksum = Folded(sum);
 }
 
-Bytes TestFrame::Write(std::uint64_t sequence, std::int64_t stamp)
+Bytes NumberedFrame::Write(std::uint64_t sequence, std::int64_t stamp)
 {
     auto* const frame = m_bytes.data();
     const auto identification = static_cast<std::uint16_t>(sequence);

@@ -33,10 +33,10 @@ struct FlowAddresses
 
 /// A UDP datagram in an Ethernet frame that is written once; of each further one only what differs is written anew: identification
 /// and header checksum (RFC 1624), sequence number, stamp.
-class TestFrame : public FrameSource
+class NumberedFrame : public FrameSource
 {
   public:
-    TestFrame(const FlowAddresses& flow, std::size_t size);
+    NumberedFrame(const FlowAddresses& flow, std::size_t size);
 
     Bytes Write(std::uint64_t sequence, std::int64_t stamp) override;
     void Resize(std::size_t size) override;
