@@ -19,6 +19,8 @@ LAB_TESTS := $(if $(filter 0,$(shell id -u)),,-m "not lab")
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
 	@cmake --build build
+	@# A command compiles no Python of its own, also where it may not write beside it.
+	@$(VENV)/bin/python -m compileall -q netboxit.py testbed traffic results netboxes bench
 
 demo: setup
 	@# Status 3 is a run that is degraded, and said so: on a small host that is what can be had.

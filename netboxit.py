@@ -124,15 +124,14 @@ def down(
     json: Json = False,
 ) -> None:
     """Take a lab down: everything that belongs to it, and nothing else."""
-    from testbed import state
-    from testbed.lab import Lab
+    from testbed import removal, state
 
     nothing_up = lab is None and not state.lab_names()
-    names = state.lab_names() if every or nothing_up else [Lab.one(lab).name]
+    names = state.lab_names() if every or nothing_up else [state.chosen(lab)]
     with console.progress() as progress:
         for name in names:
             progress(f"taking {name} down")
-            Lab.open(name).down()
+            removal.take_down(name)
     console.show_down(names, json)
 
 

@@ -11,20 +11,20 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from rich.console import Console
-from rich.table import Table
-
 from testbed.errors import BadInput, BadTopology, NetBoxITError
 from testbed.interruption import SIGNALS
-from testbed.plan import Plan
-from testbed.quantities import TIME
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from testbed.doctor import Examination
+    from testbed.plan import Plan
 
 #: Exit statuses of a run (docs/architecture.md).
 _VERDICTS = {"valid": 0, "degraded": 3, "invalid": 4}
@@ -32,9 +32,6 @@ _COLOURS = {"valid": "green", "degraded": "yellow", "invalid": "red", "yes": "gr
 
 #: Tables in a pipe, where there is no terminal to ask for a width.
 _PIPE_WIDTH = 160
-
-_out = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
-_err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 class Interrupted(BaseException):
@@ -57,7 +54,7 @@ def guarded(application: Callable[[], object]) -> int:
         _tell(error)
         return error.exit_status
     except Interrupted:
-        _err.print("[red]netboxit: interrupted[/red]; what this command had created was removed")
+        _say("netboxit: interrupted; what this command had created was removed")
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -66,8 +63,8 @@ def guarded(application: Callable[[], object]) -> int:
         descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
         with os.fdopen(descriptor, "w") as file:
             traceback.print_exception(error, file=file)
-        _err.print(f"[red]netboxit: a defect of its own[/red]: {type(error).__name__}: {error}", markup=True)
-        _err.print(f"The traceback is in {name}; please report it with the command and the file that you used.", markup=False)
+        _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")
+        _say(f"The traceback is in {name}; please report it with the command and the file that you used.")
         return 1
     return 0
 
@@ -75,8 +72,10 @@ def guarded(application: Callable[[], object]) -> int:
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
     """What is being done, on standard error: a line that changes on a terminal, else one line for each new step."""
-    if _err.is_terminal:
-        with _err.status("") as display:
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status("") as display:
             yield lambda text: display.update(text)
         return
     told = ""
@@ -86,7 +85,7 @@ def progress() -> Iterator[Callable[[str], None]]:
         step = text.partition(",")[0]  # what follows a comma is a countdown
         if step != told:
             told = step
-            _err.print(step, markup=False)
+            _say(step)
 
     yield tell
 
@@ -95,6 +94,8 @@ def read_duration(text: str | None) -> float | None:
     """Seconds, with a unit as in a topology file or as a bare number."""
     if text is None:
         return None
+    from testbed.quantities import TIME
+
     try:
         return TIME.parse(f"{text} s" if text.replace(".", "", 1).isdecimal() else text)
     except ValueError as error:
@@ -107,7 +108,7 @@ def show_check(file: Path, plan: Plan, as_json: bool) -> None:
     kinds: list[str] = [node.kind for node in plan.nodes]
     counts = [_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
     counts += [_count(len(plan.wires), "wire"), _count(len(plan.traffic), "application")]
-    _out.print(f"{file} is sound: {', '.join(counts)}", markup=False)
+    print(f"{file} is sound: {', '.join(counts)}")
     _print_notes(plan.notes)
 
 
@@ -120,17 +121,16 @@ def show_plan(plan: Plan, as_json: bool) -> None:
         for interface in node.interfaces:
             nodes.add_row(*first, interface.name, interface.mac, " ".join(interface.addresses), interface.wire)
             first = ("", "", "")
-    _out.print(nodes)
+    _console().print(nodes)
     if plan.wires:
         table = _table("wires", "wire", "kind", "MTU", "why")
         for wire in plan.wires:
             table.add_row(wire.name, wire.kind, str(wire.mtu), wire.reason)
-        _out.print(table)
+        _console().print(table)
     for traffic in plan.traffic:
-        _out.print(
+        print(
             f"{traffic.name}: {traffic.application} from {traffic.source} ({traffic.source_address}) "
-            f"to {traffic.destination} ({traffic.destination_address})",
-            markup=False,
+            f"to {traffic.destination} ({traffic.destination_address})"
         )
     _print_notes(plan.notes)
 
@@ -140,14 +140,14 @@ def show_up(status: Mapping[str, Any], as_json: bool) -> None:
         return _print_json(status)
     _print_lab(status)
     host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
-    _out.print(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}", markup=False)
+    print(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}")
 
 
 def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
     if as_json:
         return _print_json({"labs": list(labs)})
     if not labs:
-        _out.print("no lab is up")
+        print("no lab is up")
     for lab in labs:
         _print_lab(lab)
 
@@ -155,13 +155,13 @@ def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
 def show_change(netbox: str, answer: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         return _print_json({"netbox": netbox, **answer})
-    _out.print(f"{netbox}: {answer['parameter']} is now {answer['written']}", markup=False)
+    print(f"{netbox}: {answer['parameter']} is now {answer['written']}")
 
 
 def show_down(labs: Sequence[str], as_json: bool) -> None:
     if as_json:
         return _print_json({"removed": list(labs)})
-    _out.print(f"removed: {', '.join(labs)}" if labs else "no lab was up", markup=False)
+    print(f"removed: {', '.join(labs)}" if labs else "no lab was up")
 
 
 def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int:
@@ -170,10 +170,10 @@ def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int
     if as_json:
         _print_json({"folder": str(folder), "metrics": metrics})
     else:
-        _out.print(f"the run is [{_COLOURS[verdict['status']]}]{verdict['status']}[/]")
+        _console().print(f"the run is [{_COLOURS[verdict['status']]}]{verdict['status']}[/]")
         for reason in verdict["reasons"]:
-            _out.print(f"  - {reason}", markup=False)
-        _out.print(f"report: {folder / 'report.html'}", markup=False)
+            print(f"  - {reason}")
+        print(f"report: {folder / 'report.html'}")
     return _VERDICTS[verdict["status"]]
 
 
@@ -184,12 +184,27 @@ def show_examination(examination: Examination, as_json: bool) -> None:
     for finding in examination.findings:
         lost, remedy = ("", "") if finding.there == "yes" else (finding.lost, finding.remedy)
         table.add_row(finding.name, f"[{_COLOURS[finding.there]}]{finding.there}[/]", finding.found, lost, remedy)
-    _out.print(table)
+    _console().print(table)
     needed = ", ".join(finding.name for finding in examination.findings if finding.needed and finding.there == "no")
-    _out.print("labs can run here" if examination.able else f"[red]labs cannot run here[/red]: {needed}")
+    _console().print("labs can run here" if examination.able else f"[red]labs cannot run here[/red]: {needed}")
+
+
+@cache
+def _console() -> Console:
+    """For what has tables or colours; Rich takes 30 ms to import, which lines of plain text do without."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+
+
+def _say(text: str) -> None:
+    """A line on standard error."""
+    print(text, file=sys.stderr, flush=True)
 
 
 def _table(title: str, *headers: str) -> Table:
+    from rich.table import Table
+
     table = Table(title=title, title_justify="left")
     for header in headers:
         table.add_column(header, overflow="fold")
@@ -202,7 +217,7 @@ def _print_lab(status: Mapping[str, Any]) -> None:
         state = "[green]runs[/]" if node["alive"] else "[red]ended[/]"
         addresses = " ".join(node["addresses"])
         table.add_row(node["name"], node["kind"], state, _cores(node["cores"], node["awake"]), addresses, _netbox(node["netbox"]))
-    _out.print(table)
+    _console().print(table)
     if status["wires"]:
         _print_wires(status["wires"])
     _print_notes(status["notes"])
@@ -216,7 +231,7 @@ def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
         names = [f"{end['node']}.{end['interface']}" for end in (left, right)]
         ports = [end["port"] or "?" for end in (left, right)]
         table.add_row(names[0], ports[0], wire["kind"], ports[1], names[1], "; ".join([wire["reason"], *reasons]))
-    _out.print(table)
+    _console().print(table)
 
 
 def _netbox(answer: Mapping[str, Any] | None) -> str:
@@ -231,7 +246,7 @@ def _netbox(answer: Mapping[str, Any] | None) -> str:
 
 def _print_notes(notes: Sequence[str]) -> None:
     for note in notes:
-        _out.print(f"note: {note}", markup=False)
+        print(f"note: {note}")
 
 
 def _cores(cores: Sequence[int], awake: bool = False) -> str:
@@ -253,7 +268,7 @@ def _tell(error: NetBoxITError) -> None:
         errors = error.errors if isinstance(error, BadTopology) else [error]
         _print_json({"errors": [_as_data(one) for one in errors]})
     prefix = "" if isinstance(error, BadInput | BadTopology) else "netboxit: "
-    _err.print(f"{prefix}{error}", markup=False)
+    _say(f"{prefix}{error}")
 
 
 def _as_data(error: NetBoxITError) -> dict[str, object]:

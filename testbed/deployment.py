@@ -1,26 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Bringing a plan up and taking it down again, from the ledger alone: after a crash, after a reboot, without the user's file."""
+"""Bringing a plan up: each object is in the ledger before it is made, so that `testbed.removal` can undo it."""
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from testbed import awake, containers, cores, namespaces, rings, rootfs, state, wires
 from testbed.containers import Container
-from testbed.interruption import HeldBack
 from testbed.ledger import Ledger, Record
 from testbed.plan import NodePlan, Plan
+from testbed.removal import container_of, ledger_file, undo
 
 #: Told what is being done, for whoever draws it.
 Progress = Callable[[str], None]
-
-
-def container_of(folder: Path, node: str, name: str) -> Container:
-    """A node's container in a lab's folder."""
-    return Container(name=name, home=folder / "containers", folder=folder / "nodes" / node)
 
 
 def bring_up(plan: Plan, progress: Progress) -> Path:
@@ -30,16 +24,9 @@ def bring_up(plan: Plan, progress: Progress) -> Path:
         try:
             _Deployment(plan, folder, progress).run()
         except BaseException:
-            _undo(folder)
+            undo(folder)
             raise
     return folder
-
-
-def take_down(name: str) -> None:
-    """Removes a lab and all that belongs to it, and nothing else. Raises UndoFailed when something stays, with its ledger."""
-    folder = state.lab_folder(name)
-    with state.locked(folder):
-        _undo(folder)
 
 
 class _Deployment:
@@ -47,7 +34,7 @@ class _Deployment:
 
     def __init__(self, plan: Plan, folder: Path, progress: Progress) -> None:
         self._plan, self._folder, self._progress = plan, folder, progress
-        self._ledger = Ledger(_ledger_file(folder))
+        self._ledger = Ledger(ledger_file(folder))
         self._root = folder / "root"
         # No container's name: a dot is in no lab's and no node's.
         self._realtime_group = f"nbx-{plan.lab}.realtime"
@@ -100,14 +87,7 @@ class _Deployment:
 
     def _make_veth_wires(self) -> None:
         made = [wire for wire in self._plan.wires if wire.kind == "veth"]
-        self._ledger.add(
-            *(
-                Record(
-                    "wire", wire.name, {"namespace": self._plan.node(wire.left.node).namespace, "interface": wire.left.interface}
-                )
-                for wire in made
-            )
-        )
+        self._ledger.add(*(Record("wire", wire.name) for wire in made))
         for wire in made:
             wires.create(self._plan, wire)
         for node in self._plan.nodes:
@@ -145,50 +125,3 @@ class _Deployment:
 
     def _container(self, node: NodePlan) -> Container:
         return container_of(self._folder, node.name, node.container)
-
-
-def _undo(folder: Path) -> None:
-    """Every kind of object, in the reverse of its creation; then the folder itself."""
-
-    def remove_containers(records: list[Record]) -> None:
-        containers.end(folder / "containers", [record.name for record in records])
-        for record in records:
-            containers.remove_traces(container_of(folder, record.details["node"], record.name))
-
-    def remove_wires(records: list[Record]) -> None:
-        for record in records:
-            wires.delete(record.details["namespace"], record.details["interface"])
-
-    def release_cores(records: list[Record]) -> None:
-        for record in records:
-            awake.release(int(record.name), folder)
-
-    def remove_rings(records: list[Record]) -> None:
-        for record in records:
-            rings.delete(record.details["lab"], record.name)
-
-    def remove_namespaces(records: list[Record]) -> None:
-        namespaces.end_processes_inside(record.name for record in records)
-        for record in records:
-            namespaces.delete(record.name)
-
-    def remove_groups(records: list[Record]) -> None:
-        for record in records:
-            cores.end_all(record.name)
-            cores.remove(record.name)
-
-    undoers = {
-        "container": remove_containers,
-        "realtime group": remove_groups,
-        "awake core": release_cores,
-        "rings": remove_rings,
-        "wire": remove_wires,
-        "namespace": remove_namespaces,
-    }
-    with HeldBack():
-        Ledger(_ledger_file(folder)).undo(undoers)
-        shutil.rmtree(folder)
-
-
-def _ledger_file(folder: Path) -> Path:
-    return folder / "ledger.jsonl"

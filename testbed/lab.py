@@ -10,17 +10,18 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
-from testbed import awake, containers, deployment, namespaces, processes, routers, state
+from testbed import awake, containers, namespaces, processes, removal, routers, state
 from testbed.containers import Container
 from testbed.control import Control, ControlFailed, short_path
-from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
 from testbed.interruption import HeldBack
 from testbed.plan import NodePlan, Plan, WireEnd, WirePlan
 from testbed.processes import Process, ProgramFailed
-from testbed.state import NoSuchLab
+
+if TYPE_CHECKING:
+    from testbed.deployment import Progress
 
 Standard = IO[bytes] | int | None
 
@@ -44,7 +45,10 @@ class Lab:
     @classmethod
     def up(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
         """Applies a plan; `wait_ready` follows. What was done is undone when it fails."""
-        return cls(plan.lab, deployment.bring_up(plan, progress))
+        # Netlink and what it imports are needed by nobody who finds a lab that is up.
+        from testbed.deployment import bring_up
+
+        return cls(plan.lab, bring_up(plan, progress))
 
     @classmethod
     def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
@@ -63,12 +67,7 @@ class Lab:
     @classmethod
     def one(cls, name: str | None) -> Lab:
         """The lab of that name, or without a name the only one."""
-        if name is None:
-            names = state.lab_names()
-            if len(names) != 1:
-                raise NoSuchLab(f"say which lab: {', '.join(names)}" if names else "no lab is up; `netboxit up FILE` makes one")
-            name = names[0]
-        return cls.open(name)
+        return cls.open(state.chosen(name))
 
     @classmethod
     def open(cls, name: str) -> Lab:
@@ -81,7 +80,7 @@ class Lab:
         self.down()
 
     def down(self) -> None:
-        deployment.take_down(self.name)
+        removal.take_down(self.name)
 
     @cached_property
     def plan(self) -> Plan:
@@ -257,7 +256,7 @@ class Lab:
         return containers.log_tail(self._container(self.node(node)))
 
     def _container(self, node: NodePlan) -> Container:
-        return deployment.container_of(self.folder, node.name, node.container)
+        return removal.container_of(self.folder, node.name, node.container)
 
 
 def _finish(carrier: subprocess.Popen[bytes], program: Process, timeout_s: float) -> subprocess.CompletedProcess[str]:

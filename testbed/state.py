@@ -47,6 +47,16 @@ def lab_names() -> list[str]:
     return sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
 
 
+def chosen(name: str | None) -> str:
+    """The lab that is meant: the named one, or without a name the only one. Raises NoSuchLab."""
+    if name is not None:
+        return lab_folder(name).name
+    names = lab_names()
+    if len(names) != 1:
+        raise NoSuchLab(f"say which lab: {', '.join(names)}" if names else "no lab is up; `netboxit up FILE` makes one")
+    return names[0]
+
+
 def lab_folder(name: str) -> Path:
     """The folder of a lab that is there. Raises NoSuchLab naming those that are."""
     names = lab_names()

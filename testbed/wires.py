@@ -123,16 +123,6 @@ def active_offloads(features: object) -> list[str]:
     return found
 
 
-def delete(namespace: str, interface: str) -> None:
-    """Removes a pair by one of its ends; one that is gone is fine. The kernel removes the other end with it."""
-    try:
-        with _netlink(namespace, f"interface {interface}: delete") as netlink:
-            for index in netlink.link_lookup(ifname=interface):
-                netlink.link("del", index=index)
-    except namespaces.NamespaceFailed:
-        return  # the namespace is gone, and its interfaces with it
-
-
 def _check_mtu(node: NodePlan, interface: InterfacePlan, found: int | None, planned: int) -> None:
     if found != planned:
         raise WireFailed(f"interface {interface.name} of {node.name}: the kernel says MTU {found}, the plan {planned}")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Taking a lab down from its ledger alone: after a crash, after a reboot, without the user's file.
+
+What is imported here is imported by every `netboxit down`: no topologies, no netlink.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from testbed import awake, containers, cores, namespaces, rings, state
+from testbed.containers import Container
+from testbed.interruption import HeldBack
+from testbed.ledger import Ledger, Record
+
+
+def container_of(folder: Path, node: str, name: str) -> Container:
+    """A node's container in a lab's folder."""
+    return Container(name=name, home=folder / "containers", folder=folder / "nodes" / node)
+
+
+def ledger_file(folder: Path) -> Path:
+    return folder / "ledger.jsonl"
+
+
+def take_down(name: str) -> None:
+    """Removes a lab and all that belongs to it, and nothing else. Raises UndoFailed when something stays, with its ledger."""
+    folder = state.lab_folder(name)
+    with state.locked(folder):
+        undo(folder)
+
+
+def undo(folder: Path) -> None:
+    """Every kind of object, in the reverse of its creation; then the folder itself."""
+
+    def remove_containers(records: list[Record]) -> None:
+        containers.end(folder / "containers", [record.name for record in records])
+        for record in records:
+            containers.remove_traces(container_of(folder, record.details["node"], record.name))
+
+    def leave_to_namespaces(records: list[Record]) -> None:
+        """The kernel removes veth pairs with their namespaces: all in one go, where deleting each waits 20 ms for all cores."""
+
+    def release_cores(records: list[Record]) -> None:
+        for record in records:
+            awake.release(int(record.name), folder)
+
+    def remove_rings(records: list[Record]) -> None:
+        for record in records:
+            rings.delete(record.details["lab"], record.name)
+
+    def remove_namespaces(records: list[Record]) -> None:
+        namespaces.end_processes_inside(record.name for record in records)
+        for record in records:
+            namespaces.delete(record.name)
+
+    def remove_groups(records: list[Record]) -> None:
+        for record in records:
+            cores.end_all(record.name)
+            cores.remove(record.name)
+
+    undoers = {
+        "container": remove_containers,
+        "realtime group": remove_groups,
+        "awake core": release_cores,
+        "rings": remove_rings,
+        "wire": leave_to_namespaces,
+        "namespace": remove_namespaces,
+    }
+    with HeldBack():
+        Ledger(ledger_file(folder)).undo(undoers)
+        shutil.rmtree(folder)
