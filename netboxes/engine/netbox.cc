@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace netboxit
 {
@@ -270,16 +271,31 @@ void Netbox::HandOver()
     }
 }
 
+std::int64_t Netbox::NextDeparture() const
+{
+    auto next = std::numeric_limits<std::int64_t>::max();
+    for (StationId station = 0; station < m_ports.size() && m_waiting > 0; ++station)
+    {
+        if (const auto& departures = m_departures[station]; !departures.empty())
+        {
+            next = std::min(next, departures.front().due);
+        }
+    }
+    return next;
+}
+
 void Netbox::HandOver(StationId station)
 {
-    auto& departures = m_departures[station];
+    auto& waiting = m_departures[station];
+    // Taken just before the frames are handed over: what the kernel and the wire then need is the testbed's
+    // overhead, not the segment's.
+    const auto now = m_clock.Now();
+    const auto early = std::ranges::upper_bound(waiting, now, {}, &Departure::due);
+    const std::span departures(waiting.begin(), early);
     if (departures.empty())
     {
         return;
     }
-    // Taken just before the frames are handed over: what the kernel and the wire then need is the testbed's
-    // overhead, not the segment's.
-    const auto now = m_clock.Now();
     const auto stamp = m_clock.StampOf(now);
     m_ports[station]->Send(departures, stamp);
     for (const auto& [slot, due, taken] : departures)
@@ -299,7 +315,7 @@ void Netbox::HandOver(StationId station)
         ReleaseIfDone(*slot);
     }
     m_waiting -= departures.size();
-    departures.clear();
+    waiting.erase(waiting.begin(), early);
 }
 
 void Netbox::ExpectExpiry()

@@ -33,8 +33,11 @@ class Netbox : public Fates, public Frames
     /// the caller.
     void DropForOverload(StationId from);
 
-    /// Hands over the frames that the segment has delivered since the last call.
+    /// Hands over the delivered frames that are due.
     void HandOver();
+
+    /// When the next delivered frame is due (ns of simulated time); the latest time there is when none waits.
+    std::int64_t NextDeparture() const;
 
     /// How many delivered frames wait for HandOver().
     std::size_t Waiting() const

@@ -29,6 +29,8 @@ constexpr std::int64_t POLL = 1 * MICROSECOND;
 /// well. A host that stops for a moment (a virtual machine's does for tens of milliseconds) makes frames late,
 /// which is measured, but made up for afterwards.
 constexpr std::int64_t LONGEST_WAIT_AT_PORT = 100'000 * MICROSECOND;
+/// What one event may take, some far more than others: none begins early when a frame is to leave sooner.
+constexpr std::int64_t LONGEST_EVENT = 30 * MICROSECOND;
 /// Writing records takes some tens of microseconds: not before an event that is nearer than this.
 constexpr std::int64_t IDLE = 200 * MICROSECOND;
 /// The accounts ask the kernel, too.
@@ -44,7 +46,8 @@ constexpr int LATENESS_OVER_LIMIT = 3;
 RealLoop::RealLoop(
     const Configuration& configuration, Netbox& netbox, EventQueue& events, RealClock& clock, EndSignal& end)
     : m_realtime(configuration.realtime), m_netbox(netbox), m_events(events), m_clock(clock), m_end(end),
-      m_thread(configuration.realtime), m_methods(configuration, netbox, events, m_thread), m_landing(BATCH)
+      m_thread(configuration.realtime), m_methods(configuration, netbox, events, m_thread),
+      m_lead(netbox.TheSegment().Lead()), m_landing(BATCH)
 {
     if (!configuration.control.empty())
     {
@@ -82,7 +85,7 @@ int RealLoop::RunToEnd()
         }
         const bool received = ReceiveSeen();
         const auto now = m_clock.Now();
-        const bool busy = received || Next() <= now;
+        const bool busy = received || NextTurn(now) <= now;
         if (busy ? now - m_lastPoll > BETWEEN_POLLS && Poll(0) : Wait(now))
         {
             Serve();
@@ -98,6 +101,16 @@ std::int64_t RealLoop::Next() const
     return m_nextArrival < m_arrivals.size() ? std::min(due, m_arrivals[m_nextArrival].time) : due;
 }
 
+std::int64_t RealLoop::Lead(std::int64_t now) const
+{
+    return m_lead == 0 || m_netbox.NextDeparture() - now < LONGEST_EVENT ? 0 : m_lead;
+}
+
+std::int64_t RealLoop::NextTurn(std::int64_t now) const
+{
+    return std::min(Next() - Lead(now), m_netbox.NextDeparture());
+}
+
 void RealLoop::RunDue()
 {
     const auto began = m_clock.Now();
@@ -106,7 +119,7 @@ void RealLoop::RunDue()
     {
         const auto due = m_events.NextDue().value_or(NEVER);
         const bool arrives = m_nextArrival < m_arrivals.size() && m_arrivals[m_nextArrival].time < due;
-        if ((arrives ? m_arrivals[m_nextArrival].time : due) > now)
+        if ((arrives ? m_arrivals[m_nextArrival].time : due) - Lead(now) > now)
         {
             break;
         }
@@ -116,11 +129,11 @@ void RealLoop::RunDue()
         }
         else
         {
-            m_netbox.TheLateness().RecordEvent(due, now - due);
+            m_netbox.TheLateness().RecordEvent(due, std::max<std::int64_t>(now - due, 0));
             m_events.RunNext();
         }
         now = m_clock.Now();
-        if (m_netbox.Waiting() == 0)
+        if (m_netbox.NextDeparture() > now)
         {
             handedOver = now;
         }
@@ -174,7 +187,7 @@ bool RealLoop::Wait(std::int64_t now)
 {
     auto& records = m_netbox.Records();
     const auto next =
-        std::min(Next(), now + (records.HasWork() ? LONGEST_SLEEP_WITH_RECORDS : LONGEST_SLEEP));
+        std::min(NextTurn(now), now + (records.HasWork() ? LONGEST_SLEEP_WITH_RECORDS : LONGEST_SLEEP));
     if (records.HasPiece() && next - now > IDLE)
     {
         if (Poll(0))
@@ -217,7 +230,7 @@ bool RealLoop::SleepUntil(std::int64_t time)
     if (asleep && !found)
     {
         m_thread.HasOverslept(m_clock.Now() - time);
-        if (m_netbox.Records().HasWork() && Next() - m_clock.Now() > IDLE)
+        if (m_netbox.Records().HasWork() && NextTurn(time) - m_clock.Now() > IDLE)
         {
             m_netbox.Records().WritePiece();
         }
@@ -232,7 +245,11 @@ bool RealLoop::SpinUntil(std::int64_t time)
     auto now = began;
     while (!found && now < time && !HasSeenFrames())
     {
-        found = time - now > POLL && Poll(0);
+        if (time - now > POLL)
+        {
+            found = Poll(0);
+            m_thread.LetOthersRun();
+        }
         now = m_clock.Now();
     }
     m_thread.HasSpun(now - began);
@@ -289,7 +306,9 @@ void RealLoop::Receive(StationId station)
             m_netbox.DropForOverload(station);
             continue;
         }
-        m_arrivals.push_back({std::max(time, m_events.NowNs()), m_arrivals.size(), station, landing});
+        const auto entry = std::max(time, m_events.NowNs());
+        m_netbox.TheLateness().RecordEvent(time, entry - time);
+        m_arrivals.push_back({entry, m_arrivals.size(), station, landing});
         landing.slot = another;
     }
 }

@@ -45,8 +45,13 @@ class RealLoop : public Loop
     /// looking at the ports.
     void RunDue();
     void Enter();
-    /// When the next event or frame is due.
+    /// When the next event or arrived frame is due.
     std::int64_t Next() const;
+    /// By how much events may run before their time now: not while a frame is about to leave, which they would
+    /// make late.
+    std::int64_t Lead(std::int64_t now) const;
+    /// When there is something to do next: run an event, let a frame enter or leave.
+    std::int64_t NextTurn(std::int64_t now) const;
 
     /// Receives frames that can be seen without the kernel. True when there were any.
     bool ReceiveSeen();
@@ -76,6 +81,7 @@ class RealLoop : public Loop
     ControlMethods m_methods;
     bool m_ended{false};
     std::optional<ControlSocket> m_control;
+    const std::int64_t m_lead; ///< of the segment, ns
 
     std::vector<Reception> m_landing; ///< slots that frames are received into
     std::vector<Arrival> m_arrivals;  ///< in order of time; those before m_nextArrival have entered

@@ -4,6 +4,7 @@
 #include "configuration.h"
 
 #include <algorithm>
+#include <sched.h>
 
 namespace netboxit
 {
@@ -89,6 +90,12 @@ class RealtimeThread
     }
 
     void HasSpun(std::int64_t time);
+
+    /// While it only watches the clock: netboxes of the same priority on this core, which would have to wait for it otherwise.
+    static void LetOthersRun()
+    {
+        sched_yield();
+    }
 
     void HasOverslept(std::int64_t time)
     {

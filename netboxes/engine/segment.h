@@ -90,6 +90,9 @@ class Segment
     /// True when the segment is an end of the network: each frame that arrives is offered to it as it is, for everyone, without a
     /// bridge, and no station expects a copy.
     virtual bool IsEnd() const { return false; }
+    /// How long before their time events may run (ns), so that frames can leave on time although computing takes time: they wait for
+    /// the clock. In exchange a frame that comes in meanwhile enters later, by as much at most.
+    virtual std::int64_t Lead() const { return 0; }
     /// True once traffic can pass (stations associated, ranged, logged on).
     virtual bool Ready() const { return true; }
 };

@@ -112,6 +112,17 @@ def test_hosts_reach_each_other_after_the_delay_and_every_frame_is_recorded(lab:
     assert abs(int(found["out_ns"][-1]) - time.time_ns()) < DEADLINE_S * 1e9
 
 
+def test_frames_computed_before_their_time_wait_for_it(lab: Lab, tmp_path: Path) -> None:
+    with ready_netbox(lab, tmp_path, parameters={"delay": DELAY, "lead": DELAY / 2, "tick": 0.001}) as running:
+        ping = ("ip", "netns", "exec", lab.hosts[0], "ping", "-c", "10", "-i", "0.003", "10.9.0.2")
+        subprocess.run(ping, check=True, capture_output=True)
+        running.end()
+    found = records.read(tmp_path / "frames.bin")
+    assert len(found) >= 22
+    assert np.all(found["out_ns"] - found["in_ns"] >= int(DELAY * 1e9))
+    assert np.all(found["lateness_ns"] >= 0)
+
+
 def test_frames_of_every_kind_pass_unchanged(lab: Lab, tmp_path: Path) -> None:
     frames = [
         vlan(udp(1, 2, 300), 100, 5),

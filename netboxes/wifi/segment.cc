@@ -24,6 +24,9 @@ constexpr std::array LIVE_NUMBERS{
     LiveNumber{"tx_power", -20.0, 36.0, "dBm"},
 };
 
+/// Shorter than a DIFS (34 us), for which a frame that comes in has to wait anyway (IEEE 802.11-2020, 10.3.2.3).
+constexpr std::int64_t LEAD = 30'000;
+
 } // namespace
 
 /// One infrastructure cell of ns-3's Wi-Fi.
@@ -80,6 +83,11 @@ class WifiSegment : public Segment
             }
         }
         return {{"stations", stations}};
+    }
+
+    std::int64_t Lead() const override
+    {
+        return LEAD;
     }
 
     bool Ready() const override

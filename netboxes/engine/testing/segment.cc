@@ -13,7 +13,7 @@ namespace
 /// `lost` are lost on air, those of class `forgotten` are never heard of again, and each copy of those of
 /// class `doubled` arrives twice; those of class `absorbed` end here, and those of class `echoed` too, but a
 /// copy leaves at once at the port that they came from. With `end` it is an end of the network. An event every `tick` (s, 0: none) loads the loop; `limit` is the longest
-/// layer-3 packet (bytes) that it carries.
+/// layer-3 packet (bytes) that it carries; events may run by `lead` (s) before their time.
 class Loopwire : public Segment
 {
   public:
@@ -22,7 +22,8 @@ class Loopwire : public Segment
           m_end(setup.parameters.value("end", false)),
           m_delay(ns3::Seconds(setup.parameters.value("delay", 0.0))),
           m_tick(ns3::Seconds(setup.parameters.value("tick", 0.0))),
-          m_limit(setup.parameters.value("limit", 65535u))
+          m_limit(setup.parameters.value("limit", 65535u)),
+          m_lead(ns3::Seconds(setup.parameters.value("lead", 0.0)))
     {
         if (m_tick.IsStrictlyPositive())
         {
@@ -73,6 +74,11 @@ class Loopwire : public Segment
         return {{"stations", Json::object()}, {"bytes", m_bytes}, {"refused", m_refused}, {"latest", m_latest}};
     }
 
+    std::int64_t Lead() const override
+    {
+        return m_lead.GetNanoSeconds();
+    }
+
     void Reset() override
     {
         m_bytes = 0;
@@ -109,6 +115,7 @@ class Loopwire : public Segment
     ns3::Time m_delay;
     ns3::Time m_tick;
     std::uint32_t m_limit;
+    ns3::Time m_lead;
     std::uint64_t m_bytes{0};
     std::uint64_t m_refused{0};
     std::int64_t m_latest{0};
