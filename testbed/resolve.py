@@ -34,6 +34,9 @@ HOST_CAPABILITIES = ("net_raw", "net_bind_service")
 #: Packet sockets; SCHED_FIFO; memory that is never paged out.
 EMULATOR_CAPABILITIES = ("net_raw", "sys_nice", "ipc_lock")
 
+#: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.
+XDP_CAPABILITIES = ("net_admin", "bpf")
+
 
 class BadDuration(NetBoxITError):
     """A duration was given on the command line that an application cannot have, or none where one is needed."""
@@ -113,12 +116,14 @@ class _Resolver:
 
     def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
         program = CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"
+        xdp = any(self._port(name, station, netbox.io)["kind"] == "xdp" for station in netbox.stations)
         return self._emulator(
             name,
             "netbox",
             command=(str(program), str(NODE_FOLDER / "netbox.json")),
             interfaces=self._interfaces(name, dict.fromkeys(netbox.stations, ())),
             files={"netbox.json": self._netbox_json(name, netbox)},
+            capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
 
     def _router(self, name: str, router: Router) -> NodePlan:
@@ -141,6 +146,7 @@ class _Resolver:
         command: tuple[str, ...],
         interfaces: tuple[InterfacePlan, ...],
         files: dict[str, str],
+        capabilities: tuple[str, ...] = EMULATOR_CAPABILITIES,
     ) -> NodePlan:
         return NodePlan(
             name=name,
@@ -151,7 +157,7 @@ class _Resolver:
             command=command,
             interfaces=interfaces,
             files=files,
-            capabilities=EMULATOR_CAPABILITIES,
+            capabilities=capabilities,
             realtime_priority=self.priority,
         )
 

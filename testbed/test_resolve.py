@@ -233,6 +233,8 @@ def test_a_netbox_gets_the_sockets_that_it_asks_for(tmp_path: Path) -> None:
     kinds = {node.name: json.loads(node.files["netbox.json"])["stations"] for node in plan.nodes if node.kind == "netbox"}
     assert kinds["one"][0]["port"] == {"kind": "packet", "interface": "ground"}
     assert kinds["eighth"][1]["port"] == {"kind": "xdp", "interface": "hub", "fallback": False}
+    assert "bpf" in plan.node("eighth").capabilities
+    assert "bpf" not in plan.node("one").capabilities
 
 
 def test_a_netbox_with_two_cores_is_told_which_one_is_for_its_frames(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@
 #include "memory_port.h"
 #include "packet_socket.h"
 #include "pcapng_port.h"
+#include "xdp_socket.h"
 
 #include <poll.h>
 
@@ -48,7 +49,24 @@ std::unique_ptr<Port> OpenInterface(const std::string& name, const PortConfigura
     const NetworkInterface interface("port " + name, port.interface);
     WaitUntilUp(interface, end);
     const auto mtu = port.mtu == 0 ? interface.Mtu() : port.mtu;
-    const Json description{{"kind", "packet"}, {"interface", port.interface}};
+    Json description{{"kind", "packet"}, {"interface", port.interface}};
+    if (port.kind == PortKind::Xdp)
+    {
+        try
+        {
+            auto socket = std::make_unique<XdpSocket>(interface);
+            description["kind"] = "xdp";
+            return std::make_unique<InterfacePort>(name, std::move(socket), mtu, description);
+        }
+        catch (const std::exception& error)
+        {
+            if (!port.fallback)
+            {
+                throw;
+            }
+            description["reason"] = error.what();
+        }
+    }
     return std::make_unique<InterfacePort>(
         name, std::make_unique<PacketSocket>(interface, mtu), mtu, description);
 }
@@ -60,9 +78,8 @@ std::unique_ptr<Port> OpenPort(const std::string& name, const PortConfiguration&
     switch (port.kind)
     {
     case PortKind::Packet:
-        return OpenInterface(name, port, end);
     case PortKind::Xdp:
-        throw BadConfiguration("port " + name + ": ports of this kind are not built yet");
+        return OpenInterface(name, port, end);
     case PortKind::Memory:
         return std::make_unique<MemoryPort>(name, port.wire, port.end, mtu);
     case PortKind::Pcapng:

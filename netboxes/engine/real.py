@@ -46,6 +46,13 @@ class RunningNetbox:
         statistics: dict[str, Any] = json.loads((self.folder / "statistics.json").read_text())
         return statistics
 
+    def stop(self) -> None:
+        """Keep it from running until `resume`."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
     def ended(self) -> tuple[int, str]:
         """Its exit status and what it said, once it has ended by itself."""
         assert self.process.stderr is not None

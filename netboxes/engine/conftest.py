@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from collections.abc import Iterator
+
+import pytest
+
+from netboxes.engine.two_hosts import Lab, two_hosts
+
+
+@pytest.fixture
+def lab() -> Iterator[Lab]:
+    with two_hosts() as made:
+        yield made
