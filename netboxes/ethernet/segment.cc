@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "../engine/live_number.h"
 
-#include "ns3/drop-tail-queue.h"
-#include "ns3/node.h"
-#include "ns3/point-to-point-channel.h"
-#include "ns3/point-to-point-net-device.h"
+#include "link.h"
 
 #include <array>
 #include <cmath>
+#include <memory>
 
 namespace netboxit
 {
@@ -15,17 +13,11 @@ namespace netboxit
 namespace
 {
 
-// IEEE 802.3-2018, 3.1.1, 4.2.7, 4A.4.2, in bytes.
+// IEEE 802.3-2018, 3.1.1 and 4A.4.2, in bytes.
 constexpr std::uint32_t PREAMBLE = 8; ///< with the start frame delimiter
 constexpr std::uint32_t HEADER = 14;
 constexpr std::uint32_t FRAME_CHECK_SEQUENCE = 4;
 constexpr std::uint32_t SMALLEST_FRAME = 64;
-constexpr std::uint32_t INTERFRAME_GAP = 12;
-
-/// ns-3's device puts a PPP header in front of each packet, which takes its time on the wire.
-constexpr std::uint32_t PPP_HEADER = 2;
-/// Any protocol that this header knows: nobody reads it.
-constexpr std::uint16_t PROTOCOL = 0x0800;
 
 /// The limits are those of parameters.py.
 constexpr std::array LIVE_NUMBERS{
@@ -40,7 +32,7 @@ std::uint32_t BytesOnWire(const Frame& frame)
 
 } // namespace
 
-/// A full-duplex Ethernet link: ns-3's point-to-point devices and channel, with Ethernet's lengths.
+/// A full-duplex Ethernet link between two stations.
 class EthernetSegment : public Segment
 {
   public:
@@ -54,56 +46,36 @@ class EthernetSegment : public Segment
     struct Station
     {
         std::string name;
-        ns3::Ptr<ns3::PointToPointNetDevice> device;
-        ns3::Ptr<ns3::Queue<ns3::Packet>> queue;
+        std::unique_ptr<Link> outgoing;
         std::uint64_t overflowed{0};
     };
 
-    Station MakeStation(StationId id, const std::string& name, std::uint32_t queue);
-    void SetRate(double rate);
-    void SetDelay(double delay);
+    void SetNumber(std::string_view parameter, double value);
 
     Fates& m_fates;
-    ns3::Ptr<ns3::PointToPointChannel> m_channel{ns3::CreateObject<ns3::PointToPointChannel>()};
-    std::vector<Station> m_stations;
+    std::array<Station, 2> m_stations;
 };
 
 EthernetSegment::EthernetSegment(const SegmentSetup& setup) : m_fates(setup.fates)
 {
-    for (StationId id = 0; id < setup.stations.size(); ++id)
+    const std::size_t queue = setup.parameters.at("queue");
+    for (StationId id = 0; id < m_stations.size(); ++id)
     {
-        m_stations.push_back(MakeStation(id, setup.stations[id], setup.parameters.at("queue")));
+        const StationId other = 1 - id;
+        m_stations[id].name = setup.stations.at(id);
+        m_stations[id].outgoing =
+            std::make_unique<Link>(queue, [this, other](SlotId slot) { m_fates.Deliver(slot, other); });
     }
-    SetRate(setup.parameters.at("rate"));
-    SetDelay(setup.parameters.at("delay"));
-}
-
-EthernetSegment::Station EthernetSegment::MakeStation(StationId id,
-                                                      const std::string& name,
-                                                      std::uint32_t queue)
-{
-    Station station{.name = name,
-                    .device = ns3::CreateObject<ns3::PointToPointNetDevice>(),
-                    .queue = ns3::CreateObject<ns3::DropTailQueue<ns3::Packet>>()};
-    station.queue->SetMaxSize(ns3::QueueSize(ns3::QueueSizeUnit::PACKETS, queue));
-    ns3::CreateObject<ns3::Node>()->AddDevice(station.device);
-    station.device->SetQueue(station.queue);
-    station.device->Attach(m_channel);
-    station.device->SetReceiveCallback(
-        [this, id](auto, ns3::Ptr<const ns3::Packet> packet, auto, const auto&)
-        {
-            m_fates.Deliver(ReadToken(packet).value(), id);
-            return true;
-        });
-    return station;
+    for (const auto& live : LIVE_NUMBERS)
+    {
+        SetNumber(live.name, setup.parameters.at(live.name));
+    }
 }
 
 void EthernetSegment::Transmit(StationId from, Destination, const Frame& frame)
 {
     auto& station = m_stations[from];
-    auto wired = frame;
-    wired.length = BytesOnWire(frame) - PPP_HEADER;
-    if (!station.device->Send(MakeToken(wired), {}, PROTOCOL))
+    if (!station.outgoing->Send(frame.slot, BytesOnWire(frame)))
     {
         ++station.overflowed;
         m_fates.LoseAll(frame.slot, Loss::QueueFull);
@@ -112,23 +84,22 @@ void EthernetSegment::Transmit(StationId from, Destination, const Frame& frame)
 
 void EthernetSegment::Set(std::string_view parameter, const Json& value)
 {
-    const double number = CheckLive("ethernet", LIVE_NUMBERS, parameter, value);
-    parameter == "rate" ? SetRate(number) : SetDelay(number);
+    SetNumber(parameter, CheckLive("ethernet", LIVE_NUMBERS, parameter, value));
 }
 
-void EthernetSegment::SetRate(double rate)
+void EthernetSegment::SetNumber(std::string_view parameter, double value)
 {
-    const ns3::DataRate bits(static_cast<std::uint64_t>(std::llround(rate)));
     for (const auto& station : m_stations)
     {
-        station.device->SetDataRate(bits);
-        station.device->SetInterframeGap(bits.CalculateBytesTxTime(INTERFRAME_GAP));
+        if (parameter == "rate")
+        {
+            station.outgoing->SetRate(static_cast<std::uint64_t>(std::llround(value)));
+        }
+        else
+        {
+            station.outgoing->SetDelay(std::llround(value * 1e9));
+        }
     }
-}
-
-void EthernetSegment::SetDelay(double delay)
-{
-    m_channel->SetAttribute("Delay", ns3::TimeValue(ns3::Seconds(delay)));
 }
 
 Json EthernetSegment::Read() const
@@ -136,7 +107,7 @@ Json EthernetSegment::Read() const
     Json stations = Json::object();
     for (const auto& station : m_stations)
     {
-        stations[station.name] = {{"queued", station.queue->GetNPackets()},
+        stations[station.name] = {{"queued", station.outgoing->Queued()},
                                   {"lost", {{NameOf(Loss::QueueFull), station.overflowed}}}};
     }
     return {{"stations", stations}};
