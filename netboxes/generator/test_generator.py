@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from pydantic import ValidationError
 from netboxes.engine.virtual import Emulation, emulate, udp
 from netboxes.generator.parameters import CHECKOUT, Parameters
 from results import pcapng
+from testbed.topology_file import load
 
 #: Where a generator's sequence number and stamp are in its frames.
 PAYLOAD = struct.Struct(">HQq")
@@ -207,6 +210,13 @@ def test_a_trace_has_no_rate_that_could_change() -> None:
 def test_what_makes_no_sense_is_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Parameters.model_validate({"stations": {"a": {}}, **parameters})
+
+
+def test_the_readmes_example_is_a_topology(tmp_path: Path) -> None:
+    example = re.search(r"((?: {4}.*\n)+)", (Path(__file__).parent / "README.md").read_text())
+    assert example
+    (tmp_path / "example.yaml").write_text("name: example\n" + textwrap.dedent(example[1]))
+    assert list(load(tmp_path / "example.yaml").netboxes) == ["source", "link", "drain"]
 
 
 def test_a_file_that_is_no_capture_is_refused_by_the_netbox() -> None:
