@@ -2,6 +2,7 @@
 #include "cell.h"
 
 #include "queue_scheduler.h"
+#include "remembered_modes.h"
 
 #include "ns3/boolean.h"
 #include "ns3/constant-position-mobility-model.h"
@@ -223,6 +224,7 @@ std::vector<ns3::Ptr<ns3::WifiNetDevice>> BuildCell(const CellPlan& plan)
         devices.push_back(InstallOne(plan, id, wifi, phy));
         container.Add(devices.back());
     }
+    RememberModes();
     SetPropagation(plan, channel, devices.front()->GetPhy()->GetFrequency() * 1e6);
     ns3::WifiHelper::AssignStreams(container, FIRST_STREAM);
     return devices;
