@@ -73,11 +73,11 @@ void Netbox::DropForOverload(StationId from)
     ++m_ports[from]->counters.overloadDrops;
 }
 
-void Netbox::Enter(StationId from, const Reception& reception)
+void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late)
 {
     if (m_segment->IsEnd())
     {
-        EnterEnd(from, reception);
+        EnterEnd(from, reception, late);
         return;
     }
     auto& slot = *reception.slot;
@@ -90,16 +90,24 @@ void Netbox::Enter(StationId from, const Reception& reception)
         m_slots.Release(slot);
         return;
     }
-    slot.identity = Identity(headers);
+    slot.identity = m_records.IsKept() ? Identity(headers) : 0;
     slot.arrivalStamp = reception.stamp;
+    slot.enteredLate = late;
     slot.from = from;
     slot.trafficClass = m_classifier.Classify(headers);
     m_slots.Admit(slot, now);
-    for (StationId station = 0; station < m_ports.size(); ++station)
+    if (decision.to.station)
     {
-        if (decision.to.IsEveryone() ? station != from : station == *decision.to.station)
+        slot.Await(*decision.to.station);
+    }
+    else
+    {
+        for (StationId station = 0; station < m_ports.size(); ++station)
         {
-            slot.Await(station);
+            if (station != from)
+            {
+                slot.Await(station);
+            }
         }
     }
     ExpectExpiry();
@@ -108,12 +116,13 @@ void Netbox::Enter(StationId from, const Reception& reception)
         from, decision.to, {slot.Id(), headers.length, headers.outerType, dscp, slot.trafficClass});
 }
 
-void Netbox::EnterEnd(StationId from, const Reception& reception)
+void Netbox::EnterEnd(StationId from, const Reception& reception, std::int64_t late)
 {
     auto& slot = *reception.slot;
     const auto headers = ReadHeaders(slot.bytes);
     slot.identity = m_records.IsKept() ? Identity(headers) : 0;
     slot.arrivalStamp = reception.stamp;
+    slot.enteredLate = late;
     slot.from = from;
     slot.trafficClass = m_classifier.Classify(headers);
     m_slots.Admit(slot, m_events.NowNs());
@@ -138,6 +147,7 @@ bool Netbox::Emit(StationId station, Bytes frame)
     slot->from = station;
     const auto now = m_events.NowNs();
     slot->arrivalStamp = m_clock.StampOf(now);
+    slot->enteredLate = 0;
     if (m_records.IsKept())
     {
         const auto headers = ReadHeaders(slot->bytes);
@@ -303,8 +313,9 @@ void Netbox::HandOver(StationId station)
         if (taken)
         {
             ++m_counters.delivered;
-            m_lateness.RecordFrame(due, now - due);
-            Record(*slot, station, 0, stamp, now - due);
+            const auto lateness = now - due + slot->enteredLate;
+            m_lateness.RecordFrame(due, lateness);
+            Record(*slot, station, 0, stamp, lateness);
         }
         else
         {

@@ -27,8 +27,9 @@ class Netbox : public Fates, public Frames
 
     /// A slot to receive a frame into, or null when the netbox holds as many frames as it can.
     Slot* TakeSlot();
-    /// A received frame enters the segment now (in simulated time). The netbox takes the slot.
-    void Enter(StationId from, const Reception& reception);
+    /// A received frame enters the segment now (in simulated time), which is so many ns after its arrival. The
+    /// netbox takes the slot.
+    void Enter(StationId from, const Reception& reception, std::int64_t late);
     /// A received frame is thrown away because the netbox is behind the clock, or full. Its slot stays with
     /// the caller.
     void DropForOverload(StationId from);
@@ -105,7 +106,7 @@ class Netbox : public Fates, public Frames
         std::uint64_t absorbed{};    ///< ended in the segment
     };
 
-    void EnterEnd(StationId from, const Reception& reception);
+    void EnterEnd(StationId from, const Reception& reception, std::int64_t late);
     void Settle(Slot& slot, StationId station, Loss reason);
     void Record(
         const Slot& slot, StationId station, std::uint8_t fate, std::int64_t outStamp, std::int64_t lateness);

@@ -150,7 +150,7 @@ void RealLoop::Enter()
 {
     const auto& arrival = m_arrivals[m_nextArrival++];
     m_events.AdvanceTo(arrival.time);
-    m_netbox.Enter(arrival.station, arrival.reception);
+    m_netbox.Enter(arrival.station, arrival.reception, arrival.time - arrival.arrived);
     if (m_nextArrival == m_arrivals.size())
     {
         m_arrivals.clear();
@@ -252,7 +252,7 @@ bool RealLoop::SpinUntil(std::int64_t time)
         }
         now = m_clock.Now();
     }
-    m_thread.HasSpun(now - began);
+    m_thread.HasSpun(std::min(now, time) - began);
     return found;
 }
 
@@ -306,9 +306,11 @@ void RealLoop::Receive(StationId station)
             m_netbox.DropForOverload(station);
             continue;
         }
-        const auto entry = std::max(time, m_events.NowNs());
-        m_netbox.TheLateness().RecordEvent(time, entry - time);
-        m_arrivals.push_back({entry, m_arrivals.size(), station, landing});
+        m_arrivals.push_back({.time = std::max(time, m_events.NowNs()),
+                              .arrived = time,
+                              .number = m_arrivals.size(),
+                              .station = station,
+                              .reception = landing});
         landing.slot = another;
     }
 }

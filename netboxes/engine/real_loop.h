@@ -33,7 +33,8 @@ class RealLoop : public Loop
     /// A frame that waits for the simulation to reach the time of its arrival.
     struct Arrival
     {
-        std::int64_t time;
+        std::int64_t time; ///< when it enters: not before what the simulation had reached when it was read
+        std::int64_t arrived;
         std::size_t number; ///< keeps those of the same time in order
         StationId station;
         Reception reception;

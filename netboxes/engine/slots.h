@@ -21,6 +21,7 @@ class Slot
     std::uint64_t identity{};
     std::int64_t arrivalStamp{}; ///< ns since 1970
     std::int64_t admitted{};     ///< simulated time, ns
+    std::int64_t enteredLate{};  ///< the simulation had passed the time of arrival by so much, ns
     StationId from{};
     ClassId trafficClass{};
     std::uint32_t departing{}; ///< copies delivered by the segment, but not yet handed over

@@ -83,7 +83,7 @@ void VirtualLoop::Enter(Input& input, std::int64_t time)
     m_events.AdvanceTo(time);
     if (auto* another = m_netbox.TakeSlot(); another != nullptr)
     {
-        m_netbox.Enter(station, input.next);
+        m_netbox.Enter(station, input.next, 0);
         input.next.slot = another;
     }
     else
