@@ -118,6 +118,24 @@ def set_parameter(
 
 
 @app.command()
+def capture(
+    port: Annotated[str, typer.Argument(metavar="NETBOX.PORT", help="As in the topology's wires, say 'field.responder'.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A pcapng file to be written.", show_default=False)],
+    duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Say '20 s'; a bare number is seconds.")] = "10 s",
+    lab: WhichLab = None,
+    json: Json = False,
+) -> None:
+    """Capture the frames that pass a port of a running netbox, on any kind of wire."""
+    from testbed.capturing import capture as capture_port
+    from testbed.lab import Lab
+
+    duration_s = console.read_duration(duration)
+    with console.progress() as progress:
+        captured = capture_port(Lab.one(lab), port, file.absolute(), duration_s=duration_s, progress=progress)
+    console.show_captured(captured, json)
+
+
+@app.command()
 def down(
     lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None,
     every: Annotated[bool, typer.Option("--all", help="Take all labs down.")] = False,
@@ -159,7 +177,7 @@ def run(
         outcome = sequence.run(
             file,
             lab=name,
-            duration_s=console.read_duration(duration),
+            duration_s=None if duration is None else console.read_duration(duration),
             progress=progress,
             results=(results or sequence.RESULTS).absolute(),
         )

@@ -11,6 +11,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from testbed.capturing import Captured
     from testbed.doctor import Examination
     from testbed.plan import Plan
 
@@ -90,10 +92,8 @@ def progress() -> Iterator[Callable[[str], None]]:
     yield tell
 
 
-def read_duration(text: str | None) -> float | None:
+def read_duration(text: str) -> float:
     """Seconds, with a unit as in a topology file or as a bare number."""
-    if text is None:
-        return None
     from testbed.quantities import TIME
 
     try:
@@ -156,6 +156,13 @@ def show_change(netbox: str, answer: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
         return _print_json({"netbox": netbox, **answer})
     print(f"{netbox}: {answer['parameter']} is now {answer['written']}")
+
+
+def show_captured(captured: Captured, as_json: bool) -> None:
+    if as_json:
+        return _print_json({**asdict(captured), "file": str(captured.file)})
+    dropped = f"; {captured.dropped} more found no memory" if captured.dropped else ""
+    print(f"{captured.port}: {_count(captured.frames, 'frame')} in {captured.file}{dropped}")
 
 
 def show_down(labs: Sequence[str], as_json: bool) -> None:

@@ -76,6 +76,14 @@ class Control:
         """Starts the statistics of lateness, and those that the segment counts, anew."""
         self._request("reset", {})
 
+    def capture(self, port: str, file: str, frames: int, seconds: float) -> dict[str, Any]:
+        """Begins a capture at a port, to a file as the netbox sees it. Raises ParameterRefused."""
+        return self._request("capture", {"port": port, "file": file, "frames": frames, "seconds": seconds})
+
+    def capture_stop(self, port: str) -> dict[str, Any]:
+        """Ends it. To be repeated until the answer's `written` is true: then all is in the file. Raises ParameterRefused."""
+        return self._request("capture_stop", {"port": port})
+
     def _request(self, method: str, parameters: dict[str, object]) -> dict[str, Any]:
         number = next(self._numbers)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}

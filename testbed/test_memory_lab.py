@@ -14,12 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from testbed import containers, cores, deployment, namespaces, rings, rootfs
+from results import pcapng
+from testbed import containers, cores, namespaces, rings, rootfs
+from testbed.capturing import capture
 from testbed.conftest import PlanPair
 from testbed.cores import realtime_support
 from testbed.lab import Lab
 from testbed.plan import Plan
 from testbed.planning import plan_file
+from testbed.removal import container_of
 from testbed.rings import MemoryWireFailed
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -90,12 +93,25 @@ def test_a_netbox_that_is_killed_leaves_its_neighbours_idle_and_traffic_flows_ag
     time.sleep(1.0)  # a span of time to be idle in, not a wait for anything
     assert all(cpu_s(chain, node) - before[node] < 0.1 for node in neighbours)
     assert chain.alive() == {node.name: node.name != "middle" for node in chain.plan.nodes}
-    container = deployment.container_of(chain.folder, middle.name, middle.container)
+    container = container_of(chain.folder, middle.name, middle.container)
     with containers.start(container, middle.command) as monitor:
         containers.wait_started(container, monitor)
         chain.wait_ready()
         assert chain.run("a", PING).returncode == 0
         cores.kill_all(middle.container)
+
+
+def test_a_memory_wire_can_be_captured(chain: Lab, tmp_path: Path) -> None:
+    pinged: list[int] = []
+
+    def ping(_: str) -> None:
+        if not pinged:
+            pinged.append(chain.run("a", PING).returncode)
+
+    captured = capture(chain, "middle.left", tmp_path / "left.pcapng", duration_s=0.1, progress=ping)
+    frames = [packet.data for packet in pcapng.read(captured.file)]
+    assert pinged == [0] and captured.dropped == 0
+    assert len(frames) == captured.frames and sum(frame[23:24] == b"\x01" for frame in frames) >= 6  # ICMP, both ways
 
 
 @pytest.fixture

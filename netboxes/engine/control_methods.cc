@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "control_methods.h"
 
+#include <algorithm>
+
 namespace netboxit
 {
+
+namespace
+{
+
+constexpr double LONGEST_CAPTURE_S = 1e9;
+
+} // namespace
 
 ControlMethods::ControlMethods(const Configuration& configuration,
                                Netbox& netbox,
@@ -33,8 +42,17 @@ Json ControlMethods::Call(const std::string& method, const Json& params)
         m_netbox.TheSegment().Reset();
         return Json::object();
     }
+    if (method == "capture")
+    {
+        return Capture(params);
+    }
+    if (method == "capture_stop")
+    {
+        return StopCapture(params);
+    }
     throw json_rpc::Refusal{json_rpc::Code::MethodNotFound,
-                            "no method \"" + method + "\": there are status, statistics, set and reset"};
+                            "no method \"" + method +
+                                "\": there are status, statistics, set, reset, capture and capture_stop"};
 }
 
 Json ControlMethods::Statistics()
@@ -49,7 +67,9 @@ Json ControlMethods::Status()
     auto ports = Json::array();
     for (const auto& port : m_netbox.Ports())
     {
+        const auto station = static_cast<StationId>(ports.size());
         ports.push_back(port->Describe());
+        ports.back()["capture"] = m_netbox.Captures().Read(station);
     }
     return {{"name", m_name},
             {"technology", m_technology},
@@ -77,6 +97,67 @@ Json ControlMethods::Set(const Json& params)
         throw json_rpc::Refusal{json_rpc::Code::InvalidParams, error.what()};
     }
     return {{"parameter", *parameter}, {"value", *value}};
+}
+
+Json ControlMethods::Capture(const Json& params)
+{
+    const auto port = PortOf(params);
+    const auto file = params.find("file");
+    const auto frames = params.value("frames", Json());
+    const auto seconds = params.value("seconds", Json());
+    if (file == params.end() || !file->is_string() || !frames.is_number_unsigned() || frames == 0u ||
+        !seconds.is_number() || seconds < 0)
+    {
+        throw json_rpc::Refusal{
+            json_rpc::Code::InvalidParams,
+            "capture takes port, file (a path), frames (a number of 1 or more) and seconds (a number)"};
+    }
+    try
+    {
+        const std::chrono::duration<double> duration(std::min(seconds.get<double>(), LONGEST_CAPTURE_S));
+        m_netbox.Captures().Start(port,
+                                  file->get<std::string>(),
+                                  frames.get<std::uint64_t>(),
+                                  std::chrono::duration_cast<std::chrono::nanoseconds>(duration));
+    }
+    catch (const std::runtime_error& error)
+    {
+        throw json_rpc::Refusal{json_rpc::Code::InvalidParams,
+                                "port " + m_netbox.Ports()[port]->Name() + ": " + error.what()};
+    }
+    return m_netbox.Captures().Read(port);
+}
+
+Json ControlMethods::StopCapture(const Json& params)
+{
+    const auto port = PortOf(params);
+    try
+    {
+        return m_netbox.Captures().Stop(port);
+    }
+    catch (const std::runtime_error& error)
+    {
+        throw json_rpc::Refusal{json_rpc::Code::InvalidParams,
+                                "port " + m_netbox.Ports()[port]->Name() + ": " + error.what()};
+    }
+}
+
+StationId ControlMethods::PortOf(const Json& params) const
+{
+    const auto ports = m_netbox.Ports();
+    const auto wanted = params.value("port", Json());
+    const auto found = std::ranges::find(ports, wanted, [](const auto& port) { return Json(port->Name()); });
+    if (found == ports.end())
+    {
+        std::string names;
+        for (const auto& port : ports)
+        {
+            names += (port == ports.front() ? "" : port == ports.back() ? " and " : ", ") + port->Name();
+        }
+        throw json_rpc::Refusal{json_rpc::Code::InvalidParams,
+                                "no port is called " + wanted.dump() + ": there are " + names};
+    }
+    return static_cast<StationId>(found - ports.begin());
 }
 
 } // namespace netboxit

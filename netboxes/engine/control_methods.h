@@ -25,6 +25,9 @@ class ControlMethods
   private:
     Json Status();
     Json Set(const Json& params);
+    Json Capture(const Json& params);
+    Json StopCapture(const Json& params);
+    StationId PortOf(const Json& params) const;
 
     std::string m_name;
     std::string m_technology;

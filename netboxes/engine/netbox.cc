@@ -43,7 +43,7 @@ Netbox::Netbox(const Configuration& configuration,
     : m_ports(std::move(ports)), m_events(events), m_clock(clock), m_classifier(configuration.classifier),
       m_slots(SLOTS, LargestFrame(m_ports), m_ports.size()), m_lateness(configuration.realtime.limitNs),
       m_records(configuration.records, configuration.clock == ClockKind::Virtual),
-      m_departures(m_ports.size()),
+      m_captures(m_ports.size()), m_departures(m_ports.size()),
       m_segment(
           MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, *this, *this}))
 {
@@ -75,6 +75,7 @@ void Netbox::DropForOverload(StationId from)
 
 void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late)
 {
+    m_captures.Add(from, PacketDirection::Inbound, reception.stamp, reception.slot->bytes);
     if (m_segment->IsEnd())
     {
         EnterEnd(from, reception, late);
@@ -312,6 +313,7 @@ void Netbox::HandOver(StationId station)
     {
         if (taken)
         {
+            m_captures.Add(station, PacketDirection::Outbound, stamp, slot->bytes);
             ++m_counters.delivered;
             const auto lateness = now - due + slot->enteredLate;
             m_lateness.RecordFrame(due, lateness);

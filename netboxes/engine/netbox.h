@@ -6,6 +6,7 @@
 #include "configuration.h"
 #include "lateness.h"
 #include "port.h"
+#include "port_capture.h"
 #include "records.h"
 
 #include <array>
@@ -77,6 +78,11 @@ class Netbox : public Fates, public Frames
         return m_records;
     }
 
+    PortCaptures& Captures()
+    {
+        return m_captures;
+    }
+
     /// What the control method `statistics` answers.
     Json Statistics();
 
@@ -123,6 +129,7 @@ class Netbox : public Fates, public Frames
     SlotTable m_slots;
     Lateness m_lateness;
     RecordFile m_records;
+    PortCaptures m_captures;
     std::vector<std::vector<Departure>> m_departures; ///< by station
     std::size_t m_waiting{0};
     std::int64_t m_lastLeft{0};

@@ -2,7 +2,6 @@
 #include "pcapng.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -22,6 +21,7 @@ constexpr std::uint32_t ENHANCED = 6;
 constexpr std::uint32_t BYTE_ORDER_MAGIC = 0x1a2b3c4d;
 constexpr std::uint32_t LINKTYPE_ETHERNET = 1;
 constexpr std::uint32_t OPTION_END = 0;
+constexpr std::uint32_t OPTION_FLAGS = 2;
 constexpr std::uint32_t OPTION_RESOLUTION = 9;
 constexpr std::uint32_t OPTION_OFFSET = 14;
 constexpr std::size_t LONGEST_BLOCK = 16 << 20;
@@ -182,6 +182,51 @@ void PcapngReader::Refuse(const std::string& cause) const
     throw std::runtime_error("cannot use " + m_path + ": " + cause);
 }
 
+std::vector<std::uint8_t> PcapngOpening()
+{
+    constexpr std::uint32_t SECTION_BYTES = 28;
+    constexpr std::uint32_t INTERFACE_BYTES = 32;
+    const std::array<std::uint32_t, (SECTION_BYTES + INTERFACE_BYTES) / 4> words{
+        SECTION,
+        SECTION_BYTES,
+        BYTE_ORDER_MAGIC,
+        1, // version 1.0
+        UINT32_MAX,
+        UINT32_MAX, // length not said
+        SECTION_BYTES,
+        INTERFACE,
+        INTERFACE_BYTES,
+        LINKTYPE_ETHERNET,
+        0,
+        1 << 16 | OPTION_RESOLUTION,
+        9,
+        OPTION_END,
+        INTERFACE_BYTES};
+    const auto bytes = BytesOf(words);
+    return {bytes.begin(), bytes.end()};
+}
+
+PacketBlock::PacketBlock(std::int64_t timeNs, std::size_t length, PacketDirection direction)
+{
+    const auto time = static_cast<std::uint64_t>(timeNs);
+    const auto size = static_cast<std::uint32_t>(length);
+    const std::size_t padding = -length % 4;
+    const std::array<std::uint32_t, 3> options{
+        4 << 16 | OPTION_FLAGS, static_cast<std::uint32_t>(direction), OPTION_END};
+    const std::size_t optionBytes = direction == PacketDirection::Unsaid ? 0 : sizeof options;
+    m_tailLength = padding + optionBytes + 4;
+    const auto whole = static_cast<std::uint32_t>(sizeof m_head + length + m_tailLength);
+    m_head = {ENHANCED,
+              whole,
+              0,
+              static_cast<std::uint32_t>(time >> 32),
+              static_cast<std::uint32_t>(time),
+              size,
+              size};
+    std::memcpy(m_tail.data() + padding, options.data(), optionBytes);
+    std::memcpy(m_tail.data() + padding + optionBytes, &whole, sizeof whole);
+}
+
 PcapngWriter::PcapngWriter(const std::string& path)
     : m_path(path), m_file(path, std::ios::binary | std::ios::trunc)
 {
@@ -189,37 +234,20 @@ PcapngWriter::PcapngWriter(const std::string& path)
     {
         throw std::runtime_error("cannot write " + path + ": " + std::strerror(errno));
     }
-    const std::array<std::uint32_t, 4> section{
-        BYTE_ORDER_MAGIC, 1, UINT32_MAX, UINT32_MAX}; // version 1.0, length not said
-    const std::array<std::uint32_t, 5> interface {
-        LINKTYPE_ETHERNET, 0, 1 << 16 | OPTION_RESOLUTION, 9, OPTION_END
-    };
-    WriteBlock(SECTION, BytesOf(section), {});
-    WriteBlock(INTERFACE, BytesOf(interface), {});
+    Write(PcapngOpening());
 }
 
 void PcapngWriter::Write(std::int64_t timeNs, Bytes data)
 {
-    const auto size = static_cast<std::uint32_t>(data.size());
-    const auto time = static_cast<std::uint64_t>(timeNs);
-    const std::array<std::uint32_t, 5> head{
-        0, static_cast<std::uint32_t>(time >> 32), static_cast<std::uint32_t>(time), size, size};
-    WriteBlock(ENHANCED, BytesOf(head), data);
+    const PacketBlock block(timeNs, data.size(), PacketDirection::Unsaid);
+    Write(block.Head());
+    Write(data);
+    Write(block.Tail());
 }
 
-void PcapngWriter::WriteBlock(std::uint32_t type, Bytes head, Bytes data)
+void PcapngWriter::Write(Bytes bytes)
 {
-    const std::size_t padding = -data.size() % 4;
-    const auto length = static_cast<std::uint32_t>(12 + head.size() + data.size() + padding);
-    const std::array<std::uint32_t, 2> opening{type, length};
-    const std::array<std::uint32_t, 2> closing{0, length};
-    const auto write = [this](Bytes bytes) {
-        m_file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    };
-    write(BytesOf(opening));
-    write(head);
-    write(data);
-    write(BytesOf(closing).subspan(4 - padding));
+    m_file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 void PcapngWriter::Finish()

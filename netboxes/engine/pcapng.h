@@ -3,6 +3,7 @@
 
 #include "headers.h"
 
+#include <array>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -47,6 +48,39 @@ class PcapngReader
     std::vector<Interface> m_interfaces;
 };
 
+/// Which way a packet passed the interface at which it was captured; the values are those of epb_flags.
+enum class PacketDirection : std::uint32_t
+{
+    Unsaid = 0,
+    Inbound = 1,
+    Outbound = 2,
+};
+
+/// What a capture of one Ethernet interface with nanosecond times begins with.
+std::vector<std::uint8_t> PcapngOpening();
+
+/// What stands before and behind a packet's bytes in a capture.
+class PacketBlock
+{
+  public:
+    PacketBlock(std::int64_t timeNs, std::size_t length, PacketDirection direction);
+
+    Bytes Head() const
+    {
+        return {reinterpret_cast<const std::uint8_t*>(m_head.data()), sizeof m_head};
+    }
+
+    Bytes Tail() const
+    {
+        return Bytes(m_tail).first(m_tailLength);
+    }
+
+  private:
+    std::array<std::uint32_t, 7> m_head;
+    std::array<std::uint8_t, 3 + 16> m_tail{}; ///< padding, options, length
+    std::size_t m_tailLength;
+};
+
 /// Writes one Ethernet interface's frames with nanosecond times.
 class PcapngWriter
 {
@@ -58,7 +92,7 @@ class PcapngWriter
     void Finish();
 
   private:
-    void WriteBlock(std::uint32_t type, Bytes head, Bytes data);
+    void Write(Bytes bytes);
 
     std::string m_path;
     std::ofstream m_file;

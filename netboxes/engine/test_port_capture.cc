@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "port_capture.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace netboxit
+{
+
+namespace
+{
+
+TEST(PortCapture, CountsWhatItsThreadCannotWriteInTimeAndKeepsTheRestWhole)
+{
+    constexpr std::uint64_t FRAMES = 200'000;
+    const auto path = ::testing::TempDir() + "netboxit-capture.pcapng";
+    std::uint64_t taken = 0;
+    {
+        PortCapture capture(path, FRAMES + 1, std::chrono::hours(1));
+        while (capture.Read()["state"] == "starting")
+        {
+            std::this_thread::yield();
+        }
+        for (std::uint64_t number = 0; number < FRAMES; ++number)
+        {
+            const std::vector<std::uint8_t> frame(60 + number % 1455, static_cast<std::uint8_t>(number));
+            capture.Add(PacketDirection::Inbound, static_cast<std::int64_t>(number), frame);
+        }
+        const auto told = capture.Read();
+        taken = told["frames"];
+        EXPECT_EQ(taken + told["dropped"].get<std::uint64_t>(), FRAMES);
+        EXPECT_GT(told["dropped"], 0u) << "too slow to fill the queue";
+    }
+    PcapngReader reader(path);
+    std::uint64_t read = 0;
+    for (auto packet = reader.Next(); packet; packet = reader.Next(), ++read)
+    {
+        const auto number = static_cast<std::uint64_t>(packet->timeNs);
+        ASSERT_EQ(packet->data.size(), 60 + number % 1455);
+        ASSERT_TRUE(std::ranges::all_of(packet->data,
+                                        [=](auto byte) { return byte == static_cast<std::uint8_t>(number); }));
+    }
+    EXPECT_EQ(read, taken);
+    std::filesystem::remove(path);
+}
+
+} // namespace
+
+} // namespace netboxit
