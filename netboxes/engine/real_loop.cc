@@ -248,6 +248,9 @@ bool RealLoop::SpinUntil(std::int64_t time)
         if (time - now > POLL)
         {
             found = Poll(0);
+        }
+        if (time - now > LONGEST_EVENT)
+        {
             m_thread.LetOthersRun();
         }
         now = m_clock.Now();

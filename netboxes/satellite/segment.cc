@@ -21,6 +21,10 @@ constexpr std::uint32_t BBHEADER_BITS = 80;
 /// Random streams: one a station, for what it sends.
 constexpr std::int64_t FIRST_STREAM = 2000;
 
+/// By how much the link may run ahead of the clock, ns: a five-thousandth of a geostationary hop, and longer than what other netboxes of
+/// a shared core may keep it waiting, mostly.
+constexpr std::int64_t LEAD = 50'000;
+
 /// The limits are those of parameters.py.
 constexpr std::array LIVE_NUMBERS{
     LiveNumber{"delay", 0.0, 5.0, "s"},
@@ -40,6 +44,11 @@ class SatelliteSegment : public Segment
     void Transmit(StationId from, Destination to, const Frame& frame) override;
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
+
+    std::int64_t Lead() const override
+    {
+        return LEAD;
+    }
 
   private:
     struct Station

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import platform
+import re
+import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from testbed import awake, cores
-from testbed.probes.finding import Finding
+from testbed.probes.finding import Finding, There
 
 _CPUS = Path("/sys/devices/system/cpu")
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0")
@@ -58,10 +61,23 @@ def timers() -> Finding:
 def preemption() -> Finding:
     version = platform.version()
     model = next((word for word in ("PREEMPT_RT", "PREEMPT_DYNAMIC", "PREEMPT") if word in version.split()), "none")
+    chosen = _chosen_preemption() if model == "PREEMPT_DYNAMIC" else None
+    found: There = "no" if model == "none" else "partly" if chosen in ("none", "voluntary") else "yes"
     remedy = "boot with preempt=full (PREEMPT_DYNAMIC), or install linux-image-rt-amd64"
-    return Finding(
-        "preemption", "no" if model == "none" else "yes", model, "netboxes wait for long system calls of others", remedy
-    )
+    words = f"{model}, {chosen} chosen" if chosen else model
+    return Finding("preemption", found, words, "netboxes wait for long system calls of others on their core", remedy)
+
+
+def _chosen_preemption() -> str | None:
+    """What a kernel that can do all kinds does, as debugfs or its log say; None where neither may be read."""
+    with suppress(OSError):
+        if chosen := re.search(r"\((\w+)\)", Path("/sys/kernel/debug/sched/preempt").read_text()):
+            return chosen[1]
+    with suppress(OSError):
+        log = subprocess.run(["dmesg"], capture_output=True, text=True, errors="replace", check=False).stdout
+        if said := re.findall(r"Dynamic Preempt: (\w+)", log):
+            return str(said[-1])
+    return None
 
 
 def core_count() -> Finding:
