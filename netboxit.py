@@ -53,18 +53,28 @@ def doctor(json: Json = False) -> None:
 def check(file: Topology, json: Json = False) -> None:
     """Say whether a topology file is sound; nothing is created."""
     from testbed.cores import realtime_support
-    from testbed.planning import plan_file
+    from testbed.planning import plan_with_load
 
-    console.show_check(file, plan_file(file, realtime=realtime_support()), json)
+    console.show_check(file, *plan_with_load(file, realtime=realtime_support()), json)
 
 
 @app.command()
 def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
-    """Show every name, address and core that a topology file resolves to; nothing is created."""
+    """Show every name, address and core that a topology file resolves to, and what netboxes will have to do."""
     from testbed.cores import realtime_support
-    from testbed.planning import plan_file
+    from testbed.planning import plan_with_load
 
-    console.show_plan(plan_file(file, lab=name, realtime=realtime_support()), json)
+    console.show_plan(*plan_with_load(file, lab=name, realtime=realtime_support()), json)
+
+
+@app.command()
+def calibrate(json: Json = False) -> None:
+    """Measure what a frame costs on this machine, so that `plan` can say what netboxes will have to do. Takes half a minute."""
+    from testbed.calibrate import calibrate as measure
+
+    with console.progress() as progress:
+        calibration = measure(progress)
+    console.show_calibration(calibration, calibration.write(), json)
 
 
 @app.command()

@@ -7,11 +7,15 @@ A technology is a folder here with `parameters.py`, `segment.cc` and `CMakeLists
 from __future__ import annotations
 
 import importlib
+import os
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
+
+from traffic.stream import Stream
 
 FOLDER = Path(__file__).parent
 
@@ -37,6 +41,21 @@ class Technology(BaseModel):
     MTU: ClassVar[int] = 1500
     #: True when the technology has a frame clock, so that even an idle netbox takes some CPU.
     FRAME_CLOCK: ClassVar[bool] = False
+    #: An ordinary segment of two stations, as in YAML, on which `netboxit calibrate` measures what a frame from the first to the
+    #: second costs; None for a technology that is itself an end of the network.
+    TYPICAL: ClassVar[Mapping[str, Any] | None] = None
+    #: What the smallest Ethernet frame takes on the medium at least, in bytes.
+    SMALLEST_ON_MEDIUM: ClassVar[int] = 64
+    #: Frames end in it: where test traffic goes.
+    ABSORBS: ClassVar[bool] = False
+
+    def gross_rate(self) -> float | None:
+        """Bits a second that the medium carries in all directions together, its own overhead not taken off; None: not said."""
+        return None
+
+    def streams(self) -> dict[str, Stream]:
+        """What begins in it: by station."""
+        return {}
 
     def classes_used(self) -> dict[tuple[str | int, ...], str]:
         """Where the parameters name a traffic class, and which: the netbox must declare it (or it is "default")."""
@@ -51,3 +70,8 @@ def technologies() -> dict[str, type[Technology]]:
         name = file.parent.name
         found[name] = importlib.import_module(f"netboxes.{name}.parameters").Parameters
     return found
+
+
+def program(segment: str) -> Path:
+    """Where netbox-<segment> was built: in `build`, or in the folder that $NETBOXIT_BUILD names."""
+    return Path(os.environ.get("NETBOXIT_BUILD", FOLDER.parent / "build")) / "bin" / f"netbox-{segment}"

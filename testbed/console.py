@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from testbed.calibration import Calibration
     from testbed.capturing import Captured
     from testbed.doctor import Examination
+    from testbed.load import LoadEstimate
     from testbed.plan import Plan
 
 #: Exit statuses of a run (docs/architecture.md).
@@ -102,19 +104,19 @@ def read_duration(text: str) -> float:
         raise BadOption(f"--duration: {error}") from error
 
 
-def show_check(file: Path, plan: Plan, as_json: bool) -> None:
+def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
     if as_json:
-        return _print_json({"file": str(file), "sound": True, "notes": list(plan.notes)})
+        return _print_json({"file": str(file), "sound": True, "notes": [*plan.notes, *load.notes]})
     kinds: list[str] = [node.kind for node in plan.nodes]
     counts = [_count(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
     counts += [_count(len(plan.wires), "wire"), _count(len(plan.traffic), "application")]
     print(f"{file} is sound: {', '.join(counts)}")
-    _print_notes(plan.notes)
+    _print_notes((*plan.notes, *load.notes))
 
 
-def show_plan(plan: Plan, as_json: bool) -> None:
+def show_plan(plan: Plan, load: LoadEstimate, as_json: bool) -> None:
     if as_json:
-        return _print_json(plan.to_json())
+        return _print_json({**plan.to_json(), "load": asdict(load)})
     nodes = _table(f"lab {plan.lab}", "node", "kind", "cores", "interface", "MAC", "addresses", "wire")
     for node in plan.nodes:
         first: tuple[str, str, str] = (node.name, node.kind, _cores(node.cores))
@@ -127,12 +129,29 @@ def show_plan(plan: Plan, as_json: bool) -> None:
         for wire in plan.wires:
             table.add_row(wire.name, wire.kind, str(wire.mtu), wire.reason)
         _console().print(table)
+    if load.netboxes:
+        _print_load(load)
     for traffic in plan.traffic:
         print(
             f"{traffic.name}: {traffic.application} from {traffic.source} ({traffic.source_address}) "
             f"to {traffic.destination} ({traffic.destination_address})"
         )
-    _print_notes(plan.notes)
+    _print_notes((*plan.notes, *load.notes))
+
+
+def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> None:
+    if as_json:
+        return _print_json({"file": str(file), **calibration.model_dump()})
+    from testbed.calibration import LARGE, SMALL
+
+    table = _table(f"CPU time on {calibration.machine.cpu}", "what", "idle", f"frame of {SMALL} B", f"of {LARGE} B", "")
+    for name, cost in calibration.technologies.items():
+        table.add_row(name, f"{cost.idle_share:.2%}", f"{cost.frame.small_us:.1f} us", f"{cost.frame.large_us:.1f} us")
+    for kind, port in calibration.ports.items():
+        costs = (f"{port.frame.small_us:.1f} us", f"{port.frame.large_us:.1f} us") if port.frame else ("", "")
+        table.add_row(f"{kind} ports, in and out", "", *costs, port.reason)
+    _console().print(table)
+    print(f"kept in {file}")
 
 
 def show_up(status: Mapping[str, Any], as_json: bool) -> None:
@@ -238,6 +257,17 @@ def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
         names = [f"{end['node']}.{end['interface']}" for end in (left, right)]
         ports = [end["port"] or "?" for end in (left, right)]
         table.add_row(names[0], ports[0], wire["kind"], ports[1], names[1], "; ".join([wire["reason"], *reasons]))
+    _console().print(table)
+
+
+def _print_load(load: LoadEstimate) -> None:
+    """What it is reckoned from is told by the notes."""
+    title = "load by the declared traffic" + (f", calibrated {load.measured}" if load.measured else "")
+    table = _table(title, "netbox", "frames/s", "mean size", "of a core", "most of the smallest", "why not")
+    for one in load.netboxes:
+        share = "" if one.share is None else f"{one.share:.1%}"
+        most = "" if one.most_per_s is None else f"{one.most_per_s:,.0f}/s".replace(",", " ")
+        table.add_row(one.netbox, f"{one.frames_per_s:.4g}", f"{one.mean_bytes:.0f} B", share, most, one.reason)
     _console().print(table)
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from testbed import routers
+from testbed.calibration import Calibration, NoCalibration, read
 from testbed.errors import BadInput, BadTopology
+from testbed.load import LoadEstimate, estimate
 from testbed.plan import Plan, RealtimeSupport
 from testbed.resolve import resolve, router_defines
 from testbed.topology import Topology
@@ -26,7 +28,29 @@ def plan_file(
 
     Raises BadTopology, RouterProgramMissing, and what `resolve` raises.
     """
+    return _plan(load(path), lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
+
+
+def plan_with_load(path: Path, *, realtime: RealtimeSupport, lab: str | None = None) -> tuple[Plan, LoadEstimate]:
+    """The plan, and what each netbox will have to do by this user's calibration, if there is one."""
     topology = load(path)
+    plan = _plan(topology, lab=lab, realtime=realtime)
+    calibration: Calibration | NoCalibration
+    try:
+        calibration = read()
+    except NoCalibration as missing:
+        calibration = missing
+    return plan, estimate(topology, plan, calibration)
+
+
+def _plan(
+    topology: Topology,
+    *,
+    realtime: RealtimeSupport,
+    lab: str | None = None,
+    cores: tuple[int, ...] | None = None,
+    duration_s: float | None = None,
+) -> Plan:
     plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
     if errors := list(_router_errors(topology, plan)):
         raise BadTopology(errors)

@@ -142,6 +142,25 @@ class Wiring:
     def same_segment(self, one: End, other: End) -> bool:
         return one in self._segment and self._segment[one] == self._segment.get(other)
 
+    def way(self, start: str, goal: str) -> list[tuple[End, End]]:
+        """The wires of a shortest way from node to node, each as the end that frames leave by and the one they enter by."""
+        came: dict[str, tuple[End, End] | None] = {start: None}
+        waiting = deque([start])
+        while waiting and goal not in came:
+            here = waiting.popleft()
+            if here in self.final and here != start:
+                continue
+            for wire in self.wires:
+                for leaving, entering in (wire, wire[::-1]):
+                    if leaving.node == here and entering.node not in came:
+                        came[entering.node] = (leaving, entering)
+                        waiting.append(entering.node)
+        found: list[tuple[End, End]] = []
+        while (step := came.get(goal)) is not None:
+            found.insert(0, step)
+            goal = step[0].node
+        return found
+
     def distances(self, start: str) -> dict[str, int]:
         """Wires from `start` to each node that can be reached; a host on the way passes nothing on."""
         neighbours: dict[str, list[str]] = {}

@@ -22,6 +22,7 @@ from testbed.plan import TrafficPlan
 from testbed.quantities import TIME, Quantity
 from traffic.dscp import Dscp
 from traffic.flow import ApplicationRecord, Flow
+from traffic.stream import Stream
 
 #: Where a host sees its own folder (docs/architecture.md, "Plan").
 INSIDE = Path("/run/netboxit")
@@ -65,6 +66,10 @@ class ApplicationOptions(BaseModel):
     duration: Annotated[float, Quantity(TIME, 1.0, 86_400.0)] = 60.0
     #: Differentiated services code point of its packets, by name or number.
     dscp: Dscp = 0
+
+    def streams(self) -> tuple[Stream, ...]:
+        """What it puts on the wire, for estimates of the load; none where it cannot be said before."""
+        return ()
 
 
 @dataclass(frozen=True)

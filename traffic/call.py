@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -19,6 +19,7 @@ from testbed.quantities import TIME, Quantity
 from traffic.application import Application, ApplicationOptions
 from traffic.flow import Direction, Flow, VoiceCodec, opposite
 from traffic.speech import Speaker, Speech
+from traffic.stream import RTP_HEADER, UDP_HEADERS, Stream
 
 LOUDSPEAKER = Path(__file__).with_name("loudspeaker.py")
 
@@ -29,6 +30,11 @@ _ANSWER_DEADLINE_S = 32.0
 _READY_DEADLINE_S = 15.0
 #: A BYE and its answer over a satellite, with time for two retransmissions (RFC 3261: T1 = 500 ms, doubled).
 _BYE_PATIENCE_S = 4.0
+
+#: Speech in one packet, of all codecs.
+FRAME_MS = 20.0
+#: RTCP: a report each 5 s (RFC 3550, 6.2), a sender report with its source description.
+_REPORTS_PER_S, _REPORT_BYTES = 0.2, 100
 
 _READY = "baresip is ready"
 _ESTABLISHED = "Call established"
@@ -43,6 +49,8 @@ class Codec:
     rate: int
     clock: int
     lookahead_ms: float
+    #: Of one packet.
+    payload_bytes: int
     settings: tuple[str, ...] = ()
 
 
@@ -56,11 +64,12 @@ CODECS: dict[str, Codec] = {
         48_000,
         48_000,
         6.5,
+        70,
         tuple(f"opus_{setting}" for setting in _OPUS),
     ),
     # The RTP clock of G.722 is 8000 Hz by an old error that must stay (RFC 3551, 4.5.2); its filter bank delays some 1.5 ms.
-    "g722": Codec("g722.so", 16_000, 8_000, 1.5),
-    "pcma": Codec("g711.so", 8_000, 8_000, 0.0),
+    "g722": Codec("g722.so", 16_000, 8_000, 1.5, 160),
+    "pcma": Codec("g711.so", 8_000, 8_000, 0.0, 160),
 }
 
 
@@ -73,6 +82,12 @@ class CallOptions(ApplicationOptions):
     #: What the playout buffer collects before it plays, and the most that it keeps.
     playout: Annotated[float, Quantity(TIME, 0.02, 2.0)] = 0.06
     playout_limit: Annotated[float, Quantity(TIME, 0.04, 4.0)] = 0.4
+
+    def streams(self) -> tuple[Stream, ...]:
+        """Both ways alike; SIP is a few frames at both ends of the call."""
+        voice = CODECS[self.codec].payload_bytes + RTP_HEADER + UDP_HEADERS
+        each = (Stream(1e3 / FRAME_MS, voice), Stream(_REPORTS_PER_S, _REPORT_BYTES + UDP_HEADERS))
+        return tuple(replace(stream, back=back) for back in (False, True) for stream in each)
 
 
 @dataclass(frozen=True)
@@ -232,7 +247,7 @@ statmode_default off
             rtp_clock_hz=self.codec.clock,
             codec=VoiceCodec(
                 name=self.options.codec,
-                frame_ms=20.0,
+                frame_ms=FRAME_MS,
                 lookahead_ms=self.codec.lookahead_ms,
                 playout_ms=self.options.playout * 1e3,
             ),

@@ -8,6 +8,7 @@ its own original.
 
 from __future__ import annotations
 
+import math
 import shutil
 from typing import Annotated, ClassVar
 
@@ -17,6 +18,7 @@ from testbed.quantities import RATE, TIME, Quantity
 from traffic.application import Application, ApplicationOptions
 from traffic.flow import Flow
 from traffic.number_strip import NumberStrip
+from traffic.stream import RTP_HEADER, UDP_HEADERS, Stream
 
 #: IP packets of at most 1400 bytes leave room for a tunnel's header on the way; less the headers of IP and UDP.
 RTP_PACKET_BYTES = 1400 - 28
@@ -37,6 +39,12 @@ class CameraOptions(ApplicationOptions):
     key_interval: Annotated[float, Quantity(TIME, 0.1, 10.0)] = 1.0
     #: Even; RTCP takes the next.
     rtp_port: int = Field(default=21_000, ge=1024, le=65_534, multiple_of=2)
+
+    def streams(self) -> tuple[Stream, ...]:
+        """A picture of the mean size is cut into packets; the reports of RTCP are lost in their number."""
+        picture_bytes = self.rate / 8 / self.frames_per_second
+        packets = math.ceil(picture_bytes / (RTP_PACKET_BYTES - RTP_HEADER))
+        return (Stream(packets * self.frames_per_second, picture_bytes / packets + RTP_HEADER + UDP_HEADERS),)
 
 
 class Camera(Application):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netboxes.engine.virtual import program
+from netboxes.technology import program
 
 DEADLINE_S = 10.0
 

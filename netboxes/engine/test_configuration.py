@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from netboxes.engine.virtual import program, udp
+from netboxes.engine.virtual import udp
+from netboxes.technology import program
 from results import pcapng
 
 GOOD: dict[str, Any] = {

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, ethernet, mac, program, run, udp, vlan
+from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, ethernet, mac, run, udp, vlan
+from netboxes.technology import program
 from results import pcapng
 from results.records import Fate
 

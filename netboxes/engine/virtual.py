@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import os
 import struct
 import subprocess
 import tempfile
@@ -17,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netboxes.technology import technologies
+from netboxes.technology import program, technologies
 from results import pcapng, records
 
-ROOT = Path(__file__).resolve().parents[2]
 #: A frame and the simulated time, in seconds, at which it enters or leaves its port.
 TimedFrame = tuple[float, bytes]
 #: A live change: simulated time in seconds, parameter, value in base units.
@@ -116,11 +114,6 @@ def _ns(seconds: float) -> int:
 def _station(folder: Path, name: str, has_input: bool) -> dict[str, Any]:
     given = str(folder / f"{name}-in.pcapng") if has_input else None
     return {"name": name, "port": {"kind": "pcapng", "input": given, "output": str(folder / f"{name}-out.pcapng")}}
-
-
-def program(segment: str) -> Path:
-    """Where netbox-<segment> was built: in `build`, or in the folder that $NETBOXIT_BUILD names."""
-    return Path(os.environ.get("NETBOXIT_BUILD", ROOT / "build")) / "bin" / f"netbox-{segment}"
 
 
 def _run_netbox(segment: str, configuration: Path) -> None:

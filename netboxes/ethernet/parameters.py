@@ -19,6 +19,9 @@ class Parameters(Technology):
     """A full-duplex Ethernet link between two stations: a cable or fibre of any length, without errors."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "delay"})
+    TYPICAL: ClassVar = {"stations": {"left": {}, "right": {}}}
+    #: With preamble and gap between frames (IEEE 802.3, 4.4.2).
+    SMALLEST_ON_MEDIUM: ClassVar[int] = 84
 
     stations: dict[str, Station] = Field(min_length=2, max_length=2, description="The two ends, written `NAME: {}`.")
     rate: Annotated[float, Quantity(RATE, 10e3, 10e9)] = Field(
@@ -30,3 +33,6 @@ class Parameters(Technology):
     queue: int = Field(
         1000, ge=1, le=1_000_000, description="Frames that wait in front of each transmitter, apart from the one being sent."
     )
+
+    def gross_rate(self) -> float:
+        return 2 * self.rate

@@ -13,7 +13,10 @@ from netboxes.technology import StationParameters, Technology
 from testbed.addresses import Ipv4, Mac
 from testbed.quantities import PACKET_RATE, SIZE, Quantity
 from traffic.dscp import Dscp
+from traffic.stream import Stream
 
+#: Frame check sequence of Ethernet, in bytes.
+FCS = 4
 #: Containers see the checkout, and of the host's other files only programs.
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -65,6 +68,12 @@ class Parameters(Technology):
     source_port: int = Field(40000, ge=1, le=65000, description="UDP port of the first station.")
     destination_port: int = Field(7, ge=1, le=65535, description="UDP port; 7, echo, as in RFC 2544, C.2.6.4.")
     dscp: Dscp = Field(0, description="Differentiated services code point: name or number.")
+
+    def streams(self) -> dict[str, Stream]:
+        """Each station's at its rate, as if it never stopped; a recording's are not looked into."""
+        if self.pattern == "trace" or not self.active:
+            return {}
+        return dict.fromkeys(self.stations, Stream(self.rate, self.size - FCS))
 
     @model_validator(mode="after")
     def _check_trace(self) -> Self:

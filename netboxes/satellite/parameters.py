@@ -27,6 +27,11 @@ class Parameters(Technology):
     """A geostationary satellite link after DVB-RCS2: a return carrier for each terminal, one forward carrier for all."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"delay", "return_rate", "forward_rate", "packet_error_rate", "outage"})
+    TYPICAL: ClassVar = {
+        "stations": {"hub": {"role": "gateway"}, "terminal": {"role": "terminal"}},
+        "return_rate": "10 Mbit/s",
+        "forward_rate": "10 Mbit/s",
+    }
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one gateway, the others `role: terminal`.")
     delay: Annotated[float, Quantity(TIME, 0.0, 5.0)] = Field(
@@ -61,6 +66,9 @@ class Parameters(Technology):
         0.5, description="Room in each queue, as the time in which its channel sends it; default: about one round trip."
     )
     outage: bool = Field(False, description="True: nothing passes.")
+
+    def gross_rate(self) -> float:
+        return self.forward_rate + (len(self.stations) - 1) * self.return_rate
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from netboxes.technology import StationParameters, Technology
@@ -14,5 +16,7 @@ class Station(StationParameters):
 
 class Parameters(Technology):
     """Where test traffic ends: takes every frame, and counts what a generator sent by flow, loss, order and delay."""
+
+    ABSORBS: ClassVar[bool] = True
 
     stations: dict[str, Station] = Field(min_length=1, description="Any names.")

@@ -54,6 +54,7 @@ class Parameters(Technology):
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power"})
     FRAME_CLOCK: ClassVar[bool] = True
+    TYPICAL: ClassVar = {"stations": {"station": {"role": "station"}, "point": {"role": "access-point"}}, "distance": "80 m"}
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one access-point, the others `role: station`.")
     standard: Literal["802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"] = "802.11a"
@@ -108,6 +109,10 @@ class Parameters(Technology):
     queue_lifetime: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
         0.5, description="A packet that has waited longer is discarded (dot11EDCATableMSDULifetime)."
     )
+
+    def gross_rate(self) -> float | None:
+        """Of 802.11a and g; the others aggregate frames, and their rate says nothing of how many small ones pass."""
+        return (self.rate or OFDM_RATES[-1]) if self.standard in ("802.11a", "802.11g") else None
 
     @model_validator(mode="before")
     @classmethod

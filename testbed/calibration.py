@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a frame costs each technology on this machine, as `netboxit calibrate` measured it and the user's cache keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from netboxes.technology import program
+from testbed.errors import NetBoxITError
+
+#: The smallest and the largest frame measured, in bytes without FCS.
+SMALL, LARGE = 60, 1514
+
+
+class NoCalibration(NetBoxITError):
+    """There is no calibration, or the file is none."""
+
+
+class Costs(BaseModel):
+    """CPU time for a frame, by its size."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    small_us: float
+    large_us: float
+
+    def of(self, frame_bytes: float) -> float:
+        """In microseconds; between and beyond the two sizes as on a straight line."""
+        return self.small_us + (self.large_us - self.small_us) * (frame_bytes - SMALL) / (LARGE - SMALL)
+
+
+class TechnologyCost(BaseModel):
+    """Of a netbox with ports that are files: what its segment and the engine take."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: Hash of the program that was measured.
+    program: str
+    #: CPU seconds for each simulated second without frames: frame clocks, beacons.
+    idle_share: float
+    frame: Costs
+
+
+class PortCost(BaseModel):
+    """What a port of a kind takes for a frame, over a port that is a file: coming in and going out together."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    frame: Costs | None
+    #: Why it could not be measured.
+    reason: str = ""
+
+
+class Machine(BaseModel):
+    """What figures depend on besides the programs."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cpu: str
+    kernel: str
+
+    @staticmethod
+    def this() -> Machine:
+        names = [line.partition(":")[2].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
+        return Machine(cpu=names[0] if names else platform.machine(), kernel=platform.release())
+
+
+class Calibration(BaseModel):
+    """The file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: UTC, ISO 8601.
+    measured: str
+    machine: Machine
+    technologies: dict[str, TechnologyCost]
+    ports: dict[str, PortCost]
+
+    def port(self, kind: str) -> Costs | None:
+        """Of one kind; where AF_XDP was not to be had, a port that wants it is a packet socket."""
+        cost = self.ports.get(kind)
+        return cost.frame if cost and cost.frame else (self.port("packet") if kind == "xdp" else None)
+
+    def stale(self) -> list[str]:
+        """What is no longer as it was when this was measured, for the user."""
+        changed = []
+        if self.machine != (now := Machine.this()):
+            changed.append(f"it is of {self.machine.cpu}, kernel {self.machine.kernel}, not {now.cpu}, kernel {now.kernel}")
+        rebuilt = [name for name, cost in self.technologies.items() if cost.program != program_hash(name)]
+        if rebuilt:
+            changed.append(f"built anew since: {', '.join(rebuilt)}")
+        return changed
+
+    def write(self) -> Path:
+        file = calibration_file()
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(self.model_dump(), indent=1) + "\n")
+        return file
+
+
+def read() -> Calibration:
+    """This user's. Raises NoCalibration with the remedy."""
+    file = calibration_file()
+    try:
+        return Calibration.model_validate_json(file.read_text())
+    except FileNotFoundError:
+        raise NoCalibration("what a frame costs on this machine is not known; `netboxit calibrate` measures it") from None
+    except (ValidationError, OSError) as error:
+        cause = "it is of another version" if isinstance(error, ValidationError) else error.strerror
+        raise NoCalibration(f"{file} cannot be used, {cause}; `netboxit calibrate` writes it anew") from None
+
+
+def calibration_file() -> Path:
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    return (Path(cache) if os.path.isabs(cache) else Path.home() / ".cache") / "netboxit" / "calibration.json"  # noqa: PTH117
+
+
+def program_hash(technology: str) -> str | None:
+    """Of the program as it is built now; None when it is not."""
+    try:
+        return hashlib.sha256(program(technology).read_bytes()).hexdigest()[:16]
+    except FileNotFoundError:
+        return None
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines()
