@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # setup: everything that NetBoxIT needs, built and ready       demo: the emergency network carries a real call and a camera
+# bench: measures this machine (about 25 minutes); `make bench BENCH="setup_a --pairs 9"` a part of it
 # test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too
 
 TOPOLOGY ?= topologies/emergency.yaml
@@ -14,7 +15,7 @@ ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=fa
 LAB_TESTS := $(if $(filter 0,$(shell id -u)),,-m "not lab")
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo test lint clean distclean
+.PHONY: setup demo bench test lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -25,6 +26,9 @@ setup: $(STAMPS)/compiled $(STAMPS)/ns3
 demo: setup
 	@# Status 3 is a run that is degraded, and said so: on a small host that is what can be had.
 	@./netboxit.py run $(TOPOLOGY) --duration "$(DURATION)" || { status=$$?; test $$status -eq 3 || exit $$status; }
+
+bench: setup
+	@./netboxit.py bench $(BENCH)
 
 test: setup
 	ctest --test-dir build --output-on-failure

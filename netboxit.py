@@ -208,5 +208,24 @@ def report(
     raise typer.Exit(console.show_outcome(folder, metrics, json))
 
 
+@app.command()
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]…", help="Which benchmarks; all by default.", show_default=False)
+    ] = None,
+    pairs: Annotated[int, typer.Option("--pairs", min=1, help="How many pairs of trials a ratio is made of.")] = 5,
+    quick: Annotated[bool, typer.Option("--quick", help="Only to see that it works: short trials, coarse figures.")] = False,
+    json: Json = False,
+) -> None:
+    """Measure this machine: NetBoxIT against stock ns-3, lateness, labs. Exit status 1 when a benchmark failed."""
+    from bench import session, settings
+
+    chosen = settings.quick(pairs) if quick else settings.Settings(pairs=pairs)
+    command = " ".join(["netboxit bench", *(names or ()), f"--pairs {pairs}", *(["--quick"] if quick else [])])
+    with console.progress() as progress:
+        measured = session.run(names or (), chosen, progress, command)
+    raise typer.Exit(console.show_bench(measured.markdown, measured.data, measured.json_file, json))
+
+
 if __name__ == "__main__":
     sys.exit(console.guarded(app))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 #: What is tried lies between these (frames a second).
 FLOOR = 10.0
@@ -27,6 +27,10 @@ class Search:
     resolution: float = 0.03
     step: float = 1.5
     attempts: int = 2
+
+    def with_step(self, step: float) -> Search:
+        """The same from a start that is near the answer already."""
+        return replace(self, step=step)
 
 
 @dataclass

@@ -6,7 +6,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,9 @@ class Ratio:
         }
 
 
-def alternate(contestants: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+def alternate(contestants: Mapping[str, Callable[[], T]], rounds: int) -> dict[str, list[T]]:
     """Lets each contestant have its turn, `rounds` times over; what each got, by turn."""
-    got: dict[str, list[float]] = {name: [] for name in contestants}
+    got: dict[str, list[T]] = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, turn in contestants.items():
             got[name].append(turn())

@@ -203,6 +203,18 @@ def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int
     return _VERDICTS[verdict["status"]]
 
 
+def show_bench(tables: str, measured: Mapping[str, Any], file: Path, as_json: bool) -> int:
+    """Prints what was measured and where it is kept; returns the exit status that belongs to it."""
+    if as_json:
+        _print_json(measured)
+    else:
+        from rich.markdown import Markdown
+
+        _console().print(Markdown(tables))
+        _console().print(f"kept: {file} and, as these tables, {file.with_suffix('.md')}", markup=False)
+    return 1 if measured["failures"] else 0
+
+
 def show_examination(examination: Examination, as_json: bool) -> None:
     if as_json:
         return _print_json(examination.to_json())

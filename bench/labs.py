@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Labs of the benchmarks: planned as any user's, then pinned to cores, and with stock ns-3 in the place of a netbox."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bench.networks import DRAIN
+from bench.settings import Surroundings
+from testbed.cores import realtime_support
+from testbed.interruption import HeldBack
+from testbed.lab import Lab
+from testbed.plan import NodePlan, Plan
+from testbed.planning import plan_file
+from testbed.rootfs import CHECKOUT
+
+STOCK = CHECKOUT / "build/bin/stock-chain"
+
+#: As many packets as our own ports' receive buffers hold of the smallest ones.
+_STOCK_QUEUE = 5000
+
+
+@dataclass(frozen=True)
+class StockSide:
+    """One end of a stock chain: the interface, and its router's address with prefix length."""
+
+    interface: str
+    address: str
+
+
+def planned(network: Mapping[str, Any], around: Surroundings, *, cores: Mapping[str, int]) -> Plan:
+    """The plan of a topology (as data) with each node on the core given.
+
+    Frame records are off: they would fill the disk with what nobody reads. The sink goes before the generator: they share a core,
+    and a generator that has much to send never sleeps.
+    """
+    file = around.folder / f"{network['name']}.yaml"
+    file.write_text(json.dumps(network, indent=1) + "\n")  # JSON is YAML
+    plan = plan_file(file, realtime=realtime_support(), cores=around.cores)
+    return replace(plan, nodes=tuple(_as_measured(node, cores) for node in plan.nodes))
+
+
+def with_stock(
+    plan: Plan, node: str, left: StockSide, right: StockSide, *, next_hop: str, next_mac: str | None = None, routers: int = 2
+) -> Plan:
+    """The same lab with ns-3's own routers at a netbox's place; packets go on to `next_hop` on the right."""
+    own = [
+        f"--routers={routers}",
+        f"--left-address={left.address}",
+        f"--right-address={right.address}",
+        f"--next-hop={next_hop}",
+        *([f"--next-mac={next_mac}"] if next_mac else []),
+    ]
+    return _replaced(plan, node, [left.interface, right.interface, *own])
+
+
+def with_stock_bridges(plan: Plan, node: str, left: str, right: str) -> Plan:
+    """The same with ns-3's bridges between the two interfaces."""
+    return _replaced(plan, node, [left, right, "--inside=bridges"])
+
+
+@contextmanager
+def up(plan: Plan, around: Surroundings) -> Iterator[Lab]:
+    """A lab that is ready for traffic, down again at the end of the block, whatever happens in it."""
+    around.progress(f"bringing up {plan.lab}")
+    with HeldBack() as held, Lab.up_and_ready(plan) as lab, held.allowed():
+        yield lab
+
+
+def ports(lab: Lab, netbox: str) -> str:
+    """By what a netbox reaches its wires, as it says itself."""
+    with lab.control(netbox) as control:
+        return "+".join(dict.fromkeys(port["kind"] for port in control.status()["ports"]))
+
+
+def _replaced(plan: Plan, node: str, arguments: Sequence[str]) -> Plan:
+    command = (str(STOCK), *arguments, f"--ns3::FdNetDevice::RxQueueSize={_STOCK_QUEUE}")
+    # A host: it has no control socket that could say that it is ready.
+    stock = replace(plan.node(node), kind="host", command=command, files={}, realtime_priority=0)
+    return replace(plan, nodes=tuple(stock if one.name == node else one for one in plan.nodes))
+
+
+def _as_measured(node: NodePlan, cores: Mapping[str, int]) -> NodePlan:
+    node = replace(node, cores=(cores[node.name],)) if node.name in cores else node
+    if "netbox.json" not in node.files:
+        return node
+    configuration = json.loads(node.files["netbox.json"]) | {"records": None}
+    if node.name == DRAIN and node.realtime_priority:
+        node = replace(node, realtime_priority=node.realtime_priority + 1)
+        configuration["realtime"]["priority"] = node.realtime_priority
+    return replace(node, files={**node.files, "netbox.json": json.dumps(configuration, indent=2, sort_keys=True) + "\n"})

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lateness in the emergency network under its call and its camera, by netbox, from the metrics of a run as users make it."""
+
+from __future__ import annotations
+
+from bench.outcome import Outcome, Table
+from bench.settings import Surroundings
+from testbed import run
+from testbed.rootfs import CHECKOUT
+
+EMERGENCY = CHECKOUT / "topologies/emergency.yaml"
+_LASTS_S, _QUICK_S = 30.0, 6.0
+_LEVELS = ("p50", "p90", "p99", "p99_9", "max")
+
+
+def measure(around: Surroundings) -> Outcome:
+    lasts_s = _QUICK_S if around.settings.quick else _LASTS_S
+    outcome = run.run(EMERGENCY, lab="bench-late", duration_s=lasts_s, progress=around.progress, results=around.folder)
+    found = outcome.metrics["lateness_us"]
+    rows = tuple(
+        (netbox, kind, *(f"{levels[level]:.1f}" for level in _LEVELS))
+        for netbox, frames in found.items()
+        for kind, levels in (("frames", frames), ("events", frames["event"]))
+        if levels.get("count")
+    )
+    verdict = outcome.metrics["verdict"]
+    note = f"Verdict: {verdict['status']}" + (f" ({'; '.join(verdict['reasons'])})" if verdict["reasons"] else "") + "."
+    title = f"Lateness in the emergency network, {lasts_s:g} s of call and camera, us"
+    return Outcome(
+        figures={"lateness_us": found, "lateness_verdict": verdict},
+        tables=(Table(title, ("netbox", "of", *(level.replace("_", ".") for level in _LEVELS)), rows, note),),
+    )

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The thesis's load test (6.2.2): CPU of a Wi-Fi and a WiMAX netbox under a one-way flow of 64-byte frames, up to saturation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bench import networks
+from bench.ends import Ends
+from bench.labs import planned, up
+from bench.outcome import Outcome, Table, rate
+from bench.settings import Surroundings
+from bench.usage import cpu_s
+
+#: Of the emergency network, in its direction from the field.
+_CELLS: dict[str, tuple[networks.Network, tuple[str, str]]] = {
+    "wifi": (
+        {
+            "technology": "wifi",
+            "standard": "802.11a",
+            "stations": {"responder": {"role": "station"}, "commander": {"role": "access-point"}},
+            "distance": "80 m",
+            "tx_power": "16 dBm",
+        },
+        ("responder", "commander"),
+    ),
+    "wimax": (
+        {
+            "technology": "wimax",
+            "stations": {"commander": {"role": "subscriber"}, "meoc": {"role": "base"}},
+            "distance": "2.5 km",
+            "tx_power": "30 dBm",
+        },
+        ("commander", "meoc"),
+    ),
+}
+_RATES = (500, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 64_000)
+#: Saturated: less than this is delivered of what is offered, at this rate and the next one.
+_SATURATED = 0.9
+_TRIAL_S = 2.0
+
+
+def measure(around: Surroundings) -> Outcome:
+    found = {cell: _steps(cell, around) for cell in _CELLS}
+    rows = tuple(
+        (
+            cell,
+            rate(step["offered"]),
+            rate(step["delivered"]),
+            f"{100 * step['cpu']:.1f} %",
+            f"{1e6 * step['cpu'] / step['delivered']:.1f}" if step["delivered"] else "",
+        )
+        for cell, steps in found.items()
+        for step in steps
+    )
+    head = ("technology", "offered frames/s", "delivered frames/s", "CPU, share of a core", "us a delivered frame")
+    return Outcome(figures={"load": found}, tables=(Table("CPU of a netbox against a load of 64-byte frames", head, rows),))
+
+
+def _steps(cell: str, around: Surroundings) -> list[dict[str, float]]:
+    middle, (entry, leave) = _CELLS[cell]
+    network = networks.network(f"bench-l-{cell}", {cell: middle}, [f"{cell}.{entry}", f"{cell}.{leave}"])
+    plan = planned(network, around, cores=networks.deal_cores([cell], around.cores))
+    steps: list[dict[str, Any]] = []
+    with up(plan, around) as lab, Ends.of(lab) as ends:
+        ends.open_path()
+        for offered in _RATES[::3] if around.settings.quick else _RATES:
+            around.progress(f"{cell}: {offered} frames/s")
+            before = cpu_s(lab, cell)
+            trial = ends.offer(offered, _TRIAL_S)
+            # CPU time is the frames': what the netbox takes while the last ones drain belongs to them too.
+            steps.append({"offered": trial.kept, "delivered": trial.delivered, "cpu": (cpu_s(lab, cell) - before) / _TRIAL_S})
+            if sum(step["delivered"] < _SATURATED * step["offered"] for step in steps) > 1:
+                break
+    return steps

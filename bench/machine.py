@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a bench was run on, and how much of the machine others took meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from results.environment import cpu_times, environment, steal_ratios
+
+
+@contextmanager
+def described() -> Iterator[dict[str, Any]]:
+    """The machine as data; after the block with the steal during it."""
+    found = environment()
+    processor = found["processor"]
+    machine: dict[str, Any] = {
+        "model": processor["model"],
+        "cores": processor["cores"],
+        "governor": processor["governor"],
+        "hypervisor": _hypervisor(),
+        "kernel": found["kernel"]["release"],
+        "system": found["system"],
+        "clock_source": found["clock_source"]["current"],
+        "netboxit": found["netboxit"]["commit"],
+        "ns3": found["python"]["ns3"],
+        "load_before": os.getloadavg()[0],
+        "steal_ratio": None,
+    }
+    before = cpu_times()
+    try:
+        yield machine
+    finally:
+        machine["steal_ratio"] = steal_ratios(before, cpu_times())["all"]
+
+
+def in_words(machine: dict[str, Any]) -> str:
+    """One line, for the report and the terminal."""
+    steal = machine["steal_ratio"]
+    parts = [
+        machine["model"],
+        f"{machine['cores']} cores",
+        f"governor {machine['governor'] or 'not told'}",
+        f"hypervisor {machine['hypervisor'] or 'none told'}",
+        f"Linux {machine['kernel']}",
+        f"other guests took {100 * steal:.2f} %" if steal is not None else None,
+        f"load before {machine['load_before']:.2f}",
+        f"NetBoxIT {machine['netboxit']}",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _hypervisor() -> str | None:
+    said = subprocess.run(["lscpu", "--json"], capture_output=True, text=True, check=False)
+    try:
+        fields = json.loads(said.stdout)["lscpu"]
+    except (json.JSONDecodeError, KeyError):
+        return None
+    flat = [field for top in fields for field in (top, *top.get("children", ()))]
+    return next((field["data"] for field in flat if field["field"] == "Hypervisor vendor:"), None)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A bench as data and as a page of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bench.machine import in_words
+from bench.outcome import Outcome, Table
+from bench.pairs import Ratio
+from bench.targets import to_reach
+
+#: Which form `to_json` gives; it grows when a key changes its meaning.
+VERSION = 1
+
+
+def to_json(
+    outcomes: Mapping[str, Outcome],
+    *,
+    machine: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    command: str,
+    failures: Mapping[str, str],
+) -> dict[str, Any]:
+    ratios = _ratios(outcomes)
+    figures = {name: figure for outcome in outcomes.values() for name, figure in outcome.figures.items()}
+    return {
+        "version": VERSION,
+        "command": command,
+        "machine": dict(machine),
+        "settings": dict(settings),
+        "ratios": {name: ratio.to_json() for name, ratio in ratios.items()},
+        "figures": figures,
+        "to_reach": to_reach(ratios, figures),
+        "failures": dict(failures),
+    }
+
+
+def to_markdown(outcomes: Mapping[str, Outcome], data: Mapping[str, Any], when: str) -> str:
+    """The same for people; `when` is in its first line."""
+    parts = [
+        f"Measured {when} by `{data['command']}` on {in_words(data['machine'])}.",
+        "",
+        *_failures(data["failures"]),
+        *([_table_to_reach(data["to_reach"]).to_markdown()] if data["to_reach"] else []),
+        *([_table_of_ratios(_ratios(outcomes)).to_markdown()] if _ratios(outcomes) else []),
+        *(table.to_markdown() for outcome in outcomes.values() for table in outcome.tables),
+    ]
+    return "\n".join(parts)
+
+
+def _ratios(outcomes: Mapping[str, Outcome]) -> dict[str, Ratio]:
+    return {name: ratio for outcome in outcomes.values() for name, ratio in outcome.ratios.items()}
+
+
+def _table_to_reach(judged: Sequence[Mapping[str, Any]]) -> Table:
+    rows = tuple(
+        (one["figure"], one["target"], f"{one['measured']:.3g} {one['unit']}".strip(), "yes" if one["reached"] else "**no**")
+        for one in judged
+    )
+    return Table("To reach", ("figure", "target", "measured", "reached"), rows)
+
+
+def _table_of_ratios(ratios: Mapping[str, Ratio]) -> Table:
+    rows = tuple(
+        (f"`{name}`", f"{one.median:.2f}", f"{min(one.values):.2f}", f"{max(one.values):.2f}", str(len(one.pairs)))
+        for name, one in ratios.items()
+    )
+    return Table("Ratios, by pairs in turns", ("ratio", "median", "min", "max", "pairs"), rows)
+
+
+def _failures(failures: Mapping[str, str]) -> list[str]:
+    return [f"**{name} could not be measured:** {why}\n" for name, why in failures.items()]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How many satellite netboxes, each with a voice call, stay valid on this machine: their number grows until one is late."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from bench import networks
+from bench.labs import planned, up
+from bench.networks import SOURCE
+from bench.outcome import Outcome, Table
+from bench.settings import Surroundings
+from bench.usage import cpu_s
+from testbed.lab import Lab
+
+#: A call of the emergency network: 20 ms of speech in 124 bytes on Ethernet, in each direction.
+_PACKETS_S, _FRAME_BYTES = 50, 128
+_NUMBERS = (1, 2, 4, 8, 16, 32, 64)
+_LASTS_S, _QUICK_S = 10.0, 2.0
+#: A netbox is valid while 99 in 100 events and departing frames are no later: a run's default limit.
+_LIMIT_US = 1000.0
+
+
+def measure(around: Surroundings) -> Outcome:
+    found: list[dict[str, Any]] = []
+    for number in _NUMBERS[:2] if around.settings.quick else _NUMBERS:
+        found.append(_calls(number, around))
+        if not found[-1]["valid"]:
+            break
+    rows = tuple(
+        (
+            str(one["netboxes"]),
+            f"{one['worst_p99_us']:.0f}",
+            f"{100 * one['cpu']:.2f} %",
+            "yes" if one["valid"] else "no",
+        )
+        for one in found
+    )
+    valid = max((one["netboxes"] for one in found if one["valid"]), default=0)
+    head = ("netboxes", "worst lateness p99, us", "CPU of one, share of a core", "valid")
+    title = "Satellite netboxes with one voice call each (50 frames/s in each direction)"
+    return Outcome(figures={"satellites_valid": valid, "satellites": found}, tables=(Table(title, head, rows),))
+
+
+def _calls(number: int, around: Surroundings) -> dict[str, Any]:
+    lasts_s = _QUICK_S if around.settings.quick else _LASTS_S
+    cores = networks.deal_cores(_satellites(number), around.cores)
+    plan = planned(_network(number), around, cores=cores | dict.fromkeys(_ENDS, around.cores[0]))
+    with up(plan, around) as lab:
+        around.progress(f"{number} satellite netboxes, a call each, for {lasts_s:g} s")
+        for end in _ENDS:
+            with lab.control(end) as control:
+                control.set("active", True)
+        time.sleep(1.0)  # the first frames find caches cold
+        for satellite in _satellites(number):
+            with lab.control(satellite) as control:
+                control.reset()
+        before = cpu_s(lab, _satellites(number)[0])
+        time.sleep(lasts_s)
+        cpu = (cpu_s(lab, _satellites(number)[0]) - before) / lasts_s
+        worst = max(_late_us(lab, satellite) for satellite in _satellites(number))
+    return {"netboxes": number, "worst_p99_us": worst, "cpu": cpu, "valid": worst <= _LIMIT_US}
+
+
+def _late_us(lab: Lab, netbox: str) -> float:
+    with lab.control(netbox) as control:
+        late = control.statistics()["lateness_us"]
+    return max(float(levels.get("p99", 0.0)) for levels in late.values())
+
+
+#: A generator takes what arrives as well: both ends of each call are stations of two generators.
+_ENDS = (SOURCE, "far")
+
+
+def _satellites(number: int) -> list[str]:
+    return [f"sat{one}" for one in range(1, number + 1)]
+
+
+def _network(number: int) -> networks.Network:
+    satellites = _satellites(number)
+    near, far = (
+        {
+            "technology": "generator",
+            "stations": {satellite: {} for satellite in satellites},
+            "rate": f"{_PACKETS_S} pps",
+            "size": f"{_FRAME_BYTES} B",
+            "active": False,
+            "source_mac": f"02:00:00:00:{mine}:00",
+            "destination_mac": f"02:00:00:00:{theirs}:00",
+        }
+        for mine, theirs in (("01", "02"), ("02", "01"))
+    )
+    link = {
+        "technology": "satellite",
+        "stations": {"terminal": {"role": "terminal"}, "hub": {"role": "gateway"}},
+        "return_rate": "2 Mbit/s",
+        "forward_rate": "10 Mbit/s",
+    }
+    return {
+        "name": f"bench-s-{number}",
+        "netboxes": {SOURCE: near, **dict.fromkeys(satellites, link), "far": far},
+        "wires": [
+            pair
+            for satellite in satellites
+            for pair in ([f"{SOURCE}.{satellite}", f"{satellite}.terminal"], [f"{satellite}.hub", f"far.{satellite}"])
+        ],
+    }
