@@ -44,7 +44,8 @@ def _misses(counted: Mapping[str, Any], began_s: float | None) -> list[dict[str,
     """The first ones, with their time since the traffic began; None where nobody took down when it did."""
     return [
         {
-            "after_s": None if began_s is None else miss["at_s"] - began_s,
+            # What was due a little before the traffic began may have been done after it.
+            "after_s": None if began_s is None else max(0.0, miss["at_s"] - began_s),
             "what": miss["what"],
             "lateness_us": miss["lateness_us"],
         }

@@ -212,18 +212,18 @@ class Lab:
         }
 
     def _wire_status(self, wire: WirePlan, netboxes: Mapping[str, Any]) -> dict[str, Any]:
-        ends = [self._end_status(end, wire, netboxes[end.node]) for end in (wire.left, wire.right)]
+        ends = [self._end_status(end, netboxes[end.node]) for end in (wire.left, wire.right)]
         return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
 
-    def _end_status(self, end: WireEnd, wire: WirePlan, netbox: Mapping[str, Any] | None) -> dict[str, Any]:
-        """By what a node reaches an end of a wire: a netbox as it says (None while it is silent), the others as planned."""
-        kind = self.node(end.node).kind
-        port: dict[str, Any] = {}
-        if kind != "netbox":
-            port = {"kind": "memory" if wire.kind == "memory" else "kernel" if kind == "host" else "packet"}
-        elif netbox:
+    def _end_status(self, end: WireEnd, netbox: Mapping[str, Any] | None) -> dict[str, Any]:
+        """By what a node reaches an end of a wire, and why: a netbox as it says (None while silent), the others as planned."""
+        node = self.node(end.node)
+        planned = next(interface for interface in node.interfaces if interface.name == end.interface)
+        port: Mapping[str, Any] = {"kind": planned.port if node.kind != "netbox" else None}
+        if netbox:
             port = next(port for port in netbox["ports"] if port["name"] == end.interface)
-        return {"node": end.node, "interface": end.interface, "port": port.get("kind"), "reason": port.get("reason")}
+        reason = port.get("reason") or planned.reason or None
+        return {"node": end.node, "interface": end.interface, "port": port["kind"], "reason": reason}
 
     def _netbox_status(self, netbox: str) -> dict[str, Any] | None:
         try:

@@ -38,6 +38,9 @@ class InterfacePlan:
     wire: str
     mac: str
     addresses: tuple[str, ...] = ()
+    #: By what the node's program reaches the wire, and why where there was a choice.
+    port: Literal["kernel", "packet", "xdp", "memory"] = "kernel"
+    reason: str = ""
 
 
 @dataclass(frozen=True)

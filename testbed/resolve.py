@@ -34,6 +34,10 @@ HOST_CAPABILITIES = ("net_raw", "net_bind_service")
 #: Packet sockets; SCHED_FIFO; memory that is never paged out.
 EMULATOR_CAPABILITIES = ("net_raw", "sys_nice", "ipc_lock")
 
+#: In copy mode, the only one that veth has, AF_XDP took as much CPU time a frame as the packet sockets' ring or a little more
+#: (57 000 frames/s of 64 bytes through an ethernet netbox; docs/performance.md has the figures of a host).
+IO_AUTO = "auto: on veth AF_XDP costs no less, and takes more rights"
+
 #: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.
 XDP_CAPABILITIES = ("net_admin", "bpf")
 
@@ -116,18 +120,18 @@ class _Resolver:
 
     def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
         program = CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"
-        xdp = any(self._port(name, station, netbox.io)["kind"] == "xdp" for station in netbox.stations)
+        xdp = any(self._port(name, netbox, station)["kind"] == "xdp" for station in netbox.stations)
         return self._emulator(
             name,
             "netbox",
             command=(str(program), str(NODE_FOLDER / "netbox.json")),
-            interfaces=self._interfaces(name, dict.fromkeys(netbox.stations, ())),
+            interfaces=self._interfaces(name, dict.fromkeys(netbox.stations, ()), *self._sockets(netbox)),
             files={"netbox.json": self._netbox_json(name, netbox)},
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
 
     def _router(self, name: str, router: Router) -> NodePlan:
-        interfaces = self._interfaces(name, router.interfaces)
+        interfaces = self._interfaces(name, router.interfaces, "packet")
         values = router_defines(interfaces, min(self.mtu[End(name, interface.name)] for interface in interfaces))
         # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
         copy = router.configuration.name
@@ -166,25 +170,34 @@ class _Resolver:
         wires = {end.port: wire for end, wire in self.wire_of.items() if end.node == node and wire.kind == "memory"}
         return {port: "left" if wire.left == WireEnd(node, port) else "right" for port, wire in wires.items()}
 
-    def _port(self, netbox: str, station: str, io: str) -> dict[str, Any]:
+    def _port(self, name: str, netbox: Netbox, station: str) -> dict[str, Any]:
         """How a netbox reaches the wire of a station (docs/architecture.md, "Netbox process")."""
-        if (end := self._memory_ends(netbox).get(station)) is not None:
+        if (end := self._memory_ends(name).get(station)) is not None:
             # No interface would tell the MTU.
-            return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.mtu[End(netbox, station)]}
-        return (
-            {"kind": "xdp", "interface": station, "fallback": False} if io == "xdp" else {"kind": "packet", "interface": station}
-        )
+            return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.mtu[End(name, station)]}
+        kind, _ = self._sockets(netbox)
+        return {"kind": kind, "interface": station} | ({"fallback": False} if kind == "xdp" else {})
 
     def _budget_us(self) -> int:
         """What the kernel grants to the emulators of a core together; the whole to all, since few use up what they may."""
         emulators = len(self.topology.netboxes) + len(self.topology.routers)
         return self.realtime.budget_us or 0 if self.realtime.fifo and emulators else 0
 
-    def _interfaces(self, node: str, ports: dict[str, tuple[Any, ...]]) -> tuple[InterfacePlan, ...]:
-        return tuple(
-            InterfacePlan(port, self.wire_of[End(node, port)].name, mac_address(self.lab, node, port), tuple(map(str, addresses)))
-            for port, addresses in ports.items()
-        )
+    def _interfaces(
+        self, node: str, ports: dict[str, tuple[Any, ...]], by: Literal["kernel", "packet", "xdp"] = "kernel", reason: str = ""
+    ) -> tuple[InterfacePlan, ...]:
+        """`by` is what the node reaches veth wires by, and `reason` why."""
+        found = []
+        for port, addresses in ports.items():
+            wire, mac = self.wire_of[End(node, port)], mac_address(self.lab, node, port)
+            memory = wire.kind == "memory"
+            words = tuple(map(str, addresses))
+            found.append(InterfacePlan(port, wire.name, mac, words, "memory" if memory else by, "" if memory else reason))
+        return tuple(found)
+
+    def _sockets(self, netbox: Netbox) -> tuple[Literal["packet", "xdp"], str]:
+        """By what a netbox reaches veth wires, and why."""
+        return ("packet", IO_AUTO) if netbox.io == "auto" else (netbox.io, "the topology says so")
 
     def _netbox_json(self, name: str, netbox: Netbox) -> str:
         """The netbox's configuration (docs/architecture.md, "Netbox process")."""
@@ -196,7 +209,7 @@ class _Resolver:
             "technology": netbox.technology,
             "seed": netbox_seed(self.topology.seed, name),
             "clock": "real",
-            "stations": [{"name": station, "port": self._port(name, station, netbox.io)} for station in netbox.stations],
+            "stations": [{"name": station, "port": self._port(name, netbox, station)} for station in netbox.stations],
             "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
             "parameters": netbox.parameters.model_dump(mode="json"),
             "realtime": {

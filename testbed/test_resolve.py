@@ -233,6 +233,10 @@ def test_a_netbox_gets_the_sockets_that_it_asks_for(tmp_path: Path) -> None:
     kinds = {node.name: json.loads(node.files["netbox.json"])["stations"] for node in plan.nodes if node.kind == "netbox"}
     assert kinds["one"][0]["port"] == {"kind": "packet", "interface": "ground"}
     assert kinds["eighth"][1]["port"] == {"kind": "xdp", "interface": "hub", "fallback": False}
+    assert [(one.port, one.reason) for one in plan.node("eighth").interfaces] == [("memory", ""), ("xdp", "the topology says so")]
+    assert plan.node("fourth").interfaces[1].reason.startswith("auto: ")
+    assert [one.port for one in plan.node("meoc").interfaces] == ["memory", "packet"]
+    assert plan.node("a").interfaces[0].port == "kernel"
     assert "bpf" in plan.node("eighth").capabilities
     assert "bpf" not in plan.node("one").capabilities
 
