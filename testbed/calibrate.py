@@ -22,9 +22,9 @@ from testbed.lab import Lab
 from testbed.planning import plan_file
 
 #: Two loads, so that what a frame costs is told from what a second costs; all technologies carry them.
-_RATES = {SMALL: (500.0, 4000.0), LARGE: (50.0, 400.0)}
+_RATES = {SMALL: (300.0, 2000.0), LARGE: (50.0, 400.0)}
 #: Simulated seconds that are tried, until the frames take so much CPU time that it can be told from chance.
-_DURATIONS_S = (4.0, 32.0)
+_DURATIONS_S = (4.0, 40.0)
 _ENOUGH_S = 0.1
 
 #: What is sent across each kind of port in real time, frames a second, and for how long.
