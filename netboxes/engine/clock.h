@@ -64,9 +64,9 @@ class RealClock : public Clock
     RealClock();
 
     /// Makes now the start of the simulation.
-    void Start();
+    virtual void Start();
     /// Measures the offset between the two clocks anew.
-    void Synchronise();
+    virtual void Synchronise();
 
     std::int64_t Now() const override;
 

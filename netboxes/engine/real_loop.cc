@@ -83,10 +83,9 @@ int RealLoop::RunToEnd()
         {
             m_netbox.Records().WritePiece();
         }
-        const bool received = ReceiveSeen();
+        const bool received = Receive();
         const auto now = m_clock.Now();
-        const bool busy = received || NextTurn(now) <= now;
-        if (busy ? now - m_lastPoll > BETWEEN_POLLS && Poll(0) : Wait(now))
+        if (!received && NextTurn(now) > now && Wait(now))
         {
             Serve();
         }
@@ -158,15 +157,17 @@ void RealLoop::Enter()
     }
 }
 
-bool RealLoop::ReceiveSeen()
+bool RealLoop::Receive()
 {
-    if (!m_arrivals.empty())
+    // Frames that have arrived already go first. After them all ports have their turn: none can keep others waiting.
+    const bool open = m_arrivals.empty();
+    bool received = m_clock.Now() - m_lastPoll > BETWEEN_POLLS && Poll(0);
+    if (received)
     {
-        return false; // frames that have arrived already go first
+        Serve();
     }
-    bool received = false;
     const auto ports = m_netbox.Ports();
-    for (StationId station = 0; station < ports.size(); ++station)
+    for (StationId station = 0; open && station < ports.size(); ++station)
     {
         if (ports[station]->HasFrames())
         {
@@ -284,7 +285,8 @@ void RealLoop::Serve()
     m_ended = m_polled[0].revents != 0 && m_end.HasCome();
     for (std::size_t i = 1; i < m_portsPolled; ++i)
     {
-        if (m_polled[i].revents != 0)
+        // Frames that can be seen are taken when it is their port's turn, rung for or not.
+        if (m_polled[i].revents != 0 && !m_netbox.Ports()[i - 1]->HasFrames())
         {
             Receive(static_cast<StationId>(i - 1));
         }

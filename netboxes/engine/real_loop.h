@@ -54,8 +54,8 @@ class RealLoop : public Loop
     /// When there is something to do next: run an event, let a frame enter or leave.
     std::int64_t NextTurn(std::int64_t now) const;
 
-    /// Receives frames that can be seen without the kernel. True when there were any.
-    bool ReceiveSeen();
+    /// Receives frames that can be seen without the kernel; now and then it asks the kernel, too. True when anything was found.
+    bool Receive();
     /// Nothing is to be done now: waits for what comes first. True when a descriptor asks for something.
     bool Wait(std::int64_t now);
     /// True when it did so because of a descriptor.
@@ -65,6 +65,7 @@ class RealLoop : public Loop
     /// Asks the kernel about all descriptors. True when one of them asks for something.
     bool Poll(std::int64_t timeout);
     void Serve();
+    /// Receives a batch from one port.
     void Receive(StationId station);
     /// When the frame arrived; its stamp is set right where there is none.
     std::int64_t TimeOf(Reception& reception, std::int64_t now);
