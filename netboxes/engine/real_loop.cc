@@ -187,8 +187,9 @@ bool RealLoop::HasSeenFrames() const
 bool RealLoop::Wait(std::int64_t now)
 {
     auto& records = m_netbox.Records();
-    const auto next =
-        std::min(NextTurn(now), now + (records.HasWork() ? LONGEST_SLEEP_WITH_RECORDS : LONGEST_SLEEP));
+    const auto turn = NextTurn(now);
+    const auto longest = now + (records.HasWork() ? LONGEST_SLEEP_WITH_RECORDS : LONGEST_SLEEP);
+    const auto next = std::min(turn, longest);
     if (records.HasPiece() && next - now > IDLE)
     {
         if (Poll(0))
@@ -202,7 +203,7 @@ bool RealLoop::Wait(std::int64_t now)
     {
         return SpinUntil(next);
     }
-    if (!m_thread.MaySpin())
+    if (turn > longest || !m_thread.MaySpin())
     {
         return SleepUntil(next);
     }
@@ -256,7 +257,7 @@ bool RealLoop::SpinUntil(std::int64_t time)
         }
         now = m_clock.Now();
     }
-    m_thread.HasSpun(std::min(now, time) - began);
+    m_thread.HasSpun(std::max<std::int64_t>(std::min(now, time) - began, 0));
     return found;
 }
 
