@@ -9,6 +9,8 @@ from pathlib import Path
 
 CLONE_NEWNET = 0x40000000
 _MS_BIND = 4096
+_MS_REC = 16384
+_MS_SHARED = 1 << 20
 _MNT_DETACH = 2
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -25,7 +27,13 @@ def enter_network(descriptor: int) -> None:
 
 
 def bind_mount(source: Path, target: Path) -> None:
-    _check(_libc.mount(bytes(source), bytes(target), None, _MS_BIND, None), f"mount {source} on {target}")
+    """With all that is mounted below the source."""
+    _check(_libc.mount(bytes(source), bytes(target), None, _MS_BIND | _MS_REC, None), f"mount {source} on {target}")
+
+
+def share_mounts(target: Path) -> None:
+    """What is mounted below a mount point appears in all copies of it, in other mount namespaces too; EINVAL when it is none."""
+    _check(_libc.mount(b"", bytes(target), b"none", _MS_SHARED | _MS_REC, None), f"share the mounts of {target}")
 
 
 def unmount(target: Path) -> None:

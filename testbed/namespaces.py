@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import signal
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +29,7 @@ def path(name: str) -> Path:
 
 def create(name: str) -> None:
     """Makes a namespace and keeps it by a bind mount. A name that is in use belongs to somebody else: NamespaceFailed."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
+    _prepare_folder()
     target = path(name)
     try:
         target.touch(exist_ok=False)
@@ -48,6 +49,29 @@ def create(name: str) -> None:
         raise NamespaceFailed(f"network namespace {name}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
     finally:
         os.close(home)
+
+
+def _prepare_folder() -> None:
+    """Makes the folder a shared mount of its own, as `ip netns add` does.
+
+    If that were left to it, it would mount the folder over itself later, and cover the namespaces that are there by that: what is
+    covered cannot be unmounted any more.
+    """
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    folder = os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        try:
+            kernel.share_mounts(FOLDER)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            kernel.bind_mount(FOLDER, FOLDER)
+            kernel.share_mounts(FOLDER)
+    except OSError as error:
+        raise NamespaceFailed(f"{FOLDER}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
+    finally:
+        os.close(folder)
 
 
 def delete(name: str) -> None:
