@@ -12,7 +12,7 @@ from bench.ends import Ends
 from bench.labs import up
 from bench.outcome import rate
 from bench.settings import Surroundings
-from bench.trial import Trial
+from bench.trial import Trial, Verdict
 from testbed.lab import Lab
 from testbed.plan import Plan
 
@@ -50,7 +50,7 @@ class Contestant:
         """`start` is the first rate that it is offered; `prepare` does what is left to do when its lab is up."""
         self.name, self.plan = name, plan
         self._around, self._start, self._prepare = around, start, prepare
-        self._trials: list[tuple[Trial, str]] = []
+        self._trials: list[tuple[Trial, Verdict]] = []
         self._turns = 0
 
     def turn(self) -> Turn:
@@ -75,13 +75,20 @@ class Contestant:
         return max(trial.kept for trial, verdict in self._trials[first:] if verdict == "good" and trial.rate == found.rate)
 
     def _is_good(self, ends: Ends, offered: float) -> bool:
-        trial = ends.offer(offered, self._around.settings.trial_s)
-        verdict = self._around.settings.criterion.judge(trial)
-        self._trials.append((trial, verdict))
+        trial, verdict = self._trial(ends, offered)
+        if verdict == "short":
+            # That says nothing of the contestant: something else may just have taken the generator's core.
+            trial, verdict = self._trial(ends, offered)
         self._around.progress(
             f"{self.name}: {rate(offered)} frames/s: {verdict} (lost {trial.loss:.4%}, delay p99 {trial.delay_p99_us:.0f} us)"
         )
         return verdict == "good"
+
+    def _trial(self, ends: Ends, offered: float) -> tuple[Trial, Verdict]:
+        trial = ends.offer(offered, self._around.settings.trial_s)
+        verdict = self._around.settings.criterion.judge(trial)
+        self._trials.append((trial, verdict))
+        return trial, verdict
 
     @property
     def held_back_by_generator(self) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from results.environment import cpu_times, environment, steal_ratios
+from testbed.cores import realtime_support
 
 
 @contextmanager
@@ -28,6 +29,7 @@ def described() -> Iterator[dict[str, Any]]:
         "clock_source": found["clock_source"]["current"],
         "netboxit": found["netboxit"]["commit"],
         "ns3": found["python"]["ns3"],
+        "realtime": realtime_support().reason,
         "load_before": os.getloadavg()[0],
         "steal_ratio": None,
     }
@@ -48,6 +50,7 @@ def in_words(machine: dict[str, Any]) -> str:
         f"hypervisor {machine['hypervisor'] or 'none told'}",
         f"Linux {machine['kernel']}",
         f"other guests took {100 * steal:.2f} %" if steal is not None else None,
+        machine["realtime"],
         f"load before {machine['load_before']:.2f}",
         f"NetBoxIT {machine['netboxit']}",
     ]

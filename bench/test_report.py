@@ -21,6 +21,7 @@ MACHINE: dict[str, Any] = {
     "hypervisor": "KVM",
     "kernel": "6.1",
     "netboxit": "abc",
+    "realtime": "SCHED_FIFO works",
     "load_before": 0.1,
     "steal_ratio": 0.012,
 }
