@@ -52,3 +52,21 @@ def test_an_editor_sees_the_mistake(section: tuple[str, ...], key: str, value: o
         part = part[step]
     part[key] = value
     assert not VALIDATOR.is_valid(network)
+
+
+@pytest.mark.parametrize(
+    ("wire", "right"),
+    [
+        (["fr1", "field.responder"], True),
+        ({"ends": ["fr1", "field.responder"]}, True),
+        ({"ends": ["fr1", "field.responder"], "wire": "veth"}, True),
+        ({"ends": ["fr1", "field.responder"], "wire": "cable"}, False),
+        ({"wire": "veth"}, False),
+        (["fr1"], False),
+        ("fr1", False),
+    ],
+)
+def test_an_editor_knows_both_ways_of_writing_a_wire(wire: object, right: bool) -> None:
+    network = deepcopy(EMERGENCY)
+    network["wires"][0] = wire
+    assert VALIDATOR.is_valid(network) == right
