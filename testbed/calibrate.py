@@ -30,6 +30,8 @@ _ENOUGH_S = 0.1
 #: What is sent across each kind of port in real time, frames a second, and for how long.
 _PORT_RATES = (5e3, 20e3)
 _PORT_DURATION_S = 1.0
+#: Frames that come together: as many as a port takes at a time.
+_BURST = 64
 _SETTLING_S = 0.2
 #: The keys of a topology that make every port one of the kind.
 _KINDS: dict[str, tuple[str, dict[str, str]]] = {
@@ -41,18 +43,24 @@ _KINDS: dict[str, tuple[str, dict[str, str]]] = {
 
 def calibrate(progress: Callable[[str], None]) -> Calibration:
     """Measures all technologies and all kinds of ports, in about half a minute. Needs root for the ports."""
-    ports = {}
-    ethernet = _technology("ethernet", technologies()["ethernet"])
+    ports: dict[str, PortCost] = {}
+    missing: dict[str, str] = {}
     for kind in _KINDS:
         progress(f"ports: {kind}")
-        ports[kind] = _port(kind, ethernet.frame)
-    found = {"ethernet": ethernet}
+        try:
+            ports[kind] = _ports(kind)
+        except NetBoxITError as error:
+            if kind != "xdp":
+                raise
+            missing[kind] = " ".join(str(error).split())
+    found: dict[str, TechnologyCost] = {}
     for name, technology in technologies().items():
-        if technology.TYPICAL is not None and name not in found:
+        if technology.TYPICAL is not None:
             progress(name)
             found[name] = _technology(name, technology)
     measured = datetime.now(UTC).isoformat(timespec="seconds")
-    return Calibration(measured=measured, machine=Machine.this(), technologies=dict(sorted(found.items())), ports=ports)
+    technology_costs = dict(sorted(found.items()))
+    return Calibration(measured=measured, machine=Machine.this(), technologies=technology_costs, ports=ports, missing=missing)
 
 
 def _technology(name: str, technology: type[Technology]) -> TechnologyCost:
@@ -92,26 +100,26 @@ def _cpu_s(name: str, technology: type[Technology], frame_bytes: int, rate: floa
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def _port(kind: str, ethernet: Costs) -> PortCost:
-    """What a frame costs an Ethernet netbox between a generator and a sink, less what the same costs it with files."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="netboxit-") as folder:
-            file = Path(folder, "calibration.yaml")
-            file.write_text(json.dumps(_port_network(kind)))  # JSON is YAML
-            plan = plan_file(file, lab=f"frames-{os.getpid()}", realtime=realtime_support())
-            with Lab.up_and_ready(plan) as lab:
-                small, large = (_port_slope(lab, size) for size in (SMALL, LARGE))
-    except NetBoxITError as error:
-        if kind != "xdp":
-            raise
-        return PortCost(frame=None, reason=" ".join(str(error).split()))
-    return PortCost(frame=Costs(small_us=round(small - ethernet.small_us, 3), large_us=round(large - ethernet.large_us, 3)))
+def _ports(kind: str) -> PortCost:
+    """What a frame costs an Ethernet netbox between a generator and a sink."""
+    alone, among_many = (_port_costs(kind, spacing) for spacing in ({}, {"pattern": "burst", "burst": _BURST}))
+    return PortCost(alone=alone, among_many=among_many)
 
 
-def _port_network(kind: str) -> Mapping[str, Any]:
+def _port_costs(kind: str, spacing: Mapping[str, Any]) -> Costs:
+    with tempfile.TemporaryDirectory(prefix="netboxit-") as folder:
+        file = Path(folder, "calibration.yaml")
+        file.write_text(json.dumps(_port_network(kind, spacing)))  # JSON is YAML
+        plan = plan_file(file, lab=f"frames-{os.getpid()}", realtime=realtime_support())
+        with Lab.up_and_ready(plan) as lab:
+            small, large = (_port_slope(lab, size) for size in (SMALL, LARGE))
+    return Costs(small_us=round(small, 3), large_us=round(large, 3))
+
+
+def _port_network(kind: str, spacing: Mapping[str, Any]) -> Mapping[str, Any]:
     wire, keys = _KINDS[kind]
     netboxes: dict[str, Any] = {
-        "generator": {"technology": "generator", "stations": {"out": {}}, "rate": "1 pps", "active": False},
+        "generator": {"technology": "generator", "stations": {"out": {}}, "rate": "1 pps", "active": False, **spacing},
         "link": {"technology": "ethernet", "stations": {"left": {}, "right": {}}},
         "sink": {"technology": "sink", "stations": {"in": {}}},
     }

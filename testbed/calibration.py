@@ -30,6 +30,10 @@ class Costs(BaseModel):
     small_us: float
     large_us: float
 
+    def over(self, other: Costs) -> Costs:
+        """What this is more than the other."""
+        return Costs(small_us=self.small_us - other.small_us, large_us=self.large_us - other.large_us)
+
     def of(self, frame_bytes: float) -> float:
         """In microseconds; between and beyond the two sizes as on a straight line."""
         return self.small_us + (self.large_us - self.small_us) * (frame_bytes - SMALL) / (LARGE - SMALL)
@@ -48,13 +52,14 @@ class TechnologyCost(BaseModel):
 
 
 class PortCost(BaseModel):
-    """What a port of a kind takes for a frame, over a port that is a file: coming in and going out together."""
+    """What a frame costs an Ethernet netbox in real time with ports of a kind, coming in and going out."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    frame: Costs | None
-    #: Why it could not be measured.
-    reason: str = ""
+    #: For each frame the netbox wakes, looks around and sleeps again.
+    alone: Costs
+    #: Many frames at a time, as a busy netbox finds them.
+    among_many: Costs
 
 
 class Machine(BaseModel):
@@ -81,11 +86,12 @@ class Calibration(BaseModel):
     machine: Machine
     technologies: dict[str, TechnologyCost]
     ports: dict[str, PortCost]
+    #: The kinds of ports that are not to be had, and why.
+    missing: dict[str, str]
 
-    def port(self, kind: str) -> Costs | None:
+    def port(self, kind: str) -> PortCost | None:
         """Of one kind; where AF_XDP was not to be had, a port that wants it is a packet socket."""
-        cost = self.ports.get(kind)
-        return cost.frame if cost and cost.frame else (self.port("packet") if kind == "xdp" else None)
+        return self.ports.get("packet" if kind in self.missing else kind)
 
     def stale(self) -> list[str]:
         """What is no longer as it was when this was measured, for the user."""

@@ -144,13 +144,18 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
         return _print_json({"file": str(file), **calibration.model_dump()})
     from testbed.calibration import LARGE, SMALL
 
-    table = _table(f"CPU time on {calibration.machine.cpu}", "what", "idle", f"frame of {SMALL} B", f"of {LARGE} B", "")
-    for name, cost in calibration.technologies.items():
-        table.add_row(name, f"{cost.idle_share:.2%}", f"{cost.frame.small_us:.1f} us", f"{cost.frame.large_us:.1f} us")
+    table = _table(f"CPU time on {calibration.machine.cpu}", "what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")
+    for name, technology in calibration.technologies.items():
+        frame = technology.frame
+        table.add_row(
+            f"{name}, virtual time", f"{technology.idle_share:.2%}", f"{frame.small_us:.1f} us", f"{frame.large_us:.1f} us"
+        )
     for kind, port in calibration.ports.items():
-        costs = (f"{port.frame.small_us:.1f} us", f"{port.frame.large_us:.1f} us") if port.frame else ("", "")
-        table.add_row(f"{kind} ports, in and out", "", *costs, port.reason)
+        for which, cost in (("alone", port.alone), ("among many", port.among_many)):
+            table.add_row(f"ethernet on {kind} ports, {which}", "", f"{cost.small_us:.1f} us", f"{cost.large_us:.1f} us")
     _console().print(table)
+    for kind, reason in calibration.missing.items():
+        print(f"no {kind} ports: {reason}")
     print(f"kept in {file}")
 
 

@@ -28,8 +28,10 @@ class NetboxLoad:
     #: That come in, and their mean size without FCS.
     frames_per_s: float
     mean_bytes: float
-    #: Of one core, with what it takes when idle.
+    #: Of one core, with what it takes when idle, when it has the core alone.
     share: float | None = None
+    #: The same when it is so busy that it finds many frames at a time: what counts when a core is full.
+    least_share: float | None = None
     #: The smallest frames that a core does when it has nothing else to do.
     most_per_s: float | None = None
     #: The smallest frames that fill the medium.
@@ -83,29 +85,46 @@ def _load(topology: Topology, node: NodePlan, crossings: list[_Crossing], calibr
     if (cost := calibration.technologies.get(netbox.technology)) is None:
         return replace(load, reason=f"the calibration has no {netbox.technology}; `netboxit calibrate` measures it")
     ports = {station: calibration.port(kind) for station, kind in _port_kinds(node).items()}
+    # What the technology takes more than Ethernet, both in virtual time; what Ethernet takes in real time is in the ports' costs.
+    segment = cost.frame.over(calibration.technologies["ethernet"].frame)
     if unknown := [station for station, port in ports.items() if port is None]:
         return replace(load, reason=f"the calibration has no port like that of {listed(unknown, 'and')}")
     known = {station: port for station, port in ports.items() if port is not None}
-    busy_us = sum(_crossing_us(crossing, cost.frame, known) for crossing in crossings)
-    smallest_us = cost.frame.of(SMALL) + sum(port.of(SMALL) for port in known.values()) / len(known)
+    alone = _busy(crossings, segment, {station: port.alone for station, port in known.items()})
+    least = _busy(crossings, segment, {station: port.among_many for station, port in known.items()})
+    smallest_us = segment.of(SMALL) + sum(port.among_many.of(SMALL) for port in known.values()) / len(known)
     rate_of_medium = netbox.parameters.gross_rate()
     return replace(
         load,
-        share=cost.idle_share + busy_us / 1e6,
+        share=cost.idle_share + _share(alone, least),
+        least_share=cost.idle_share + least,
         most_per_s=max(1.0 - cost.idle_share, 0.0) * 1e6 / smallest_us,
         medium_per_s=None if rate_of_medium is None else rate_of_medium / (8 * netbox.parameters.SMALLEST_ON_MEDIUM),
     )
 
 
+def _share(alone: float, least: float) -> float:
+    """Of a core, between frames that all come alone and a core so busy that all come among others.
+
+    A frame's cost is taken to fall in proportion to how busy the core is: share = alone + (least - alone) * share.
+    """
+    return alone / (1 + alone - least) if least < min(alone, 1.0) else least
+
+
+def _busy(crossings: list[_Crossing], segment: Costs, ports: dict[str, Costs]) -> float:
+    """CPU seconds a second."""
+    return sum(_crossing_us(crossing, segment, ports) for crossing in crossings) / 1e6
+
+
 def _crossing_us(crossing: _Crossing, segment: Costs, ports: dict[str, Costs]) -> float:
-    """CPU time a second: a port's cost is for coming in and going out, so each has half."""
+    """CPU time a second: a port's cost is for coming in and going out, so each way has half."""
     size = crossing.stream.frame_bytes
     used = [*crossing.leaving, *([crossing.entering] if crossing.entering is not None else [])]
     return crossing.stream.frames_per_s * (segment.of(size) + sum(ports[station].of(size) for station in used) / 2)
 
 
 def _overloads(plan: Plan, loads: tuple[NetboxLoad, ...]) -> Iterator[str]:
-    shares = {load.netbox: load.share for load in loads if load.share is not None}
+    shares = {load.netbox: load.least_share for load in loads if load.least_share is not None}
     for core in sorted({plan.node(name).cores[0] for name in shares}):
         together = {name: share for name, share in shares.items() if plan.node(name).cores[0] == core}
         if (total := sum(together.values())) > 1.0:

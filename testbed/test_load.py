@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loads by a made-up calibration: 10 us a frame in a segment, 4 us in a pair of ports, so that sums can be done by head."""
+"""Loads by a made-up calibration, with figures whose sums can be done by head.
+
+A frame takes Ethernet 4 us and the others 10 us in virtual time; Ethernet takes 14 us with packet sockets and 5 us with memory.
+"""
 
 from __future__ import annotations
 
@@ -27,19 +30,33 @@ def flat(us: float) -> Costs:
     return Costs(small_us=us, large_us=us)
 
 
+def both(us: float) -> PortCost:
+    return PortCost(alone=flat(us), among_many=flat(us))
+
+
 def made_up(**changes: Any) -> Calibration:
-    cost = {"idle_share": 0.01, "frame": flat(10.0)}
     technologies = {
-        name: TechnologyCost(program=calibration.program_hash(name) or "", **cost)
-        for name in ("ethernet", "satellite", "wifi", "wimax")
-        if calibration.program_hash(name)
+        name: TechnologyCost(program=calibration.program_hash(name) or "", idle_share=0.01, frame=flat(us))
+        for name, us in {"ethernet": 4.0, "satellite": 10.0, "wifi": 10.0, "wimax": 10.0}.items()
     }
-    ports = {"packet": PortCost(frame=flat(4.0)), "xdp": PortCost(frame=None, reason="no"), "memory": PortCost(frame=flat(1.0))}
-    made = Calibration(measured="2026-11-21T00:00:00+00:00", machine=Machine.this(), technologies=technologies, ports=ports)
+    made = Calibration(
+        measured="2026-11-21T00:00:00+00:00",
+        machine=Machine.this(),
+        technologies=technologies,
+        ports={"packet": both(14.0), "memory": both(5.0)},
+        missing={"xdp": "the kernel has none"},
+    )
     return made.model_copy(update=changes)
 
 
-def generated(folder: Path, *, cores: tuple[int, ...] = (0, 1, 2, 3, 4), sink: bool = True, **generator: Any) -> LoadEstimate:
+def generated(
+    folder: Path,
+    *,
+    figures: Calibration | None = None,
+    cores: tuple[int, ...] = (0, 1, 2, 3, 4),
+    sink: bool = True,
+    **generator: Any,
+) -> LoadEstimate:
     """A generator, two Ethernet links one behind the other, and a sink or a host, on wires of the kernel."""
     link = {"technology": "ethernet", "stations": {"left": {}, "right": {}}, "io": "packet"}
     out = {"technology": "generator", "stations": {"out": {}}, "io": "packet", **generator}
@@ -56,7 +73,7 @@ def generated(folder: Path, *, cores: tuple[int, ...] = (0, 1, 2, 3, 4), sink: b
     }
     (file := folder / "line.yaml").write_text(json.dumps(network))
     topology = topology_file.load(file)
-    return load.estimate(topology, resolve(topology, cores=cores, realtime=REALTIME), made_up())
+    return load.estimate(topology, resolve(topology, cores=cores, realtime=REALTIME), figures or made_up())
 
 
 def of(estimate: LoadEstimate, netbox: str) -> NetboxLoad:
@@ -73,8 +90,8 @@ def test_a_call_and_a_camera_load_every_netbox_on_their_way() -> None:
 
 
 def test_a_share_is_the_idle_one_and_what_all_frames_cost_the_segment_and_half_of_two_ports() -> None:
-    # One of the two ports of `field` is veth (4 us in and out), the other memory (1 us).
-    each_us = 10.0 + (4.0 + 1.0) / 2
+    # One of the two ports of `field` is a packet socket, the other memory.
+    each_us = 10.0 - 4.0 + (14.0 + 5.0) / 2
     field = of(emergency(made_up()), "field")
     assert field.share == pytest.approx(0.01 + (CALL + CAMERA) * each_us / 1e6)
     assert field.most_per_s == pytest.approx(0.99e6 / each_us)
@@ -109,6 +126,13 @@ def test_netboxes_that_together_need_more_than_their_core_are_told_before_the_ru
     assert not [note for note in alone.notes if "would need" in note]
 
 
+def test_the_busier_a_netbox_the_less_a_frame_costs_it(tmp_path: Path) -> None:
+    many_are_cheap = made_up(ports={"packet": PortCost(alone=flat(20.0), among_many=flat(10.0))})
+    for rate, share in ((100, 0.002), (50_000, 2 / 3), (99_999, 1.0)):
+        found = of(generated(tmp_path, figures=many_are_cheap, rate=f"{rate} pps"), "near")
+        assert found.share == pytest.approx(0.01 + share, rel=2e-3)
+
+
 def test_traffic_whose_rate_is_not_known_is_said_to_be_left_out(tmp_path: Path) -> None:
     assert "the load of generator is not in the estimate" in generated(tmp_path, active=False).notes[0]
 
@@ -125,11 +149,11 @@ def test_without_a_calibration_no_figure_is_made_up_and_the_command_is_named() -
 
 
 def test_a_port_that_wants_af_xdp_where_there_was_none_costs_what_a_packet_socket_costs() -> None:
-    assert made_up().port("xdp") == flat(4.0)
+    assert made_up().port("xdp") == made_up().port("packet")
 
 
 def test_a_technology_that_was_not_calibrated_says_so() -> None:
-    (field, *_) = emergency(made_up(technologies={})).netboxes
+    (field, *_) = emergency(made_up(technologies={"ethernet": made_up().technologies["ethernet"]})).netboxes
     assert field.share is None
     assert "`netboxit calibrate`" in field.reason
 
