@@ -69,6 +69,7 @@ class TimedPort : public Port
         std::uint64_t frames{};
         std::size_t room{1'000'000};
         std::int64_t sendTime{}; ///< what each frame costs the netbox
+        bool seen{true};         ///< without the kernel
     };
 
     TimedPort(std::string name, const Traffic& traffic, const MovedClock& clock)
@@ -96,8 +97,7 @@ class TimedPort : public Port
 
     bool HasFrames() const override
     {
-        Arrive();
-        return !m_waiting.empty();
+        return m_traffic.seen && IsFilled();
     }
 
     bool BeginWait() override
@@ -113,7 +113,7 @@ class TimedPort : public Port
     std::size_t Receive(std::span<Reception> batch) override
     {
         std::size_t count = 0;
-        for (; count < batch.size() && HasFrames(); ++count)
+        for (; count < batch.size() && IsFilled(); ++count)
         {
             auto& [slot, stamp] = batch[count];
             slot->bytes = slot->room.first(60);
@@ -156,6 +156,12 @@ class TimedPort : public Port
     }
 
   private:
+    bool IsFilled() const
+    {
+        Arrive();
+        return !m_waiting.empty();
+    }
+
     void Arrive() const
     {
         for (const auto now = m_clock.Now(); m_come < m_traffic.frames; ++m_come)
@@ -189,7 +195,7 @@ struct Outcome
 
     double Delivered() const
     {
-        return statistics["frames"]["delivered"];
+        return statistics["ports"][1]["sent"];
     }
 
     double Dropped() const
@@ -203,19 +209,31 @@ struct Outcome
     }
 };
 
-/// Lets a netbox pass all this traffic from one port to another, whose frames take `sendTime` each. At `stopAt` the host stops for a moment.
-Outcome Pass(TimedPort::Traffic traffic, std::int64_t sendTime, std::int64_t stopAt = 0, std::int64_t stop = 0)
+struct HostStop
+{
+    std::int64_t at{};
+    std::int64_t duration{};
+};
+
+/// Lets a netbox pass all this traffic from one port, and from another, to a third whose frames take
+/// `sendTime` each.
+Outcome Pass(const TimedPort::Traffic& traffic,
+             std::int64_t sendTime,
+             const HostStop& stop = {},
+             const TimedPort::Traffic& other = {})
 {
     Configuration configuration;
     configuration.parameters = {{"delay", 0.0001}, {"tick", 0.001}};
     configuration.realtime.priority = 0;
-    configuration.stations = {{.name = "in", .port = {}}, {.name = "out", .port = {}}};
+    configuration.stations = {
+        {.name = "in", .port = {}}, {.name = "out", .port = {}}, {.name = "other", .port = {}}};
     const auto events = ns3::CreateObject<EventQueue>();
     ns3::Simulator::SetImplementation(events);
     MovedClock clock;
     std::vector<std::unique_ptr<Port>> ports;
     ports.push_back(std::make_unique<TimedPort>("in", traffic, clock));
     ports.push_back(std::make_unique<TimedPort>("out", TimedPort::Traffic{.sendTime = sendTime}, clock));
+    ports.push_back(std::make_unique<TimedPort>("other", other, clock));
     const auto& source = static_cast<const TimedPort&>(*ports.front());
     EndSignal end;
     Netbox netbox(configuration, std::move(ports), *events, clock);
@@ -230,10 +248,7 @@ Outcome Pass(TimedPort::Traffic traffic, std::int64_t sendTime, std::int64_t sto
         ns3::Simulator::Schedule(ns3::MilliSeconds(1), watch);
     };
     watch();
-    if (stop > 0)
-    {
-        ns3::Simulator::Schedule(ns3::NanoSeconds(stopAt), [&clock, stop] { clock.Pass(stop); });
-    }
+    ns3::Simulator::Schedule(ns3::NanoSeconds(stop.at), [&clock, &stop] { clock.Pass(stop.duration); });
     EXPECT_EQ(loop.Run(), 0);
     return {loop.Statistics(), clock.Now(), source.Polls()};
 }
@@ -271,7 +286,7 @@ TEST(RealLoop, ASmallRingKeepsOverloadShort)
 TEST(RealLoop, MakesUpForAHostThatStoppedForAMoment)
 {
     const auto outcome = Pass(
-        {.interval = 100 * MICROSECOND, .frames = 10'000}, 20 * MICROSECOND, 300 * MILLISECOND, 80 * MILLISECOND);
+        {.interval = 100 * MICROSECOND, .frames = 10'000}, 20 * MICROSECOND, {.at = 300 * MILLISECOND, .duration = 80 * MILLISECOND});
     EXPECT_EQ(outcome.Delivered(), 10'000);
     EXPECT_EQ(outcome.Dropped(), 0);
     EXPECT_GT(outcome.LatenessUs("max"), 75'000);
@@ -284,4 +299,15 @@ TEST(RealLoop, AsksTheKernelSeldomWhileARingHasFrames)
     // Every 50 us would be allowed; while a batch of 64 passes (640 us) the ports cannot take their turn.
     EXPECT_LT(outcome.polls, outcome.duration / (50 * MICROSECOND));
     EXPECT_GT(outcome.polls, outcome.duration / MILLISECOND) << "other ports need the kernel";
+}
+
+TEST(RealLoop, APortThatNeedsTheKernelHasItsTurnBesideARingThatAlwaysHasFrames)
+{
+    const auto outcome = Pass({.interval = 25 * MICROSECOND, .frames = 80'000},
+                              50 * MICROSECOND,
+                              {},
+                              {.interval = 1 * MILLISECOND, .frames = 500, .seen = false});
+    EXPECT_EQ(outcome.statistics["ports"][2]["received"], 500);
+    EXPECT_EQ(outcome.statistics["ports"][2]["overload_drops"], 0);
+    EXPECT_GT(outcome.Dropped(), 30'000);
 }
