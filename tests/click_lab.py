@@ -30,7 +30,7 @@ class Router:
         self.log = (self.folder / "log").open("w+")
         self.process = subprocess.Popen(self._command, stderr=self.log, stdin=subprocess.DEVNULL)
         try:
-            wait_for(lambda: self.control.exists() or self.process.poll() is not None, "the router's control socket")
+            wait_for(lambda: self._answers() or self.process.poll() is not None, "the router's control socket")
             assert self.process.poll() is None, self.messages()
         except AssertionError:
             self.process.kill()
@@ -44,6 +44,14 @@ class Router:
         status = self.process.wait(timeout=DEADLINE_S)
         self.log.close()
         assert status == 0, f"click-router ended with {status}"
+
+    def _answers(self) -> bool:
+        """The socket's file is there a moment before anybody listens."""
+        try:
+            with self.handlers():
+                return True
+        except routers.RouterUnreachable:
+            return False
 
     def messages(self) -> str:
         return (self.folder / "log").read_text()

@@ -85,14 +85,16 @@ def test_a_far_end_that_takes_nothing_costs_only_the_frames_that_find_no_room(wi
         assert netbox.end()["frames"]["lost"]["unknown"] == 10
 
 
-def test_what_the_netbox_does_not_take_in_time_is_counted_by_both_sides(wires: list[Path], tmp_path: Path) -> None:
+def test_what_the_netbox_does_not_take_in_time_is_counted(wires: list[Path], tmp_path: Path) -> None:
     with wire_ends((wires[0], "left"), (wires[1], "right")) as (left, right), between(tmp_path, *wires[:2]) as netbox:
         netbox.process.send_signal(signal.SIGSTOP)
         taken = left.send(*[udp(1, 2, 1000)] * 100)
         netbox.process.send_signal(signal.SIGCONT)
-        assert taken < 100 and len(right.expect(taken)) == taken
+        wait_for(lambda: netbox.call("statistics")["ports"][0]["received"] == 100)
         port = netbox.end()["ports"][0]
-    assert (port["received"], port["overload_drops"]) == (100, 100 - taken)
+        assert len(right.received()) == 100 - port["overload_drops"]
+    # Besides those that found no room, the netbox drops itself what has waited for too long.
+    assert taken < 100 and port["overload_drops"] >= 100 - taken
 
 
 def test_it_says_what_kind_of_port_it_has(wires: list[Path], tmp_path: Path) -> None:

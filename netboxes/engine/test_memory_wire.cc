@@ -28,14 +28,19 @@ std::vector<std::uint8_t> Numbered(std::uint64_t number, std::size_t length)
     return frame;
 }
 
+std::size_t LengthOf(std::uint64_t number)
+{
+    return 8 + number * 31 % (number % 64 == 0 ? 1500 : 150);
+}
+
 /// Sends frames of many lengths, a few at a time, until all have found room.
 void Produce(MemoryWire& wire, std::uint64_t frames)
 {
     for (std::uint64_t number = 0; number < frames;)
     {
-        for (unsigned i = 0; i < number % 7 + 1 && number < frames; ++i)
+        for (unsigned i = 0; i < number % 101 + 1 && number < frames; ++i)
         {
-            const bool put = wire.Outgoing().Put(Numbered(number, 8 + number * 31 % 1500), 0);
+            const bool put = wire.Outgoing().Put(Numbered(number, LengthOf(number)), 0);
             number += put ? 1 : 0;
         }
         wire.Publish();
@@ -52,7 +57,7 @@ std::uint64_t Consume(MemoryWire& wire, std::uint64_t frames)
     {
         for (auto record = wire.Incoming().Next(); record; record = wire.Incoming().Next())
         {
-            if (!std::ranges::equal(record->frame, Numbered(next, 8 + next * 31 % 1500)))
+            if (!std::ranges::equal(record->frame, Numbered(next, LengthOf(next))))
             {
                 return next;
             }
