@@ -3,6 +3,8 @@
 
 #include "configuration_section.h"
 
+#include <sched.h>
+
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -108,6 +110,10 @@ RealtimeConfiguration ReadRealtime(const Json& json)
         result.runtimeUs = static_cast<std::int64_t>(realtime.NumberOr("runtime_us", 0, 0, 1e6));
     }
     result.periodUs = static_cast<std::int64_t>(realtime.NumberOr("period_us", 1e6, 1e3, 1e6));
+    if (!realtime.At("io_core").is_null())
+    {
+        result.ioCore = static_cast<int>(realtime.NumberOr("io_core", 0, 0, CPU_SETSIZE - 1));
+    }
     realtime.Finish();
     return result;
 }

@@ -61,6 +61,7 @@ struct RealtimeConfiguration
     /// limit.
     std::optional<std::int64_t> runtimeUs;
     std::int64_t periodUs{1'000'000}; ///< the kernel grants it in parts, one in each such period
+    std::optional<int> ioCore;        ///< where a second thread moves frames in and out; nothing: there is none
 };
 
 /// A live change at a simulated time.

@@ -23,6 +23,7 @@ static_assert(std::endian::native == std::endian::little, "records lie in memory
 constexpr char MAGIC[]{'N', 'B', 'X', 'R', 'I', 'N', 'G', '1'};
 /// Some jumbo frames must have room.
 constexpr std::uint64_t SMALLEST = 64 << 10;
+constexpr std::uint64_t ORDINARY = 4 << 20;
 constexpr std::uint64_t LARGEST = std::uint64_t{1} << 32;
 
 /// Before each frame. Its size is also what records are padded to, so that it fits wherever a record ends.
@@ -71,6 +72,15 @@ RingMemory::RingMemory(const std::string& subject, const std::string& path)
     auto* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.Get(), 0);
     Checked(memory == MAP_FAILED ? -1 : 0, tried);
     m_memory = static_cast<std::uint8_t*>(memory);
+}
+
+void RingMemory::Format(int file, const std::string& tried)
+{
+    RingHeader header{};
+    std::memcpy(header.magic, MAGIC, sizeof MAGIC);
+    header.capacity = ORDINARY;
+    Checked(::ftruncate(file, static_cast<off_t>(HEADER + ORDINARY)), tried);
+    WriteWhole(file, &header, sizeof header, 0, tried);
 }
 
 RingMemory::~RingMemory()

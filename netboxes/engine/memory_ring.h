@@ -37,6 +37,8 @@ class RingMemory
     /// `subject` begins the messages of errors. Throws std::system_error, or std::runtime_error when the file
     /// is no ring.
     RingMemory(const std::string& subject, const std::string& path);
+    /// Makes an empty file a ring of 4 MiB.
+    static void Format(int file, const std::string& tried);
     RingMemory(const RingMemory&) = delete;
     RingMemory& operator=(const RingMemory&) = delete;
     ~RingMemory();

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 
 #include <array>
 #include <utility>
@@ -29,13 +30,39 @@ Descriptor HoldBell(const std::string& subject, const std::string& path)
     return bell;
 }
 
+MemoryWireFiles FilesOf(const std::string& folder, WireEnd end)
+{
+    const auto name = [&](const char* left, const char* right)
+    { return folder + (end == WireEnd::Left ? left : right); };
+    return {.bell = name("/left.bell", "/right.bell"),
+            .farBell = name("/right.bell", "/left.bell"),
+            .incoming = name("/right-to-left.ring", "/left-to-right.ring"),
+            .outgoing = name("/left-to-right.ring", "/right-to-left.ring")};
+}
+
+/// Where this process finds an open file again by a name.
+std::string NameOf(const Descriptor& file)
+{
+    return "/proc/self/fd/" + std::to_string(file.Get());
+}
+
+Descriptor MakeRing(const std::string& subject)
+{
+    Descriptor file(::memfd_create("netboxit-ring", MFD_CLOEXEC), subject + ": cannot make a ring");
+    RingMemory::Format(file.Get(), subject + ": cannot make a ring");
+    return file;
+}
+
 } // namespace
 
 MemoryWire::MemoryWire(const std::string& subject, const std::string& folder, WireEnd end)
-    : m_bell(HoldBell(subject, folder + (end == WireEnd::Left ? "/left.bell" : "/right.bell"))),
-      m_farBell(OpenBell(subject, folder + (end == WireEnd::Left ? "/right.bell" : "/left.bell"))),
-      m_incoming(subject, folder + (end == WireEnd::Left ? "/right-to-left.ring" : "/left-to-right.ring")),
-      m_outgoing(subject, folder + (end == WireEnd::Left ? "/left-to-right.ring" : "/right-to-left.ring"))
+    : MemoryWire(subject, FilesOf(folder, end))
+{
+}
+
+MemoryWire::MemoryWire(const std::string& subject, const MemoryWireFiles& files)
+    : m_bell(HoldBell(subject, files.bell)), m_farBell(OpenBell(subject, files.farBell)),
+      m_incoming(subject, files.incoming), m_outgoing(subject, files.outgoing)
 {
 }
 
@@ -59,11 +86,36 @@ void MemoryWire::Silence()
 
 void MemoryWire::Publish()
 {
+    if (m_outgoing.Publish())
+    {
+        RingFar();
+    }
+}
+
+void MemoryWire::RingFar()
+{
     // A bell that cannot take another byte wakes whoever waits for it as well as one that can.
-    if (m_outgoing.Publish() && ::write(m_farBell.Get(), "", 1) < 0 && errno != EAGAIN)
+    if (::write(m_farBell.Get(), "", 1) < 0 && errno != EAGAIN)
     {
         Checked(-1, "cannot ring the bell of a memory wire");
     }
+}
+
+MemoryWirePair WireWithin(const std::string& subject)
+{
+    const auto tried = subject + ": cannot make a bell";
+    std::array<int, 2> pipes;
+    Checked(::pipe2(pipes.data(), O_CLOEXEC), tried);
+    const Descriptor leftBell(pipes[0], tried);
+    const Descriptor leftInlet(pipes[1], tried);
+    Checked(::pipe2(pipes.data(), O_CLOEXEC), tried);
+    const Descriptor rightBell(pipes[0], tried);
+    const Descriptor rightInlet(pipes[1], tried);
+    const auto toRight = MakeRing(subject);
+    const auto toLeft = MakeRing(subject);
+    const MemoryWireFiles left{NameOf(leftBell), NameOf(rightBell), NameOf(toLeft), NameOf(toRight)};
+    const MemoryWireFiles right{NameOf(rightBell), NameOf(leftBell), NameOf(toRight), NameOf(toLeft)};
+    return {std::make_unique<MemoryWire>(subject, left), std::make_unique<MemoryWire>(subject, right)};
 }
 
 } // namespace netboxit

@@ -4,6 +4,8 @@
 #include "descriptor.h"
 #include "memory_ring.h"
 
+#include <memory>
+
 namespace netboxit
 {
 
@@ -14,6 +16,15 @@ enum class WireEnd
     Right,
 };
 
+/// What an end of a wire is made of.
+struct MemoryWireFiles
+{
+    std::string bell;
+    std::string farBell;
+    std::string incoming;
+    std::string outgoing;
+};
+
 /// One end of a memory wire: frames pass between two processes without the kernel, which is only asked to
 /// wake a consumer that sleeps. It knows nothing of ns-3: netboxes and the Click router share it.
 class MemoryWire
@@ -22,6 +33,7 @@ class MemoryWire
     /// `subject` begins the messages of errors. Throws std::system_error, or std::runtime_error when another
     /// process holds this end.
     MemoryWire(const std::string& subject, const std::string& folder, WireEnd end);
+    MemoryWire(const std::string& subject, const MemoryWireFiles& files);
 
     RingReader& Incoming()
     {
@@ -63,6 +75,8 @@ class MemoryWire
 
     /// Lets the far end see what was put into Outgoing(), and wakes it if it sleeps.
     void Publish();
+    /// Wakes the far end, whether there is a frame or not.
+    void RingFar();
 
   private:
     netboxit::Descriptor m_bell;
@@ -71,5 +85,15 @@ class MemoryWire
     RingWriter m_outgoing;
     bool m_waiting{false};
 };
+
+/// Both ends of a wire between two threads of this process.
+struct MemoryWirePair
+{
+    std::unique_ptr<MemoryWire> left;
+    std::unique_ptr<MemoryWire> right;
+};
+
+/// Makes such a wire, which nobody else can see. Throws std::system_error.
+MemoryWirePair WireWithin(const std::string& subject);
 
 } // namespace netboxit

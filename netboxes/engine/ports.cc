@@ -5,6 +5,7 @@
 #include "memory_port.h"
 #include "packet_socket.h"
 #include "pcapng_port.h"
+#include "threaded_port.h"
 #include "xdp_socket.h"
 
 #include <poll.h>
@@ -92,10 +93,23 @@ std::unique_ptr<Port> OpenPort(const std::string& name, const PortConfiguration&
 
 std::vector<std::unique_ptr<Port>> OpenPorts(const Configuration& configuration, EndSignal& end)
 {
+    const auto& realtime = configuration.realtime;
+    std::shared_ptr<IoThread> thread;
     std::vector<std::unique_ptr<Port>> ports;
     for (const auto& station : configuration.stations)
     {
-        ports.push_back(OpenPort(station.name, station.port, end));
+        auto port = OpenPort(station.name, station.port, end);
+        const bool kernels = station.port.kind == PortKind::Packet || station.port.kind == PortKind::Xdp;
+        if (realtime.ioCore && kernels)
+        {
+            thread = thread ? thread : std::make_shared<IoThread>(realtime);
+            port = std::make_unique<ThreadedPort>(std::move(port), thread);
+        }
+        ports.push_back(std::move(port));
+    }
+    if (thread)
+    {
+        thread->Start();
     }
     return ports;
 }
