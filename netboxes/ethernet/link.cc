@@ -51,7 +51,8 @@ Link::~Link()
 
 bool Link::Send(SlotId slot, std::uint32_t bytes)
 {
-    CountBegun();
+    const auto now = Now();
+    CountBegun(now);
     if (m_count - m_begun >= m_queue)
     {
         return false;
@@ -65,10 +66,10 @@ bool Link::Send(SlotId slot, std::uint32_t bytes)
     auto& passage = At(m_count++);
     passage.slot = slot;
     passage.bytes = bytes;
-    Place(passage, Now());
+    Place(passage, now);
     if (m_count == 1)
     {
-        ExpectFirst();
+        ExpectFirst(now);
     }
     return true;
 }
@@ -87,29 +88,29 @@ std::int64_t Link::Duration(std::uint32_t bytes) const
     return static_cast<std::int64_t>((bytes * std::uint64_t{8'000'000'000} + m_rate / 2) / m_rate);
 }
 
-void Link::CountBegun()
+void Link::CountBegun(std::int64_t now)
 {
-    const auto now = Now();
     while (m_begun < m_count && At(m_begun).start <= now)
     {
         ++m_begun;
     }
 }
 
-void Link::ExpectFirst()
+void Link::ExpectFirst(std::int64_t now)
 {
-    m_expected = ns3::Simulator::Schedule(ns3::NanoSeconds(At(0).arrival - Now()), m_event);
+    m_expected = ns3::Simulator::Schedule(ns3::NanoSeconds(At(0).arrival - now), m_event);
 }
 
 void Link::ArriveFirst()
 {
     const auto slot = At(0).slot;
+    const auto now = At(0).arrival;
     m_first = (m_first + 1) & (m_passages.size() - 1);
     --m_count;
     m_begun -= m_begun > 0 ? 1 : 0;
     if (m_count > 0)
     {
-        ExpectFirst();
+        ExpectFirst(now);
     }
     m_arrival(slot);
 }
@@ -128,7 +129,8 @@ void Link::SetDelay(std::int64_t delay)
 
 void Link::Replace()
 {
-    CountBegun();
+    const auto now = Now();
+    CountBegun(now);
     if (m_begun == m_count)
     {
         return;
@@ -144,7 +146,7 @@ void Link::Replace()
     {
         ns3::Simulator::Remove(m_expected);
         m_event = ns3::Create<Event>(*this);
-        ExpectFirst();
+        ExpectFirst(now);
     }
 }
 

@@ -61,10 +61,10 @@ class Link
     /// Says when a frame begins, at `earliest` the soonest, and when it arrives.
     void Place(Passage& passage, std::int64_t earliest);
     /// Frames that have begun by now wait no more.
-    void CountBegun();
+    void CountBegun(std::int64_t now);
     /// What has not begun is placed anew.
     void Replace();
-    void ExpectFirst();
+    void ExpectFirst(std::int64_t now);
     void ArriveFirst();
 
     std::size_t m_queue;
