@@ -278,12 +278,13 @@ def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _print_load(load: LoadEstimate) -> None:
-    """What it is reckoned from is told by the notes."""
+    from testbed.load import rounded
+
     title = "load by the declared traffic" + (f", calibrated {load.measured}" if load.measured else "")
     table = _table(title, "netbox", "frames/s", "mean size", "of a core", "most of the smallest", "why not")
     for one in load.netboxes:
         share = "" if one.share is None else f"{one.share:.1%}"
-        most = "" if one.most_per_s is None else f"{one.most_per_s:,.0f}/s".replace(",", " ")
+        most = "" if one.most_per_s is None else f"{rounded(one.most_per_s)}/s"
         table.add_row(one.netbox, f"{one.frames_per_s:.4g}", f"{one.mean_bytes:.0f} B", share, most, one.reason)
     _console().print(table)
 

@@ -140,12 +140,13 @@ def _faster_media(topology: Topology, loads: tuple[NetboxLoad, ...]) -> Iterator
         if load.medium_per_s is not None and load.most_per_s is not None and load.medium_per_s > load.most_per_s:
             rate = (topology.netboxes[load.netbox].parameters.gross_rate() or 0.0) / 1e6
             yield (
-                f"{load.netbox}: the smallest frames at {rate:.4g} Mbit/s would be {_rounded(load.medium_per_s)} frames/s, "
-                f"its core can do {_rounded(load.most_per_s)}: the emulator, not the medium, would be the limit"
+                f"{load.netbox}: the smallest frames at {rate:.4g} Mbit/s would be {rounded(load.medium_per_s)} frames/s, "
+                f"its core can do {rounded(load.most_per_s)}: the emulator, not the medium, would be the limit"
             )
 
 
-def _rounded(rate: float) -> str:
+def rounded(rate: float) -> str:
+    """Two digits of a rate: no estimate has more."""
     return f"{float(f'{rate:.2g}'):,.0f}".replace(",", " ")
 
 
