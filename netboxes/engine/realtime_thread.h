@@ -91,7 +91,7 @@ class RealtimeThread
 
     void HasSpun(std::int64_t time);
 
-    /// While it only watches the clock: netboxes of the same priority on this core, which would have to wait for it otherwise.
+    /// Netboxes of the same priority on this core, which would have to wait otherwise until this one sleeps.
     static void LetOthersRun()
     {
         sched_yield();
