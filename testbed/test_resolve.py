@@ -163,7 +163,7 @@ def test_a_netbox_may_have_a_limit_and_policy_of_its_own(tmp_path: Path) -> None
     file.write_text(EMERGENCY.read_text().replace("  field:  ", "  field:\n    realtime: {limit: 50 us}\n    ", 1))
     realtime = netbox_values(plan_of(file), "realtime")
     assert (realtime["field"]["limit_us"], realtime["field"]["policy"]) == (50.0, "mark")
-    assert realtime["longhaul"]["limit_us"] == 10000.0
+    assert realtime["longhaul"]["limit_us"] == 5000.0
 
 
 MEMORY = """\
