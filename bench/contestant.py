@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,14 @@ from testbed.plan import Plan
 _SMALL_STEP = 1.12
 #: How much more than the loss-free rate overload is.
 OVERLOAD = 2.0
+
+
+#: What else took the generator's core may be over when it tries again.
+_SHORT_ATTEMPTS = 2
+
+
+class _GeneratorsLimit(Exception):
+    """The generator makes no higher rate, and the contestant carries all of it."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,8 @@ class Contestant:
         self._around, self._start, self._prepare = around, start, prepare
         self._trials: list[tuple[Trial, Verdict]] = []
         self._turns = 0
+        #: A search ended where the generator could do no more.
+        self.held_back_by_generator = False
 
     def turn(self) -> Turn:
         with up(self.plan, self._around) as lab, Ends.of(lab) as ends:
@@ -66,35 +77,27 @@ class Contestant:
         return Turn(loss_free, overload)
 
     def _search(self, ends: Ends) -> float:
+        """The highest rate that was carried well, as the generator really made it."""
         search = self._around.settings.search.with_step(_SMALL_STEP) if self._turns else self._around.settings.search
         first = len(self._trials)
-        found = highest_good_rate(lambda offered: self._is_good(ends, offered), start=self._start, search=search)
+        with suppress(_GeneratorsLimit):
+            highest_good_rate(lambda offered: self._is_good(ends, offered), start=self._start, search=search)
         self._turns += 1
-        self._start = found.rate
-        # As the generator really made it.
-        return max(trial.kept for trial, verdict in self._trials[first:] if verdict == "good" and trial.rate == found.rate)
+        self._start = max(trial.kept for trial, verdict in self._trials[first:] if verdict in ("good", "short"))
+        return self._start
 
     def _is_good(self, ends: Ends, offered: float) -> bool:
-        trial, verdict = self._trial(ends, offered)
-        if verdict == "short":
-            # That says nothing of the contestant: something else may just have taken the generator's core.
-            trial, verdict = self._trial(ends, offered)
-        self._around.progress(
-            f"{self.name}: {rate(offered)} frames/s: {verdict} (lost {trial.loss:.4%}, delay p99 {trial.delay_p99_us:.0f} us)"
-        )
-        return verdict == "good"
-
-    def _trial(self, ends: Ends, offered: float) -> tuple[Trial, Verdict]:
-        trial = ends.offer(offered, self._around.settings.trial_s)
-        verdict = self._around.settings.criterion.judge(trial)
-        self._trials.append((trial, verdict))
-        return trial, verdict
-
-    @property
-    def held_back_by_generator(self) -> bool:
-        """In the last trial that failed it was the generator that could do no more."""
-        failed = [verdict for _, verdict in self._trials if verdict != "good"]
-        return bool(failed) and failed[-1] == "short"
+        for _ in range(_SHORT_ATTEMPTS):
+            trial = ends.offer(offered, self._around.settings.trial_s)
+            verdict = self._around.settings.criterion.judge(trial)
+            self._trials.append((trial, verdict))
+            self._around.progress(
+                f"{self.name}: {rate(offered)} frames/s: {verdict} (lost {trial.loss:.4%}; delay p99 {trial.delay_p99_us:.0f} us)"
+            )
+            if verdict != "short":
+                return verdict == "good"
+        self.held_back_by_generator = True
+        raise _GeneratorsLimit
 
     def to_json(self) -> dict[str, Any]:
         trials = [

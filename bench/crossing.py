@@ -34,7 +34,7 @@ _DEADLINE_S = 15.0
 _WIRES: dict[str, tuple[networks.WireKind, str]] = {
     "memory": ("memory", "auto"),
     "veth": ("veth", "auto"),
-    "veth, packet sockets": ("veth", "packet"),
+    "veth, AF_XDP": ("veth", "xdp"),
 }
 
 

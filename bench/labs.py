@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -41,7 +42,9 @@ def planned(network: Mapping[str, Any], around: Surroundings, *, cores: Mapping[
     file = around.folder / f"{network['name']}.yaml"
     file.write_text(json.dumps(network, indent=1) + "\n")  # JSON is YAML
     plan = plan_file(file, realtime=realtime_support(), cores=around.cores)
-    return replace(plan, nodes=tuple(_as_measured(node, cores) for node in plan.nodes))
+    pinned = [replace(node, cores=(cores[node.name],)) if node.name in cores else node for node in plan.nodes]
+    beside = Counter(node.cores[0] for node in pinned if node.realtime_priority)
+    return replace(plan, nodes=tuple(_as_measured(node, plan, beside[node.cores[0]]) for node in pinned))
 
 
 def with_stock(
@@ -84,12 +87,13 @@ def _replaced(plan: Plan, node: str, arguments: Sequence[str]) -> Plan:
     return replace(plan, nodes=tuple(stock if one.name == node else one for one in plan.nodes))
 
 
-def _as_measured(node: NodePlan, cores: Mapping[str, int]) -> NodePlan:
-    node = replace(node, cores=(cores[node.name],)) if node.name in cores else node
+def _as_measured(node: NodePlan, plan: Plan, beside: int) -> NodePlan:
+    """`beside` is how many emulators are on the node's core: each has its part of what the kernel grants there."""
     if "netbox.json" not in node.files:
         return node
     configuration = json.loads(node.files["netbox.json"]) | {"records": None}
-    if node.name == DRAIN and node.realtime_priority:
-        node = replace(node, realtime_priority=node.realtime_priority + 1)
+    if node.realtime_priority:
+        node = replace(node, realtime_priority=node.realtime_priority + (node.name == DRAIN))
         configuration["realtime"]["priority"] = node.realtime_priority
+        configuration["realtime"]["runtime_us"] = plan.realtime_budget_us // beside if plan.realtime_budget_us else None
     return replace(node, files={**node.files, "netbox.json": json.dumps(configuration, indent=2, sort_keys=True) + "\n"})

@@ -62,10 +62,11 @@ def trial(*, sent: int = 10_000, received: int = 10_000, lasted_s: float = 1.0, 
     return Trial(10_000, sent, lasted_s, received, 50, p99_us, received / lasted_s)
 
 
-def test_a_trial_is_judged_by_loss_then_by_delay_and_not_at_all_when_the_generator_fell_short() -> None:
+def test_a_trial_is_judged_by_loss_then_by_delay_and_is_short_when_all_was_well_but_less_than_asked() -> None:
     criterion = Criterion(delay_p99_us=1000)
     assert criterion.judge(trial()) == "good"
     assert criterion.judge(trial(received=9_999)) == "lossy"
     assert criterion.judge(trial(sent=100_000, received=99_991, lasted_s=10)) == "good"
     assert criterion.judge(trial(p99_us=1001)) == "late"
-    assert criterion.judge(trial(received=1, lasted_s=1.1)) == "short"
+    assert criterion.judge(trial(lasted_s=1.1)) == "short"
+    assert criterion.judge(trial(received=1, lasted_s=1.1)) == "lossy"

@@ -11,7 +11,7 @@ MOST_LOST = 1e-4
 #: How much of the asked rate the generator must have kept.
 LEAST_KEPT = 0.98
 
-#: What became of a trial. "short" says nothing of the contestant: the generator did not keep the rate.
+#: What became of a trial. "short": all that was offered was carried well, but that was less than asked.
 Verdict = Literal["good", "lossy", "late", "short"]
 
 
@@ -54,8 +54,8 @@ class Criterion:
     delay_p99_us: float = 10_000.0
 
     def judge(self, trial: Trial) -> Verdict:
-        if trial.kept < LEAST_KEPT * trial.rate:
-            return "short"
         if trial.sent - trial.received >= MOST_LOST * trial.sent:
             return "lossy"
-        return "late" if trial.delay_p99_us > self.delay_p99_us else "good"
+        if trial.delay_p99_us > self.delay_p99_us:
+            return "late"
+        return "good" if trial.kept >= LEAST_KEPT * trial.rate else "short"
