@@ -10,6 +10,7 @@
 
 #include <poll.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace netboxit
@@ -106,6 +107,11 @@ std::vector<std::unique_ptr<Port>> OpenPorts(const Configuration& configuration,
             port = std::make_unique<ThreadedPort>(std::move(port), thread);
         }
         ports.push_back(std::move(port));
+    }
+    if (std::ranges::any_of(configuration.stations,
+                            [](const auto& station) { return station.port.kind == PortKind::Xdp; }))
+    {
+        GiveUpAttaching();
     }
     if (thread)
     {

@@ -140,6 +140,15 @@ def test_a_killed_netbox_leaves_no_program_behind_and_its_successor_starts(lab: 
     assert not program_at(lab, "a")
 
 
+def test_once_its_ports_are_open_it_may_not_attach_programs_any_more(lab: Lab, tmp_path: Path) -> None:
+    # CAP_NET_ADMIN and CAP_BPF are bits 12 and 39 of capabilities(7).
+    with ready_netbox(lab, tmp_path, "a", "b") as running:
+        status = Path(f"/proc/{running.process.pid}/status").read_text()
+        for kind in ("CapEff", "CapPrm"):
+            assert int(status.split(f"{kind}:")[1].split()[0], 16) & (1 << 12 | 1 << 39) == 0
+        running.end()
+
+
 @pytest.mark.parametrize(
     ("command", "cause"),
     [

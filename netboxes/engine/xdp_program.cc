@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "xdp_program.h"
 
+#include <sys/syscall.h>
+
 #include <array>
 #include <bpf/bpf.h>
 #include <cstddef>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/if_link.h>
 
 namespace netboxit
@@ -116,6 +119,23 @@ XdpProgram::XdpProgram(const NetworkInterface& interface)
     m_program = {program, place + "cannot load its XDP program" + Remedy(errno)};
     const int link = LinkTo(m_program.Get(), interface.Index());
     m_link = {link, place + "cannot attach an XDP program in native mode" + Remedy(errno)};
+}
+
+void GiveUpAttaching()
+{
+    const std::string tried = "cannot give up CAP_NET_ADMIN and CAP_BPF";
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> rights{};
+    Checked(static_cast<int>(::syscall(SYS_capget, &header, rights.data())), tried);
+    for (const auto capability : {CAP_NET_ADMIN, CAP_BPF})
+    {
+        auto& [effective, permitted, inheritable] = rights[CAP_TO_INDEX(capability)];
+        for (auto* set : {&effective, &permitted, &inheritable})
+        {
+            *set &= ~static_cast<std::uint32_t>(CAP_TO_MASK(capability));
+        }
+    }
+    Checked(static_cast<int>(::syscall(SYS_capset, &header, rights.data())), tried);
 }
 
 } // namespace netboxit

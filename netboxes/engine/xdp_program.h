@@ -30,4 +30,8 @@ class XdpProgram
     netboxit::Descriptor m_link;
 };
 
+/// Gives up what only attaching programs takes, CAP_NET_ADMIN and CAP_BPF, for the calling thread and those that
+/// it starts. Throws std::system_error.
+void GiveUpAttaching();
+
 } // namespace netboxit
