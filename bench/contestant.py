@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +24,10 @@ OVERLOAD = 2.0
 
 #: What else took the generator's core may be over when it tries again.
 _SHORT_ATTEMPTS = 2
+
+
+#: And whether it was its limit shows when it is sought again from there.
+_SEARCHES = 2
 
 
 class _GeneratorsLimit(Exception):
@@ -80,10 +83,16 @@ class Contestant:
         """The highest rate that was carried well, as the generator really made it."""
         search = self._around.settings.search.with_step(_SMALL_STEP) if self._turns else self._around.settings.search
         first = len(self._trials)
-        with suppress(_GeneratorsLimit):
-            highest_good_rate(lambda offered: self._is_good(ends, offered), start=self._start, search=search)
         self._turns += 1
-        self._start = max(trial.kept for trial, verdict in self._trials[first:] if verdict in ("good", "short"))
+        for _ in range(_SEARCHES):
+            try:
+                highest_good_rate(lambda offered: self._is_good(ends, offered), start=self._start, search=search)
+                break
+            except _GeneratorsLimit:
+                search = search.with_step(_SMALL_STEP)
+            finally:
+                carried = [trial.kept for trial, verdict in self._trials[first:] if verdict in ("good", "short")]
+                self._start = max(carried, default=self._start)
         return self._start
 
     def _is_good(self, ends: Ends, offered: float) -> bool:
