@@ -3,6 +3,7 @@
 #include "../engine/segment.h"
 #include "../generator/payload.h"
 
+#include "announcement.h"
 #include "flow_table.h"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ class SinkSegment : public Segment
         std::uint64_t received{};
         std::uint64_t bytes{};   ///< with FCS
         std::uint64_t foreign{}; ///< no generator's
+        std::uint64_t announced{}; ///< flows
     };
 
     /// Of all flows together.
@@ -63,7 +65,7 @@ class SinkSegment : public Segment
     };
 
     /// True when the frame is a generator's.
-    bool Account(Bytes frame, std::int64_t arrival);
+    bool Account(StationId station, Bytes frame, std::int64_t arrival);
     Json ReadDelays() const;
 
     std::vector<std::string> m_names;
@@ -80,11 +82,11 @@ void SinkSegment::Transmit(StationId from, Destination, const Frame& frame)
     auto& station = m_stations[from];
     ++station.received;
     station.bytes += bytes.size() + FCS;
-    station.foreign += !Account(bytes, m_frames.ArrivedAt(frame.slot));
+    station.foreign += !Account(from, bytes, m_frames.ArrivedAt(frame.slot));
     m_frames.Absorb(frame.slot);
 }
 
-bool SinkSegment::Account(Bytes frame, std::int64_t arrival)
+bool SinkSegment::Account(StationId station, Bytes frame, std::int64_t arrival)
 {
     const auto headers = ReadHeaders(frame);
     if (!headers.ip || headers.ip->version != 4 || headers.ip->protocol != UDP_PROTOCOL || !headers.ip->hasPorts)
@@ -102,6 +104,11 @@ bool SinkSegment::Account(Bytes frame, std::int64_t arrival)
     std::copy_n(ip.payload.data(), 4, key.begin() + 8);
     if (auto* flow = m_flows.Find(key); flow != nullptr)
     {
+        const auto announcement = flow->Received() == 0 ? AnnouncementOf(frame, headers) : std::nullopt;
+        if (announcement && m_frames.Emit(station, *announcement))
+        {
+            ++m_stations[station].announced;
+        }
         flow->Arrived(payload::Read64(written + payload::SEQUENCE_AT));
     }
     else
@@ -131,7 +138,8 @@ Json SinkSegment::Read() const
     {
         const auto& counted = m_stations[id];
         stations[m_names[id]] = {
-            {"received", counted.received}, {"bytes", counted.bytes}, {"foreign", counted.foreign}};
+            {"received", counted.received}, {"bytes", counted.bytes}, {"foreign", counted.foreign},
+            {"announced", counted.announced}};
         foreign += counted.foreign;
     }
     auto flows = Json::array();

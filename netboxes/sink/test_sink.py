@@ -28,7 +28,8 @@ def in_order(frames: list[bytes]) -> list[TimedFrame]:
 def sink(frames: list[TimedFrame], stations: str = "a", **options: Any) -> dict[str, Any]:
     ran = emulate("sink", {"stations": {name: {} for name in stations}}, {"a": frames}, **options)
     assert ran.statistics["frames"]["absorbed"] == len(frames)
-    assert all(left == [] for left in ran.received.values())
+    announced = {name: station["announced"] for name, station in ran.statistics["segment"]["stations"].items()}
+    assert {name: len(left) for name, left in ran.received.items()} == announced
     found: dict[str, Any] = ran.statistics["segment"]
     return found
 
@@ -36,7 +37,7 @@ def sink(frames: list[TimedFrame], stations: str = "a", **options: Any) -> dict[
 def test_a_whole_stream_is_counted_with_its_rate_and_its_delay() -> None:
     said = sink(late(stream(1000), 0.005))
     assert (said["received"], said["lost"], said["duplicates"], said["reordered"], said["foreign"]) == (1000, 0, 0, 0, 0)
-    assert said["stations"] == {"a": {"received": 1000, "bytes": 64_000, "foreign": 0}}
+    assert said["stations"] == {"a": {"received": 1000, "bytes": 64_000, "foreign": 0, "announced": 1}}
     assert said["rate"] == pytest.approx(1000)
     assert (said["first_ns"], said["last_ns"]) == (5_000_000, 1_004_000_000)
     assert said["delay_us"] == {"count": 1000, **dict.fromkeys(("mean", "min", "max", "p50", "p90", "p99", "p99_9"), 5000)}
@@ -118,3 +119,18 @@ def test_other_frames_are_foreign() -> None:
 
 def test_it_takes_frames_for_addresses_behind_the_same_station() -> None:
     assert sink(in_order([udp(1, 2), udp(2, 1), udp(1, 2)]), stations="ab")["stations"]["a"]["received"] == 3
+
+
+@pytest.mark.parametrize("tagged", [False, True])
+def test_a_new_flow_makes_it_announce_the_host_that_the_flow_is_for(tagged: bool) -> None:
+    """RFC 5227, section 2.3: an ARP request whose sender and target addresses are both the announced one."""
+    frames = [vlan(frame, 5) if tagged else frame for _, frame in stream(10)]
+    announced = [frame for _, frame in emulate("sink", {"stations": {"a": {}}}, {"a": in_order(frames)}).received["a"]]
+    mac, address, tag = bytes.fromhex("020000000200"), bytes([198, 19, 0, 1]), bytes.fromhex("81000005") if tagged else b""
+    arp = bytes.fromhex("0001080006040001") + mac + address + bytes(6) + address
+    assert announced == [(b"\xff" * 6 + mac + tag + bytes.fromhex("0806") + arp).ljust(64, b"\0")]
+
+
+def test_nobody_is_announced_for_a_flow_to_a_group() -> None:
+    frames = stream(10, destination_mac="01:00:5e:00:00:01")
+    assert emulate("sink", {"stations": {"a": {}}}, {"a": frames}).received["a"] == []
