@@ -2,22 +2,14 @@
 #pragma once
 
 #include "bridge.h"
-#include "clock.h"
-#include "configuration.h"
-#include "lateness.h"
-#include "port.h"
-#include "port_capture.h"
-#include "records.h"
-
-#include <array>
+#include "copies.h"
 
 namespace netboxit
 {
 
-/// What is between the ports and the segment: frames are named, classified and bridged on their way in, and
-/// on their way out copied to the ports of those stations that the segment says they reached. Every copy's
-/// fate is counted and recorded. Does not know whether time is real.
-class Netbox : public Fates, public Frames
+/// What is between the ports and the segment: frames are named, classified and bridged on their way in; what
+/// becomes of their copies is for Copies to see to. Does not know whether time is real.
+class Netbox : public Frames
 {
   public:
     Netbox(const Configuration& configuration,
@@ -27,7 +19,11 @@ class Netbox : public Fates, public Frames
     ~Netbox() override;
 
     /// A slot to receive a frame into, or null when the netbox holds as many frames as it can.
-    Slot* TakeSlot();
+    Slot* TakeSlot()
+    {
+        return m_copies.Take();
+    }
+
     /// A received frame enters the segment now (in simulated time), which is so many ns after its arrival. The
     /// netbox takes the slot.
     void Enter(StationId from, const Reception& reception, std::int64_t late);
@@ -36,26 +32,32 @@ class Netbox : public Fates, public Frames
     void DropForOverload(StationId from);
 
     /// Hands over the delivered frames that are due.
-    void HandOver();
+    void HandOver()
+    {
+        m_copies.HandOver();
+    }
 
     /// When the next delivered frame is due (ns of simulated time); the latest time there is when none waits.
-    std::int64_t NextDeparture() const;
+    std::int64_t NextDeparture() const
+    {
+        return m_copies.NextDeparture();
+    }
 
     /// How many delivered frames wait for HandOver().
     std::size_t Waiting() const
     {
-        return m_waiting;
+        return m_copies.Waiting();
     }
 
     /// Frames inside, and the simulated time when the last one left.
     std::uint32_t FramesInside() const
     {
-        return m_slots.Admitted();
+        return m_copies.Inside();
     }
 
     std::int64_t LastLeft() const
     {
-        return m_lastLeft;
+        return m_copies.LastLeft();
     }
 
     std::span<const std::unique_ptr<Port>> Ports() const
@@ -70,12 +72,12 @@ class Netbox : public Fates, public Frames
 
     Lateness& TheLateness()
     {
-        return m_lateness;
+        return m_copies.TheLateness();
     }
 
     RecordFile& Records()
     {
-        return m_records;
+        return m_copies.Records();
     }
 
     PortCaptures& Captures()
@@ -89,10 +91,6 @@ class Netbox : public Fates, public Frames
     /// Destroys ns-3's world, then the segment. No frame may enter any more.
     void Close();
 
-    void Deliver(SlotId frame, StationId station) override;
-    void Lose(SlotId frame, StationId station, Loss reason) override;
-    void LoseAll(SlotId frame, Loss reason) override;
-
     bool Emit(StationId station, Bytes frame) override;
     Bytes Read(SlotId frame) const override;
     std::int64_t ArrivedAt(SlotId frame) const override;
@@ -101,40 +99,18 @@ class Netbox : public Fates, public Frames
     std::int64_t StampOf(std::int64_t time) const override;
 
   private:
-    struct Counters
-    {
-        std::uint64_t delivered{};
-        std::array<std::uint64_t, static_cast<std::size_t>(Loss::Unknown) + 1> lost{};
-        std::uint64_t filtered{};    ///< destination behind the station it came from
-        std::uint64_t linkControl{}; ///< PAUSE and the like
-        std::uint64_t duplicates{};  ///< the segment spoke of a copy that was settled already
-        std::uint64_t emitted{};     ///< began in the segment
-        std::uint64_t absorbed{};    ///< ended in the segment
-    };
-
-    void EnterEnd(StationId from, const Reception& reception, std::int64_t late);
-    void Settle(Slot& slot, StationId station, Loss reason);
-    void Record(
-        const Slot& slot, StationId station, std::uint8_t fate, std::int64_t outStamp, std::int64_t lateness);
-    void ReleaseIfDone(Slot& slot);
-    void ExpectExpiry();
-    void Expire();
-    void HandOver(StationId station);
+    /// The stations that a frame which has just entered goes to.
+    void Await(Slot& slot, Destination to) const;
 
     std::vector<std::unique_ptr<Port>> m_ports;
     EventQueue& m_events;
     const Clock& m_clock;
     const Classifier m_classifier;
     Bridge m_bridge;
-    SlotTable m_slots;
-    Lateness m_lateness;
-    RecordFile m_records;
     PortCaptures m_captures;
-    std::vector<std::vector<Departure>> m_departures; ///< by station
-    std::size_t m_waiting{0};
-    std::int64_t m_lastLeft{0};
-    bool m_expiryExpected{false};
-    Counters m_counters;
+    Copies m_copies;
+    std::uint64_t m_filtered{0};    ///< frames whose destination is behind the station they came from
+    std::uint64_t m_linkControl{0}; ///< PAUSE and the like
     std::unique_ptr<Segment> m_segment;
 };
 

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "copies.h"
+
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// Enough for 100 000 frames/s on half a second of delay.
+constexpr std::uint32_t SLOTS = 65536;
+/// A frame that no model has accounted for by then is gone: far longer than any delay that the technologies
+/// emulate.
+constexpr std::int64_t EXPIRY = 30'000'000'000;
+
+std::size_t LargestFrame(std::span<const std::unique_ptr<Port>> ports)
+{
+    const auto largest = std::ranges::max_element(ports, {}, [](const auto& port) { return port->Mtu(); });
+    return (*largest)->Mtu() + ETHERNET_HEADER + VLAN_TAG;
+}
+
+} // namespace
+
+Copies::Copies(const Configuration& configuration,
+               std::span<const std::unique_ptr<Port>> ports,
+               EventQueue& events,
+               const Clock& clock,
+               PortCaptures& captures)
+    : m_ports(ports), m_events(events), m_clock(clock), m_captures(captures),
+      m_slots(SLOTS, LargestFrame(ports), ports.size()), m_lateness(configuration.realtime.limitNs),
+      m_records(configuration.records, configuration.clock == ClockKind::Virtual), m_departures(ports.size())
+{
+}
+
+void Copies::Admit(Slot& slot)
+{
+    m_slots.Admit(slot, m_events.NowNs());
+    ExpectExpiry();
+}
+
+void Copies::Begin(Slot& slot, StationId station)
+{
+    slot.departing = 1;
+    m_departures[station].push_back({&slot, m_events.NowNs(), false});
+    ++m_waiting;
+    ++m_counters.emitted;
+}
+
+void Copies::Deliver(SlotId frame, StationId station)
+{
+    auto* slot = m_slots.Find(frame);
+    if (slot == nullptr || !slot->Settle(station))
+    {
+        ++m_counters.duplicates;
+        return;
+    }
+    ++slot->departing;
+    ++m_waiting;
+    m_departures[station].push_back({slot, m_events.NowNs(), false});
+}
+
+void Copies::Lose(SlotId frame, StationId station, Loss reason)
+{
+    auto* slot = m_slots.Find(frame);
+    if (slot == nullptr || !slot->Awaits(station))
+    {
+        ++m_counters.duplicates;
+        return;
+    }
+    Settle(*slot, station, reason);
+    ReleaseIfDone(*slot);
+}
+
+void Copies::LoseAll(SlotId frame, Loss reason)
+{
+    auto* slot = m_slots.Find(frame);
+    if (slot == nullptr)
+    {
+        return; // no copy is on its way any more, which is not an error: see Fates::LoseAll
+    }
+    for (StationId station = 0; station < m_ports.size() && slot->Outstanding() > 0; ++station)
+    {
+        if (slot->Awaits(station))
+        {
+            Settle(*slot, station, reason);
+        }
+    }
+    ReleaseIfDone(*slot);
+}
+
+void Copies::Absorb(SlotId frame)
+{
+    auto* slot = m_slots.Find(frame);
+    if (slot == nullptr)
+    {
+        ++m_counters.duplicates;
+        return;
+    }
+    for (StationId station = 0; station < m_ports.size() && slot->Outstanding() > 0; ++station)
+    {
+        slot->Settle(station);
+    }
+    ++m_counters.absorbed;
+    Record(*slot, slot->from, 0, slot->arrivalStamp, 0);
+    ReleaseIfDone(*slot);
+}
+
+void Copies::HandOver()
+{
+    for (StationId station = 0; station < m_ports.size() && m_waiting > 0; ++station)
+    {
+        HandOver(station);
+    }
+}
+
+void Copies::HandOver(StationId station)
+{
+    auto& waiting = m_departures[station];
+    // Taken just before the frames are handed over: what the kernel and the wire then need is the testbed's
+    // overhead, not the segment's.
+    const auto now = m_clock.Now();
+    const auto early = std::ranges::upper_bound(waiting, now, {}, &Departure::due);
+    const std::span departures(waiting.begin(), early);
+    if (departures.empty())
+    {
+        return;
+    }
+    const auto stamp = m_clock.StampOf(now);
+    m_ports[station]->Send(departures, stamp);
+    for (const auto& [slot, due, taken] : departures)
+    {
+        if (taken)
+        {
+            m_captures.Add(station, PacketDirection::Outbound, stamp, slot->bytes);
+            ++m_counters.delivered;
+            const auto lateness = now - due + slot->enteredLate;
+            m_lateness.RecordFrame(due, lateness);
+            Record(*slot, station, 0, stamp, lateness);
+        }
+        else
+        {
+            ++m_counters.lost[static_cast<std::size_t>(Loss::Unknown)];
+            Record(*slot, station, static_cast<std::uint8_t>(Loss::Unknown), 0, 0);
+        }
+        --slot->departing;
+        ReleaseIfDone(*slot);
+    }
+    m_waiting -= departures.size();
+    waiting.erase(waiting.begin(), early);
+}
+
+std::int64_t Copies::NextDeparture() const
+{
+    auto next = std::numeric_limits<std::int64_t>::max();
+    for (StationId station = 0; station < m_ports.size() && m_waiting > 0; ++station)
+    {
+        if (const auto& departures = m_departures[station]; !departures.empty())
+        {
+            next = std::min(next, departures.front().due);
+        }
+    }
+    return next;
+}
+
+void Copies::Settle(Slot& slot, StationId station, Loss reason)
+{
+    slot.Settle(station);
+    ++m_counters.lost[static_cast<std::size_t>(reason)];
+    Record(slot, station, static_cast<std::uint8_t>(reason), 0, 0);
+}
+
+void Copies::Record(
+    const Slot& slot, StationId station, std::uint8_t fate, std::int64_t outStamp, std::int64_t lateness)
+{
+    m_records.Add({.identity = slot.identity,
+                   .inNs = slot.arrivalStamp,
+                   .outNs = outStamp,
+                   .latenessNs = lateness,
+                   .length = static_cast<std::uint32_t>(slot.bytes.size()),
+                   .stationIn = slot.from,
+                   .stationOut = station,
+                   .trafficClass = slot.trafficClass,
+                   .fate = fate,
+                   .zeros = {}});
+}
+
+void Copies::ReleaseIfDone(Slot& slot)
+{
+    if (slot.Outstanding() == 0 && slot.departing == 0)
+    {
+        m_slots.Release(slot);
+        m_lastLeft = m_events.NowNs();
+    }
+}
+
+void Copies::ExpectExpiry()
+{
+    if (const auto* oldest = m_slots.Oldest(); oldest != nullptr && !m_expiryExpected)
+    {
+        m_expiryExpected = true;
+        ns3::Simulator::Schedule(
+            ns3::NanoSeconds(oldest->admitted + EXPIRY - m_events.NowNs()), &Copies::Expire, this);
+    }
+}
+
+void Copies::Expire()
+{
+    m_expiryExpected = false;
+    const auto now = m_events.NowNs();
+    for (auto* slot = m_slots.Oldest(); slot != nullptr && slot->admitted + EXPIRY <= now;)
+    {
+        auto* next = m_slots.After(*slot);
+        LoseAll(slot->Id(), Loss::Unknown);
+        slot = next;
+    }
+    ExpectExpiry();
+}
+
+Json Copies::Read() const
+{
+    Json lost = Json::object();
+    static_assert(LOSS_NAMES.size() == std::tuple_size_v<decltype(m_counters.lost)>);
+    for (std::size_t reason = 1; reason < LOSS_NAMES.size(); ++reason)
+    {
+        lost[LOSS_NAMES[reason]] = m_counters.lost[reason];
+    }
+    return {{"delivered", m_counters.delivered},
+            {"lost", lost},
+            {"inside", m_slots.Admitted()},
+            {"duplicates", m_counters.duplicates},
+            {"emitted", m_counters.emitted},
+            {"absorbed", m_counters.absorbed}};
+}
+
+} // namespace netboxit

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "clock.h"
+#include "configuration.h"
+#include "event_queue.h"
+#include "lateness.h"
+#include "port.h"
+#include "port_capture.h"
+#include "records.h"
+#include "segment.h"
+
+#include <array>
+
+namespace netboxit
+{
+
+/// The frames inside a netbox, and the copies of them that are on their way: what the segment says of each
+/// becomes a frame that leaves at a port, or a loss, and is counted and recorded.
+class Copies : public Fates
+{
+  public:
+    Copies(const Configuration& configuration,
+           std::span<const std::unique_ptr<Port>> ports,
+           EventQueue& events,
+           const Clock& clock,
+           PortCaptures& captures);
+
+    /// A slot to put a frame into, or null when the netbox holds as many frames as it can.
+    Slot* Take()
+    {
+        return m_slots.Take();
+    }
+
+    /// The frame in a taken slot does not enter after all.
+    void GiveBack(Slot& slot)
+    {
+        m_slots.Release(slot);
+    }
+
+    /// The frame in a taken slot is inside from now on, until nothing is outstanding of it.
+    void Admit(Slot& slot);
+    /// The frame in a taken slot begins here: it leaves at `station` now.
+    void Begin(Slot& slot, StationId station);
+    /// The frame ends here: no copy goes on.
+    void Absorb(SlotId frame);
+
+    /// Null when the name is stale.
+    const Slot* Find(SlotId frame) const
+    {
+        return m_slots.Find(frame);
+    }
+
+    void Deliver(SlotId frame, StationId station) override;
+    void Lose(SlotId frame, StationId station, Loss reason) override;
+    void LoseAll(SlotId frame, Loss reason) override;
+
+    /// Hands over the delivered frames that are due.
+    void HandOver();
+    /// When the next delivered frame is due (ns of simulated time); the latest time there is when none waits.
+    std::int64_t NextDeparture() const;
+
+    /// How many delivered frames wait for HandOver().
+    std::size_t Waiting() const
+    {
+        return m_waiting;
+    }
+
+    /// Frames inside, and the simulated time when the last one left.
+    std::uint32_t Inside() const
+    {
+        return m_slots.Admitted();
+    }
+
+    std::int64_t LastLeft() const
+    {
+        return m_lastLeft;
+    }
+
+    Lateness& TheLateness()
+    {
+        return m_lateness;
+    }
+
+    RecordFile& Records()
+    {
+        return m_records;
+    }
+
+    /// What became of them, as `frames` in the statistics.
+    Json Read() const;
+
+  private:
+    struct Counters
+    {
+        std::uint64_t delivered{};
+        std::array<std::uint64_t, static_cast<std::size_t>(Loss::Unknown) + 1> lost{};
+        std::uint64_t duplicates{}; ///< the segment spoke of a copy that was settled already
+        std::uint64_t emitted{};    ///< began in the segment
+        std::uint64_t absorbed{};   ///< ended in the segment
+    };
+
+    void HandOver(StationId station);
+    void Settle(Slot& slot, StationId station, Loss reason);
+    void Record(
+        const Slot& slot, StationId station, std::uint8_t fate, std::int64_t outStamp, std::int64_t lateness);
+    void ReleaseIfDone(Slot& slot);
+    void ExpectExpiry();
+    void Expire();
+
+    std::span<const std::unique_ptr<Port>> m_ports;
+    EventQueue& m_events;
+    const Clock& m_clock;
+    PortCaptures& m_captures;
+    SlotTable m_slots;
+    Lateness m_lateness;
+    RecordFile m_records;
+    std::vector<std::vector<Departure>> m_departures; ///< by station
+    std::size_t m_waiting{0};
+    std::int64_t m_lastLeft{0};
+    bool m_expiryExpected{false};
+    Counters m_counters;
+};
+
+} // namespace netboxit
