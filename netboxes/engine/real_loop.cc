@@ -22,9 +22,6 @@ constexpr std::int64_t LONGEST_TURN = 500 * MICROSECOND;
 constexpr std::int64_t LONGEST_WAIT_OF_FRAMES = 20 * MICROSECOND;
 /// The kernel is asked this often while there is other work: a hundredth of the time.
 constexpr std::int64_t BETWEEN_POLLS = 50 * MICROSECOND;
-/// Sleeping takes about this much of the processor, so what is nearer is waited for awake.
-constexpr std::int64_t NEAR = 2 * MICROSECOND;
-constexpr std::int64_t POLL = 1 * MICROSECOND;
 /// A frame that was not looked at for so long is dropped: beyond capacity, those behind it would only be late as
 /// well. A host that stops for a moment (a virtual machine's does for tens of milliseconds) makes frames late,
 /// which is measured, but made up for afterwards.
@@ -47,7 +44,7 @@ RealLoop::RealLoop(
     const Configuration& configuration, Netbox& netbox, EventQueue& events, RealClock& clock, EndSignal& end)
     : m_realtime(configuration.realtime), m_netbox(netbox), m_events(events), m_clock(clock), m_end(end),
       m_thread(configuration.realtime), m_methods(configuration, netbox, events, m_thread),
-      m_lead(netbox.TheSegment().Lead()), m_landing(BATCH)
+      m_waiting(netbox.Ports(), m_control, end, clock, m_thread), m_lead(netbox.TheSegment().Lead()), m_landing(BATCH)
 {
     if (!configuration.control.empty())
     {
@@ -168,7 +165,7 @@ bool RealLoop::Receive()
 {
     // Frames that have arrived already go first. After them all ports have their turn: none can keep others waiting.
     const bool open = m_arrivals.empty();
-    bool received = m_clock.Now() - m_lastPoll > BETWEEN_POLLS && Poll(0);
+    bool received = m_clock.Now() - m_waiting.LastPoll() > BETWEEN_POLLS && Poll();
     if (received)
     {
         Serve();
@@ -186,11 +183,6 @@ bool RealLoop::Receive()
     return received;
 }
 
-bool RealLoop::HasSeenFrames() const
-{
-    return std::ranges::any_of(m_netbox.Ports(), [](const auto& port) { return port->HasFrames(); });
-}
-
 bool RealLoop::Wait(std::int64_t now)
 {
     auto& records = m_netbox.Records();
@@ -199,110 +191,46 @@ bool RealLoop::Wait(std::int64_t now)
     const auto next = std::min(turn, longest);
     if (records.HasPiece() && next - now > IDLE)
     {
-        if (Poll(0))
+        if (Poll())
         {
             return true;
         }
         records.WritePiece();
         return false;
     }
-    if (next - now <= NEAR)
-    {
-        return SpinUntil(next);
-    }
-    if (turn > longest || !m_thread.MaySpin())
-    {
-        return SleepUntil(next);
-    }
-    const auto spin = next - m_thread.Window();
-    if (spin > now && SleepUntil(spin))
+    if (m_waiting.Until(next, now, turn <= longest, m_arrivals.empty()))
     {
         return true;
     }
-    return !HasSeenFrames() && SpinUntil(next);
+    if (turn > longest && records.HasWork() && !m_waiting.HasSeenFrames() && NextTurn(next) - m_clock.Now() > IDLE)
+    {
+        records.WritePiece();
+    }
+    return false;
 }
 
-bool RealLoop::SleepUntil(std::int64_t time)
+bool RealLoop::Poll()
 {
-    const auto ports = m_netbox.Ports();
-    std::size_t waiting = 0;
-    while (waiting < ports.size() && ports[waiting]->BeginWait())
-    {
-        ++waiting;
-    }
-    const bool asleep = waiting == ports.size();
-    const bool found = asleep && Poll(std::max<std::int64_t>(time - m_clock.Now(), 0));
-    for (const auto& port : ports.first(waiting))
-    {
-        port->EndWait();
-    }
-    if (asleep && !found)
-    {
-        m_thread.HasOverslept(m_clock.Now() - time);
-        if (m_netbox.Records().HasWork() && NextTurn(time) - m_clock.Now() > IDLE)
-        {
-            m_netbox.Records().WritePiece();
-        }
-    }
-    return found;
-}
-
-bool RealLoop::SpinUntil(std::int64_t time)
-{
-    const auto began = m_clock.Now();
-    bool found = false;
-    auto now = began;
-    while (!found && now < time && !HasSeenFrames())
-    {
-        if (time - now > POLL)
-        {
-            found = Poll(0);
-        }
-        if (time - now > LONGEST_EVENT)
-        {
-            m_thread.LetOthersRun();
-        }
-        now = m_clock.Now();
-    }
-    m_thread.HasSpun(std::max<std::int64_t>(std::min(now, time) - began, 0));
-    return found;
-}
-
-bool RealLoop::Poll(std::int64_t timeout)
-{
-    m_polled.clear();
-    m_polled.push_back({m_end.Descriptor(), POLLIN, 0});
-    for (const auto& port : m_netbox.Ports())
-    {
-        // Frames that have arrived already go first; a negative descriptor is passed over.
-        m_polled.push_back({m_arrivals.empty() ? port->Descriptor() : -1, POLLIN, 0});
-    }
-    m_portsPolled = m_polled.size();
-    if (m_control)
-    {
-        m_control->AddTo(m_polled);
-    }
-    const timespec time{timeout / SECOND, timeout % SECOND};
-    const bool found = ::ppoll(m_polled.data(), m_polled.size(), &time, nullptr) > 0;
-    m_lastPoll = m_clock.Now();
-    return found;
+    // Frames that have arrived already go first.
+    return m_waiting.Poll(m_arrivals.empty());
 }
 
 void RealLoop::Serve()
 {
-    m_ended = m_polled[0].revents != 0 && m_end.HasCome();
-    for (std::size_t i = 1; i < m_portsPolled; ++i)
+    m_ended = m_waiting.IsEndCalled() && m_end.HasCome();
+    const auto ports = m_netbox.Ports();
+    for (StationId station = 0; station < ports.size(); ++station)
     {
         // Frames that can be seen are taken when it is their port's turn, rung for or not.
-        if (m_polled[i].revents != 0 && !m_netbox.Ports()[i - 1]->HasFrames())
+        if (m_waiting.IsPortCalled(station) && !ports[station]->HasFrames())
         {
-            Receive(static_cast<StationId>(i - 1));
+            Receive(station);
         }
     }
     SortArrivals();
     if (m_control)
     {
-        m_control->Serve(std::span(m_polled).subspan(m_portsPolled));
+        m_control->Serve(m_waiting.Control());
     }
 }
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include "control_methods.h"
-#include "control_socket.h"
-#include "loop.h"
-#include "realtime_thread.h"
+#include "waiting.h"
 
 namespace netboxit
 {
@@ -58,12 +56,9 @@ class RealLoop : public Loop
     bool Receive();
     /// Nothing is to be done now: waits for what comes first. True when a descriptor asks for something.
     bool Wait(std::int64_t now);
-    /// True when it did so because of a descriptor.
-    bool SleepUntil(std::int64_t time);
-    bool SpinUntil(std::int64_t time);
-    bool HasSeenFrames() const;
     /// Asks the kernel about all descriptors. True when one of them asks for something.
-    bool Poll(std::int64_t timeout);
+    bool Poll();
+    /// Does what the descriptors ask for.
     void Serve();
     /// Receives a batch from one port.
     void Receive(StationId station);
@@ -83,14 +78,12 @@ class RealLoop : public Loop
     ControlMethods m_methods;
     bool m_ended{false};
     std::optional<ControlSocket> m_control;
+    Waiting m_waiting;
     const std::int64_t m_lead; ///< of the segment, ns
 
     std::vector<Reception> m_landing; ///< slots that frames are received into
     std::vector<Arrival> m_arrivals;  ///< in order of time; those before m_nextArrival have entered
     std::size_t m_nextArrival{0};
-    std::vector<pollfd> m_polled; ///< end signal, ports, control
-    std::size_t m_portsPolled{0};
-    std::int64_t m_lastPoll{0};
     std::int64_t m_lastAccount{0};
     std::int64_t m_lastHousekeeping{0};
 };
