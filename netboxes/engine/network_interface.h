@@ -34,6 +34,12 @@ class NetworkInterface
         return m_name;
     }
 
+    /// How messages begin: "port commander, interface commander".
+    std::string Place() const
+    {
+        return m_subject + ", interface " + m_name;
+    }
+
     State CurrentState() const;
 
     // Of an interface that is there; throw std::system_error.

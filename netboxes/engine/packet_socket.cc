@@ -29,7 +29,7 @@ bool IsLossOfFrame(int error)
 }
 
 PacketSocket::PacketSocket(const NetworkInterface& interface, std::uint32_t mtu)
-    : m_place(interface.Subject() + ", interface " + interface.Name()),
+    : m_place(interface.Place()),
       // Protocol 0 receives nothing: no frame of another interface slips in before bind().
       m_socket(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0),
                m_place + ": cannot open a packet socket (it takes CAP_NET_RAW)")

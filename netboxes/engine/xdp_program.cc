@@ -109,7 +109,7 @@ int LinkTo(int program, unsigned interface)
 
 XdpProgram::XdpProgram(const NetworkInterface& interface)
 {
-    const auto place = interface.Subject() + ", interface " + interface.Name() + ": ";
+    const auto place = interface.Place() + ": ";
     const int sockets =
         ::bpf_map_create(BPF_MAP_TYPE_XSKMAP, "netboxit", sizeof(int), sizeof(int), 1, nullptr);
     m_sockets = {sockets, place + "cannot make a map of AF_XDP sockets" + Remedy(errno)};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "xdp_socket.h"
 
-#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -18,34 +17,14 @@ namespace netboxit
 namespace
 {
 
-/// Frames that wait to be received: what arrives in 20 ms at 200 000 frames/s.
-constexpr std::uint32_t RECEIVE_CHUNKS = 4096;
-/// Frames on their way to a far end that has not taken them yet.
-constexpr std::uint32_t SEND_CHUNKS = 1024;
 constexpr int SEND_BUFFER = 4 << 20;
-/// What the kernel keeps free in front of each frame, where the stamp is too.
-constexpr std::size_t HEADROOM = 256;
-constexpr std::size_t SMALL_CHUNK = 2048;
-constexpr std::size_t LARGE_CHUNK = 4096;
 constexpr std::int64_t SECOND = 1'000'000'000;
-
-std::size_t ChunkFor(const NetworkInterface& interface)
-{
-    const auto frame = HEADROOM + interface.Mtu() + ETHERNET_HEADER + VLAN_TAG;
-    if (frame > LARGE_CHUNK)
-    {
-        throw std::runtime_error(interface.Subject() + ", interface " + interface.Name() + ": an MTU of " +
-                                 std::to_string(interface.Mtu()) + " is too large for AF_XDP: at most " +
-                                 std::to_string(LARGE_CHUNK - HEADROOM - ETHERNET_HEADER - VLAN_TAG));
-    }
-    return frame <= SMALL_CHUNK ? SMALL_CHUNK : LARGE_CHUNK;
-}
 
 const NetworkInterface& WithOneQueue(const NetworkInterface& interface)
 {
     if (const auto queues = interface.ReceiveQueues(); queues != 1)
     {
-        throw std::runtime_error(interface.Subject() + ", interface " + interface.Name() + ": it has " +
+        throw std::runtime_error(interface.Place() + ": it has " +
                                  std::to_string(queues) + " receive queues and one is served; `ethtool -L " +
                                  interface.Name() + " rx 1` leaves it one");
     }
@@ -66,58 +45,18 @@ std::uint32_t Consumed(const xsk_ring_prod& ring)
 
 } // namespace
 
-XdpSocket::Memory::Memory(std::size_t bytes, const std::string& tried) : size(bytes)
-{
-    auto* memory =
-        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    Checked(memory == MAP_FAILED ? -1 : 0, tried);
-    start = static_cast<std::uint8_t*>(memory);
-}
-
-XdpSocket::Memory::~Memory()
-{
-    ::munmap(start, size);
-}
-
 XdpSocket::XdpSocket(const NetworkInterface& interface)
-    : m_place(interface.Subject() + ", interface " + interface.Name()), m_chunk(ChunkFor(interface)),
-      m_longest(interface.Mtu() + ETHERNET_HEADER + VLAN_TAG),
-      m_memory((RECEIVE_CHUNKS + SEND_CHUNKS) * m_chunk, m_place + ": no memory for AF_XDP's frames"),
+    : m_place(interface.Place()), m_longest(interface.Mtu() + ETHERNET_HEADER + VLAN_TAG), m_memory(interface),
       m_program(WithOneQueue(interface))
 {
-    Register();
     Open(interface);
-    OfferAll();
-    for (auto chunk = RECEIVE_CHUNKS; chunk < RECEIVE_CHUNKS + SEND_CHUNKS; ++chunk)
-    {
-        m_freeToSend.push_back(chunk * m_chunk);
-    }
+    m_memory.OfferAll();
     FollowTai();
     const int error = xsk_socket__update_xskmap(m_socket.get(), m_program.Sockets());
     if (error != 0)
     {
         throw std::system_error(-error, std::generic_category(), m_place + ": cannot send its frames to AF_XDP");
     }
-}
-
-void XdpSocket::Register()
-{
-    xsk_umem_config configuration{};
-    configuration.fill_size = RECEIVE_CHUNKS;
-    configuration.comp_size = SEND_CHUNKS;
-    configuration.frame_size = static_cast<std::uint32_t>(m_chunk);
-    xsk_umem* memory = nullptr;
-    const int error = xsk_umem__create(
-        &memory, m_memory.start, m_memory.size, &m_fill, &m_completed, &configuration);
-    if (error != 0)
-    {
-        throw std::system_error(-error,
-                                std::generic_category(),
-                                m_place + ": cannot open an AF_XDP socket and lock " +
-                                    std::to_string(m_memory.size >> 20) +
-                                    " MiB for it (it takes CAP_NET_RAW, and CAP_IPC_LOCK or `ulimit -l`)");
-    }
-    m_registered.reset(memory);
 }
 
 void XdpSocket::Open(const NetworkInterface& interface)
@@ -127,8 +66,8 @@ void XdpSocket::Open(const NetworkInterface& interface)
     constexpr std::chrono::milliseconds PAUSE{10};
     const auto deadline = std::chrono::steady_clock::now() + PATIENCE;
     xsk_socket_config configuration{};
-    configuration.rx_size = RECEIVE_CHUNKS;
-    configuration.tx_size = SEND_CHUNKS;
+    configuration.rx_size = XdpMemory::RECEIVE_CHUNKS;
+    configuration.tx_size = XdpMemory::SEND_CHUNKS;
     configuration.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD;
     configuration.bind_flags = XDP_COPY | XDP_USE_NEED_WAKEUP;
     xsk_socket* socket = nullptr;
@@ -136,7 +75,7 @@ void XdpSocket::Open(const NetworkInterface& interface)
     while ((error = xsk_socket__create(&socket,
                                        interface.Name().c_str(),
                                        0,
-                                       m_registered.get(),
+                                       m_memory.Registered(),
                                        &m_received,
                                        &m_sending,
                                        &configuration)) == -EBUSY &&
@@ -158,17 +97,6 @@ void XdpSocket::Open(const NetworkInterface& interface)
     }
 }
 
-void XdpSocket::OfferAll()
-{
-    std::uint32_t place = 0;
-    xsk_ring_prod__reserve(&m_fill, RECEIVE_CHUNKS, &place);
-    for (std::uint32_t chunk = 0; chunk < RECEIVE_CHUNKS; ++chunk)
-    {
-        *xsk_ring_prod__fill_addr(&m_fill, place + chunk) = chunk * m_chunk;
-    }
-    xsk_ring_prod__submit(&m_fill, RECEIVE_CHUNKS);
-}
-
 int XdpSocket::Descriptor() const
 {
     return xsk_socket__fd(m_socket.get());
@@ -181,20 +109,18 @@ bool XdpSocket::HasFrames() const
 
 std::size_t XdpSocket::Capacity() const
 {
-    return RECEIVE_CHUNKS;
+    return XdpMemory::RECEIVE_CHUNKS;
 }
 
 std::size_t XdpSocket::Receive(std::span<Arrival> batch)
 {
     std::uint32_t from = 0;
-    std::uint32_t back = 0;
     const auto received = xsk_ring_cons__peek(&m_received, static_cast<std::uint32_t>(batch.size()), &from);
-    // Always possible: every chunk has its place in the ring.
-    xsk_ring_prod__reserve(&m_fill, received, &back);
+    const auto back = m_memory.BeginGivingBack(received);
     for (std::uint32_t i = 0; i < received; ++i)
     {
         const auto* description = xsk_ring_cons__rx_desc(&m_received, from + i);
-        auto* start = m_memory.start + description->addr;
+        auto* start = m_memory.At(description->addr);
         auto& arrival = batch[i];
         arrival.length = description->len;
         const auto some = std::min<std::size_t>(arrival.length, arrival.room.size());
@@ -206,34 +132,23 @@ std::size_t XdpSocket::Receive(std::span<Arrival> batch)
         arrival.checksumMissing = false;
         // Should there be no stamp before the next frame here, then this one is not taken for it.
         std::memset(start - XdpProgram::STAMP, 0, XdpProgram::STAMP);
-        *xsk_ring_prod__fill_addr(&m_fill, back + i) = description->addr / m_chunk * m_chunk;
+        m_memory.GiveBack(back + i, description->addr);
     }
-    xsk_ring_prod__submit(&m_fill, received);
+    m_memory.EndGivingBack(received);
     xsk_ring_cons__release(&m_received, received);
     return received;
 }
 
-void XdpSocket::TakeBackSent()
-{
-    std::uint32_t from = 0;
-    const auto completed = xsk_ring_cons__peek(&m_completed, SEND_CHUNKS, &from);
-    for (std::uint32_t i = 0; i < completed; ++i)
-    {
-        m_freeToSend.push_back(*xsk_ring_cons__comp_addr(&m_completed, from + i));
-    }
-    xsk_ring_cons__release(&m_completed, completed);
-}
-
 void XdpSocket::Send(std::span<Outgoing> frames)
 {
-    TakeBackSent();
+    m_memory.TakeBackSent();
     while (!frames.empty())
     {
         // The kernel would not look whether a frame is longer than the far end takes.
         const auto tooLong =
             std::ranges::find_if(frames, [this](const auto& one) { return one.frame.size() > m_longest; });
         const auto fitting = static_cast<std::size_t>(tooLong - frames.begin());
-        const auto some = frames.first(std::min(fitting, m_freeToSend.size()));
+        const auto some = frames.first(std::min(fitting, m_memory.Free()));
         Hand(some, Describe(some));
         for (auto& refused : frames.subspan(some.size(), fitting - some.size()))
         {
@@ -254,9 +169,8 @@ std::uint32_t XdpSocket::Describe(std::span<const Outgoing> frames)
     auto place = first;
     for (const auto& [bytes, taken] : frames)
     {
-        const auto chunk = m_freeToSend.back();
-        m_freeToSend.pop_back();
-        std::memcpy(m_memory.start + chunk, bytes.data(), bytes.size());
+        const auto chunk = m_memory.Take();
+        std::memcpy(m_memory.At(chunk), bytes.data(), bytes.size());
         *xsk_ring_prod__tx_desc(&m_sending, place++) = {
             .addr = chunk, .len = static_cast<std::uint32_t>(bytes.size()), .options = 0};
     }
@@ -302,7 +216,7 @@ void XdpSocket::Withdraw(std::span<Outgoing> frames, std::uint32_t first)
     {
         frames[i].taken = false;
         const auto place = first + static_cast<std::uint32_t>(i);
-        m_freeToSend.push_back(xsk_ring_prod__tx_desc(&m_sending, place)->addr);
+        m_memory.Return(xsk_ring_prod__tx_desc(&m_sending, place)->addr);
     }
     m_sending.cached_prod = first;
     std::atomic_ref(*m_sending.producer).store(first, std::memory_order_release);

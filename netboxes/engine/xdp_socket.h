@@ -2,12 +2,10 @@
 #pragma once
 
 #include "frame_socket.h"
+#include "xdp_memory.h"
 #include "xdp_program.h"
 
 #include <linux/if_xdp.h>
-#include <memory>
-#include <vector>
-#include <xdp/xsk.h>
 
 namespace netboxit
 {
@@ -29,55 +27,31 @@ class XdpSocket : public FrameSocket
     std::size_t Capacity() const override;
 
   private:
-    /// Anonymous memory, cut into chunks of one frame each.
-    struct Memory
-    {
-        explicit Memory(std::size_t bytes, const std::string& tried);
-        Memory(const Memory&) = delete;
-        Memory& operator=(const Memory&) = delete;
-        ~Memory();
-
-        std::uint8_t* start;
-        std::size_t size;
-    };
-
     struct Closer
     {
-        void operator()(xsk_umem* memory) const
-        {
-            xsk_umem__delete(memory);
-        }
-
         void operator()(xsk_socket* socket) const
         {
             xsk_socket__delete(socket);
         }
     };
 
-    void Register();
     void Open(const NetworkInterface& interface);
-    void OfferAll();
-    void TakeBackSent();
     /// Puts frames into the sending ring, and returns the place of the first.
     std::uint32_t Describe(std::span<const Outgoing> frames);
     /// Has the kernel take them from there.
     void Hand(std::span<Outgoing> frames, std::uint32_t first);
+    /// Takes back what the kernel has left there.
     void Withdraw(std::span<Outgoing> frames, std::uint32_t first);
     void FollowTai();
 
     std::string m_place; ///< "port commander, interface commander"
-    std::size_t m_chunk;
     std::size_t m_longest; ///< frame that the far end takes
-    Memory m_memory;
+    XdpMemory m_memory;
     // The rings are libxdp's, which expects them to be zero at first.
-    xsk_ring_prod m_fill{};
-    xsk_ring_cons m_completed{};
     xsk_ring_cons m_received{};
     xsk_ring_prod m_sending{};
-    std::unique_ptr<xsk_umem, Closer> m_registered;
     std::unique_ptr<xsk_socket, Closer> m_socket;
     XdpProgram m_program;
-    std::vector<std::uint64_t> m_freeToSend; ///< chunks, the one used last at the end
     xdp_statistics m_seen{};
     std::int64_t m_taiOffset{0}; ///< CLOCK_TAI minus CLOCK_REALTIME, ns
 };
