@@ -3,27 +3,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Literal
-
-from pydantic import TypeAdapter, ValidationError
+from pathlib import Path
+from typing import Any, Literal
 
 from testbed import routers
 from testbed.core_plan import CorePlan, plan_cores
-from testbed.cores import REALTIME_PERIOD_US, available_cores
+from testbed.cores import available_cores
 from testbed.errors import NetBoxITError
 from testbed.input_errors import listed
-from testbed.names import container_name, lab_name, mac_address, netbox_seed
-from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, TrafficPlan, WireEnd, WirePlan
+from testbed.names import container_name, lab_name, mac_address
+from testbed.netbox_configuration import NODE_FOLDER, netbox_json
+from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, WireEnd, WirePlan
 from testbed.rootfs import WIRES_FOLDER
-from testbed.topology import CHECKOUT, Host, Netbox, Router, Topology, Traffic, WireKind
-from testbed.wiring import End, Wiring, addresses_between
-from traffic.application import ApplicationOptions
-
-#: A node's own folder, as the node sees it (docs/architecture.md, "Plan").
-NODE_FOLDER = PurePosixPath(routers.NODE_FOLDER)
+from testbed.topology import CHECKOUT, Host, Netbox, Router, Topology, WireKind
+from testbed.traffic_plan import plan_traffic
+from testbed.wiring import End, Wiring
 
 #: Ethernet's, where no technology of the segment has a smaller one.
 MTU = 1500
@@ -34,18 +29,12 @@ HOST_CAPABILITIES = ("net_raw", "net_bind_service")
 #: Packet sockets; SCHED_FIFO; memory that is never paged out.
 EMULATOR_CAPABILITIES = ("net_raw", "sys_nice", "ipc_lock")
 
-#: In copy mode, the only one that veth has, AF_XDP took as much CPU time a frame as the packet sockets' ring or a little more
-#: (57 000 frames/s of 64 bytes through an ethernet netbox; docs/performance.md has the figures of a host).
-IO_AUTO = "auto: on veth AF_XDP costs no less, and takes more rights"
+#: AF_XDP takes 4 to 20 % less CPU time than packet sockets when batches are full, the same below saturation, and 3 us more for a
+#: frame that comes alone (netboxes/engine/README.md): too little to give every netbox two more capabilities for.
+IO_AUTO = "auto: on veth AF_XDP saves little, and takes more rights"
 
 #: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.
 XDP_CAPABILITIES = ("net_admin", "bpf")
-
-
-class BadDuration(NetBoxITError):
-    """A duration was given on the command line that an application cannot have, or none where one is needed."""
-
-    exit_status = 2
 
 
 class UnreadableConfiguration(NetBoxITError):
@@ -97,7 +86,7 @@ class _Resolver:
             seed=topology.seed,
             nodes=tuple(nodes),
             wires=self.wires,
-            traffic=tuple(self._traffic(name, traffic, duration_s) for name, traffic in topology.traffic.items()),
+            traffic=plan_traffic(topology, self.wiring, duration_s),
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,
             realtime_budget_us=self._budget_us(),
@@ -120,13 +109,14 @@ class _Resolver:
 
     def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
         program = CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"
-        xdp = any(self._port(name, netbox, station)["kind"] == "xdp" for station in netbox.stations)
+        ports = {station: self._port(name, netbox, station) for station in netbox.stations}
+        xdp = any(port["kind"] == "xdp" for port in ports.values())
         return self._emulator(
             name,
             "netbox",
             command=(str(program), str(NODE_FOLDER / "netbox.json")),
             interfaces=self._interfaces(name, dict.fromkeys(netbox.stations, ()), *self._sockets(netbox)),
-            files={"netbox.json": self._netbox_json(name, netbox)},
+            files={"netbox.json": self._netbox_json(name, netbox, ports)},
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
 
@@ -199,36 +189,17 @@ class _Resolver:
         """By what a netbox reaches veth wires, and why."""
         return ("packet", IO_AUTO) if netbox.io == "auto" else (netbox.io, "the topology says so")
 
-    def _netbox_json(self, name: str, netbox: Netbox) -> str:
-        """The netbox's configuration (docs/architecture.md, "Netbox process")."""
-        common, own = self.topology.realtime, netbox.realtime
-        limit = own.limit if own and own.limit is not None else common.limit
-        policy = own.policy if own and own.policy is not None else common.policy
-        configuration = {
-            "name": name,
-            "technology": netbox.technology,
-            "seed": netbox_seed(self.topology.seed, name),
-            "clock": "real",
-            "stations": [{"name": station, "port": self._port(name, netbox, station)} for station in netbox.stations],
-            "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
-            "parameters": netbox.parameters.model_dump(mode="json"),
-            "realtime": {
-                "limit_us": round(limit * 1e6, 3),
-                "policy": policy,
-                "priority": self.priority,
-                # A spin without SCHED_FIFO only uses up the time that the scheduler gives.
-                "spin_us": round(common.spin * 1e6, 3) if self.priority else 0,
-                "timer_slack_ns": round(common.timer_slack * 1e9),
-                # The kernel stops real-time threads that use up their budget; a netbox that knows it steps back before.
-                "runtime_us": None if self.realtime.budget_us is None else self._budget_us(),
-                "period_us": REALTIME_PERIOD_US,
-                **({"io_core": self.cores.io_cores[name]} if name in self.cores.io_cores else {}),
-            },
-            "control": str(NODE_FOLDER / "control.sock"),
-            "records": str(NODE_FOLDER / "frames.bin"),
-            "statistics": str(NODE_FOLDER / "statistics.json"),
-        }
-        return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    def _netbox_json(self, name: str, netbox: Netbox, ports: dict[str, dict[str, Any]]) -> str:
+        return netbox_json(
+            name,
+            netbox,
+            self.topology,
+            ports,
+            priority=self.priority,
+            # The kernel stops real-time threads that use up their budget; a netbox that knows it steps back before.
+            runtime_us=None if self.realtime.budget_us is None else self._budget_us(),
+            io_core=self.cores.io_cores.get(name),
+        )
 
     def _wire(self, left: End, right: End, said: WireKind) -> WirePlan:
         kind, reason = self._kind(left, right, said)
@@ -254,31 +225,6 @@ class _Resolver:
         """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""
         netboxes = self.topology.netboxes
         return min([MTU, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])
-
-    def _traffic(self, name: str, traffic: Traffic, duration_s: float | None) -> TrafficPlan:
-        hosts = self.topology.hosts
-        ends = (traffic.source, hosts[traffic.source]), (traffic.destination, hosts[traffic.destination])
-        addresses = addresses_between(self.wiring, *ends)
-        if addresses is None:
-            raise ValueError(f"traffic {name} has no way; testbed.topology_file.load refuses such a topology")
-        options = traffic.options if duration_s is None else _with_duration(name, traffic.options, duration_s)
-        return TrafficPlan(
-            name=name,
-            application=traffic.application,
-            source=traffic.source,
-            destination=traffic.destination,
-            source_address=str(addresses[0]),
-            destination_address=str(addresses[1]),
-            direction=self._direction(traffic),
-            options=options.model_dump(mode="json"),
-        )
-
-    def _direction(self, traffic: Traffic) -> Literal["return", "forward"]:
-        if self.topology.centre is None:
-            raise ValueError("there is traffic, but no centre; testbed.topology_file.load refuses such a topology")
-        distance = self.wiring.distances(self.topology.centre)
-        away = len(distance)
-        return "return" if distance.get(traffic.destination, away) <= distance.get(traffic.source, away) else "forward"
 
     def _realtime_notes(self) -> list[str]:
         emulators = len(self.topology.netboxes) + len(self.topology.routers)
@@ -319,15 +265,3 @@ def _read_configuration(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableConfiguration(f"router configuration {path} cannot be read: {error}; check the file") from None
-
-
-def _with_duration(traffic: str, options: ApplicationOptions, duration_s: float) -> ApplicationOptions:
-    """The options with another duration, if the application may have it."""
-    of = type(options).model_fields["duration"]
-    kind: Any = Annotated[(of.annotation, *of.metadata)]
-    try:
-        duration = TypeAdapter(kind).validate_python(f"{duration_s:.15g} s")
-    except ValidationError as error:
-        cause = error.errors()[0].get("ctx", {}).get("error", error)
-        raise BadDuration(f"duration of traffic {traffic}: {cause}") from None
-    return options.model_copy(update={"duration": duration})

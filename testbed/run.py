@@ -27,7 +27,7 @@ from testbed.interruption import HeldBack
 from testbed.lab import Lab, NodeFailed
 from testbed.plan import Plan
 from testbed.planning import plan_file
-from testbed.resolve import BadDuration
+from testbed.traffic_plan import BadDuration
 from traffic.application import Application, applications
 
 #: Runs land in `runs/` of this folder, and `latest` there points to the last one.

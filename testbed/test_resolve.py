@@ -6,18 +6,16 @@ from __future__ import annotations
 import json
 from ipaddress import ip_address, ip_interface
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any
 
 import pytest
 
-import testbed.topology
-from netboxes.technology import StationParameters, Technology
 from testbed.names import BadLabName
 from testbed.plan import Plan, RealtimeSupport
-from testbed.quantities import LENGTH, Quantity
-from testbed.resolve import BadDuration, resolve
+from testbed.resolve import resolve
 from testbed.topology import CHECKOUT
 from testbed.topology_file import load
+from testbed.traffic_plan import BadDuration
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
 GOLDEN = Path(__file__).parent / "golden" / "emergency-plan.json"
@@ -249,68 +247,6 @@ def test_a_netbox_with_two_cores_is_told_which_one_is_for_its_frames(tmp_path: P
     assert "io_core" not in netbox_values(plan, "realtime")["other"]
     assert "io_core" not in netbox_values(plan_of(file), "realtime")["one"]
     assert any("one asked for a second core and got none" in note for note in plan_of(file).notes)
-
-
-class PigeonStation(StationParameters):
-    loft: Literal["home", "away"]
-
-
-class Pigeons(Technology):
-    """RFC 1149 has no MTU; a small one shows that it is carried through."""
-
-    MTU: ClassVar[int] = 256
-
-    stations: dict[str, PigeonStation]
-    distance: Annotated[float, Quantity(LENGTH, 1.0, 1e6)]
-
-    def classes_used(self) -> dict[tuple[str | int, ...], str]:
-        return {("distance",): "urgent"}
-
-
-PIGEONS = """\
-name: pigeons
-centre: b
-hosts:
-  a: {address: [10.0.0.1/24, fd00::1/64]}
-  b: {address: [10.0.0.2/24, fd00::2/64]}
-netboxes:
-  sky:
-    technology: pigeons
-    distance: 12 km
-    stations: {west: {loft: home}, east: {loft: away}}
-    classes:
-      urgent: {protocol: udp, ports: [5060, 5004-5010], source: 10.0.0.0/24}
-wires:
-  - [a, sky.west]
-  - [sky.east, b]
-"""
-
-
-@pytest.fixture
-def pigeons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(testbed.topology, "technologies", lambda: {"pigeons": Pigeons})
-    file = tmp_path / "pigeons.yaml"
-    file.write_text(PIGEONS)
-    return file
-
-
-def test_a_technology_needs_no_entry_in_any_list(pigeons: Path) -> None:
-    sky = plan_of(pigeons).node("sky")
-    assert sky.command == (str(CHECKOUT / "build" / "bin" / "netbox-pigeons"), "/run/netboxit/netbox.json")
-    configuration = json.loads(sky.files["netbox.json"])
-    assert configuration["parameters"] == {"distance": 12000.0, "stations": {"west": {"loft": "home"}, "east": {"loft": "away"}}}
-    match = {"protocol": "udp", "ports": [[5060, 5060], [5004, 5010]], "source": "10.0.0.0/24"}
-    assert configuration["classes"] == [{"name": "urgent", "match": match}]
-
-
-def test_the_smallest_mtu_of_a_segment_holds_on_all_its_wires(pigeons: Path) -> None:
-    plan = plan_of(pigeons)
-    assert {wire.mtu for wire in plan.wires} == {256}
-    assert any("the MTU at a.eth0 is 256 bytes" in note for note in plan.notes)
-
-
-def test_hosts_keep_both_their_addresses(pigeons: Path) -> None:
-    assert plan_of(pigeons).node("a").interfaces[0].addresses == ("10.0.0.1/24", "fd00::1/64")
 
 
 def make_golden() -> None:

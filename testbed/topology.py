@@ -105,7 +105,7 @@ class Netbox(Section):
     realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
     io: Literal["auto", "packet", "xdp"] = Field(
         "auto",
-        description="How it reaches its veth wires: by packet sockets or by AF_XDP; auto: by what costs less, packet sockets.",
+        description="How it reaches its veth wires: by packet sockets or by AF_XDP; auto: packet sockets, with fewer rights.",
     )
     cores: int = Field(1, ge=1, le=2, description="2: a core for the simulation, and one for its frames in and out.")
     share: Name | None = Field(None, description="Netboxes with the same word here share one core.")
