@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line of NetBoxIT: verbs only, what they do is in testbed/, how it looks in testbed/console.py."""
+"""The command line of NetBoxIT: verbs only, what they do is in testbed/, how it looks in testbed/*_view.py."""
 
 # Imports below the change of interpreter need what is only installed there.
 # ruff: noqa: E402
@@ -24,7 +24,7 @@ from typing import Annotated
 
 import typer
 
-from testbed import console
+from testbed import console, lab_view, plan_view, result_view
 
 app = typer.Typer(
     help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
@@ -45,7 +45,7 @@ def doctor(json: Json = False) -> None:
     from testbed.doctor import examine
 
     examination = examine()
-    console.show_examination(examination, json)
+    result_view.show_examination(examination, json)
     raise typer.Exit(0 if examination.able else 1)
 
 
@@ -55,7 +55,7 @@ def check(file: Topology, json: Json = False) -> None:
     from testbed.cores import realtime_support
     from testbed.planning import plan_with_load
 
-    console.show_check(file, *plan_with_load(file, realtime=realtime_support()), json)
+    plan_view.show_check(file, *plan_with_load(file, realtime=realtime_support()), json)
 
 
 @app.command()
@@ -64,7 +64,7 @@ def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
     from testbed.cores import realtime_support
     from testbed.planning import plan_with_load
 
-    console.show_plan(*plan_with_load(file, lab=name, realtime=realtime_support()), json)
+    plan_view.show_plan(*plan_with_load(file, lab=name, realtime=realtime_support()), json)
 
 
 @app.command()
@@ -74,7 +74,7 @@ def calibrate(json: Json = False) -> None:
 
     with console.progress() as progress:
         calibration = measure(progress)
-    console.show_calibration(calibration, calibration.write(), json)
+    plan_view.show_calibration(calibration, calibration.write(), json)
 
 
 @app.command()
@@ -87,7 +87,7 @@ def up(file: Topology, name: LabName = None, json: Json = False) -> None:
     with console.progress() as progress:
         made = plan_file(file, lab=name, realtime=realtime_support())
         lab = Lab.up_and_ready(made, progress)
-    console.show_up(lab.status(), json)
+    lab_view.show_up(lab.status(), json)
 
 
 @app.command()
@@ -97,7 +97,7 @@ def status(lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None, jso
     from testbed.lab import Lab
 
     names = [lab] if lab is not None else state.lab_names()
-    console.show_status([Lab.open(name).status() for name in names], json)
+    lab_view.show_status([Lab.open(name).status() for name in names], json)
 
 
 @app.command("exec")
@@ -124,7 +124,7 @@ def set_parameter(
     from testbed.lab import Lab
     from testbed.live import change_parameter
 
-    console.show_change(netbox, change_parameter(Lab.one(lab), netbox, change), json)
+    lab_view.show_change(netbox, change_parameter(Lab.one(lab), netbox, change), json)
 
 
 @app.command()
@@ -142,7 +142,7 @@ def capture(
     duration_s = console.read_duration(duration)
     with console.progress() as progress:
         captured = capture_port(Lab.one(lab), port, file.absolute(), duration_s=duration_s, progress=progress)
-    console.show_captured(captured, json)
+    lab_view.show_captured(captured, json)
 
 
 @app.command()
@@ -160,7 +160,7 @@ def down(
         for name in names:
             progress(f"taking {name} down")
             removal.take_down(name)
-    console.show_down(names, json)
+    lab_view.show_down(names, json)
 
 
 @app.command()
@@ -191,7 +191,7 @@ def run(
             progress=progress,
             results=(results or sequence.RESULTS).absolute(),
         )
-    raise typer.Exit(console.show_outcome(outcome.folder, outcome.metrics, json))
+    raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 
 
 @app.command()
@@ -205,7 +205,7 @@ def report(
     with console.progress() as progress:
         progress("analysing")
         metrics = analyse(folder)
-    raise typer.Exit(console.show_outcome(folder, metrics, json))
+    raise typer.Exit(result_view.show_outcome(folder, metrics, json))
 
 
 @app.command()
@@ -224,7 +224,7 @@ def bench(
     command = " ".join(["netboxit bench", *(names or ()), f"--pairs {pairs}", *(["--quick"] if quick else [])])
     with console.progress() as progress:
         measured = session.run(names or (), chosen, progress, command)
-    raise typer.Exit(console.show_bench(measured.markdown, measured.data, measured.json_file, json))
+    raise typer.Exit(result_view.show_bench(measured.markdown, measured.data, measured.json_file, json))
 
 
 if __name__ == "__main__":

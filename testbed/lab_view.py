@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How labs that are up look on the terminal, and what was done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from testbed import drawing
+
+if TYPE_CHECKING:
+    from testbed.capturing import Captured
+
+
+def show_up(status: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json(status)
+    _print_lab(status)
+    host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
+    print(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}")
+
+
+def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"labs": list(labs)})
+    if not labs:
+        print("no lab is up")
+    for lab in labs:
+        _print_lab(lab)
+
+
+def show_change(netbox: str, answer: Mapping[str, Any], as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"netbox": netbox, **answer})
+    print(f"{netbox}: {answer['parameter']} is now {answer['written']}")
+
+
+def show_captured(captured: Captured, as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({**asdict(captured), "file": str(captured.file)})
+    dropped = f"; {captured.dropped} more found no memory" if captured.dropped else ""
+    print(f"{captured.port}: {drawing.counted(captured.frames, 'frame')} in {captured.file}{dropped}")
+
+
+def show_down(labs: Sequence[str], as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"removed": list(labs)})
+    print(f"removed: {', '.join(labs)}" if labs else "no lab was up")
+
+
+def _print_lab(status: Mapping[str, Any]) -> None:
+    table = drawing.table(f"lab {status['lab']}", "node", "kind", "state", "cores", "addresses", "netbox")
+    for node in status["nodes"]:
+        state = "[green]runs[/]" if node["alive"] else "[red]ended[/]"
+        addresses = " ".join(node["addresses"])
+        cores = drawing.cores(node["cores"], node["awake"])
+        table.add_row(node["name"], node["kind"], state, cores, addresses, _netbox(node["netbox"]))
+    drawing.console().print(table)
+    if status["wires"]:
+        _print_wires(status["wires"])
+    drawing.print_notes(status["notes"])
+
+
+def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
+    table = drawing.table("wires", "end", "by", "wire", "by", "end", "why")
+    for wire in wires:
+        left, right = wire["ends"]
+        reasons = [f"{end['node']}: {end['reason']}" for end in (left, right) if end["reason"]]
+        names = [f"{end['node']}.{end['interface']}" for end in (left, right)]
+        ports = [end["port"] or "?" for end in (left, right)]
+        table.add_row(names[0], ports[0], wire["kind"], ports[1], names[1], "; ".join([wire["reason"], *reasons]))
+    drawing.console().print(table)
+
+
+def _netbox(answer: Mapping[str, Any] | None) -> str:
+    if answer is None:
+        return ""
+    scheduler = answer["scheduler"]
+    ready = "ready" if answer["ready"] else "not ready"
+    return (
+        f"{answer['technology']}, {ready}, {scheduler['policy']} {scheduler['priority']}, {answer['simulated_s']:.1f} s simulated"
+    )

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How topologies, plans and what they will cost look on the terminal."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from testbed import drawing
+
+if TYPE_CHECKING:
+    from testbed.calibration import Calibration
+    from testbed.load import LoadEstimate
+    from testbed.plan import Plan
+
+
+def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"file": str(file), "sound": True, "notes": [*plan.notes, *load.notes]})
+    kinds: list[str] = [node.kind for node in plan.nodes]
+    counts = [drawing.counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
+    counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
+    print(f"{file} is sound: {', '.join(counts)}")
+    drawing.print_notes((*plan.notes, *load.notes))
+
+
+def show_plan(plan: Plan, load: LoadEstimate, as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({**plan.to_json(), "load": asdict(load)})
+    nodes = drawing.table(f"lab {plan.lab}", "node", "kind", "cores", "interface", "MAC", "addresses", "wire")
+    for node in plan.nodes:
+        first: tuple[str, str, str] = (node.name, node.kind, drawing.cores(node.cores))
+        for interface in node.interfaces:
+            nodes.add_row(*first, interface.name, interface.mac, " ".join(interface.addresses), interface.wire)
+            first = ("", "", "")
+    drawing.console().print(nodes)
+    if plan.wires:
+        table = drawing.table("wires", "wire", "kind", "MTU", "why")
+        for wire in plan.wires:
+            table.add_row(wire.name, wire.kind, str(wire.mtu), wire.reason)
+        drawing.console().print(table)
+    if load.netboxes:
+        _print_load(load)
+    for traffic in plan.traffic:
+        print(
+            f"{traffic.name}: {traffic.application} from {traffic.source} ({traffic.source_address}) "
+            f"to {traffic.destination} ({traffic.destination_address})"
+        )
+    drawing.print_notes((*plan.notes, *load.notes))
+
+
+def _print_load(load: LoadEstimate) -> None:
+    from testbed.load import rounded
+
+    title = "load by the declared traffic" + (f", calibrated {load.measured}" if load.measured else "")
+    table = drawing.table(title, "netbox", "frames/s", "mean size", "of a core", "most of the smallest", "why not")
+    for one in load.netboxes:
+        share = "" if one.share is None else f"{one.share:.1%}"
+        most = "" if one.most_per_s is None else f"{rounded(one.most_per_s)}/s"
+        table.add_row(one.netbox, f"{one.frames_per_s:.4g}", f"{one.mean_bytes:.0f} B", share, most, one.reason)
+    drawing.console().print(table)
+
+
+def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"file": str(file), **calibration.model_dump()})
+    from testbed.calibration import LARGE, SMALL
+
+    table = drawing.table(f"CPU time on {calibration.machine.cpu}", "what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")
+    for name, technology in calibration.technologies.items():
+        frame = technology.frame
+        table.add_row(
+            f"{name}, virtual time", f"{technology.idle_share:.2%}", f"{frame.small_us:.1f} us", f"{frame.large_us:.1f} us"
+        )
+    for kind, port in calibration.ports.items():
+        for which, cost in (("alone", port.alone), ("among many", port.among_many)):
+            table.add_row(f"ethernet on {kind} ports, {which}", "", f"{cost.small_us:.1f} us", f"{cost.large_us:.1f} us")
+    drawing.console().print(table)
+    for kind, reason in calibration.missing.items():
+        print(f"no {kind} ports: {reason}")
+    print(f"kept in {file}")
