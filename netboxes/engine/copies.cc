@@ -37,12 +37,6 @@ Copies::Copies(const Configuration& configuration,
 {
 }
 
-void Copies::Admit(Slot& slot)
-{
-    m_slots.Admit(slot, m_events.NowNs());
-    ExpectExpiry();
-}
-
 void Copies::Begin(Slot& slot, StationId station)
 {
     slot.departing = 1;
@@ -200,7 +194,7 @@ void Copies::ReleaseIfDone(Slot& slot)
 
 void Copies::ExpectExpiry()
 {
-    if (const auto* oldest = m_slots.Oldest(); oldest != nullptr && !m_expiryExpected)
+    if (const auto* oldest = m_slots.Oldest(); oldest != nullptr)
     {
         m_expiryExpected = true;
         ns3::Simulator::Schedule(

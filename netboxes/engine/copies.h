@@ -39,7 +39,15 @@ class Copies : public Fates
     }
 
     /// The frame in a taken slot is inside from now on, until nothing is outstanding of it.
-    void Admit(Slot& slot);
+    void Admit(Slot& slot)
+    {
+        m_slots.Admit(slot, m_events.NowNs());
+        if (!m_expiryExpected)
+        {
+            ExpectExpiry();
+        }
+    }
+
     /// The frame in a taken slot begins here: it leaves at `station` now.
     void Begin(Slot& slot, StationId station);
     /// The frame ends here: no copy goes on.

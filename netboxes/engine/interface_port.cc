@@ -10,18 +10,8 @@ InterfacePort::InterfacePort(std::string name,
                              std::unique_ptr<FrameSocket> socket,
                              std::uint32_t mtu,
                              nlohmann::json description)
-    : m_name(std::move(name)), m_socket(std::move(socket)), m_mtu(mtu), m_description(std::move(description))
+    : Port(std::move(name), mtu), m_socket(std::move(socket)), m_description(std::move(description))
 {
-}
-
-const std::string& InterfacePort::Name() const
-{
-    return m_name;
-}
-
-std::uint32_t InterfacePort::Mtu() const
-{
-    return m_mtu;
 }
 
 int InterfacePort::Descriptor() const
@@ -93,7 +83,7 @@ void InterfacePort::Refresh()
 
 nlohmann::json InterfacePort::Describe() const
 {
-    nlohmann::json result = {{"name", m_name}, {"mtu", m_mtu}, {"receive_frames", m_socket->Capacity()}};
+    nlohmann::json result = {{"name", Name()}, {"mtu", Mtu()}, {"receive_frames", m_socket->Capacity()}};
     result.update(m_description);
     return result;
 }

@@ -19,8 +19,6 @@ class InterfacePort : public Port
                   std::uint32_t mtu,
                   nlohmann::json description);
 
-    const std::string& Name() const override;
-    std::uint32_t Mtu() const override;
     int Descriptor() const override;
     bool HasFrames() const override;
     bool BeginWait() override;
@@ -31,9 +29,7 @@ class InterfacePort : public Port
     nlohmann::json Describe() const override;
 
   private:
-    std::string m_name;
     std::unique_ptr<FrameSocket> m_socket;
-    std::uint32_t m_mtu;
     nlohmann::json m_description;
 };
 

@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "memory_port.h"
 
-#include <cstring>
-
 namespace netboxit
 {
 
 MemoryPort::MemoryPort(std::string name, std::string folder, WireEnd end, std::uint32_t mtu)
-    : m_name(std::move(name)), m_folder(std::move(folder)), m_wire("port " + m_name, m_folder, end),
-      m_mtu(mtu)
+    : Port(std::move(name), mtu), m_folder(std::move(folder)), m_wire("port " + Name(), m_folder, end)
 {
-}
-
-const std::string& MemoryPort::Name() const
-{
-    return m_name;
-}
-
-std::uint32_t MemoryPort::Mtu() const
-{
-    return m_mtu;
 }
 
 int MemoryPort::Descriptor() const
@@ -62,10 +49,7 @@ std::size_t MemoryPort::Receive(std::span<Reception> batch)
         {
             continue;
         }
-        auto& [slot, stamp] = batch[accepted++];
-        std::memcpy(slot->room.data(), record->frame.data(), record->frame.size());
-        slot->bytes = slot->room.first(record->frame.size());
-        stamp = record->stamp;
+        batch[accepted++].Put(record->frame, record->stamp);
     }
     ring.Release();
     return accepted;
@@ -90,10 +74,10 @@ void MemoryPort::Refresh()
 
 nlohmann::json MemoryPort::Describe() const
 {
-    return {{"name", m_name},
+    return {{"name", Name()},
             {"kind", "memory"},
             {"wire", m_folder},
-            {"mtu", m_mtu},
+            {"mtu", Mtu()},
             {"capacity_bytes", m_wire.Outgoing().Capacity()},
             {"ring_resets", m_wire.Incoming().Resets()}};
 }

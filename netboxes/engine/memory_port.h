@@ -14,8 +14,6 @@ class MemoryPort : public Port
     /// `folder` is the wire's. Throws std::exception that names the port.
     MemoryPort(std::string name, std::string folder, WireEnd end, std::uint32_t mtu);
 
-    const std::string& Name() const override;
-    std::uint32_t Mtu() const override;
     int Descriptor() const override;
     bool HasFrames() const override;
     bool BeginWait() override;
@@ -27,10 +25,8 @@ class MemoryPort : public Port
     nlohmann::json Describe() const override;
 
   private:
-    std::string m_name;
     std::string m_folder;
     MemoryWire m_wire;
-    std::uint32_t m_mtu;
 };
 
 } // namespace netboxit

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pcapng_port.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 namespace netboxit
@@ -11,7 +10,7 @@ PcapngPort::PcapngPort(std::string name,
                        const std::string& input,
                        const std::string& output,
                        std::uint32_t mtu)
-    : m_name(std::move(name)), m_inputPath(input), m_mtu(mtu)
+    : Port(std::move(name), mtu), m_inputPath(input)
 {
     if (!input.empty())
     {
@@ -21,16 +20,6 @@ PcapngPort::PcapngPort(std::string name,
     {
         m_output.emplace(output);
     }
-}
-
-const std::string& PcapngPort::Name() const
-{
-    return m_name;
-}
-
-std::uint32_t PcapngPort::Mtu() const
-{
-    return m_mtu;
 }
 
 int PcapngPort::Descriptor() const
@@ -59,10 +48,7 @@ std::size_t PcapngPort::Receive(std::span<Reception> batch)
         {
             continue;
         }
-        auto& slot = *batch[count].slot;
-        std::ranges::copy(packet->data, slot.room.begin());
-        slot.bytes = slot.room.first(packet->data.size());
-        batch[count++].stamp = packet->timeNs;
+        batch[count++].Put(packet->data, packet->timeNs);
     }
     return count;
 }
@@ -90,7 +76,7 @@ void PcapngPort::Refresh()
 
 nlohmann::json PcapngPort::Describe() const
 {
-    return {{"name", m_name}, {"kind", "pcapng"}, {"mtu", m_mtu}};
+    return {{"name", Name()}, {"kind", "pcapng"}, {"mtu", Mtu()}};
 }
 
 } // namespace netboxit

@@ -14,8 +14,6 @@ class PcapngPort : public Port
     /// Empty paths: nothing comes in, or what goes out is only counted.
     PcapngPort(std::string name, const std::string& input, const std::string& output, std::uint32_t mtu);
 
-    const std::string& Name() const override;
-    std::uint32_t Mtu() const override;
     int Descriptor() const override;
     std::size_t Receive(std::span<Reception> batch) override;
     void Send(std::span<Departure> departures, std::int64_t stamp) override;
@@ -23,9 +21,7 @@ class PcapngPort : public Port
     nlohmann::json Describe() const override;
 
   private:
-    std::string m_name;
     std::string m_inputPath;
-    std::uint32_t m_mtu;
     std::optional<PcapngReader> m_input;
     std::optional<PcapngWriter> m_output;
     std::int64_t m_last{INT64_MIN};

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstring>
 #include <string>
 
 namespace netboxit
@@ -16,6 +17,14 @@ struct Reception
 {
     Slot* slot{};
     std::int64_t stamp{}; ///< when it arrived, ns since 1970
+
+    /// Copies a frame from the port's own memory, which arrived then.
+    void Put(Bytes frame, std::int64_t when)
+    {
+        std::memcpy(slot->room.data(), frame.data(), frame.size());
+        slot->bytes = slot->room.first(frame.size());
+        stamp = when;
+    }
 };
 
 /// A copy of a frame that a port shall hand over.
@@ -50,9 +59,18 @@ class Port
   public:
     virtual ~Port() = default;
 
-    virtual const std::string& Name() const = 0;
+    /// The station's.
+    const std::string& Name() const
+    {
+        return m_name;
+    }
+
     /// Largest layer-3 packet in bytes.
-    virtual std::uint32_t Mtu() const = 0;
+    std::uint32_t Mtu() const
+    {
+        return m_mtu;
+    }
+
     /// What to wait on for a frame; -1 when there is nothing to wait for (virtual time).
     virtual int Descriptor() const = 0;
     /// True when a frame waits, as far as that can be seen without asking the kernel (rings in shared memory).
@@ -84,6 +102,10 @@ class Port
     PortCounters counters;
 
   protected:
+    Port(std::string name, std::uint32_t mtu) : m_name(std::move(name)), m_mtu(mtu)
+    {
+    }
+
     /// Whether a frame of this many bytes (without FCS) may enter; counts it.
     bool Accept(std::size_t bytes)
     {
@@ -100,6 +122,10 @@ class Port
         }
         return true;
     }
+
+  private:
+    std::string m_name;
+    std::uint32_t m_mtu;
 };
 
 } // namespace netboxit

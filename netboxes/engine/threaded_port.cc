@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "threaded_port.h"
 
-#include <cstring>
-
 namespace netboxit
 {
 
 ThreadedPort::ThreadedPort(std::unique_ptr<Port> port, std::shared_ptr<IoThread> thread)
-    : m_name(port->Name()), m_mtu(port->Mtu()), m_wires(WireWithin("port " + m_name)),
-      m_thread(std::move(thread)), m_line(m_thread->Add(std::move(port), std::move(m_wires.right)))
+    : Port(port->Name(), port->Mtu()), m_wires(WireWithin("port " + Name())), m_thread(std::move(thread)), m_line(m_thread->Add(std::move(port), std::move(m_wires.right)))
 {
-}
-
-const std::string& ThreadedPort::Name() const
-{
-    return m_name;
-}
-
-std::uint32_t ThreadedPort::Mtu() const
-{
-    return m_mtu;
 }
 
 int ThreadedPort::Descriptor() const
@@ -58,10 +45,7 @@ std::size_t ThreadedPort::Receive(std::span<Reception> batch)
         {
             break;
         }
-        auto& [slot, stamp] = batch[received++];
-        std::memcpy(slot->room.data(), record->frame.data(), record->frame.size());
-        slot->bytes = slot->room.first(record->frame.size());
-        stamp = record->stamp;
+        batch[received++].Put(record->frame, record->stamp);
     }
     ring.Release();
     return received;

@@ -13,8 +13,6 @@ class ThreadedPort : public Port
     /// Adds `port` to the thread.
     ThreadedPort(std::unique_ptr<Port> port, std::shared_ptr<IoThread> thread);
 
-    const std::string& Name() const override;
-    std::uint32_t Mtu() const override;
     int Descriptor() const override;
     bool HasFrames() const override;
     bool BeginWait() override;
@@ -26,8 +24,6 @@ class ThreadedPort : public Port
     nlohmann::json Describe() const override;
 
   private:
-    std::string m_name;
-    std::uint32_t m_mtu;
     MemoryWirePair m_wires;
     std::shared_ptr<IoThread> m_thread;
     IoLine& m_line;

@@ -42,7 +42,7 @@ class BenchmarkPort : public Port
 {
   public:
     BenchmarkPort(std::string name, std::uint64_t frames, double rate)
-        : m_name(std::move(name)), m_left(frames), m_rate(rate), m_bell(::timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK), "no bell")
+        : Port(std::move(name), 1500), m_left(frames), m_rate(rate), m_bell(::timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK), "no bell")
     {
         const std::array<std::uint8_t, 42> headers{2,    0, 0, 0, 0,    2, 2, 0, 0, 0,  0,  1, 8, 0, // Ethernet
                                                    0x45, 0, 0, 46, 0,   0, 0, 0, 64, 17, 0, 0,        // IPv4
@@ -50,16 +50,6 @@ class BenchmarkPort : public Port
                                                    0x9c, 0x40, 0x13, 0x8c, 0, 26, 0, 0};              // UDP
         std::ranges::copy(headers, m_frame.begin());
         m_stamps.reserve(ROOM);
-    }
-
-    const std::string& Name() const override
-    {
-        return m_name;
-    }
-
-    std::uint32_t Mtu() const override
-    {
-        return 1500;
     }
 
     int Descriptor() const override
@@ -166,7 +156,6 @@ class BenchmarkPort : public Port
         return m_taken < m_stamps.size();
     }
 
-    std::string m_name;
     std::uint64_t m_left;
     double m_rate;
     netboxit::Descriptor m_bell;

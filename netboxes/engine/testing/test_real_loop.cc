@@ -73,19 +73,9 @@ class TimedPort : public Port
     };
 
     TimedPort(std::string name, const Traffic& traffic, const MovedClock& clock)
-        : m_name(std::move(name)), m_traffic(traffic), m_clock(clock),
+        : Port(std::move(name), 1500), m_traffic(traffic), m_clock(clock),
           m_bell(::eventfd(1, EFD_NONBLOCK), "no bell")
     {
-    }
-
-    const std::string& Name() const override
-    {
-        return m_name;
-    }
-
-    std::uint32_t Mtu() const override
-    {
-        return 1500;
     }
 
     /// Always readable: the time passes when the waiting ends.
@@ -178,7 +168,6 @@ class TimedPort : public Port
         }
     }
 
-    std::string m_name;
     Traffic m_traffic;
     const MovedClock& m_clock;
     netboxit::Descriptor m_bell;
