@@ -2,8 +2,8 @@
 """How much each netbox will have to do: the declared traffic along its way, at what a frame costs on this machine.
 
 Applications go a shortest way between their hosts. A generator's frames go to each sink of its layer-2 segment, or to all its
-hosts and routers where it has none; what routers make of them is not looked into. All rates are means, and a netbox that has two
-cores is reckoned as if it had one.
+hosts and routers where it has none; what routers make of them is not looked into. All rates are means. A netbox that has two
+cores is reckoned as if it had one: either of them will have less to do.
 """
 
 from __future__ import annotations
@@ -68,6 +68,8 @@ def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibr
     notes = [f"the load of {listed(untold, 'and')} is not in the estimate: it is not known before"] if untold else []
     if isinstance(calibration, NoCalibration):
         return LoadEstimate(loads, (*notes, f"loads are not estimated: {calibration}"), None)
+    if two := [name for name in topology.netboxes if len(plan.node(name).cores) > 1]:
+        notes.append(f"the work of {listed(two, 'and')} is reckoned as if on one core; either of two will have less to do")
     notes += [f"the calibration is stale, `netboxit calibrate` measures anew: {changed}" for changed in calibration.stale()]
     return LoadEstimate(loads, (*notes, *_overloads(plan, loads), *_faster_media(topology, loads)), calibration.measured)
 

@@ -103,6 +103,8 @@ def _models_below(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]
 
 
 def _table(model: type[BaseModel]) -> str:
+    if not model.model_fields:
+        return "It has no keys."
     rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
     for name, field in model.model_fields.items():
         if any("SkipJsonSchema" in type(item).__name__ for item in field.metadata):

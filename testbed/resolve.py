@@ -29,8 +29,8 @@ HOST_CAPABILITIES = ("net_raw", "net_bind_service")
 #: Packet sockets; SCHED_FIFO; memory that is never paged out.
 EMULATOR_CAPABILITIES = ("net_raw", "sys_nice", "ipc_lock")
 
-#: AF_XDP takes 4 to 20 % less CPU time than packet sockets when batches are full, the same below saturation, and 3 us more for a
-#: frame that comes alone (netboxes/engine/README.md): too little to give every netbox two more capabilities for.
+#: By AF_XDP a netbox takes 4 to 20 % less CPU time with full batches, the same below saturation, and 3 us longer for a frame that
+#: comes alone (netboxes/engine/README.md): too little to give every netbox two more capabilities for.
 IO_AUTO = "auto: on veth AF_XDP saves little, and takes more rights"
 
 #: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.

@@ -55,10 +55,11 @@ def generated(
     figures: Calibration | None = None,
     cores: tuple[int, ...] = (0, 1, 2, 3, 4),
     sink: bool = True,
+    cores_of_link: int = 1,
     **generator: Any,
 ) -> LoadEstimate:
     """A generator, two Ethernet links one behind the other, and a sink or a host, on wires of the kernel."""
-    link = {"technology": "ethernet", "stations": {"left": {}, "right": {}}, "io": "packet"}
+    link = {"technology": "ethernet", "stations": {"left": {}, "right": {}}, "io": "packet", "cores": cores_of_link}
     out = {"technology": "generator", "stations": {"out": {}}, "io": "packet", **generator}
     netboxes = {"generator": out, "near": link, "far": link}
     if sink:
@@ -124,6 +125,14 @@ def test_netboxes_that_together_need_more_than_their_core_are_told_before_the_ru
     assert "142% of itself for near 71%, far 71%" in warning
     alone = generated(tmp_path, rate="50 kpps")
     assert not [note for note in alone.notes if "would need" in note]
+
+
+def test_a_netbox_with_two_cores_is_reckoned_as_if_it_had_one_and_a_note_says_so(tmp_path: Path) -> None:
+    two = generated(tmp_path, cores=tuple(range(8)), cores_of_link=2, rate="10 kpps")
+    one = generated(tmp_path, cores=tuple(range(8)), rate="10 kpps")
+    assert two.netboxes == one.netboxes
+    assert any(note.startswith("the work of near and far is reckoned as if on one core") for note in two.notes)
+    assert not any("as if on one core" in note for note in one.notes)
 
 
 def test_the_busier_a_netbox_the_less_a_frame_costs_it(tmp_path: Path) -> None:

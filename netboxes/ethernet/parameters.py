@@ -12,7 +12,7 @@ from testbed.quantities import RATE, TIME, Quantity
 
 
 class Station(StationParameters):
-    """One end of the link: nothing can be said of it."""
+    """One end of the link."""
 
 
 class Parameters(Technology):
