@@ -41,7 +41,10 @@ def planned(network: Mapping[str, Any], around: Surroundings, *, cores: Mapping[
     """
     file = around.folder / f"{network['name']}.yaml"
     file.write_text(json.dumps(network, indent=1) + "\n")  # JSON is YAML
-    plan = plan_file(file, realtime=realtime_support(), cores=around.cores)
+    support = realtime_support()
+    if not support.fifo:
+        around.progress(f"{network['name']} runs without real-time priority: {support.reason}")
+    plan = plan_file(file, realtime=support, cores=around.cores)
     pinned = [replace(node, cores=(cores[node.name],)) if node.name in cores else node for node in plan.nodes]
     beside = Counter(node.cores[0] for node in pinned if node.realtime_priority)
     return replace(plan, nodes=tuple(_as_measured(node, plan, beside[node.cores[0]]) for node in pinned))

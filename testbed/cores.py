@@ -107,31 +107,36 @@ def group_folder(controller: str, name: str) -> Path:
 def make_realtime_group(name: str, budget_us: int, deadline_s: float = 1.0) -> Path:
     """Makes a group in the cpu controller's tree whose real-time threads may take so many microseconds a second of each core."""
     group = group_folder("cpu", name)
-    deadline = time.monotonic() + deadline_s
     try:
         group.mkdir()
         (group / "cpu.rt_period_us").write_text(str(REALTIME_PERIOD_US))
-        while not _grant(group, budget_us):
-            if time.monotonic() > deadline:
-                raise GroupFailed(
-                    f"control group {group}: the kernel does not grant cpu.rt_runtime_us = {budget_us}: "
-                    "another lab or program has taken it meanwhile; try again"
-                )
-            time.sleep(0.01)
+        if not _grant(group, budget_us * REALTIME_PERIOD_US // _SECOND_US, deadline_s):
+            raise GroupFailed(
+                f"control group {group}: the kernel does not grant cpu.rt_runtime_us = {budget_us}: "
+                "another lab or program has taken it meanwhile; try again"
+            )
     except OSError as error:
         raise GroupFailed(f"control group {group}: {error.strerror}") from error
     return group
 
 
-def _grant(group: Path, budget_us: int) -> bool:
-    """False when the budget is not there, perhaps only because another command tries just now whether it has any."""
-    try:
-        (group / "cpu.rt_runtime_us").write_text(str(budget_us * REALTIME_PERIOD_US // _SECOND_US))
-    except OSError as error:
-        if error.errno == errno.EINVAL:
+def _grant(group: Path, runtime_us: int, deadline_s: float = 1.0) -> bool:
+    """False when the kernel has no such budget left.
+
+    It is asked for a while: another command may just try whether it has any, and the kernel takes its time to give back what
+    a removed group had.
+    """
+    deadline = time.monotonic() + deadline_s
+    while True:
+        try:
+            (group / "cpu.rt_runtime_us").write_text(str(runtime_us))
+            return True
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+        if time.monotonic() > deadline:
             return False
-        raise
-    return True
+        time.sleep(0.01)
 
 
 def processes(group: str) -> set[int]:
@@ -204,8 +209,8 @@ def _try_fifo(budget_us: int | None) -> str | None:
         return "no control group hierarchy has the cpu controller; mount one (systemd does), or boot without cgroup_disable=cpu"
     try:
         with _throw_away_group(cpu) as group:
-            if budget_us is not None:
-                (group / "cpu.rt_runtime_us").write_text(str(min(1000, budget_us)))
+            if budget_us is not None and not _grant(group, min(1000, budget_us)):
+                return "the kernel grants a control group no real-time budget, though it says that there is some left"
             number = _fifo_in_child(group)
     except OSError as error:
         return f"no control group can be made in {cpu.folder} ({error.strerror}); labs need root"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Control groups in an ordinary folder that looks like the kernel's."""
+"""Control groups: in an ordinary folder that looks like the kernel's, and real-time budgets of the kernel itself."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,15 @@ def test_removing_a_group_removes_those_below_it_and_forgives_that_it_is_gone(
     cores.remove("lab")
     cores.remove("lab")
     assert [entry.name for entry in tmp_path.iterdir()] == ["other"]
+
+
+@pytest.mark.lab
+def test_a_budget_that_a_removed_group_had_can_be_had_at_once() -> None:
+    """The kernel takes some milliseconds to give it back: one lab after another must not lose SCHED_FIFO by that."""
+    budget = cores.realtime_budget_us()
+    if not budget:
+        pytest.skip("this kernel has no real-time budgets to share out, or none is left")
+    for _ in range(3):
+        cores.make_realtime_group(f"nbx-try-{os.getpid()}.realtime", budget)
+        cores.remove(f"nbx-try-{os.getpid()}.realtime")
+        assert cores.realtime_support().fifo
