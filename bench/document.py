@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of docs/performance.md: those of one bench.
+"""The tables of docs/performance.md: those of one bench, or of several, the first and what was measured again after it.
 
-python -m bench.document results/bench/….md     puts them there
+python -m bench.document results/bench/….md…     puts them there
 """
 
 from __future__ import annotations
@@ -24,4 +24,4 @@ def with_tables(document: str, tables: str) -> str:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(with_tables(DOCUMENT.read_text(), Path(sys.argv[1]).read_text()))
+    DOCUMENT.write_text(with_tables(DOCUMENT.read_text(), "\n\n".join(Path(file).read_text().strip() for file in sys.argv[1:])))
