@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bench.networks import DRAIN
+from bench.networks import DRAIN, SOURCE
 from bench.settings import Surroundings
 from testbed.cores import realtime_support
 from testbed.interruption import HeldBack
@@ -36,8 +36,8 @@ class StockSide:
 def planned(network: Mapping[str, Any], around: Surroundings, *, cores: Mapping[str, int]) -> Plan:
     """The plan of a topology (as data) with each node on the core given.
 
-    Frame records are off: they would fill the disk with what nobody reads. The sink goes before the generator: they share a core,
-    and a generator that has much to send never sleeps.
+    Frame records are off: they would fill the disk with what nobody reads. The generator runs without SCHED_FIFO: at high rates it
+    never sleeps, and would use up the real-time budget of its core, which what is measured and the sink need. The sink goes first.
     """
     file = around.folder / f"{network['name']}.yaml"
     file.write_text(json.dumps(network, indent=1) + "\n")  # JSON is YAML
@@ -95,7 +95,10 @@ def _as_measured(node: NodePlan, plan: Plan, beside: int) -> NodePlan:
     if "netbox.json" not in node.files:
         return node
     configuration = json.loads(node.files["netbox.json"]) | {"records": None}
-    if node.realtime_priority:
+    if node.name == SOURCE:
+        node = replace(node, realtime_priority=0)
+        configuration["realtime"] |= {"priority": 0, "spin_us": 0}
+    elif node.realtime_priority:
         node = replace(node, realtime_priority=node.realtime_priority + (node.name == DRAIN))
         configuration["realtime"]["priority"] = node.realtime_priority
         configuration["realtime"]["runtime_us"] = plan.realtime_budget_us // beside if plan.realtime_budget_us else None
