@@ -36,8 +36,8 @@ class StockSide:
 def planned(network: Mapping[str, Any], around: Surroundings, *, cores: Mapping[str, int]) -> Plan:
     """The plan of a topology (as data) with each node on the core given.
 
-    Frame records are off: they would fill the disk with what nobody reads. The generator runs without SCHED_FIFO: at high rates it
-    never sleeps, and would use up the real-time budget of its core, which what is measured and the sink need. The sink goes first.
+    Frame records are off: they would fill the disk with what nobody reads. The generator runs without SCHED_FIFO: at high rates
+    it never sleeps, and would use up the real-time budget of its core, which others on it need. The sink goes first.
     """
     file = around.folder / f"{network['name']}.yaml"
     file.write_text(json.dumps(network, indent=1) + "\n")  # JSON is YAML
