@@ -47,14 +47,16 @@ def _contestant(kind: str, length: int, around: Surroundings) -> Contestant:
 
 
 def _ours(length: int, around: Surroundings) -> Plan:
-    return planned(networks.chain(f"bench-c-{length}", length, "memory"), around, cores=_cores(length, around))
+    return planned(
+        networks.chain(f"bench-c-{length}", length, "memory"), around, cores=_cores(length, around), generator_is_a_tool=True
+    )
 
 
 def _stock(length: int, around: Surroundings) -> Plan:
     """Process n routes from network 10.0.n-1.0/24 to 10.0.n.0/24; each asks the next by ARP, the last knows the sink."""
     lab = f"bench-c-{length}-stock"
     network = networks.chain(lab, length, "veth", mac_address(lab, "link1", "left"))
-    plan = planned(network, around, cores=_cores(length, around))
+    plan = planned(network, around, cores=_cores(length, around), generator_is_a_tool=True)
     for number in range(1, length + 1):
         last = number == length
         plan = with_stock(

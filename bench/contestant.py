@@ -20,12 +20,8 @@ from testbed.plan import Plan
 _SMALL_STEP = 1.12
 #: How much more than the loss-free rate overload is.
 OVERLOAD = 2.0
-
-
 #: What else took the generator's core may be over when it tries again.
 _SHORT_ATTEMPTS = 2
-
-
 #: And whether it was its limit shows when it is sought again from there.
 _SEARCHES = 2
 

@@ -33,11 +33,14 @@ class StockSide:
     address: str
 
 
-def planned(network: Mapping[str, Any], around: Surroundings, *, cores: Mapping[str, int]) -> Plan:
+def planned(
+    network: Mapping[str, Any], around: Surroundings, *, cores: Mapping[str, int], generator_is_a_tool: bool = False
+) -> Plan:
     """The plan of a topology (as data) with each node on the core given.
 
-    Frame records are off: they would fill the disk with what nobody reads. The generator runs without SCHED_FIFO: at high rates
-    it never sleeps, and would use up the real-time budget of its core, which others on it need. The sink goes first.
+    Frame records are off: they would fill the disk with what nobody reads. A generator that is only a tool runs without
+    SCHED_FIFO: at high rates it never sleeps, and would use up the real-time budget of its core, which others on it need.
+    The sink goes first.
     """
     file = around.folder / f"{network['name']}.yaml"
     file.write_text(json.dumps(network, indent=1) + "\n")  # JSON is YAML
@@ -46,6 +49,8 @@ def planned(network: Mapping[str, Any], around: Surroundings, *, cores: Mapping[
         around.progress(f"{network['name']} runs without real-time priority: {support.reason}")
     plan = plan_file(file, realtime=support, cores=around.cores)
     pinned = [replace(node, cores=(cores[node.name],)) if node.name in cores else node for node in plan.nodes]
+    if generator_is_a_tool:
+        pinned = [replace(node, realtime_priority=0) if node.name == SOURCE else node for node in pinned]
     beside = Counter(node.cores[0] for node in pinned if node.realtime_priority)
     return replace(plan, nodes=tuple(_as_measured(node, plan, beside[node.cores[0]]) for node in pinned))
 
@@ -95,11 +100,10 @@ def _as_measured(node: NodePlan, plan: Plan, beside: int) -> NodePlan:
     if "netbox.json" not in node.files:
         return node
     configuration = json.loads(node.files["netbox.json"]) | {"records": None}
-    if node.name == SOURCE:
-        node = replace(node, realtime_priority=0)
-        configuration["realtime"] |= {"priority": 0, "spin_us": 0}
-    elif node.realtime_priority:
+    if node.realtime_priority:
         node = replace(node, realtime_priority=node.realtime_priority + (node.name == DRAIN))
-        configuration["realtime"]["priority"] = node.realtime_priority
         configuration["realtime"]["runtime_us"] = plan.realtime_budget_us // beside if plan.realtime_budget_us else None
+    else:
+        configuration["realtime"]["spin_us"] = 0
+    configuration["realtime"]["priority"] = node.realtime_priority
     return replace(node, files={**node.files, "netbox.json": json.dumps(configuration, indent=2, sort_keys=True) + "\n"})
