@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tables of docs/topology.md, made from the models that check a topology.
+"""The tables of docs/topology.md and of the technologies' READMEs, made from the models that check a topology.
 
 python -m testbed.reference     writes them anew
 """
@@ -17,16 +17,24 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from netboxes.technology import Technology, technologies
+from netboxes.mobility import stations
+from netboxes.technology import StationParameters, Technology, technologies
+from netboxes.timeline import OverTime
 from testbed import addresses, traffic_class
+from testbed.files import CHECKOUT
 from testbed.names import Name, check_name
 from testbed.quantities import Quantity
-from testbed.topology import CHECKOUT, Host, Netbox, Realtime, RealtimeOfNetbox, Router, Topology, Traffic, Wire
+from testbed.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Router, Topology, Traffic, Wire
 from testbed.traffic_class import Match
 from traffic.application import applications
 from traffic.dscp import parse_dscp
 
 DOCUMENT = CHECKOUT / "docs" / "topology.md"
+
+
+def readme(technology: str) -> Path:
+    return CHECKOUT / "netboxes" / technology / "README.md"
+
 
 _SECTIONS: dict[str, type[BaseModel]] = {
     "topology": Topology,
@@ -49,6 +57,8 @@ _BY_VALIDATOR: dict[object, str] = {
     addresses.parse_network: "network",
     addresses.parse_ipv4: "IPv4 address",
     addresses.parse_mac: "MAC address",
+    stations._with_height: "[x, y] or [x, y, z]",
+    stations._waypoints: "list, or a CSV file",
     traffic_class._dscps: "DSCP, or a list",
     traffic_class._protocol: "name or number",
     traffic_class._port_ranges: "port or range, or a list",
@@ -65,9 +75,15 @@ _BY_TYPE: dict[object, str] = {
 }
 
 
-def written(text: str) -> str:
-    """The document with each table between its markers made anew."""
-    tables = dict(_tables())
+def documents() -> list[Path]:
+    """All that have tables."""
+    return [DOCUMENT, *(readme(name) for name in technologies())]
+
+
+def written(document: Path) -> str:
+    """The document's text with each table between its markers made anew."""
+    text = document.read_text()
+    tables = dict(_tables()) if document == DOCUMENT else {"parameters": _technology(technologies()[document.parent.name])}
     return re.sub(
         r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)",
         lambda found: f"{found[1]}\n{tables[found[2]]}\n\n{found[3]}",
@@ -79,16 +95,23 @@ def written(text: str) -> str:
 def _tables() -> Iterator[tuple[str, str]]:
     for name, section in _SECTIONS.items():
         yield name, _table(section)
-    yield "technologies", "\n\n".join(_technology(name, model) for name, model in technologies().items())
+    rows = [f"| [`{name}`](../netboxes/{name}/README.md) | {_summary(model)} |" for name, model in technologies().items()]
+    yield "technologies", "\n".join(["| technology | what it is |", "|---|---|", *rows])
     yield "applications", "\n\n".join(_application(name, kind.OPTIONS) for name, kind in applications().items())
 
 
-def _technology(name: str, parameters: type[Technology]) -> str:
-    live = ", ".join(f"`{key}`" for key in sorted(parameters.LIVE)) or "nothing"
-    parts = [f"### `technology: {name}`", _summary(parameters), f"Can be changed while the lab runs: {live}.", _table(parameters)]
+def _technology(parameters: type[Technology]) -> str:
+    parts = [f"Can be changed while the lab runs: {_live(parameters)}.", _table(parameters)]
     for key, model in _models_below(parameters):
-        parts += [f"Each of `{key}`: {_summary(model)}", _table(model)]
+        parts.append(f"Each of `{key}`: {_summary(model)}")
+        if issubclass(model, StationParameters) and model.LIVE:
+            parts.append(f"Can be changed while the lab runs, as `station.parameter`: {_live(model)}.")
+        parts.append(_table(model))
     return "\n\n".join(parts)
+
+
+def _live(model: type[Technology] | type[StationParameters]) -> str:
+    return ", ".join(f"`{key}`" for key in sorted(model.LIVE)) or "nothing"
 
 
 def _application(name: str, options: type[BaseModel]) -> str:
@@ -96,10 +119,18 @@ def _application(name: str, options: type[BaseModel]) -> str:
 
 
 def _models_below(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """With those below them in turn."""
     for key, field in model.model_fields.items():
-        for argument in get_args(field.annotation):
-            if isinstance(argument, type) and issubclass(argument, BaseModel):
-                yield key, argument
+        for found in _models_in(field.annotation):
+            yield key, found
+            yield from _models_below(found)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)
 
 
 def _table(model: type[BaseModel]) -> str:
@@ -151,7 +182,7 @@ def _limits(annotation: Any, metadata: list[Any]) -> Iterator[Quantity]:
 def _kind(annotation: Any, metadata: list[Any]) -> str:
     """What may be written, in a few words."""
     for item in metadata:
-        if isinstance(item, Quantity):
+        if isinstance(item, Quantity | OverTime):
             return str(item)
         if (validator := getattr(item, "func", None)) in _BY_VALIDATOR:
             return _BY_VALIDATOR[validator]
@@ -178,4 +209,5 @@ def _bounds(metadata: list[Any]) -> str:
 
 
 if __name__ == "__main__":
-    DOCUMENT.write_text(written(DOCUMENT.read_text()))
+    for document in documents():
+        document.write_text(written(document))

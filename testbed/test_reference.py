@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""docs/topology.md says what the models say, and its examples are good ones."""
+"""The documents say what the models say, and the examples of docs/topology.md are good ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from testbed.plan import RealtimeSupport
-from testbed.reference import DOCUMENT, written
+from testbed.reference import DOCUMENT, documents, written
 from testbed.resolve import resolve
 from testbed.topology import Host, Wire
 from testbed.topology_file import load
@@ -19,9 +19,11 @@ from testbed.yaml_source import read
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)
 
 
-def test_the_tables_are_those_of_the_models() -> None:
-    text = DOCUMENT.read_text()
-    assert written(text) == text, "a model has changed: write the tables anew with .venv/bin/python -m testbed.reference"
+@pytest.mark.parametrize("document", documents(), ids=lambda document: str(document.parent.name))
+def test_the_tables_are_those_of_the_models(document: Path) -> None:
+    text = document.read_text()
+    assert "<!-- table: " in text
+    assert written(document) == text, "a model has changed: write the tables anew with .venv/bin/python -m testbed.reference"
 
 
 @pytest.mark.parametrize("example", [text for text in EXAMPLES if text.startswith("name:")])
