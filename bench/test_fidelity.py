@@ -43,7 +43,7 @@ def runs(real_us: list[float | None], virtual_us: list[float | None], sender: in
         return records
 
     both_ways = [np.concatenate([found(side), _other_way(sender)]) for side in (real_us, virtual_us)]
-    return RealRun({"stations": STATIONS}, both_ways[0], {}), Emulation({}, both_ways[1], {})
+    return RealRun({"stations": STATIONS}, both_ways[0], {}), Emulation({}, both_ways[1], {}, [])
 
 
 def _other_way(sender: int) -> np.ndarray:

@@ -25,6 +25,9 @@ class StationParameters(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    #: What of it can be changed while the lab runs, as "station.parameter".
+    LIVE: ClassVar[frozenset[str]] = frozenset()
+
 
 class Technology(BaseModel):
     """The parameters of one segment, as written below a netbox in YAML. Each technology defines one subclass named `Parameters`.

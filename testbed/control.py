@@ -72,6 +72,13 @@ class Control:
         """Changes a live parameter; `value` in its base unit. Raises ParameterRefused with what the netbox permits."""
         return self._request("set", {"parameter": parameter, "value": value})
 
+    def begin(self, interval_s: float | None) -> float:
+        """The network's time begins now: paths, profiles and traces start from their time 0, statistics anew.
+
+        With an interval the netbox's journal samples its statistics. Returns its simulated time, in seconds.
+        """
+        return float(self._request("begin", {"interval_s": interval_s})["simulated_s"])
+
     def reset(self) -> None:
         """Starts the statistics of lateness, and those that the segment counts, anew."""
         self._request("reset", {})

@@ -59,6 +59,7 @@ class Lab:
                 with held.allowed():
                     progress("waiting for the segments")
                     lab.wait_ready()
+                    lab.begin()
             except BaseException:
                 lab.down()
                 raise
@@ -78,6 +79,13 @@ class Lab:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.down()
+
+    def begin(self) -> None:
+        """The network's time begins now: stations set out on their paths, profiles and traces start."""
+        for node in self.plan.nodes:
+            if node.kind == "netbox":
+                with self.control(node.name) as control:
+                    control.begin(None)
 
     def down(self) -> None:
         removal.take_down(self.name)

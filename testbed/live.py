@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from netboxes.technology import Technology, technologies
+from netboxes.technology import StationParameters, Technology, technologies
 from testbed.errors import NetBoxITError
 from testbed.lab import Lab
 from testbed.quantities import Quantity
@@ -24,7 +24,8 @@ class BadChange(NetBoxITError):
 
 
 def change_parameter(lab: Lab, netbox: str, change: str) -> dict[str, Any]:
-    """Applies "parameter=value", and returns the netbox's answer, in base units, with `written`, the value for people.
+    """Applies "parameter=value" or "station.parameter=value", and returns the netbox's answer,
+    in base units, with `written`, the value for people.
 
     Raises BadChange before anything was sent.
     """
@@ -38,24 +39,25 @@ def change_parameter(lab: Lab, netbox: str, change: str) -> dict[str, Any]:
 
 def written(technology: type[Technology], parameter: str, value: object) -> str:
     """A value as a person would write it in YAML."""
-    for limits in technology.model_fields[parameter].metadata:
+    for limits in _model(technology, parameter).model_fields[parameter.rpartition(".")[2]].metadata:
         if isinstance(limits, Quantity) and isinstance(value, int | float):
             return limits.dimension.write(value)
     return str(value)
 
 
 def parse(technology: type[Technology], change: str) -> tuple[str, object]:
-    """The parameter's name and its value in the base unit, checked by the technology's own model."""
+    """The parameter's name and its value in the base unit, checked by the model of the technology, or of its stations."""
     parameter, separator, text = change.partition("=")
     parameter = parameter.strip()
     if not separator:
         raise BadChange(f"{change!r}: write PARAMETER=VALUE, say 'distance=2 km'")
-    if parameter not in technology.LIVE:
-        near = difflib.get_close_matches(parameter, technology.LIVE, n=1)
-        names = ", ".join(sorted(technology.LIVE)) or "none"
-        hint = f"did you mean {near[0]}?" if near else f"those that can are: {names}"
+    model, own = _model(technology, parameter), parameter.rpartition(".")[2]
+    if own not in model.LIVE:
+        near = difflib.get_close_matches(own, model.LIVE, n=1)
+        names = ", ".join(sorted(model.LIVE)) or "none"
+        hint = f"did you mean {parameter.removesuffix(own)}{near[0]}?" if near else f"those that can are: {names}"
         raise BadChange(f"{parameter} is not a parameter that can change while the netbox runs; {hint}")
-    field = technology.model_fields[parameter]
+    field = model.model_fields[own]
     annotated: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     adapter: TypeAdapter[Any] = TypeAdapter(annotated)
     try:
@@ -65,6 +67,14 @@ def parse(technology: type[Technology], change: str) -> tuple[str, object]:
     except ValidationError as error:
         raise BadChange(f"{parameter}: {'; '.join(_cause(one) for one in error.errors())}") from error
     return parameter, adapter.dump_python(value, mode="json")
+
+
+def _model(technology: type[Technology], parameter: str) -> type[Technology] | type[StationParameters]:
+    """Whose parameter it is: "station.parameter" is one of a station; which stations there are, the netbox says."""
+    if "." not in parameter:
+        return technology
+    station: type[StationParameters] = get_args(technology.model_fields["stations"].annotation)[1]
+    return station
 
 
 def _cause(error: Any) -> str:

@@ -57,5 +57,6 @@ def netbox_json(
         "control": str(NODE_FOLDER / "control.sock"),
         "records": str(NODE_FOLDER / "frames.bin"),
         "statistics": str(NODE_FOLDER / "statistics.json"),
+        "journal": str(NODE_FOLDER / "journal.jsonl"),
     }
     return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

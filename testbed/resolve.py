@@ -11,12 +11,13 @@ from testbed import routers
 from testbed.core_plan import CorePlan, plan_cores
 from testbed.cores import available_cores
 from testbed.errors import NetBoxITError
+from testbed.files import CHECKOUT
 from testbed.input_errors import listed
 from testbed.names import container_name, lab_name, mac_address
 from testbed.netbox_configuration import NODE_FOLDER, netbox_json
 from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, WireEnd, WirePlan
 from testbed.rootfs import WIRES_FOLDER
-from testbed.topology import CHECKOUT, Host, Netbox, Router, Topology, WireKind
+from testbed.topology import Host, Netbox, Router, Topology, WireKind
 from testbed.traffic_plan import plan_traffic
 from testbed.wiring import End, Wiring
 

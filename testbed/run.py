@@ -37,6 +37,8 @@ RESULTS = Path(__file__).resolve().parent.parent / "results"
 _READY_DEADLINE_S = 30.0
 #: How often the nodes are looked at while traffic runs.
 _WATCH_S = 0.25
+#: How often a netbox's journal has its statistics.
+_SAMPLE_S = 1.0
 #: What is still on its way when the traffic ends: two geostationary hops are 0.5 s.
 _DRAIN_S = 1.5
 
@@ -130,10 +132,9 @@ def _traffic(lab: Lab, folder: Path, least_s: float, progress: Progress) -> None
 
 
 def _begin(lab: Lab, netbox: str) -> float:
-    """Starts a netbox's statistics anew; returns its simulated time."""
+    """Starts the network's time at a netbox, and its statistics anew; returns its simulated time."""
     with lab.control(netbox) as control:
-        control.reset()
-        return float(control.status()["simulated_s"])
+        return control.begin(_SAMPLE_S)
 
 
 def _wait(lab: Lab, entries: Sequence[Application], until: float, progress: Progress) -> None:

@@ -5,9 +5,10 @@ from typing import Annotated, ClassVar
 
 import pytest
 
+from netboxes.mobility.stations import MobileStation
 from netboxes.technology import Technology
 from testbed.live import BadChange, parse, written
-from testbed.quantities import LENGTH, Quantity
+from testbed.quantities import LENGTH, SPEED, Quantity
 
 
 class Radio(Technology):
@@ -17,6 +18,17 @@ class Radio(Technology):
     outage: bool = False
     mode: str = "plain"
     stations: int = 2
+
+
+class Car(MobileStation):
+    LIVE: ClassVar[frozenset[str]] = MobileStation.LIVE | {"speed"}
+
+    speed: Annotated[float, Quantity(SPEED, 0.0, 100.0)] = 0.0
+    role: str = "subscriber"
+
+
+class Cell(Technology):
+    stations: dict[str, Car]
 
 
 @pytest.mark.parametrize(
@@ -54,3 +66,17 @@ def test_a_wrong_change_is_refused_with_what_to_write_instead(change: str, told:
 )
 def test_what_the_netbox_took_is_written_with_its_unit(parameter: str, value: object, text: str) -> None:
     assert written(Radio, parameter, value) == text
+
+
+def test_a_change_of_one_station_is_named_with_it() -> None:
+    assert parse(Cell, "car.position=[10 m, 2 km]") == ("car.position", [10.0, 2000.0, 0.0])
+    assert written(Cell, "car.speed", 30.0) == "30 m/s"
+
+
+def test_what_a_station_cannot_change_is_refused_with_what_it_can() -> None:
+    with pytest.raises(BadChange, match=r"car.role is not a parameter.*position, speed"):
+        parse(Cell, "car.role=base")
+    with pytest.raises(BadChange, match=r"did you mean car\.speed"):
+        parse(Cell, "car.sped=1 m/s")
+    with pytest.raises(BadChange, match="x and y"):
+        parse(Cell, "car.position=[10 m]")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadTopology
+from testbed.files import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.planning import plan_file
-from testbed.topology import CHECKOUT
 
 GRANTED = RealtimeSupport(True, 950_000, "SCHED_FIFO works")
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from testbed.files import CHECKOUT
 from testbed.names import BadLabName
 from testbed.plan import Plan, RealtimeSupport
 from testbed.resolve import resolve
-from testbed.topology import CHECKOUT
 from testbed.topology_file import load
 from testbed.traffic_plan import BadDuration
 

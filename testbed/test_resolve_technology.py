@@ -11,9 +11,9 @@ import pytest
 
 import testbed.topology
 from netboxes.technology import StationParameters, Technology
+from testbed.files import CHECKOUT
 from testbed.quantities import LENGTH, Quantity
 from testbed.test_resolve import plan_of
-from testbed.topology import CHECKOUT
 
 
 class PigeonStation(StationParameters):

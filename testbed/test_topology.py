@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadInput, BadTopology
-from testbed.topology import CHECKOUT, Topology
+from testbed.files import CHECKOUT
+from testbed.topology import Topology
 from testbed.topology_file import load
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from testbed.errors import BadTopology
+from testbed.files import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.resolve import resolve
-from testbed.topology import CHECKOUT
 from testbed.topology_file import load
 
 LINES = (CHECKOUT / "topologies" / "emergency.yaml").read_text().splitlines()

@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from netboxes.technology import technologies
-from testbed.topology import CHECKOUT
+from testbed.files import CHECKOUT
 from testbed.topology_schema import schema
 from testbed.yaml_source import read
 from traffic.application import applications

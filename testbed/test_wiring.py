@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.topology import CHECKOUT, Host
+from testbed.files import CHECKOUT
+from testbed.topology import Host
 from testbed.topology_file import load
 from testbed.wiring import End, Wiring, addresses_between, find_end
 

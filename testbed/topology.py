@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -28,14 +27,12 @@ from pydantic_core import CoreSchema
 
 from netboxes.technology import Technology, technologies
 from testbed.addresses import Addresses, Gateways
+from testbed.files import find_file
 from testbed.input_errors import AtPlaces, InPart, nearest
 from testbed.names import Name
 from testbed.quantities import TIME, Quantity
 from testbed.traffic_class import Match
 from traffic.application import ApplicationOptions, applications
-
-#: Relative paths of a topology file are looked for beside it, then here.
-CHECKOUT = Path(__file__).resolve().parent.parent
 
 #: The interface of a host that has one.
 ONLY_INTERFACE = "eth0"
@@ -136,7 +133,7 @@ class Netbox(Section):
             return Technology()  # that is reported already, and there is nothing to check against
         technology = technologies()[info.data["technology"]]
         try:
-            read = technology.model_validate(parameters)
+            read = technology.model_validate(parameters, context=info.context)
         except ValidationError as error:
             raise InPart(technology, error, cls.OWN_KEYS, () if "stations" in info.data else ("stations",)) from None
         if "classes" in info.data:
@@ -168,16 +165,7 @@ class Router(Section):
     def _find(cls, text: Any, info: ValidationInfo) -> Path:
         if not isinstance(text, str) or not text or "\0" in text:
             raise ValueError("a configuration is a file; write its path, like click/meoc.click")
-        homes = ((info.context or {}).get("folder", CHECKOUT), CHECKOUT)
-        found = [(home / text).resolve() for home in homes]
-        inside = [path for path, home in zip(found, homes, strict=True) if path.is_relative_to(home)]
-        if not inside:
-            raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
-        for path in inside:
-            with suppress(OSError):  # a name too long for the file system, a folder that may not be entered
-                if path.is_file():
-                    return path
-        raise ValueError(f"there is no file {text}; looked in {' and '.join(str(home) for home in dict.fromkeys(homes))}")
+        return find_file(text, info.context)
 
 
 class Traffic(Section):

@@ -16,7 +16,6 @@ namespace netboxit
 namespace
 {
 
-constexpr double LONGEST_S = 1e9;
 
 std::int64_t Nanoseconds(double amount, double unit)
 {
@@ -204,6 +203,11 @@ Configuration ReadConfiguration(const std::string& path)
     result.control = root.TextOr("control", "");
     result.records = root.TextOr("records", "");
     result.statistics = root.TextOr("statistics", "");
+    result.journal = root.TextOr("journal", "");
+    if (!root.At("interval_s").is_null())
+    {
+        result.interval = Nanoseconds(root.NumberOr("interval_s", 1, SHORTEST_INTERVAL_S, LONGEST_S), 1e9);
+    }
     for (const auto& change : root.List("events"))
     {
         result.changes.push_back(ReadChange(change, "events[" + std::to_string(result.changes.size()) + "]"));

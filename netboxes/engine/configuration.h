@@ -16,6 +16,10 @@ struct BadConfiguration : std::runtime_error
     using std::runtime_error::runtime_error;
 };
 
+/// Limits of times in the configuration and in control methods.
+inline constexpr double LONGEST_S = 1e9;
+inline constexpr double SHORTEST_INTERVAL_S = 0.01;
+
 enum class ClockKind
 {
     Real,
@@ -88,6 +92,8 @@ struct Configuration
     std::string control;    ///< path, empty: none
     std::string records;    ///< path, empty: none
     std::string statistics; ///< path, empty: none
+    std::string journal;    ///< path, empty: none
+    std::optional<std::int64_t> interval; ///< virtual time: between samples of the statistics in the journal, ns; nothing: none
     std::vector<ScheduledChange> changes;
 };
 

@@ -2,6 +2,7 @@
 #include "control_methods.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace netboxit
 {
@@ -42,6 +43,10 @@ Json ControlMethods::Call(const std::string& method, const Json& params)
         m_netbox.TheSegment().Reset();
         return Json::object();
     }
+    if (method == "begin")
+    {
+        return Begin(params);
+    }
     if (method == "capture")
     {
         return Capture(params);
@@ -52,7 +57,7 @@ Json ControlMethods::Call(const std::string& method, const Json& params)
     }
     throw json_rpc::Refusal{json_rpc::Code::MethodNotFound,
                             "no method \"" + method +
-                                "\": there are status, statistics, set, reset, capture and capture_stop"};
+                                "\": there are status, statistics, set, begin, reset, capture and capture_stop"};
 }
 
 Json ControlMethods::Statistics()
@@ -90,13 +95,29 @@ Json ControlMethods::Set(const Json& params)
     }
     try
     {
-        m_netbox.TheSegment().Set(parameter->get<std::string>(), *value);
+        m_netbox.Set(*parameter, *value);
     }
     catch (const std::invalid_argument& error)
     {
         throw json_rpc::Refusal{json_rpc::Code::InvalidParams, error.what()};
     }
     return {{"parameter", *parameter}, {"value", *value}};
+}
+
+Json ControlMethods::Begin(const Json& params)
+{
+    const auto interval = params.value("interval_s", Json());
+    if (!interval.is_null() && (!interval.is_number() || interval < SHORTEST_INTERVAL_S || interval > LONGEST_S))
+    {
+        throw json_rpc::Refusal{json_rpc::Code::InvalidParams,
+                                "begin takes interval_s, a number of seconds from " + Json(SHORTEST_INTERVAL_S).dump() +
+                                    " to " + Json(LONGEST_S).dump() + ", or null"};
+    }
+    m_netbox.TheLateness().Reset();
+    m_netbox.TheSegment().Reset();
+    m_netbox.Begin(interval.is_null() ? std::nullopt
+                                      : std::optional(std::llround(interval.get<double>() * 1e9)));
+    return {{"simulated_s", static_cast<double>(m_events.NowNs()) / 1e9}};
 }
 
 Json ControlMethods::Capture(const Json& params)

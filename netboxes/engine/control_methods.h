@@ -25,6 +25,7 @@ class ControlMethods
   private:
     Json Status();
     Json Set(const Json& params);
+    Json Begin(const Json& params);
     Json Capture(const Json& params);
     Json StopCapture(const Json& params);
     StationId PortOf(const Json& params) const;

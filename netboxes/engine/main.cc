@@ -33,16 +33,16 @@ void WriteStatistics(const std::string& path, const Json& statistics)
     }
 }
 
-void ScheduleChanges(const Configuration& configuration, Segment& segment)
+void ScheduleChanges(const Configuration& configuration, Netbox& netbox)
 {
     for (const auto& change : configuration.changes)
     {
         ns3::Simulator::Schedule(ns3::NanoSeconds(change.at),
-                                 [&change, &segment]
+                                 [&change, &netbox]
                                  {
                                      try
                                      {
-                                         segment.Set(change.parameter, change.value);
+                                         netbox.Set(change.parameter, change.value);
                                      }
                                      catch (const std::invalid_argument& error)
                                      {
@@ -56,6 +56,7 @@ void ScheduleChanges(const Configuration& configuration, Segment& segment)
 void Conclude(const Configuration& configuration, Netbox& netbox, const Json& statistics)
 {
     netbox.Records().WriteAll();
+    netbox.TheJournal().Write();
     WriteStatistics(configuration.statistics, statistics);
 }
 
@@ -80,7 +81,9 @@ int RunVirtual(const Configuration& configuration, EventQueue& events)
     const auto netbox = FromConfiguration(
         [&]
         { return std::make_unique<Netbox>(configuration, OpenPorts(configuration, end), events, clock); });
-    ScheduleChanges(configuration, netbox->TheSegment());
+    ns3::Simulator::Schedule(ns3::NanoSeconds(configuration.start),
+                             [&] { netbox->Begin(configuration.interval); });
+    ScheduleChanges(configuration, *netbox);
     const auto loop = FromConfiguration(
         [&] { return std::make_unique<VirtualLoop>(configuration, *netbox, events, clock, end); });
     const auto status = loop->Run();
@@ -95,7 +98,7 @@ int RunReal(const Configuration& configuration, EventQueue& events)
     const auto netbox = FromConfiguration(
         [&]
         { return std::make_unique<Netbox>(configuration, OpenPorts(configuration, end), events, clock); });
-    ScheduleChanges(configuration, netbox->TheSegment());
+    ScheduleChanges(configuration, *netbox);
     const auto loop = FromConfiguration(
         [&] { return std::make_unique<RealLoop>(configuration, *netbox, events, clock, end); });
     const auto status = loop->Run();

@@ -29,8 +29,9 @@ Netbox::Netbox(const Configuration& configuration,
                const Clock& clock)
     : m_ports(std::move(ports)), m_events(events), m_clock(clock), m_classifier(configuration.classifier),
       m_captures(m_ports.size()), m_copies(configuration, m_ports, events, clock, m_captures),
+      m_journal(configuration, events, clock),
       m_segment(
-          MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_copies, *this}))
+          MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_copies, *this, m_journal}))
 {
 }
 
@@ -99,6 +100,18 @@ void Netbox::Await(Slot& slot, Destination to) const
             slot.Await(station);
         }
     }
+}
+
+void Netbox::Begin(std::optional<std::int64_t> interval)
+{
+    m_segment->Begin();
+    m_journal.Begin(*m_segment, interval);
+}
+
+void Netbox::Set(const std::string& parameter, const Json& value)
+{
+    m_segment->Set(parameter, value);
+    m_journal.Announce("set", std::nullopt, {{"parameter", parameter}, {"value", value}});
 }
 
 bool Netbox::Emit(StationId station, Bytes frame)
@@ -183,6 +196,8 @@ Json Netbox::Statistics()
             {"lateness_us", lateness.Read()},
             {"missed", lateness.Missed()},
             {"misses", lateness.ReadMisses()},
+            {"events", m_journal.Latest()},
+            {"journal", {{"dropped", m_journal.Dropped()}}},
             {"records", {{"written", records.Written()}, {"dropped", records.Dropped()}}}};
 }
 

@@ -3,6 +3,7 @@
 
 #include "bridge.h"
 #include "copies.h"
+#include "journal.h"
 
 namespace netboxit
 {
@@ -80,6 +81,17 @@ class Netbox : public Frames
         return m_copies.Records();
     }
 
+    Journal& TheJournal()
+    {
+        return m_journal;
+    }
+
+    /// The network's time begins now, for the segment and for the journal, which samples the statistics at each `interval` (ns).
+    void Begin(std::optional<std::int64_t> interval);
+
+    /// Changes a live parameter, and has it in the journal; throws as Segment::Set does.
+    void Set(const std::string& parameter, const Json& value);
+
     PortCaptures& Captures()
     {
         return m_captures;
@@ -109,6 +121,7 @@ class Netbox : public Frames
     Bridge m_bridge;
     PortCaptures m_captures;
     Copies m_copies;
+    Journal m_journal;
     std::uint64_t m_filtered{0};    ///< frames whose destination is behind the station they came from
     std::uint64_t m_linkControl{0}; ///< PAUSE and the like
     std::unique_ptr<Segment> m_segment;

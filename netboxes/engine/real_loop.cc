@@ -44,7 +44,8 @@ RealLoop::RealLoop(
     const Configuration& configuration, Netbox& netbox, EventQueue& events, RealClock& clock, EndSignal& end)
     : m_realtime(configuration.realtime), m_netbox(netbox), m_events(events), m_clock(clock), m_end(end),
       m_thread(configuration.realtime), m_methods(configuration, netbox, events, m_thread),
-      m_waiting(netbox.Ports(), m_control, end, clock, m_thread), m_lead(netbox.TheSegment().Lead()), m_landing(BATCH)
+      m_waiting(netbox.Ports(), m_control, end, clock, m_thread), m_lead(netbox.TheSegment().Lead()), m_landing(BATCH),
+      m_arrivals(netbox.Ports().size() * BATCH)
 {
     if (!configuration.control.empty())
     {
@@ -55,7 +56,6 @@ RealLoop::RealLoop(
     {
         landing.slot = m_netbox.TakeSlot();
     }
-    m_arrivals.reserve(m_netbox.Ports().size() * BATCH);
 }
 
 int RealLoop::Run()
@@ -80,6 +80,10 @@ int RealLoop::RunToEnd()
         {
             m_netbox.Records().WritePiece();
         }
+        if (auto& journal = m_netbox.TheJournal(); journal.IsPressing())
+        {
+            journal.Write();
+        }
         const bool received = Receive();
         const auto now = m_clock.Now();
         if (!received && NextTurn(now) > now && Wait(now))
@@ -93,8 +97,7 @@ int RealLoop::RunToEnd()
 
 std::int64_t RealLoop::Next() const
 {
-    const auto due = m_events.NextDue().value_or(NEVER);
-    return m_nextArrival < m_arrivals.size() ? std::min(due, m_arrivals[m_nextArrival].time) : due;
+    return std::min(m_events.NextDue().value_or(NEVER), m_arrivals.Next());
 }
 
 std::int64_t RealLoop::Lead(std::int64_t now) const
@@ -115,8 +118,8 @@ void RealLoop::RunDue()
     for (auto now = began; now - began < LONGEST_TURN;)
     {
         const auto due = m_events.NextDue().value_or(NEVER);
-        const bool arrives = m_nextArrival < m_arrivals.size() && m_arrivals[m_nextArrival].time < due;
-        if ((arrives ? m_arrivals[m_nextArrival].time : due) - Lead(now) > now)
+        const bool arrives = m_arrivals.Next() < due;
+        if (std::min(m_arrivals.Next(), due) - Lead(now) > now)
         {
             break;
         }
@@ -139,7 +142,7 @@ void RealLoop::RunDue()
             m_netbox.HandOver();
             handedOver = now;
         }
-        if (now - shared > LONGEST_EVENT && m_arrivals.size() <= 1)
+        if (now - shared > LONGEST_EVENT && m_arrivals.IsSingle())
         {
             // A single frame's events: netboxes of the same core, which may have less to do, need not wait for all of them.
             m_thread.LetOthersRun();
@@ -151,20 +154,15 @@ void RealLoop::RunDue()
 
 void RealLoop::Enter()
 {
-    const auto& arrival = m_arrivals[m_nextArrival++];
+    const auto arrival = m_arrivals.Take();
     m_events.AdvanceTo(arrival.time);
     m_netbox.Enter(arrival.station, arrival.reception, arrival.time - arrival.arrived);
-    if (m_nextArrival == m_arrivals.size())
-    {
-        m_arrivals.clear();
-        m_nextArrival = 0;
-    }
 }
 
 bool RealLoop::Receive()
 {
     // Frames that have arrived already go first. After them all ports have their turn: none can keep others waiting.
-    const bool open = m_arrivals.empty();
+    const bool open = m_arrivals.IsEmpty();
     bool received = m_clock.Now() - m_waiting.LastPoll() > BETWEEN_POLLS && Poll();
     if (received)
     {
@@ -179,7 +177,7 @@ bool RealLoop::Receive()
             received = true;
         }
     }
-    SortArrivals();
+    m_arrivals.Sort();
     return received;
 }
 
@@ -189,16 +187,21 @@ bool RealLoop::Wait(std::int64_t now)
     const auto turn = NextTurn(now);
     const auto longest = now + (records.HasWork() ? LONGEST_SLEEP_WITH_RECORDS : LONGEST_SLEEP);
     const auto next = std::min(turn, longest);
-    if (records.HasPiece() && next - now > IDLE)
+    auto& journal = m_netbox.TheJournal();
+    if ((records.HasPiece() || journal.HasWork()) && next - now > IDLE)
     {
         if (Poll())
         {
             return true;
         }
-        records.WritePiece();
+        journal.Write();
+        if (records.HasPiece())
+        {
+            records.WritePiece();
+        }
         return false;
     }
-    if (m_waiting.Until(next, now, turn <= longest, m_arrivals.empty()))
+    if (m_waiting.Until(next, now, turn <= longest, m_arrivals.IsEmpty()))
     {
         return true;
     }
@@ -212,7 +215,7 @@ bool RealLoop::Wait(std::int64_t now)
 bool RealLoop::Poll()
 {
     // Frames that have arrived already go first.
-    return m_waiting.Poll(m_arrivals.empty());
+    return m_waiting.Poll(m_arrivals.IsEmpty());
 }
 
 void RealLoop::Serve()
@@ -227,7 +230,7 @@ void RealLoop::Serve()
             Receive(station);
         }
     }
-    SortArrivals();
+    m_arrivals.Sort();
     if (m_control)
     {
         m_control->Serve(m_waiting.Control());
@@ -247,11 +250,7 @@ void RealLoop::Receive(StationId station)
             m_netbox.DropForOverload(station);
             continue;
         }
-        m_arrivals.push_back({.time = std::max(time, m_events.NowNs()),
-                              .arrived = time,
-                              .number = m_arrivals.size(),
-                              .station = station,
-                              .reception = landing});
+        m_arrivals.Add(std::max(time, m_events.NowNs()), time, station, landing);
         landing.slot = another;
     }
 }
@@ -271,16 +270,6 @@ std::int64_t RealLoop::TimeOf(Reception& reception, std::int64_t now)
         reception.stamp = m_clock.StampOf(now);
     }
     return time;
-}
-
-void RealLoop::SortArrivals()
-{
-    // Most often one port has given frames, in order.
-    constexpr auto KEY = [](const Arrival& arrival) { return std::pair(arrival.time, arrival.number); };
-    if (!std::ranges::is_sorted(m_arrivals, {}, KEY))
-    {
-        std::ranges::sort(m_arrivals, {}, KEY);
-    }
 }
 
 void RealLoop::Housekeep(std::int64_t now)

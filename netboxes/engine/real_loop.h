@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "arrivals.h"
 #include "control_methods.h"
 #include "waiting.h"
 
@@ -28,16 +29,6 @@ class RealLoop : public Loop
     }
 
   private:
-    /// A frame that waits for the simulation to reach the time of its arrival.
-    struct Arrival
-    {
-        std::int64_t time; ///< when it enters: not before what the simulation had reached when it was read
-        std::int64_t arrived;
-        std::size_t number; ///< keeps those of the same time in order
-        StationId station;
-        Reception reception;
-    };
-
     /// The exit status.
     int RunToEnd();
     /// Runs events and lets frames enter in the order of their times, up to now, but not for long without
@@ -64,7 +55,6 @@ class RealLoop : public Loop
     void Receive(StationId station);
     /// When the frame arrived; its stamp is set right where there is none.
     std::int64_t TimeOf(Reception& reception, std::int64_t now);
-    void SortArrivals();
     void Housekeep(std::int64_t now);
 
     Json Call(const std::string& method, const Json& params);
@@ -82,8 +72,7 @@ class RealLoop : public Loop
     const std::int64_t m_lead; ///< of the segment, ns
 
     std::vector<Reception> m_landing; ///< slots that frames are received into
-    std::vector<Arrival> m_arrivals;  ///< in order of time; those before m_nextArrival have entered
-    std::size_t m_nextArrival{0};
+    Arrivals m_arrivals;
     std::int64_t m_lastAccount{0};
     std::int64_t m_lastHousekeeping{0};
 };

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -52,6 +53,18 @@ class Frames
     virtual std::int64_t StampOf(std::int64_t time) const = 0;
 };
 
+/// What happens to stations in the course of a run, for its journal (docs/architecture.md, "Journal").
+class Announcements
+{
+  public:
+    virtual ~Announcements() = default;
+    /// Something happened now that whoever watches the network should know: `event` is a word of the journal's
+    /// vocabulary ("link_down", "link_up", "handover", …), `details` an object of what else there is to tell, in base units.
+    virtual void Announce(std::string_view event,
+                          std::optional<StationId> station,
+                          const Json& details = Json::object()) = 0;
+};
+
 /// A live parameter has no such name. The message lists those that exist.
 struct UnknownParameter : std::invalid_argument
 {
@@ -72,6 +85,7 @@ struct SegmentSetup
     Json parameters;                   ///< the technology's parameters: names as in YAML, values in base units (m, s, Hz, bit/s, B, dB, dBm)
     Fates& fates;                      ///< outlives the segment
     Frames& frames;                    ///< outlives the segment
+    Announcements& announcements;      ///< outlives the segment
 };
 
 /// One emulated network segment: the whole contract that a technology fulfils. All calls happen in the simulator's one thread, at Simulator::Now().
@@ -81,10 +95,14 @@ class Segment
     virtual ~Segment() = default;
     /// Hands a frame to station `from`, whose port received it now.
     virtual void Transmit(StationId from, Destination to, const Frame& frame) = 0;
-    /// Changes a live parameter (name and base unit as in YAML); throws UnknownParameter or OutOfRange and then changes nothing.
+    /// Changes a live parameter (name and base unit as in YAML; that of one station is "station.parameter", see
+    /// station_parameter.h); throws UnknownParameter or OutOfRange and then changes nothing.
     virtual void Set(std::string_view parameter, const Json& value) = 0;
     /// Statistics now: an object with "stations": {name: {counter: number}} and whatever the technology adds.
     virtual Json Read() const = 0;
+    /// The network's time begins now: whatever follows a time of its own (paths, profiles, traces, series) starts from its time 0.
+    /// Until then it stays as it is at time 0. May come again, and then starts anew.
+    virtual void Begin() {}
     /// Starts the segment's statistics anew, where it has any that grow with time.
     virtual void Reset() {}
     /// True when the segment is an end of the network: each frame that arrives is offered to it as it is, for everyone, without a

@@ -251,9 +251,22 @@ def test_the_run_ends_1_s_after_the_last_frame_has_left_or_after_its_duration() 
     frames = {"a": [(0.0, udp(1, 2)), (3.0, udp(1, 2))]}
     ticking = {"tick": 0.1}
     until_done = wire(frames, ["a", "b"], parameters=ticking)
-    assert until_done.statistics["lateness_us"]["event"]["count"] == pytest.approx(42, abs=2)
+    # 41 ticks, the beginning, and what the two frames take.
+    assert until_done.statistics["lateness_us"]["event"]["count"] == pytest.approx(44, abs=2)
     cut = wire(frames, ["a", "b"], parameters=ticking, duration_s=2.0)
     assert len(cut.received["b"]) == 1
+
+
+def test_the_journal_has_what_happened_and_the_statistics_at_each_interval() -> None:
+    frames = {"a": [(1.0, udp(1, 2)), (3.0, udp(1, 2))]}
+    ran = wire(frames, ["a", "b"], events=[(2.5, "delay", 0.1)], interval_s=0.5, duration_s=3.2)
+    began, *lines = ran.journal
+    assert list(began) == ["began_ns"]
+    # Its time 0 is when the first frame enters, at 1 s.
+    assert [line["at_s"] for line in lines if "statistics" in line] == [0.0, 0.5, 1.0, 1.5, 2.0]
+    assert ran.events("set") == [{"at_s": 1.5, "event": "set", "parameter": "delay", "value": 0.1}]
+    assert ran.statistics["events"] == ran.events("set")
+    assert ran.statistics["journal"] == {"dropped": 0}
 
 
 def capture_run(folder: Path) -> list[bytes]:

@@ -39,6 +39,12 @@ class Emulation:
     records: NDArray[np.void]
     #: What the control method `statistics` would have answered at the end.
     statistics: dict[str, Any]
+    #: The lines of its journal (docs/architecture.md, "Journal"); its time 0 is when the first frame enters.
+    journal: list[dict[str, Any]]
+
+    def events(self, event: str) -> list[dict[str, Any]]:
+        """What was announced by this name, in order."""
+        return [line for line in self.journal if line.get("event") == event]
 
 
 def emulate(
@@ -50,16 +56,28 @@ def emulate(
     classes: Sequence[Mapping[str, Any]] | None = None,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
+    interval_s: float | None = None,
 ) -> Emulation:
     """Run `technology` with parameters as in YAML (its `stations` included) on frames that enter at stated times.
 
-    Without `duration_s` the run ends 1 s after the last frame is accounted for.
+    Without `duration_s` the run ends 1 s after the last frame is accounted for. With `interval_s` the journal has the segment's
+    statistics at each such interval.
     Raises pydantic.ValidationError for bad parameters, EmulationFailed when the netbox fails.
     """
     model = technologies()[technology].model_validate(parameters)
     values = model.model_dump(mode="json")
     stations = list(values["stations"])
-    return run(technology, stations, values, frames, seed=seed, classes=classes, events=events, duration_s=duration_s)
+    return run(
+        technology,
+        stations,
+        values,
+        frames,
+        seed=seed,
+        classes=classes,
+        events=events,
+        duration_s=duration_s,
+        interval_s=interval_s,
+    )
 
 
 def run(
@@ -72,6 +90,7 @@ def run(
     classes: Sequence[Mapping[str, Any]] | None = None,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
+    interval_s: float | None = None,
 ) -> Emulation:
     """As `emulate`, for any netbox-<segment> program and parameters that are in base units already."""
     if unknown := set(frames) - set(stations):
@@ -95,6 +114,8 @@ def run(
             "parameters": parameters,
             "records": str(folder / "frames.bin"),
             "statistics": str(folder / "statistics.json"),
+            "journal": str(folder / "journal.jsonl"),
+            "interval_s": interval_s,
             "events": [{"at_s": at, "parameter": parameter, "value": value} for at, parameter, value in events],
         }
         file = folder / "netbox.json"
@@ -104,6 +125,7 @@ def run(
             {s: [(p.time_ns / 1e9, p.data) for p in pcapng.read(folder / f"{s}-out.pcapng")] for s in stations},
             records.read(folder / "frames.bin"),
             json.loads((folder / "statistics.json").read_text()),
+            [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()],
         )
 
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "clock.h"
+#include "configuration.h"
+#include "descriptor.h"
+#include "event_queue.h"
+
+#include <deque>
+
+namespace netboxit
+{
+
+/// What happens in a netbox, and its segment's statistics as a series, one JSON object a line (docs/architecture.md, "Journal").
+/// Lines are kept in memory and written when the loop has nothing better to do.
+class Journal : public Announcements
+{
+  public:
+    /// Without a path nothing is written.
+    Journal(const Configuration& configuration, const EventQueue& events, const Clock& clock);
+    ~Journal() override;
+
+    Journal(const Journal&) = delete;
+    Journal& operator=(const Journal&) = delete;
+
+    /// Starts the file anew: its time 0 is now. With an `interval` (ns), it has the statistics of `segment`, which must outlive
+    /// the simulation, now and at each interval from now on.
+    void Begin(const Segment& segment, std::optional<std::int64_t> interval);
+
+    void Announce(std::string_view event, std::optional<StationId> station, const Json& details) override;
+
+    /// The latest announcements, oldest first, at most LATEST.
+    Json Latest() const;
+
+    bool HasWork() const
+    {
+        return !m_pending.empty();
+    }
+
+    /// Writing can wait no longer for an idle moment.
+    bool IsPressing() const
+    {
+        return m_pending.size() > PRESSING;
+    }
+
+    /// Writes all that is pending. What the disk refuses is lost, and counted.
+    void Write();
+
+    /// Lines that were not kept: the file had its greatest length, or the disk refused them.
+    std::uint64_t Dropped() const
+    {
+        return m_dropped;
+    }
+
+  private:
+    static constexpr std::size_t LATEST = 100;
+    static constexpr std::size_t PRESSING = 1 << 18;
+    static constexpr std::uint64_t LONGEST = 64 << 20; ///< bytes of a file: a day of a small netbox's seconds
+
+    void Sample();
+    void Add(const Json& line);
+    double Now() const;
+
+    const EventQueue& m_events;
+    const Clock& m_clock;
+    std::string m_path;
+    Descriptor m_file;
+    std::vector<std::string> m_stations;
+    std::int64_t m_origin{0};
+    const Segment* m_segment{};
+    std::int64_t m_interval{};
+    ns3::EventId m_next;
+    std::string m_pending;
+    std::uint64_t m_pendingLines{0};
+    std::uint64_t m_written{0}; ///< bytes
+    std::uint64_t m_dropped{0};
+    std::deque<Json> m_latest;
+};
+
+} // namespace netboxit

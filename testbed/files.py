@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files that a topology file names: beside it, or in the checkout."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+#: Relative paths of a topology file are looked for beside it, then here.
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
+    """The file that is meant; `context` is that of Pydantic's validation, with the topology's folder.
+
+    Raises ValueError when there is none, or when it is neither below the topology's folder nor in the checkout.
+    """
+    homes = ((context or {}).get("folder", CHECKOUT), CHECKOUT)
+    found = [(home / text).resolve() for home in homes]
+    inside = [path for path, home in zip(found, homes, strict=True) if path.is_relative_to(home)]
+    if not inside:
+        raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
+    for path in inside:
+        with suppress(OSError):  # a name too long for the file system, a folder that may not be entered
+            if path.is_file():
+                return path
+    raise ValueError(f"there is no file {text}; looked in {' and '.join(str(home) for home in dict.fromkeys(homes))}")
