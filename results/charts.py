@@ -1,37 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report's charts, as SVG text to be put into a page. Colours are those of Okabe and Ito: told apart by all eyes."""
+"""The report's charts, as SVG text to be put into a page."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib import rc_context
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
+from results.chart_style import COLOURS, PALETTE, STYLE, as_svg, panels
 from results.statistics import Values
 
-COLOURS = {"return": "#0072B2", "forward": "#D55E00"}
-_PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
 #: More points than this only make the file larger.
 _MOST_POINTS = 6000
 
-_STYLE: Any = {
-    **{"svg.fonttype": "none", "svg.hashsalt": "netboxit", "font.family": "sans-serif", "font.size": 9.5},
-    **{"axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#98a2ad", "axes.labelcolor": "#3b4754"},
-    **{"xtick.color": "#56626e", "ytick.color": "#56626e", "axes.grid": True, "grid.color": "#e6eaee", "axes.axisbelow": True},
-    **{"axes.titlesize": 10.5, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlecolor": "#25303b"},
-    **{"legend.frameon": False, "figure.facecolor": "none", "axes.facecolor": "none", "axes.linewidth": 0.8},
-}
 
-
-@rc_context(_STYLE)
+@rc_context(STYLE)
 def delay_distribution(delays: Mapping[str, Values]) -> str:
     """For each direction: the histogram of one-way delays and, over it, the share of frames that took no longer."""
-    figure, axes = _figure(len(delays), 3.1)
+    figure, axes = panels(len(delays), 3.1)
     for axis, (direction, values) in zip(axes, delays.items(), strict=True):
         low, high = np.percentile(values, [0, 99.9])
         edges = list(np.linspace(low, max(high, low + 0.1), 60))
@@ -50,24 +38,24 @@ def delay_distribution(delays: Mapping[str, Values]) -> str:
         twin.plot(ordered, np.linspace(0, 100, ordered.size), color=COLOURS[direction], linewidth=1.8)
         twin.set(ylabel="cumulative (%)", ylim=(0, 102), xlim=(low - 0.02 * (edges[-1] - low), edges[-1] * 1.0005))
         twin.grid(False)
-    return _svg(figure)
+    return as_svg(figure)
 
 
-@rc_context(_STYLE)
+@rc_context(STYLE)
 def over_time(series: Mapping[str, tuple[str, Values, Values]], label: str) -> str:
     """`series`: name to direction, seconds, values; one panel a series."""
-    figure, axes = _figure(len(series), 2.7)
+    figure, axes = panels(len(series), 2.7)
     for axis, (name, (direction, seconds, values)) in zip(axes, series.items(), strict=True):
         step = max(1, values.size // _MOST_POINTS)
         axis.plot(seconds[::step], values[::step], ".", markersize=2.2, color=COLOURS[direction], rasterized=True)
         axis.set(xlabel="time of sending (s)", ylabel=label, title=name)
-    return _svg(figure)
+    return as_svg(figure)
 
 
-@rc_context(_STYLE)
+@rc_context(STYLE)
 def ranges(rows: Sequence[tuple[str, str, Mapping[str, float]]], label: str) -> str:
     """`rows`: name, direction, statistics. A line from the smallest value to p99 with the median on it, on a logarithmic axis."""
-    figure, (axis,) = _figure(1, 0.6 + 0.36 * len(rows))
+    figure, (axis,) = panels(1, 0.6 + 0.36 * len(rows))
     for at, (_, direction, values) in enumerate(rows):
         low = max(values["min"], 1e-3)
         axis.plot([low, values["p99"]], [at, at], color=COLOURS[direction], linewidth=5, alpha=0.35, solid_capstyle="round")
@@ -81,26 +69,26 @@ def ranges(rows: Sequence[tuple[str, str, Mapping[str, float]]], label: str) -> 
     axis.xaxis.set_major_formatter("{x:g}")
     axis.margins(x=0.08)
     axis.set_ylim(len(rows) - 0.4, -0.7)
-    return _svg(figure)
+    return as_svg(figure)
 
 
-@rc_context(_STYLE)
+@rc_context(STYLE)
 def histogram(values: Values, label: str, colour: str = "#009E73") -> str:
     """One quantity; what is beyond p99 stands in the last bar."""
-    figure, (axis,) = _figure(1, 2.4)
+    figure, (axis,) = panels(1, 2.4)
     low, high = np.percentile(values, [0, 99])
     edges = list(np.linspace(low, max(high, low + 1.0), 80))
     axis.hist(np.clip(values, low, edges[-1]), edges, color=colour, alpha=0.7, weights=np.full(values.size, 100 / values.size))
     axis.set(xlabel=label, ylabel="share of frames (%)")
-    return _svg(figure)
+    return as_svg(figure)
 
 
-@rc_context(_STYLE)
+@rc_context(STYLE)
 def lateness(netboxes: Mapping[str, Mapping[str, Any]], limits_us: Iterable[float]) -> str:
     """Percentiles of lateness of departing frames (solid) and of events (dashed), per netbox, with the limits."""
     levels = ("p50", "p90", "p99", "p99_9", "max")
-    figure, (axis,) = _figure(1, 2.9)
-    for colour, (name, values) in zip(_PALETTE, netboxes.items(), strict=False):
+    figure, (axis,) = panels(1, 2.9)
+    for colour, (name, values) in zip(PALETTE, netboxes.items(), strict=False):
         for kind, line, part in (("frames", "-", values), ("events", "--", values["event"])):
             shown = [(at, max(part[level], 0.1)) for at, level in enumerate(levels) if part.get(level) is not None]
             if shown:
@@ -110,20 +98,7 @@ def lateness(netboxes: Mapping[str, Mapping[str, Any]], limits_us: Iterable[floa
         axis.annotate("limit", (len(levels) - 1, limit), xytext=(0, 3), textcoords="offset points", color="#c0392b", ha="right")
     axis.set(yscale="log", ylabel="lateness (µs)", xticks=range(len(levels)), xticklabels=["p50", "p90", "p99", "p99.9", "max"])
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    return _svg(figure)
-
-
-def _figure(panels: int, height: float) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(10.4, height), layout="constrained")
-    return figure, [figure.add_subplot(1, panels, at + 1) for at in range(panels)]
-
-
-def _svg(figure: Figure) -> str:
-    """The picture without XML prologue, so that it can stand in HTML; no metadata, so that equal data give equal text."""
-    text = io.StringIO()
-    figure.savefig(text, format="svg", dpi=110, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    whole = text.getvalue()
-    return whole[whole.index("<svg") :]
+    return as_svg(figure)
 
 
 def _thinned(ordered: Values) -> Values:

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How all charts of NetBoxIT look. Colours are those of Okabe and Ito: told apart by all eyes."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+COLOURS = {"return": "#0072B2", "forward": "#D55E00"}
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
+
+#: For matplotlib.rc_context.
+STYLE: Any = {
+    **{"svg.fonttype": "none", "svg.hashsalt": "netboxit", "font.family": "sans-serif", "font.size": 9.5},
+    **{"axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": "#98a2ad", "axes.labelcolor": "#3b4754"},
+    **{"xtick.color": "#56626e", "ytick.color": "#56626e", "axes.grid": True, "grid.color": "#e6eaee", "axes.axisbelow": True},
+    **{"axes.titlesize": 10.5, "axes.titleweight": "bold", "axes.titlelocation": "left", "axes.titlecolor": "#25303b"},
+    **{"legend.frameon": False, "figure.facecolor": "none", "axes.facecolor": "none", "axes.linewidth": 0.8},
+}
+
+
+def panels(number: int, height: float) -> tuple[Figure, list[Axes]]:
+    """A figure of the width of a page and this height (inches), with panels beside each other."""
+    figure = Figure(figsize=(10.4, height), layout="constrained")
+    return figure, [figure.add_subplot(1, number, at + 1) for at in range(number)]
+
+
+def as_svg(figure: Figure) -> str:
+    """The picture without XML prologue, so that it can stand in HTML; no metadata, so that equal data give equal text."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", dpi=110, metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    whole = text.getvalue()
+    return whole[whole.index("<svg") :]
