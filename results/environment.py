@@ -19,7 +19,7 @@ from testbed.plan import Plan
 from testbed.wires import active_offloads
 
 #: What is asked for its version: the Debian packages that do the work, and the Python ones.
-_PACKAGES = ("lxc", "baresip-core", "ffmpeg", "espeak-ng", "tshark", "openvswitch-switch", "libc6")
+_PACKAGES = ("lxc", "baresip-core", "ffmpeg", "mgen", "espeak-ng", "tshark", "openvswitch-switch", "libc6")
 _DISTRIBUTIONS = ("ns3", "numpy", "polars", "pesq", "pydantic", "pyroute2", "ansible-core")
 
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0")

@@ -220,12 +220,12 @@ def tail(log: Path) -> str:
 
 @cache
 def applications() -> dict[str, type[Application]]:
-    """All applications found in the modules beside this file, by the name of their module."""
+    """All applications found in the modules beside this file, by the name of their module, written with hyphens."""
     found: dict[str, type[Application]] = {}
     for file in sorted(Path(__file__).parent.glob("*.py")):
         if file.stem in ("__init__", "conftest") or file.stem.startswith("test_"):
             continue
         for _, item in inspect.getmembers(importlib.import_module(f"traffic.{file.stem}"), inspect.isclass):
             if issubclass(item, Application) and not inspect.isabstract(item) and item.__module__ == f"traffic.{file.stem}":
-                found[file.stem] = item
+                found[file.stem.replace("_", "-")] = item
     return found

@@ -20,6 +20,7 @@ _SETUP = "make setup"
 _TOOLS: tuple[tuple[str, Sequence[str], str], ...] = (
     ("baresip", ("-h",), "calls (traffic application call)"),
     ("ffmpeg", ("-version",), "video streams (traffic application camera)"),
+    ("mgen", ("help",), "synthetic flows (traffic application udp-flow)"),
     ("espeak-ng", ("--version",), "speech for calls"),
     ("dumpcap", ("--version",), "captures, hence all measuring of delay and loss"),
     ("tcpdump", ("--version",), "looking at frames by hand"),

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Synthetic one-way UDP traffic between two hosts: one or several flows alike, sent and received by MGEN.
+
+MGEN (Naval Research Laboratory) sends what a script tells it: after a delay it catches up, so that rates hold in the mean, and it
+needs no way back, as iperf3 and D-ITG do for their signalling. Each datagram has its number, by which its frames are told apart.
+"""
+
+from __future__ import annotations
+
+import time
+from ipaddress import ip_address
+from typing import Annotated, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from testbed.quantities import RATE, SIZE, TIME, Quantity
+from traffic.application import Application, ApplicationOptions
+from traffic.flow import Flow
+from traffic.stream import UDP_HEADERS, Stream
+from traffic.timetable import Pattern, Timetable
+
+#: Headers of IP, by its version, and UDP.
+IP_HEADERS = {4: 20 + 8, 6: 40 + 8}
+#: What MGEN writes into each datagram at least: its number, when it was sent, where it goes.
+_SMALLEST_PAYLOAD, _LARGEST_PAYLOAD = 28, 1472
+
+_READY_DEADLINE_S = 10.0
+#: A busy host may be that much behind its timetable at the end.
+_LATE_S = 3.0
+
+
+class UdpFlowOptions(ApplicationOptions):
+    #: constant: equal distances; poisson: independent exponential ones; on-off: constant in periods of exponential length, with
+    #: silences of exponential length between them.
+    pattern: Pattern = "constant"
+    #: UDP payload of each datagram.
+    payload: Annotated[float, Quantity(SIZE, _SMALLEST_PAYLOAD, _LARGEST_PAYLOAD)] = 500
+    #: Of each flow, at the IP layer (payload and 28 bytes of headers, 48 with IPv6); of on-off: while it sends.
+    rate: Annotated[float, Quantity(RATE, 100.0, 100e6)]
+    #: How many flows alike. Those of constant rate take turns, so that they do not all send at the same moment.
+    count: int = Field(default=1, ge=1, le=1000)
+    #: Of the first flow, at both ends; each further one has the next.
+    port: int = Field(default=6000, ge=1024, le=65_535)
+    #: After the application's start; `duration` counts from there.
+    start: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = 0.0
+    #: Mean length of the periods of sending, of on-off.
+    on_time: Annotated[float, Quantity(TIME, 1e-3, 3600.0)] = 1.0
+    #: Mean length of the silences, of on-off.
+    off_time: Annotated[float, Quantity(TIME, 1e-3, 3600.0)] = 1.0
+    #: Of the periods of on-off: the same seed, the same times. MGEN draws the gaps of poisson by itself, anew in each run.
+    seed: int = Field(default=1, ge=0, le=2**31 - 1)
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if self.pattern != "on-off" and (given := self.model_fields_set & {"on_time", "off_time"}):
+            raise ValueError(f"{' and '.join(sorted(given))} belong to pattern: on-off; this flow is {self.pattern}")
+        if self.port + self.count - 1 > 65_535:
+            raise ValueError(f"{self.count} flows from port {self.port} on end beyond 65535; take a lower port")
+        return self
+
+    def per_s(self, version: int = 4) -> float:
+        """Datagrams a second of one flow, while it sends."""
+        return self.rate / 8.0 / (self.payload + IP_HEADERS[version])
+
+    def streams(self) -> tuple[Stream, ...]:
+        share = self.on_time / (self.on_time + self.off_time) if self.pattern == "on-off" else 1.0
+        return (Stream(self.count * share * self.per_s(), self.payload + UDP_HEADERS),)
+
+    def timetables(self, name: str, version: int = 4) -> list[Timetable]:
+        """Of each flow; `name` is that of the traffic."""
+        per_s, end = self.per_s(version), self.start + self.duration
+        turn = 1.0 / per_s / self.count if self.pattern == "constant" else 0.0
+        seeds = [f"{self.seed} {name} {number}" for number in range(self.count)]
+        return [
+            Timetable(self.pattern, per_s, self.start + number * turn, end, self.on_time, self.off_time, seed)
+            for number, seed in enumerate(seeds)
+        ]
+
+
+class UdpFlow(Application):
+    OPTIONS: ClassVar[type[ApplicationOptions]] = UdpFlowOptions
+
+    @property
+    def options(self) -> UdpFlowOptions:
+        return UdpFlowOptions.model_construct(**self.plan.options)
+
+    @property
+    def version(self) -> int:
+        return ip_address(self.plan.source_address).version
+
+    def prepare(self) -> None:
+        (self.own_folder(self.plan.source) / "flows.mgn").write_text(self.script())
+
+    def start(self) -> None:
+        """The sender ends by itself; the receiver takes what comes, so that no host answers that the port is closed."""
+        receiver = self.launch(self.plan.destination, "receiver", ["mgen", *self._family(), "nolog", "port", self._ports()])
+        last = self.options.port + self.options.count - 1
+        self.wait_for(lambda: self._listens(last), f"opening ports {self._ports()}", _READY_DEADLINE_S, receiver.log)
+        sender = ["mgen", *self._family(), "nolog", "input", self.inside("flows.mgn")]
+        self.launch(self.plan.source, "sender", sender, finite=True, patience_s=_LATE_S)
+        self.begin()
+
+    def begin(self) -> None:
+        self._end = time.monotonic() + self.options.start + self.options.duration
+
+    def flows(self) -> list[Flow]:
+        return [self._flow(number) for number in range(self.options.count)]
+
+    def facts(self) -> dict[str, object]:
+        return {"ip_headers_bytes": IP_HEADERS[self.version], "offered_ip_bit_per_s": self.options.rate * self.options.count}
+
+    def script(self) -> str:
+        """What MGEN is to send, in its own language. A flow that it has ended does not begin again: each period is one to it."""
+        options, lines = self.options, list[tuple[float, str]]()
+        for number, timetable in enumerate(options.timetables(self.plan.name, self.version)):
+            port = options.port + number
+            kind = "POISSON" if options.pattern == "poisson" else "PERIODIC"
+            what = f"{kind} [{timetable.per_s:.9g} {options.payload:.0f}] TOS {options.dscp << 2:#04x}"
+            flow = f"UDP SRC {port} DST {self.plan.destination_address}/{port} {what}"
+            for at, until in timetable.periods():
+                ordinal = len(lines) // 2 + 1
+                lines += [(at, f"ON {ordinal} {flow}"), (until, f"OFF {ordinal}")]
+        return "".join(f"{at:.6f} {event}\n" for at, event in sorted(lines, key=lambda line: line[0]))
+
+    def _family(self) -> tuple[str, ...]:
+        return (f"ipv{self.version}",)
+
+    def _ports(self) -> str:
+        first, last = self.options.port, self.options.port + self.options.count - 1
+        return str(first) if first == last else f"{first}-{last}"
+
+    def _listens(self, port: int) -> bool:
+        """The kernel's table of UDP sockets shows the port: local address and port in hexadecimal (proc(5))."""
+        table = f"/proc/net/udp{'6' if self.version == 6 else ''}"
+        lines = self.hosts.run(self.plan.destination, ["cat", table], timeout_s=5.0).stdout.splitlines()[1:]
+        return any(line.split()[1].endswith(f":{port:04X}") for line in lines)
+
+    def _flow(self, number: int) -> Flow:
+        port = self.options.port + number
+        return Flow(
+            name=flow_name(self.plan.name, number, self.options.count),
+            kind="udp",
+            direction=self.plan.direction,
+            source=self.plan.source,
+            destination=self.plan.destination,
+            source_address=self.plan.source_address,
+            destination_address=self.plan.destination_address,
+            protocol="udp",
+            source_ports=(port, port),
+            destination_ports=(port, port),
+        )
+
+
+def flow_name(traffic: str, number: int, count: int) -> str:
+    """A single flow has the name of its traffic, one of several a number from 1 besides."""
+    return traffic if count == 1 else f"{traffic}.{number + 1}"
