@@ -76,10 +76,12 @@ def _steal_ratio(before: Mapping[str, int], after: Mapping[str, int]) -> float |
     return (after["steal"] - before["steal"]) / whole if whole > 0 else None
 
 
-def lab_environment(plan: Plan, status: Mapping[str, Any], before: CpuTimes, began_s: Mapping[str, float]) -> dict[str, Any]:
+def lab_environment(
+    plan: Plan, status: Mapping[str, Any], before: CpuTimes, began_ns: int, began_s: Mapping[str, float]
+) -> dict[str, Any]:
     """For lab.json: the lab's status, what offloads its interfaces really have, and the time stolen since `before` was read.
 
-    `began_s` is the simulated time of each netbox at which the traffic began.
+    `began_ns` is when the network's time began, CLOCK_REALTIME; `began_s` is the simulated time of each netbox at which it did.
     """
     stolen = steal_ratios(before, cpu_times())
     return {
@@ -91,6 +93,7 @@ def lab_environment(plan: Plan, status: Mapping[str, Any], before: CpuTimes, beg
         },
         "steal_ratio": stolen.pop("all"),
         "steal_by_core": stolen,
+        "began_ns": began_ns,
         "began_s": dict(began_s),
     }
 

@@ -17,18 +17,27 @@ def timekeeping(plan: Mapping[str, Any], statistics: Mapping[str, Mapping[str, A
 def _of(
     name: str, node: Mapping[str, Any], plan: Mapping[str, Any], counted: Mapping[str, Any], lab: Mapping[str, Any]
 ) -> dict[str, Any]:
-    scheduler = counted.get("scheduler", {})
+    scheduler, switched = counted.get("scheduler", {}), _switched(name, plan)
+    always_up = [port for port in counted["ports"] if port["name"] not in switched]
     return {
         **_promise(node, plan),
         "received": sum(port["received"] for port in counted["ports"]),
-        "overload_drops": sum(port["overload_drops"] for port in counted["ports"]),
-        "send_drops": sum(port["send_drops"] for port in counted["ports"]),
+        "overload_drops": sum(port["overload_drops"] for port in always_up),
+        "send_drops": sum(port["send_drops"] for port in always_up),
+        "unplugged_drops": sum(port["send_drops"] for port in counted["ports"] if port["name"] in switched),
         "missed": counted["missed"],
         "misses": _misses(counted, lab.get("began_s", {}).get(name)),
         "steal_ratio": _steal(node, lab),
         "cpu_s": scheduler.get("cpu_s"),
         "stepped_back": scheduler.get("stepped_back"),
     }
+
+
+def _switched(netbox: str, plan: Mapping[str, Any]) -> set[str]:
+    """The ports whose wires an event of the run takes down: what is dropped there is the event's doing."""
+    wires = {event["change"]["wire"] for event in plan.get("events", ()) if event["change"]["kind"] == "wire"}
+    ends = [wire[side] for wire in plan.get("wires", ()) if wire["name"] in wires for side in ("left", "right")]
+    return {end["interface"] for end in ends if end["node"] == netbox}
 
 
 def _promise(node: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:

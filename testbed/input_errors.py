@@ -60,7 +60,7 @@ def explain(
                 yield _missing_key(source, _keys_at(model, inside[:-1]), (*at, *inside))
         else:
             place, is_key = (inside[:-1], True) if inside and inside[-1] == "[key]" else (inside, False)
-            yield _error_at(source, (*at, *place), _told(detail), key=is_key)
+            yield _error_at(source, (*at, *place), told(detail), key=is_key)
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
@@ -155,8 +155,8 @@ _BOUNDS = {
 }
 
 
-def _told(detail: ErrorDetails) -> str:
-    """Cause and remedy, with "; " between them."""
+def told(detail: ErrorDetails) -> str:
+    """What one error of Pydantic's means: cause and remedy, with "; " between them."""
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind in ("value_error", "assertion_error"):
         return str(context["error"])

@@ -144,10 +144,15 @@ class Lab:
         """What a person's terminal runs to be inside a node."""
         return containers.attach_argv(self._container(self.node(node)), argv, env)
 
-    def control(self, netbox: str) -> Control:
-        node = self.node(netbox)
+    def netbox(self, name: str) -> NodePlan:
+        """The netbox of that name. Raises NoSuchNode."""
+        node = self.node(name)
         if node.kind != "netbox":
-            raise NoSuchNode(f"{netbox} is a {node.kind}; only netboxes have a control socket")
+            raise NoSuchNode(f"{name} is a {node.kind}; only netboxes have a control socket")
+        return node
+
+    def control(self, netbox: str) -> Control:
+        self.netbox(netbox)
         return Control(netbox, self.node_folder(netbox) / "control.sock")
 
     def alive(self) -> dict[str, bool]:

@@ -3,18 +3,29 @@
 
 from __future__ import annotations
 
-import difflib
 import json
-from typing import Annotated, Any, get_args
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from netboxes.technology import StationParameters, Technology, technologies
+from netboxes.timeline import OverTime
+from testbed.changes import ParameterChange
 from testbed.errors import NetBoxITError
-from testbed.lab import Lab
-from testbed.quantities import Quantity
+from testbed.input_errors import nearest, told
+from testbed.quantities import TIME, Quantity
+from testbed.schedule import apply
+
+if TYPE_CHECKING:
+    from testbed.lab import Lab
+
+#: Of a series over time so many points are written out.
+_MOST_POINTS = 4
 
 
 class BadChange(NetBoxITError):
@@ -24,25 +35,21 @@ class BadChange(NetBoxITError):
 
 
 def change_parameter(lab: Lab, netbox: str, change: str) -> dict[str, Any]:
-    """Applies "parameter=value" or "station.parameter=value", and returns the netbox's answer,
-    in base units, with `written`, the value for people.
+    """Applies "parameter=value" or "station.parameter=value"; returns `parameter`, `value` in base units, and `written`, the
+    value for people.
 
-    Raises BadChange before anything was sent.
+    Raises BadChange before anything was sent, and ParameterRefused.
     """
-    with lab.control(netbox) as control:
-        configuration = json.loads(lab.node(netbox).files["netbox.json"])
-        technology = technologies()[configuration["technology"]]
-        parameter, value = parse(technology, change)
-        answer = control.set(parameter, value)
-    return {**answer, "written": written(technology, parameter, answer["value"])}
-
-
-def written(technology: type[Technology], parameter: str, value: object) -> str:
-    """A value as a person would write it in YAML."""
-    for limits in _model(technology, parameter).model_fields[parameter.rpartition(".")[2]].metadata:
-        if isinstance(limits, Quantity) and isinstance(value, int | float):
-            return limits.dimension.write(value)
-    return str(value)
+    node = lab.netbox(netbox)
+    technology = technologies()[json.loads(node.files["netbox.json"])["technology"]]
+    parameter, value = parse(technology, change)
+    station = parameter.rpartition(".")[0]
+    stations = [interface.name for interface in node.interfaces]
+    if station and station not in stations:
+        raise BadChange(f'{parameter}: netbox {netbox} has no station "{station}"; {nearest(station, stations)}')
+    made = ParameterChange(netbox, parameter, value, written(technology, parameter, value))
+    apply(lab, made)
+    return {"parameter": parameter, "value": value, "written": made.written}
 
 
 def parse(technology: type[Technology], change: str) -> tuple[str, object]:
@@ -51,31 +58,86 @@ def parse(technology: type[Technology], change: str) -> tuple[str, object]:
     parameter = parameter.strip()
     if not separator:
         raise BadChange(f"{change!r}: write PARAMETER=VALUE, say 'distance=2 km'")
-    model, own = _model(technology, parameter), parameter.rpartition(".")[2]
-    if own not in model.LIVE:
-        near = difflib.get_close_matches(own, model.LIVE, n=1)
-        names = ", ".join(sorted(model.LIVE)) or "none"
-        hint = f"did you mean {parameter.removesuffix(own)}{near[0]}?" if near else f"those that can are: {names}"
-        raise BadChange(f"{parameter} is not a parameter that can change while the netbox runs; {hint}")
+    try:
+        return parameter, read_value(technology, parameter, YAML(typ="safe").load(text))
+    except YAMLError as error:
+        raise BadChange(f"{parameter}: {text!r} is not a value as in YAML") from error
+    except ValueError as error:
+        raise BadChange(str(error)) from error
+
+
+def read_value(technology: type[Technology], parameter: str, said: object, context: Mapping[str, Path] | None = None) -> Any:
+    """What a live parameter ("distance", "responder.position") becomes by what was `said` as in YAML: base units, for a netbox.
+
+    `context` is that of Pydantic's validation, with the folder in which files are looked for. Raises ValueError with cause and
+    remedy, "; " between them.
+    """
+    models, own = _models(technology, parameter), parameter.rpartition(".")[2]
+    model = next((model for model in models if own in model.LIVE), None)
+    if model is None:
+        raise ValueError(f"{parameter} is not a parameter that can change while the netbox runs; {_those_that_can(models, own)}")
     field = model.model_fields[own]
     annotated: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     adapter: TypeAdapter[Any] = TypeAdapter(annotated)
     try:
-        value = adapter.validate_python(YAML(typ="safe").load(text))
-    except YAMLError as error:
-        raise BadChange(f"{parameter}: {text!r} is not a value as in YAML") from error
+        value = adapter.validate_python(said, context=dict(context) if context else None)
     except ValidationError as error:
-        raise BadChange(f"{parameter}: {'; '.join(_cause(one) for one in error.errors())}") from error
-    return parameter, adapter.dump_python(value, mode="json")
+        raise ValueError(f"{parameter}: {told(error.errors(include_url=False)[0])}") from error
+    return adapter.dump_python(value, mode="json")
 
 
-def _model(technology: type[Technology], parameter: str) -> type[Technology] | type[StationParameters]:
-    """Whose parameter it is: "station.parameter" is one of a station; which stations there are, the netbox says."""
-    if "." not in parameter:
-        return technology
-    station: type[StationParameters] = get_args(technology.model_fields["stations"].annotation)[1]
-    return station
+def written(technology: type[Technology], parameter: str, value: object) -> str:
+    """A value as a person would write it in YAML."""
+    own = parameter.rpartition(".")[2]
+    for model in _models(technology, parameter):
+        if own in model.model_fields:
+            field = model.model_fields[own]
+            return _written(field.annotation, list(field.metadata), value)
+    return str(value)
 
 
-def _cause(error: Any) -> str:
-    return str(error["msg"]).removeprefix("Value error, ")
+def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
+    """By what the annotation says of the number, in lists as well."""
+    if get_origin(annotation) is Annotated:
+        inner, *more = get_args(annotation)
+        return _written(inner, [*metadata, *more], value)
+    if get_origin(annotation) in (Union, UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        if len(kinds) == 1:
+            return _written(kinds[0], metadata, value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    for limits in metadata:
+        if isinstance(limits, Quantity) and isinstance(value, int | float):
+            return limits.dimension.write(value)
+        if isinstance(limits, OverTime) and isinstance(value, list | tuple):
+            return _series(limits, value)
+    if isinstance(value, list | tuple):
+        kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis] or [Any]
+        parts = (_written(kinds[min(at, len(kinds) - 1)], [], one) for at, one in enumerate(value))
+        return f"[{', '.join(parts)}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _series(limits: OverTime, points: list[Any] | tuple[Any, ...]) -> str:
+    shown = [f"[{TIME.write(time)}, {limits.value.dimension.write(value)}]" for time, value in points[:_MOST_POINTS]]
+    return f"[{', '.join([*shown, *(['…'] if len(points) > _MOST_POINTS else [])])}]"
+
+
+def _models(technology: type[Technology], parameter: str) -> list[type[Technology] | type[StationParameters]]:
+    """Whose parameter it can be: "station.parameter" is one of a station."""
+    return [*_stations(technology.model_fields["stations"].annotation)] if "." in parameter else [technology]
+
+
+def _stations(annotation: Any) -> Iterator[type[StationParameters]]:
+    """The models of a technology's stations; one that has several kinds of them has a model for each."""
+    if isinstance(annotation, type) and get_origin(annotation) is None and issubclass(annotation, StationParameters):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _stations(argument)
+
+
+def _those_that_can(models: list[type[Technology] | type[StationParameters]], own: str) -> str:
+    live = sorted({name for model in models for name in model.LIVE})
+    near = nearest(own, live)
+    return near if near.startswith("did") else f"those that can are: {', '.join(live)}" if live else "nothing of it can"

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from testbed.changes import EventPlan
+
 NodeKind = Literal["host", "netbox", "router"]
 
 
@@ -122,6 +124,8 @@ class Plan:
     #: CPU time in real-time classes that the emulators may take on each core, those of one core together, in microseconds a
     #: second; 0 where the kernel does not ration it (it does on cgroup v1 with RT group scheduling) or grants none.
     realtime_budget_us: int = 0
+    #: What a run changes, in the order of its times.
+    events: tuple[EventPlan, ...] = ()
 
     def kernel_interfaces(self, node: NodePlan) -> tuple[InterfacePlan, ...]:
         """Those that the node's network namespace has: an end of a memory wire is none."""

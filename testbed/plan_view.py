@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,9 @@ from testbed import drawing
 
 if TYPE_CHECKING:
     from testbed.calibration import Calibration
+    from testbed.changes import EventPlan
     from testbed.load import LoadEstimate
-    from testbed.plan import Plan
+    from testbed.plan import Plan, TrafficPlan
 
 
 def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
@@ -21,6 +23,7 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
     kinds: list[str] = [node.kind for node in plan.nodes]
     counts = [drawing.counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
     counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
+    counts += [drawing.counted(len(plan.events), "event")] if plan.events else []
     print(f"{file} is sound: {', '.join(counts)}")
     drawing.print_notes((*plan.notes, *load.notes))
 
@@ -42,12 +45,29 @@ def show_plan(plan: Plan, load: LoadEstimate, as_json: bool) -> None:
         drawing.console().print(table)
     if load.netboxes:
         _print_load(load)
-    for traffic in plan.traffic:
-        print(
-            f"{traffic.name}: {traffic.application} from {traffic.source} ({traffic.source_address}) "
-            f"to {traffic.destination} ({traffic.destination_address})"
-        )
+    _print_traffic(plan.traffic)
+    if plan.events:
+        _print_events(plan.events)
     drawing.print_notes((*plan.notes, *load.notes))
+
+
+def _print_traffic(entries: Sequence[TrafficPlan]) -> None:
+    from testbed.quantities import TIME  # Pydantic, which other commands do without
+
+    for one in entries:
+        start, duration = one.options.get("start", 0.0), one.options.get("duration")
+        when = "" if duration is None else f", {TIME.write(start)} to {TIME.write(start + duration)}"
+        ends = f"from {one.source} ({one.source_address}) to {one.destination} ({one.destination_address})"
+        print(f"{one.name}: {one.application} {ends}{when}")
+
+
+def _print_events(events: Sequence[EventPlan]) -> None:
+    from testbed.quantities import TIME
+
+    table = drawing.table("events", "at", "what")
+    for event in events:
+        table.add_row(TIME.write(event.at_s), event.change.words())
+    drawing.console().print(table)
 
 
 def _print_load(load: LoadEstimate) -> None:

@@ -21,6 +21,7 @@ from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import OverTime
 from testbed import addresses, traffic_class
+from testbed.events import Event
 from testbed.files import CHECKOUT
 from testbed.names import Name, check_name
 from testbed.quantities import Quantity
@@ -45,6 +46,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "router": Router,
     "wire": Wire,
     "traffic": Traffic,
+    "event": Event,
     "realtime": Realtime,
 }
 

@@ -11,6 +11,7 @@ from testbed import routers
 from testbed.core_plan import CorePlan, plan_cores
 from testbed.cores import available_cores
 from testbed.errors import NetBoxITError
+from testbed.events import beyond, plan_events, switched_wires
 from testbed.files import CHECKOUT
 from testbed.input_errors import listed
 from testbed.names import container_name, lab_name, mac_address
@@ -62,6 +63,7 @@ class _Resolver:
     def __init__(self, topology: Topology, lab: str, cores: tuple[int, ...], realtime: RealtimeSupport) -> None:
         self.topology, self.lab, self.realtime = topology, lab, realtime
         self.wiring = Wiring.of(topology)
+        self.switched = switched_wires(topology, self.wiring)
         self.cores: CorePlan = plan_cores(
             cores,
             hosts=tuple(topology.hosts),
@@ -81,18 +83,21 @@ class _Resolver:
         nodes = [self._host(name, host) for name, host in topology.hosts.items()]
         nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
         nodes += [self._router(name, router) for name, router in topology.routers.items()]
+        traffic, events = plan_traffic(topology, self.wiring, duration_s), plan_events(topology, self.wiring)
+        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self._mtu_notes())
         return Plan(
             lab=self.lab,
             topology=str(topology.path),
             seed=topology.seed,
             nodes=tuple(nodes),
             wires=self.wires,
-            traffic=plan_traffic(topology, self.wiring, duration_s),
+            traffic=traffic,
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,
             realtime_budget_us=self._budget_us(),
             awake_cores=self._awake_cores(),
-            notes=(*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self._mtu_notes()),
+            notes=(*notes, *beyond(events, traffic, duration_s)),
+            events=events,
         )
 
     def _host(self, name: str, host: Host) -> NodePlan:
@@ -220,6 +225,8 @@ class _Resolver:
         hosts = [end.node for end in (left, right) if end.node in self.topology.hosts]
         if hosts:
             return "veth", f"auto: programs of {listed(hosts, 'and')} need an interface of the kernel"
+        if frozenset((left, right)) in self.switched:
+            return "veth", "auto: an event takes it down, which shared memory cannot be"
         return "memory", "auto: both ends are emulators"
 
     def _mtu(self, segment: Iterable[End]) -> int:

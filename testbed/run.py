@@ -27,6 +27,7 @@ from testbed.interruption import HeldBack
 from testbed.lab import Lab, NodeFailed
 from testbed.plan import Plan
 from testbed.planning import plan_file
+from testbed.schedule import EVENTS_FILE, EventLog, Schedule
 from testbed.traffic_plan import BadDuration
 from traffic.application import Application, applications
 
@@ -114,20 +115,19 @@ def _traffic(lab: Lab, folder: Path, least_s: float, progress: Progress) -> None
     for entry in entries:
         entry.prepare()
     netboxes = [node.name for node in lab.plan.nodes if node.kind == "netbox"]
-    with Captures(lab, folder / "captures"):
+    log = EventLog(folder / EVENTS_FILE)
+    with Captures(lab, folder / "captures"), Schedule(lab, log) as schedule:
         began_s = {netbox: _begin(lab, netbox) for netbox in netboxes}
+        log.begin()
+        schedule.start()
         before = cpu_times()
         try:
             with ExitStack() as running:
-                for entry in entries:
-                    progress(f"starting {entry.plan.name}")
-                    running.callback(entry.stop)
-                    entry.start()
-                _wait(lab, entries, time.monotonic() + least_s, progress)
+                _Traffic(entries, log, running, progress).carry(lab, schedule, log.due(least_s))
             time.sleep(_DRAIN_S)
             _keep_statistics(lab, netboxes, folder)
         finally:
-            found = lab_environment(lab.plan, lab.status(), before, began_s)
+            found = lab_environment(lab.plan, lab.status(), before, log.began_ns, began_s)
             (folder / "lab.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
@@ -137,19 +137,51 @@ def _begin(lab: Lab, netbox: str) -> float:
         return control.begin(_SAMPLE_S)
 
 
-def _wait(lab: Lab, entries: Sequence[Application], until: float, progress: Progress) -> None:
-    """Stops each application when its time is over; raises as soon as a node or an application has failed."""
-    running = list(entries)
-    while running or time.monotonic() < until:
-        lab.check_alive()
-        for entry in running:
-            entry.check()
-        now = time.monotonic()
-        for entry in [entry for entry in running if entry.ends <= now]:
+class _Traffic:
+    """Starts each application when its time has come and stops it when its time is over; what runs is stopped with `ends`."""
+
+    def __init__(self, entries: Sequence[Application], log: EventLog, ends: ExitStack, progress: Progress) -> None:
+        self._waiting = sorted(entries, key=lambda entry: entry.options.start)
+        self._running: list[Application] = []
+        self._log, self._ends, self._progress = log, ends, progress
+
+    def carry(self, lab: Lab, schedule: Schedule, until: float) -> None:
+        """Until all is over, `until` (monotonic) at least; raises as soon as a node, an application or an event has failed."""
+        while self._waiting or self._running or time.monotonic() < until:
+            schedule.check()
+            lab.check_alive()
+            for entry in self._running:
+                entry.check()
+            self._stop_what_is_over()
+            if self._waiting and self._due(self._waiting[0]) <= time.monotonic():
+                self._start(self._waiting.pop(0))
+                continue
+            self._progress(f"traffic, {self._left(until):.0f} s to go")
+            next_start = min((self._due(entry) - time.monotonic() for entry in self._waiting), default=_WATCH_S)
+            time.sleep(min(max(next_start, 0.0), _WATCH_S))
+        schedule.check()
+
+    def _due(self, entry: Application) -> float:
+        return self._log.due(entry.options.start)
+
+    def _start(self, entry: Application) -> None:
+        self._progress(f"starting {entry.plan.name}")
+        self._ends.callback(entry.stop)
+        began = time.monotonic()
+        entry.start()
+        words = f"{entry.plan.name} starts"
+        self._log.write(entry.options.start, began, {"kind": "traffic", "traffic": entry.plan.name, "words": words})
+        self._running.append(entry)
+
+    def _stop_what_is_over(self) -> None:
+        for entry in [entry for entry in self._running if entry.ends <= time.monotonic()]:
             entry.stop()
-            running.remove(entry)
-        progress(f"traffic, {max([until - now, 0.0, *(entry.ends - now for entry in running)]):.0f} s to go")
-        time.sleep(_WATCH_S)
+            self._running.remove(entry)
+
+    def _left(self, until: float) -> float:
+        now = time.monotonic()
+        waiting = (self._due(entry) + entry.options.duration - now for entry in self._waiting)
+        return max([until - now, 0.0, *(entry.ends - now for entry in self._running), *waiting])
 
 
 def _keep_statistics(lab: Lab, netboxes: Sequence[str], folder: Path) -> None:

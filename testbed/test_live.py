@@ -50,7 +50,7 @@ def test_a_change_is_read_as_in_the_topology_file_and_handed_on_in_base_units(ch
         ("distance=80", "has no unit"),
         ("distance=80 km", "outside 1 m … 10 km"),
         ("distance", "PARAMETER=VALUE"),
-        ("distanc=80 m", "did you mean distance"),
+        ("distanc=80 m", 'did you mean "distance"'),
         ("stations=3", "not a parameter that can change while the netbox runs.*distance, mode, outage"),
         ("mode=[", "not a value as in YAML"),
     ],
@@ -62,7 +62,7 @@ def test_a_wrong_change_is_refused_with_what_to_write_instead(change: str, told:
 
 
 @pytest.mark.parametrize(
-    ("parameter", "value", "text"), [("distance", 7500.0, "7.5 km"), ("outage", True, "True"), ("mode", "plain", "plain")]
+    ("parameter", "value", "text"), [("distance", 7500.0, "7.5 km"), ("outage", True, "true"), ("mode", "plain", "plain")]
 )
 def test_what_the_netbox_took_is_written_with_its_unit(parameter: str, value: object, text: str) -> None:
     assert written(Radio, parameter, value) == text
@@ -71,12 +71,13 @@ def test_what_the_netbox_took_is_written_with_its_unit(parameter: str, value: ob
 def test_a_change_of_one_station_is_named_with_it() -> None:
     assert parse(Cell, "car.position=[10 m, 2 km]") == ("car.position", [10.0, 2000.0, 0.0])
     assert written(Cell, "car.speed", 30.0) == "30 m/s"
+    assert written(Cell, "car.position", [10.0, 2000.0, 0.0]) == "[10 m, 2 km, 0 m]"
 
 
 def test_what_a_station_cannot_change_is_refused_with_what_it_can() -> None:
     with pytest.raises(BadChange, match=r"car.role is not a parameter.*position, speed"):
         parse(Cell, "car.role=base")
-    with pytest.raises(BadChange, match=r"did you mean car\.speed"):
+    with pytest.raises(BadChange, match='did you mean "speed"'):
         parse(Cell, "car.sped=1 m/s")
     with pytest.raises(BadChange, match="x and y"):
         parse(Cell, "car.position=[10 m]")

@@ -7,7 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+from testbed.events import Event
 from testbed.plan import RealtimeSupport
 from testbed.reference import DOCUMENT, documents, written
 from testbed.resolve import resolve
@@ -39,11 +41,11 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
     file = tmp_path / "example.yaml"
     file.write_text(example)
     ((section, entries),) = read(file).data.items()
-    models: dict[str, type[Host] | type[Match] | type[Wire]] = {"hosts": Host, "classes": Match, "wires": Wire}
+    models: dict[str, type[BaseModel]] = {"hosts": Host, "classes": Match, "wires": Wire, "events": Event}
     model = models[section]
     assert all(model.model_validate(entry) for entry in (entries if isinstance(entries, list) else entries.values()))
 
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6

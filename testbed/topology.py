@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
@@ -27,11 +26,13 @@ from pydantic_core import CoreSchema
 
 from netboxes.technology import Technology, technologies
 from testbed.addresses import Addresses, Gateways
+from testbed.events import Event
 from testbed.files import find_file
 from testbed.input_errors import AtPlaces, InPart, nearest
 from testbed.names import Name
 from testbed.quantities import TIME, Quantity
 from testbed.traffic_class import Match
+from testbed.wire_ends import TwoEnds
 from traffic.application import ApplicationOptions, applications
 
 #: The interface of a host that has one.
@@ -205,26 +206,13 @@ class Traffic(Section):
             raise InPart(model, error, cls.OWN_KEYS) from None
 
 
-def _wire_end(value: object) -> str:
-    if not isinstance(value, str) or value.count(".") > 1 or not all(value.split(".")):
-        raise ValueError("an end of a wire is a host, or a node and its port; write fr1, field.responder or meoc.jan")
-    return value
-
-
-def _two_ends(value: object) -> object:
-    if not isinstance(value, list) or len(value) != 2:
-        raise ValueError("a wire has two ends; write it like [fr1, field.responder]")
-    return value
-
-
-WireEnd = Annotated[str, BeforeValidator(_wire_end)]
 WireKind = Literal["auto", "veth", "memory"]
 
 
 class Wire(Section):
     """What joins two ends. Written as the pair of them, or as a mapping to say of which kind it is."""
 
-    ends: Annotated[tuple[WireEnd, WireEnd], BeforeValidator(_two_ends)] = Field(description="The two ends.")
+    ends: TwoEnds = Field(description="The two ends.")
     wire: WireKind | None = Field(None, description="Its kind; as for the whole file by default.")
 
     @model_validator(mode="before")
@@ -255,6 +243,7 @@ class Topology(Section):
         "auto", description="Kind of all wires that say none: auto takes shared memory between emulators, and veth at hosts."
     )
     traffic: dict[Name, Traffic] = Field({}, description="What crosses the network in a run.")
+    events: list[Event] = Field([], description="What changes during a run, and when.")
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
 
     _path: Path = PrivateAttr(default=Path())

@@ -9,6 +9,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from testbed.errors import BadTopology
+from testbed.event_checks import event_problems
+from testbed.events import Event
 from testbed.input_errors import explain
 from testbed.topology import Host, Netbox, Router, Topology, Traffic, Wire, WireKind
 from testbed.wiring import Draft
@@ -29,7 +31,8 @@ def load(path: str | Path) -> Topology:
         if _sections_in_doubt(source):
             raise BadTopology(errors) from None
         draft = _salvage(source)
-    errors += [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in problems(draft)]
+    wrong = [*problems(draft), *event_problems(draft, _context(source))]
+    errors += [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in wrong]
     if errors or topology is None:
         raise BadTopology(errors)
     return topology.read_from(Path(path))
@@ -60,12 +63,15 @@ def _salvage(source: Source) -> Draft:
 
     listed = source.data.get("wires")
     wires = [right(Wire, wire) for wire in (listed if isinstance(listed, list) else [None])]
+    timed = source.data.get("events")
+    events = [right(Event, event) for event in (timed if isinstance(timed, list) else [])]
     return Draft(
         hosts={name: right(Host, value) for name, value in section("hosts").items()},
         netboxes={name: right(Netbox, value) for name, value in section("netboxes").items()},
         routers={name: right(Router, value) for name, value in section("routers").items()},
         wires={index: wire for index, wire in enumerate(wires) if wire},
         traffic={name: item for name, value in section("traffic").items() if (item := right(Traffic, value))},
+        events={index: event for index, event in enumerate(events) if event},
         centre=right(str, source.data.get("centre")),
         wire=right(WireKind, source.data.get("wire")) or "auto",
         whole=False,

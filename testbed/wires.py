@@ -12,8 +12,9 @@ from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from testbed import namespaces
+from testbed.changes import WireState
 from testbed.errors import NetBoxITError
-from testbed.plan import InterfacePlan, NodePlan, Plan, WirePlan
+from testbed.plan import InterfacePlan, NodePlan, Plan, RoutePlan, WirePlan
 
 #: Forwarding and reverse path filtering are inherited from the host's settings unless written; a lab must not depend on them.
 #: ping_group_range lets ping work without a capability.
@@ -88,8 +89,40 @@ def configure(plan: Plan, node: NodePlan) -> None:
             _check_mtu(node, interface, netlink.get_links(index)[0].get("mtu"), mtus[interface.wire])
     with _netlink(node.namespace, f"node {node.name}: routes") as netlink:
         for route in node.routes:
-            family = {4: 2, 6: 10}[ipaddress.ip_address(route.gateway).version]  # AF_INET, AF_INET6
-            netlink.route("add", family=family, dst=route.destination, gateway=route.gateway)
+            _add_route(netlink, "add", route)
+
+
+class Switch:
+    """The interface at one end of a veth wire, to be taken down and brought back by one message: the node at the other end loses
+    its carrier, as when a cable is unplugged.
+
+    Belongs to the thread that made it. Coming back, the interface gets the addresses and routes of the plan, which an interface
+    that is down loses.
+    """
+
+    def __init__(self, node: NodePlan, interface: str) -> None:
+        self._node, self._interface = node, _interface(node, interface)
+        with _netlink_errors(f"node {node.name}: {interface}"), namespaces.entered(node.namespace):
+            self._netlink = IPRoute()
+            self._index = _index(self._netlink, interface)
+
+    def close(self) -> None:
+        self._netlink.close()
+
+    def set(self, state: WireState) -> None:
+        """Raises WireFailed with the kernel's answer."""
+        with _netlink_errors(f"node {self._node.name}: {self._interface.name} {state}"):
+            self._netlink.link("set", index=self._index, state=state)
+            if state == "up":
+                self._restore()
+
+    def _restore(self) -> None:
+        own = [ipaddress.ip_interface(text) for text in self._interface.addresses]
+        for address in own:
+            self._netlink.addr("replace", index=self._index, address=str(address.ip), prefixlen=address.network.prefixlen)
+        for route in self._node.routes:
+            if any(ipaddress.ip_address(route.gateway) in address.network for address in own):
+                _add_route(self._netlink, "replace", route)
 
 
 def turn_offloads_off(interface: str) -> None:
@@ -123,6 +156,11 @@ def active_offloads(features: object) -> list[str]:
     return found
 
 
+def _add_route(netlink: IPRoute, how: str, route: RoutePlan) -> None:
+    family = {4: 2, 6: 10}[ipaddress.ip_address(route.gateway).version]  # AF_INET, AF_INET6
+    netlink.route(how, family=family, dst=route.destination, gateway=route.gateway)
+
+
 def _check_mtu(node: NodePlan, interface: InterfacePlan, found: int | None, planned: int) -> None:
     if found != planned:
         raise WireFailed(f"interface {interface.name} of {node.name}: the kernel says MTU {found}, the plan {planned}")
@@ -142,9 +180,13 @@ def _index(netlink: IPRoute, interface: str) -> int:
 @contextmanager
 def _netlink(namespace: str, what: str) -> Iterator[IPRoute]:
     """A netlink socket inside a namespace, the calling thread inside too; errors say `what` was tried."""
-    with namespaces.entered(namespace):
-        try:
-            with IPRoute() as netlink:
-                yield netlink
-        except NetlinkError as error:
-            raise WireFailed(f"{what}: the kernel answered: {error.args[-1]}") from error
+    with namespaces.entered(namespace), _netlink_errors(what), IPRoute() as netlink:
+        yield netlink
+
+
+@contextmanager
+def _netlink_errors(what: str) -> Iterator[None]:
+    try:
+        yield
+    except NetlinkError as error:
+        raise WireFailed(f"{what}: the kernel answered: {error.args[-1]}") from error

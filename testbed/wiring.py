@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from testbed.addresses import Address, Interface
+from testbed.events import Event
 from testbed.input_errors import listed, nearest
 from testbed.topology import Host, Netbox, Router, Topology, Traffic, Wire, WireKind
 from testbed.yaml_source import Location
@@ -26,6 +27,10 @@ class End:
     def __str__(self) -> str:
         return f"{self.node}.{self.port}"
 
+    def is_written(self, text: str) -> bool:
+        """Whether the file means this end by it: a node alone is one with a single port, or `find_end` would have refused it."""
+        return text in (str(self), self.node)
+
 
 @dataclass(frozen=True)
 class Draft:
@@ -37,6 +42,7 @@ class Draft:
     wires: Mapping[int, Wire]
     traffic: Mapping[str, Traffic]
     centre: str | None
+    events: Mapping[int, Event] = field(default_factory=dict)
     #: The kind of wires that say none.
     wire: WireKind = "auto"
     #: False when something was left out.
@@ -47,7 +53,10 @@ class Draft:
     @staticmethod
     def of(topology: Topology) -> Draft:
         wires = dict(enumerate(topology.wires))
-        return Draft(topology.hosts, topology.netboxes, topology.routers, wires, topology.traffic, topology.centre, topology.wire)
+        events = dict(enumerate(topology.events))
+        return Draft(
+            topology.hosts, topology.netboxes, topology.routers, wires, topology.traffic, topology.centre, events, topology.wire
+        )
 
     def nodes(self) -> Iterator[tuple[str, str, Host | Netbox | Router | None]]:
         """Section, name and node."""
@@ -138,6 +147,13 @@ class Wiring:
         for end, number in self._segment.items():
             found.setdefault(number, []).append(end)
         return [tuple(ends) for ends in found.values()]
+
+    def wire_between(self, one: str, other: str) -> tuple[End, End]:
+        """The wire whose ends are written so, as the topology has it; KeyError when there is none."""
+        for left, right in self.wires:
+            if (left.is_written(one) and right.is_written(other)) or (left.is_written(other) and right.is_written(one)):
+                return left, right
+        raise KeyError(f"{one}, {other}")
 
     def same_segment(self, one: End, other: End) -> bool:
         return one in self._segment and self._segment[one] == self._segment.get(other)

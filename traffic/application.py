@@ -62,6 +62,8 @@ class ApplicationOptions(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    #: When it begins, since the network's time began.
+    start: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = 0.0
     #: How long the traffic lasts.
     duration: Annotated[float, Quantity(TIME, 1.0, 86_400.0)] = 60.0
     #: Differentiated services code point of its packets, by name or number.
