@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "../engine/segment.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace netboxit
+{
+
+/// One eNodeB, with one cell.
+struct EnodebPlan
+{
+    std::string name;
+    Json position; ///< x, y, z in m, the antenna's height included
+    double txPower{};
+    bool ownTxPower{}; ///< said of this eNodeB, so that the segment's live parameter leaves it alone
+};
+
+/// An EPS bearer that a UE has beside its default one (TS 23.401, 4.7.2), for the frames of one traffic class.
+struct BearerPlan
+{
+    ClassId trafficClass{};
+    int qci{};
+    double uplinkRate{};   ///< guaranteed, bit/s; 0 for a bearer without guarantee
+    double downlinkRate{}; ///< the same from the core to the UE
+    double uplinkMaximum{};
+    double downlinkMaximum{};
+    int arp{}; ///< priority level of allocation and retention, 1 is highest
+};
+
+struct StationPlan
+{
+    bool gateway{};
+    Json place;          ///< `position`, `path`, `wander` as in parameters.py, the antenna's height included
+    double distance{};   ///< m from the first eNodeB; holds when `place` says nothing
+    double txPower{};    ///< dBm
+    bool ownDistance{};  ///< said of this station, so that the segment's live parameter leaves it alone
+    bool ownTxPower{};
+    std::vector<BearerPlan> bearers;
+};
+
+/// The parameters of the segment; names and units are those of parameters.py.
+struct LtePlan
+{
+    int resourceBlocks{};
+    std::uint32_t downlinkEarfcn{};
+    std::uint32_t uplinkEarfcn{};
+    std::string scheduler;
+    bool harq{};
+    int transmissionMode{};
+    std::string rlc;
+    double queueSize{}; ///< bytes of each bearer
+    std::optional<double> queueTime; ///< s
+    double antennaGain{};
+    double terminalGain{};
+    double noiseFigure{};
+    double terminalNoiseFigure{};
+    double enodebHeight{};
+    double terminalHeight{};
+    bool uplinkPowerControl{};
+    std::string propagation;
+    double pathLossExponent{};
+    std::string environment;
+    std::string handover;
+    double handoverHysteresis{};
+    double timeToTrigger{};
+    double coreDelay{};
+    double x2Delay{};
+    std::vector<EnodebPlan> enodebs;
+    std::vector<StationPlan> stations; ///< by StationId
+    StationId gateway{};
+
+    LtePlan(const Json& parameters,
+            const std::vector<std::string>& stationNames,
+            const std::vector<std::string>& classNames);
+};
+
+} // namespace netboxit

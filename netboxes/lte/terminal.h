@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "frames_under_way.h"
+#include "plan.h"
+
+#include "../mobility/motion.h"
+
+#include "ns3/lte-ue-net-device.h"
+#include "ns3/lte-ue-rrc.h"
+
+#include <map>
+
+namespace netboxit
+{
+
+/// One UE: its frames on the way up and down, whether it is connected, and its counters.
+class Terminal
+{
+  public:
+    Terminal(StationId id,
+             const StationPlan& plan,
+             std::size_t classes,
+             ns3::Ptr<ns3::LteUeNetDevice> device,
+             ns3::Ipv4Address address,
+             ns3::Ptr<Motion> motion,
+             const std::vector<std::string>& cellNames,
+             Fates& fates,
+             Announcements& announcements);
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+    ~Terminal();
+
+    StationId Id() const
+    {
+        return m_id;
+    }
+    ns3::Ipv4Address Address() const
+    {
+        return m_address;
+    }
+    const ns3::Ptr<ns3::LteUeNetDevice>& Device() const
+    {
+        return m_device;
+    }
+    const ns3::Ptr<Motion>& TheMotion() const
+    {
+        return m_motion;
+    }
+    const StationPlan& Plan() const
+    {
+        return m_plan;
+    }
+
+    /// Whether it has all its bearers.
+    bool IsConnected() const
+    {
+        return m_connected;
+    }
+    /// Whether it is known that it cannot connect for now.
+    bool IsDown() const
+    {
+        return m_down;
+    }
+    /// Says so if it is not connected yet.
+    void GiveUpWaiting();
+
+    /// Puts a frame on its bearer to the core; `destination` is the internal address that the frame is for.
+    void SendUp(Destination to, const Frame& frame, ns3::Ipv4Address destination);
+    /// The core has got its frame. False when it was given up before.
+    bool ArrivedAtCore(SlotId slot, ClassId trafficClass);
+    /// A frame leaves the core for this UE. False, and the copy is lost, when it has no bearers.
+    bool LeavesCore(SlotId slot, ClassId trafficClass);
+    /// An RLC queue has refused its frame.
+    void Refused(SlotId slot, ClassId trafficClass, bool uplink);
+
+    /// Serving cell's number, 0 when there is none.
+    std::uint16_t Cell() const;
+    Json Read() const;
+
+  private:
+    void Receive(ns3::Ptr<const ns3::Packet> packet);
+    bool FromDevice(ns3::Ptr<ns3::NetDevice>,
+                    ns3::Ptr<const ns3::Packet> packet,
+                    std::uint16_t,
+                    const ns3::Address&);
+    void StateChanges(std::uint64_t imsi,
+                      std::uint16_t cell,
+                      std::uint16_t rnti,
+                      ns3::LteUeRrc::State from,
+                      ns3::LteUeRrc::State to);
+    void Reconfigured(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti);
+    void HandoverStarts(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti, std::uint16_t target);
+    void HandoverEnds(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti);
+    void HandoverFails(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti);
+    void Disconnected(const char* reason);
+    void Sweep();
+    void LoseUp(const FramesUnderWay::Entry& entry, Loss reason);
+    void LoseDown(SlotId slot, Loss reason);
+    /// How a frame was lost that was sent then and never heard of.
+    Loss Silent(const FramesUnderWay::Entry& entry) const;
+    std::string CellName(std::uint16_t cell) const;
+
+    StationId m_id;
+    const StationPlan& m_plan;
+    ns3::Ptr<ns3::LteUeNetDevice> m_device;
+    ns3::Ipv4Address m_address;
+    ns3::Ptr<Motion> m_motion;
+    const std::vector<std::string>& m_cellNames;
+    Fates& m_fates;
+    Announcements& m_announcements;
+
+    bool m_connected{};
+    bool m_down{};
+    std::uint16_t m_handoverFrom{};
+    std::uint16_t m_handoverTo{};
+    std::int64_t m_disturbed{-1}; ///< ns, when the latest handover or loss of connection was
+    std::uint64_t m_handovers{};
+    std::uint64_t m_handoverFailures{};
+    std::uint64_t m_linkFailures{};
+    std::vector<FramesUnderWay> m_upward;   ///< by class
+    std::vector<FramesUnderWay> m_downward; ///< by class
+    std::map<Loss, std::uint64_t> m_lostUp;
+    std::map<Loss, std::uint64_t> m_lostDown;
+    std::uint64_t m_sent{};
+    std::uint64_t m_received{};
+};
+
+} // namespace netboxit
