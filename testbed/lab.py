@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from testbed import awake, containers, namespaces, processes, removal, routers, state
+from testbed import awake, containers, frr, namespaces, processes, removal, routers, state
 from testbed.containers import Container
 from testbed.control import Control, ControlFailed, short_path
 from testbed.errors import NetBoxITError
@@ -252,6 +252,9 @@ class Lab:
         return status is not None and bool(status["ready"])
 
     def _router_answers(self, router: str) -> bool:
+        node = self.node(router)
+        if node.forwards:
+            return frr.CONFIGURATION not in node.files or (self.node_folder(router) / frr.READY).exists()
         with short_path(self.node_folder(router) / routers.CONTROL) as path:
             try:
                 with routers.Handlers(path):

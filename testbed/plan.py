@@ -69,6 +69,8 @@ class NodePlan:
     capabilities: tuple[str, ...] = ()
     #: SCHED_FIFO priority to ask for, 0 for none.
     realtime_priority: int = 0
+    #: Its kernel forwards packets from interface to interface.
+    forwards: bool = False
 
 
 @dataclass(frozen=True)

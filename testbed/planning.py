@@ -59,6 +59,8 @@ def _plan(
 
 def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
     for name, router in topology.routers.items():
+        if router.engine != "click" or router.configuration is None:
+            continue
         defines = router_defines(
             plan.node(name).interfaces, min(wire.mtu for wire in plan.wires if name in (wire.left.node, wire.right.node))
         )

@@ -25,7 +25,8 @@ from testbed.events import Event
 from testbed.files import CHECKOUT
 from testbed.names import Name, check_name
 from testbed.quantities import Quantity
-from testbed.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Router, Topology, Traffic, Wire
+from testbed.router import Bfd, Ospf, Router
+from testbed.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Topology, Traffic, Wire
 from testbed.traffic_class import Match
 from traffic.application import applications
 from traffic.dscp import parse_dscp
@@ -44,6 +45,8 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "realtime of a netbox": RealtimeOfNetbox,
     "class": Match,
     "router": Router,
+    "ospf": Ospf,
+    "bfd": Bfd,
     "wire": Wire,
     "traffic": Traffic,
     "event": Event,

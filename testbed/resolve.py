@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from testbed import routers
+from testbed import frr, routers
 from testbed.core_plan import CorePlan, plan_cores
 from testbed.cores import available_cores
 from testbed.errors import NetBoxITError
@@ -18,7 +18,8 @@ from testbed.names import container_name, lab_name, mac_address
 from testbed.netbox_configuration import NODE_FOLDER, netbox_json
 from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, WireEnd, WirePlan
 from testbed.rootfs import WIRES_FOLDER
-from testbed.topology import Host, Netbox, Router, Topology, WireKind
+from testbed.router import Router
+from testbed.topology import Host, Netbox, Topology, WireKind
 from testbed.traffic_plan import plan_traffic
 from testbed.wiring import End, Wiring
 
@@ -27,6 +28,9 @@ MTU = 1500
 
 #: ping and packet captures; ports below 1024, as SIP proxies or web servers have them.
 HOST_CAPABILITIES = ("net_raw", "net_bind_service")
+
+#: What runs where programs are started later, or the kernel does the work.
+IDLE = ("/usr/bin/sleep", "infinity")
 
 #: Packet sockets; SCHED_FIFO; memory that is never paged out.
 EMULATOR_CAPABILITIES = ("net_raw", "sys_nice", "ipc_lock")
@@ -66,12 +70,14 @@ class _Resolver:
         self.switched = switched_wires(topology, self.wiring)
         self.cores: CorePlan = plan_cores(
             cores,
-            hosts=tuple(topology.hosts),
+            # A kernel routes on the cores of those who send, and FRRouting is idle most of the time.
+            hosts=(*topology.hosts, *(name for name, router in topology.routers.items() if router.engine == "linux")),
             netboxes=tuple(topology.netboxes),
-            routers=tuple(topology.routers),
+            routers=self._click_routers(),
             shares={name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share is not None},
             two_cores=tuple(name for name, netbox in topology.netboxes.items() if netbox.cores > 1),
         )
+        self.emulators = len(topology.netboxes) + len(self._click_routers())
         self.priority = topology.realtime.priority if realtime.fifo else 0
         self.mtu = {end: mtu for segment in self.wiring.segments() for mtu in [self._mtu(segment)] for end in segment}
         said = [entry.wire or topology.wire for entry in topology.wires]
@@ -107,7 +113,7 @@ class _Resolver:
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
             cores=self.cores.cores[name],
-            command=("/usr/bin/sleep", "infinity"),
+            command=IDLE,
             interfaces=self._interfaces(name, host.ports()),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
             capabilities=HOST_CAPABILITIES,
@@ -126,7 +132,33 @@ class _Resolver:
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
 
+    def _click_routers(self) -> tuple[str, ...]:
+        return tuple(name for name, router in self.topology.routers.items() if router.engine == "click")
+
     def _router(self, name: str, router: Router) -> NodePlan:
+        return self._linux_router(name, router) if router.engine == "linux" else self._click_router(name, router)
+
+    def _linux_router(self, name: str, router: Router) -> NodePlan:
+        neighbours = frr.neighbours(name, router, self.topology.routers, self.wiring)
+        text = frr.configuration(name, router, neighbours) if router.ospf else None
+        if router.configuration is not None:
+            text = _read_configuration(router.configuration)
+        return NodePlan(
+            name=name,
+            kind="router",
+            container=container_name(self.lab, name),
+            namespace=container_name(self.lab, name),
+            cores=self.cores.cores[name],
+            command=frr.command(NODE_FOLDER, sum(neighbours.values())) if text is not None else IDLE,
+            interfaces=self._interfaces(name, router.interfaces),
+            routes=tuple(RoutePlan("default", str(gateway)) for gateway in router.gateway),
+            files={} if text is None else {frr.CONFIGURATION: text},
+            capabilities=HOST_CAPABILITIES if text is None else frr.CAPABILITIES,
+            forwards=True,
+        )
+
+    def _click_router(self, name: str, router: Router) -> NodePlan:
+        assert router.configuration is not None, "the model of a Click router asks for one"
         interfaces = self._interfaces(name, router.interfaces, "packet")
         values = router_defines(interfaces, min(self.mtu[End(name, interface.name)] for interface in interfaces))
         # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
@@ -176,8 +208,7 @@ class _Resolver:
 
     def _budget_us(self) -> int:
         """What the kernel grants to the emulators of a core together; the whole to all, since few use up what they may."""
-        emulators = len(self.topology.netboxes) + len(self.topology.routers)
-        return self.realtime.budget_us or 0 if self.realtime.fifo and emulators else 0
+        return self.realtime.budget_us or 0 if self.realtime.fifo and self.emulators else 0
 
     def _interfaces(
         self, node: str, ports: dict[str, tuple[Any, ...]], by: Literal["kernel", "packet", "xdp"] = "kernel", reason: str = ""
@@ -227,6 +258,9 @@ class _Resolver:
             return "veth", f"auto: programs of {listed(hosts, 'and')} need an interface of the kernel"
         if frozenset((left, right)) in self.switched:
             return "veth", "auto: an event takes it down, which shared memory cannot be"
+        by_kernel = [end.node for end in (left, right) if end.node in self.topology.routers.keys() - self._click_routers()]
+        if by_kernel:
+            return "veth", f"auto: {listed(by_kernel, 'and')} routes by the kernel, which needs an interface"
         return "memory", "auto: both ends are emulators"
 
     def _mtu(self, segment: Iterable[End]) -> int:
@@ -235,8 +269,7 @@ class _Resolver:
         return min([MTU, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])
 
     def _realtime_notes(self) -> list[str]:
-        emulators = len(self.topology.netboxes) + len(self.topology.routers)
-        if not emulators:
+        if not self.emulators:
             return []
         if not self.realtime.fifo:
             return [f"netboxes and routers run without real-time priority, and will be late more often: {self.realtime.reason}"]

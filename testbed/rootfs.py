@@ -28,10 +28,12 @@ _LINKS = {
 _MOUNT_POINTS = ("usr", "etc", "dev", "proc", "sys", "tmp", "run", "root", "var")
 #: What programs look up in /etc and that says nothing about this host: library choices, fonts, well-known ports.
 ETC_MOUNTS = ("alternatives", "fonts", "services", "protocols")
-_ACCOUNTS = {
+_FILES = {
     "passwd": "root:x:0:0:root:/run/netboxit:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
-    "group": "root:x:0:\nnogroup:x:65534:\n",
+    "group": "root:x:0:\nnogroup:x:65534:\nfrrvty:x:999:root\n",  # FRRouting's daemons want to be in that group
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
+    "frr/vtysh.conf": "service integrated-vtysh-config\n",
+    "pam.d/frr": "account sufficient pam_rootok.so\nauth sufficient pam_rootok.so\n",  # vtysh asks whether root may use it
 }
 
 
@@ -42,8 +44,10 @@ def build(root: Path, plan: Plan) -> None:
     for name, target in _LINKS.items():
         (root / name).symlink_to(target)
     (root / "var/tmp").symlink_to("../tmp")
+    (root / "var/run").symlink_to("../run")
     (root / str(CHECKOUT)[1:]).mkdir(parents=True, exist_ok=True)
-    for name, text in _ACCOUNTS.items():
+    for name, text in _FILES.items():
+        (root / "etc" / name).parent.mkdir(exist_ok=True)
         (root / "etc" / name).write_text(text)
     (root / "etc/hosts").write_text(hosts_file(plan))
     shutil.copy("/etc/ld.so.cache", root / "etc/ld.so.cache")

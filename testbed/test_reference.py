@@ -13,6 +13,7 @@ from testbed.events import Event
 from testbed.plan import RealtimeSupport
 from testbed.reference import DOCUMENT, documents, written
 from testbed.resolve import resolve
+from testbed.router import Router
 from testbed.topology import Host, Wire
 from testbed.topology_file import load
 from testbed.traffic_class import Match
@@ -41,11 +42,11 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
     file = tmp_path / "example.yaml"
     file.write_text(example)
     ((section, entries),) = read(file).data.items()
-    models: dict[str, type[BaseModel]] = {"hosts": Host, "classes": Match, "wires": Wire, "events": Event}
+    models: dict[str, type[BaseModel]] = {"hosts": Host, "classes": Match, "wires": Wire, "routers": Router, "events": Event}
     model = models[section]
     assert all(model.model_validate(entry) for entry in (entries if isinstance(entries, list) else entries.values()))
 
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 7

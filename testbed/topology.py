@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     GetJsonSchemaHandler,
     InstanceOf,
@@ -27,10 +25,11 @@ from pydantic_core import CoreSchema
 from netboxes.technology import Technology, technologies
 from testbed.addresses import Addresses, Gateways
 from testbed.events import Event
-from testbed.files import find_file
 from testbed.input_errors import AtPlaces, InPart, nearest
 from testbed.names import Name
 from testbed.quantities import TIME, Quantity
+from testbed.router import Router
+from testbed.section import Section
 from testbed.traffic_class import Match
 from testbed.wire_ends import TwoEnds
 from traffic.application import ApplicationOptions, applications
@@ -39,12 +38,6 @@ from traffic.application import ApplicationOptions, applications
 ONLY_INTERFACE = "eth0"
 
 _LimitOfLateness = Annotated[float, Quantity(TIME, 1e-6, 10.0)]
-
-
-class Section(BaseModel):
-    """A mapping of the file; a key that it does not have is an error."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Realtime(Section):
@@ -152,21 +145,6 @@ def _check_classes(parameters: Technology, declared: list[str]) -> None:
     unknown = {place: name for place, name in parameters.classes_used().items() if name not in (*declared, "default")}
     if unknown:
         raise AtPlaces({at: f'the netbox has no class "{name}"; {nearest(name, declared)}' for at, name in unknown.items()})
-
-
-class Router(Section):
-    """An IP router in a container of its own."""
-
-    engine: Literal["click"] = Field("click", description="The program that routes.")
-    configuration: Path = Field(description="Its configuration, beside the topology file or in the checkout.")
-    interfaces: dict[Name, Addresses] = Field(min_length=1, description="Name of each interface, and its address or addresses.")
-
-    @field_validator("configuration", mode="before")
-    @classmethod
-    def _find(cls, text: Any, info: ValidationInfo) -> Path:
-        if not isinstance(text, str) or not text or "\0" in text:
-            raise ValueError("a configuration is a file; write its path, like click/meoc.click")
-        return find_file(text, info.context)
 
 
 class Traffic(Section):

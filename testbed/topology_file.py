@@ -12,7 +12,8 @@ from testbed.errors import BadTopology
 from testbed.event_checks import event_problems
 from testbed.events import Event
 from testbed.input_errors import explain
-from testbed.topology import Host, Netbox, Router, Topology, Traffic, Wire, WireKind
+from testbed.router import Router
+from testbed.topology import Host, Netbox, Topology, Traffic, Wire, WireKind
 from testbed.wiring import Draft
 from testbed.wiring_checks import problems
 from testbed.yaml_source import Source, read

@@ -24,6 +24,9 @@ _SETTINGS = {
     "ipv4/conf/default/rp_filter": "0",
     "ipv4/ping_group_range": "0 2147483647",
 }
+#: Of a router whose kernel routes. Redirects would have hosts leave it out.
+_FORWARDING = {"ipv4/ip_forward": "1", "ipv4/conf/all/send_redirects": "0", "ipv4/conf/default/send_redirects": "0"}
+_FORWARDING_IPV6 = {"ipv6/conf/all/forwarding": "1"}
 _NO_IPV6 = {"ipv6/conf/all/disable_ipv6": "1", "ipv6/conf/default/disable_ipv6": "1"}
 #: Addresses are the plan's alone: nothing is solicited, waited for or probed.
 _PLANNED_IPV6 = {
@@ -49,6 +52,8 @@ def prepare_namespace(node: NodePlan) -> None:
     with _netlink(node.namespace, f"node {node.name}: loopback") as netlink:
         ipv6 = any(ipaddress.ip_interface(a).version == 6 for i in node.interfaces for a in i.addresses)
         namespaces.write_settings(_SETTINGS | (_PLANNED_IPV6 if ipv6 else _NO_IPV6))
+        if node.forwards:
+            namespaces.write_settings(_FORWARDING | (_FORWARDING_IPV6 if ipv6 else {}))
         netlink.link("set", index=1, state="up")
 
 

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from testbed.addresses import Address, Interface
 from testbed.events import Event
 from testbed.input_errors import listed, nearest
-from testbed.topology import Host, Netbox, Router, Topology, Traffic, Wire, WireKind
+from testbed.router import Router
+from testbed.topology import Host, Netbox, Topology, Traffic, Wire, WireKind
 from testbed.yaml_source import Location
 
 T = TypeVar("T")

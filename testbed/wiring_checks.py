@@ -107,12 +107,14 @@ def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set
 
 
 def _memory_at_hosts(draft: Draft, wires: dict[int, tuple[End, End]]) -> Iterator[Problem]:
-    """A host's programs speak to interfaces of the kernel, which shared memory is not."""
+    """A host's programs, and a kernel that routes, speak to interfaces of the kernel, which shared memory is not."""
     for index, ends in wires.items():
         kind = draft.wires[index].wire or draft.wire
         for end in ends if kind == "memory" else ():
-            if end.node in draft.hosts:
-                cause = f"a memory wire joins emulators only, and {end.node} is a host, whose programs need an interface"
+            router = draft.routers.get(end.node)
+            by_kernel = "a router by the kernel, which needs an interface" if router and router.engine == "linux" else None
+            if kind_of_node := ("a host, whose programs need an interface" if end.node in draft.hosts else by_kernel):
+                cause = f"a memory wire joins emulators only, and {end.node} is {kind_of_node}"
                 remedy = f"write {{ends: [{', '.join(draft.wires[index].ends)}], wire: veth}}"
                 yield Problem(("wires", index, "wire"), cause, remedy)
 

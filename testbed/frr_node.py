@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs FRRouting's daemons inside a router's container, and writes down which routes they change.
+
+frr_node.py FOLDER NEIGHBOURS
+
+FOLDER is the node's own: it has frr.conf, and gets journal.jsonl (docs/architecture.md, "Journal"; event `route`) and, as soon as
+NEIGHBOURS OSPF neighbours are known, the file `ready`. Ends when a daemon ends, or on SIGTERM with all of them.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
+
+DAEMONS = Path("/usr/lib/frr")
+#: Where its daemons and vtysh look for each other; a tmpfs of the container.
+SOCKETS = Path("/run/frr")
+#: In the order in which they are started: the others register with zebra.
+NAMES = ("zebra", "staticd", "bfdd", "ospfd")
+#: Routes by OSPF (linux/rtnetlink.h, RTPROT_OSPF) in the main table.
+RTPROT_OSPF, RT_TABLE_MAIN = 188, 254
+START_DEADLINE_S = 10.0
+POLL_S = 0.1
+
+
+class DaemonEnded(RuntimeError):
+    """A daemon ended by itself, or did not start."""
+
+
+def start(name: str) -> subprocess.Popen[bytes]:
+    """Starts a daemon and waits until it can be spoken to."""
+    daemon = subprocess.Popen([DAEMONS / name, "-u", "root", "-g", "root", "-A", "127.0.0.1", "-P", "0"])
+    deadline = time.monotonic() + START_DEADLINE_S
+    while not (SOCKETS / f"{name}.vty").exists():
+        if daemon.poll() is not None or time.monotonic() > deadline:
+            raise DaemonEnded(f"{name} did not start (status {daemon.poll()}); see above what it wrote")
+        time.sleep(0.01)
+    return daemon
+
+
+def vtysh(*arguments: str) -> str:
+    return subprocess.run(["/usr/bin/vtysh", *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def neighbours() -> int:
+    """Those in state Full, and those on a broadcast network that neither end needs to be full with (RFC 2328, 10.4)."""
+    found: dict[str, list[dict[str, Any]]] = json.loads(vtysh("-c", "show ip ospf neighbor json")).get("neighbors", {})
+    states = [str(entry.get("nbrState", entry.get("state", ""))) for entries in found.values() for entry in entries]
+    return sum(state.startswith(("Full", "2-Way")) for state in states)
+
+
+class Journal:
+    """One JSON object a line."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file.open("w", encoding="utf-8", buffering=1)
+        self._began_ns = time.time_ns()
+        self._write({"began_ns": self._began_ns})
+
+    def add(self, event: str, **details: object) -> None:
+        self._write({"at_s": (time.time_ns() - self._began_ns) / 1e9, "event": event, **details})
+
+    def _write(self, line: dict[str, object]) -> None:
+        self._file.write(json.dumps(line) + "\n")
+
+
+def follow_routes(journal: Journal) -> None:
+    """Writes down each route that OSPF sets or takes away; never returns."""
+    with IPRoute() as netlink:
+        netlink.bind()
+        names = {link["index"]: link.get("ifname") for link in netlink.get_links()}
+        while True:
+            for message in netlink.get():
+                kind = message.get("event")
+                if kind not in ("RTM_NEWROUTE", "RTM_DELROUTE") or message.get("proto") != RTPROT_OSPF:
+                    continue
+                if message.get("table") != RT_TABLE_MAIN:
+                    continue
+                journal.add(
+                    "route" if kind == "RTM_NEWROUTE" else "route_gone",
+                    destination=f"{message.get('dst') or '0.0.0.0'}/{message['dst_len']}",
+                    gateway=message.get("gateway"),
+                    interface=names.get(message.get("oif")),
+                )
+
+
+def main(folder: Path, expected: int) -> int:
+    SOCKETS.mkdir(parents=True, exist_ok=True)
+    asked = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: asked.set())
+    journal = Journal(folder / "journal.jsonl")
+    threading.Thread(target=follow_routes, args=(journal,), daemon=True).start()
+    daemons: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        for name in NAMES:
+            daemons[name] = start(name)
+        vtysh("-f", str(folder / "frr.conf"))
+        while not asked.wait(POLL_S):
+            if not (folder / "ready").exists() and neighbours() >= expected:
+                (folder / "ready").touch()
+            for name, daemon in daemons.items():
+                if daemon.poll() is not None and not asked.is_set():
+                    raise DaemonEnded(f"{name} ended with status {daemon.returncode}")
+    except subprocess.CalledProcessError as error:
+        print(f"frr.conf was refused:\n{error.stdout}{error.stderr}", file=sys.stderr)
+        return 1
+    except DaemonEnded as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        for daemon in daemons.values():
+            daemon.terminate()
+        for daemon in daemons.values():
+            daemon.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))
