@@ -2,6 +2,7 @@
 # setup: everything that NetBoxIT needs, built and ready       demo: the emergency network carries a real call and a camera
 # bench: measures this machine (about 25 minutes); `make bench BENCH="setup_a --pairs 9"` a part of it
 # validate: measures every technology beside what is expected of it, and writes docs/validation.md (minutes)
+# random: tries 10 000 random sets of parameters of each technology (half an hour)
 # test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too
 
 TOPOLOGY ?= topologies/emergency.yaml
@@ -16,7 +17,7 @@ ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=fa
 LAB_TESTS := $(if $(filter 0,$(shell id -u)),,-m "not lab")
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench validate test lint clean distclean
+.PHONY: setup demo bench validate random test lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -33,6 +34,9 @@ bench: setup
 
 validate: setup
 	@$(VENV)/bin/python -m netboxes.validation_page $(TECHNOLOGY)
+
+random: setup
+	@$(VENV)/bin/python -m netboxes.random_parameters $(TECHNOLOGY)
 
 test: setup
 	ctest --test-dir build --output-on-failure
