@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "../engine/segment.h"
+
+#include "../mobility/motion.h"
+#include "pair_loss.h"
+
+#include "ns3/lr-wpan-net-device.h"
+
+namespace netboxit
+{
+
+/// The air and the radios on it: ns-3's devices, one a station, with where they are and what they hear of each other.
+class Radio
+{
+  public:
+    Radio(const Json& parameters, const std::vector<std::string>& stations);
+
+    const ns3::Ptr<ns3::lrwpan::LrWpanNetDevice>& Device(StationId station) const
+    {
+        return m_devices.at(station);
+    }
+
+    /// Mean power with which `to` receives `from`, dBm.
+    double Power(StationId from, StationId to) const;
+    /// Noise in each receiver, dBm.
+    double Noise() const
+    {
+        return m_noise;
+    }
+    /// Whether each hears the other with `sensitivity` at least.
+    bool Reach(StationId a, StationId b) const;
+    /// What a MAC frame carries at most, bytes.
+    std::uint32_t PayloadRoom() const;
+
+    void Begin();
+    /// Whether any station moves by itself.
+    bool Moves() const;
+    /// Of all that have no place or power of their own, or of one, which then has.
+    void SetDistance(std::optional<StationId> station, double metres);
+    void SetTxPower(std::optional<StationId> station, double dBm);
+    void SetPosition(StationId station, const ns3::Vector& position);
+    void SetOutage(std::optional<StationId> station, bool off);
+    bool IsOff(StationId station) const
+    {
+        return m_allOff || m_stations.at(station).off;
+    }
+
+  private:
+    struct Station
+    {
+        ns3::Ptr<Motion> motion;
+        double txPower;
+        bool ownPlace;
+        bool ownTxPower;
+        bool off;
+    };
+
+    ns3::Vector PlaceAt(StationId station, double distance) const;
+    void AddStation(StationId id, const Json& parameters, const Json& station);
+    void BuildDevices(const Json& parameters);
+    void ApplyTxPower(StationId station);
+    void ApplyOutage();
+
+    std::size_t m_count;
+    std::optional<StationId> m_coordinator;
+    bool m_extended;
+    bool m_allOff;
+    std::uint32_t m_channelNumber;
+    double m_sensitivity;
+    double m_noise{};
+    ns3::Ptr<PairLoss> m_loss;
+    std::vector<Station> m_stations;
+    std::vector<ns3::Ptr<ns3::lrwpan::LrWpanNetDevice>> m_devices;
+};
+
+} // namespace netboxit
