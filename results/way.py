@@ -37,15 +37,15 @@ class NoWay(ValueError):
 
 def find_way(plan: dict[str, Any], source: str, destination: str) -> Way:
     """The shortest chain of nodes by the wires of a plan (as in plan.json). Raises NoWay."""
-    nodes = list(_nodes_between(plan, source, destination))
+    nodes = list(nodes_between(plan, source, destination))
     kinds = {node["name"]: node["kind"] for node in plan["nodes"]}
     points = [at for at, node in enumerate(nodes) if at in (0, len(nodes) - 1) or kinds[node] == "netbox"]
     gaps = tuple(Gap(nodes[first], nodes[second], tuple(nodes[first + 1 : second])) for first, second in pairwise(points))
     return Way(tuple(nodes[at] for at in points[1:-1]), gaps)
 
 
-def _nodes_between(plan: dict[str, Any], source: str, destination: str) -> Iterator[str]:
-    """Breadth first: the first chain found is the shortest."""
+def nodes_between(plan: dict[str, Any], source: str, destination: str) -> Iterator[str]:
+    """The nodes of the shortest chain of wires, both hosts included. Raises NoWay."""
     beside: dict[str, list[str]] = {node["name"]: [] for node in plan["nodes"]}
     for wire in plan["wires"]:
         left, right = wire["left"]["node"], wire["right"]["node"]

@@ -29,12 +29,12 @@ def test_it_is_found_by_its_name() -> None:
 
 
 def test_the_script_says_when_each_flow_sends(tmp_path: Path) -> None:
-    flow = made(tmp_path, rate="81600 bit/s", payload="74 B", count=2, port=5000, dscp="ef", start="1 s", duration="10 s")
+    flow = made(tmp_path, rate="81600 bit/s", payload="74 B", count=2, port=5000, dscp="ef", duration="10 s")
     assert flow.script().splitlines() == [
-        "1.000000 ON 1 UDP SRC 5000 DST 10.98.0.2/5000 PERIODIC [100 74] TOS 0xb8",
-        "1.005000 ON 2 UDP SRC 5001 DST 10.98.0.2/5001 PERIODIC [100 74] TOS 0xb8",
-        "11.000000 OFF 1",
-        "11.000000 OFF 2",
+        "0.000000 ON 1 UDP SRC 5000 DST 10.98.0.2/5000 PERIODIC [100 74] TOS 0xb8",
+        "0.005000 ON 2 UDP SRC 5001 DST 10.98.0.2/5001 PERIODIC [100 74] TOS 0xb8",
+        "10.000000 OFF 1",
+        "10.000000 OFF 2",
     ]
     assert [one.name for one in flow.flows()] == ["talk.1", "talk.2"]
     (stream,) = flow.options.streams()

@@ -7,12 +7,12 @@ needs no way back, as iperf3 and D-ITG do for their signalling. Each datagram ha
 
 from __future__ import annotations
 
-import time
 from ipaddress import ip_address
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from testbed.plan import TrafficPlan
 from testbed.quantities import RATE, SIZE, TIME, Quantity
 from traffic.application import Application, ApplicationOptions
 from traffic.flow import Flow
@@ -41,8 +41,6 @@ class UdpFlowOptions(ApplicationOptions):
     count: int = Field(default=1, ge=1, le=1000)
     #: Of the first flow, at both ends; each further one has the next.
     port: int = Field(default=6000, ge=1024, le=65_535)
-    #: After the application's start; `duration` counts from there.
-    start: Annotated[float, Quantity(TIME, 0.0, 86_400.0)] = 0.0
     #: Mean length of the periods of sending, of on-off.
     on_time: Annotated[float, Quantity(TIME, 1e-3, 3600.0)] = 1.0
     #: Mean length of the silences, of on-off.
@@ -68,11 +66,11 @@ class UdpFlowOptions(ApplicationOptions):
 
     def timetables(self, name: str, version: int = 4) -> list[Timetable]:
         """Of each flow; `name` is that of the traffic."""
-        per_s, end = self.per_s(version), self.start + self.duration
+        per_s = self.per_s(version)
         turn = 1.0 / per_s / self.count if self.pattern == "constant" else 0.0
         seeds = [f"{self.seed} {name} {number}" for number in range(self.count)]
         return [
-            Timetable(self.pattern, per_s, self.start + number * turn, end, self.on_time, self.off_time, seed)
+            Timetable(self.pattern, per_s, number * turn, self.duration, self.on_time, self.off_time, seed)
             for number, seed in enumerate(seeds)
         ]
 
@@ -86,7 +84,7 @@ class UdpFlow(Application):
 
     @property
     def version(self) -> int:
-        return ip_address(self.plan.source_address).version
+        return version(self.plan)
 
     def prepare(self) -> None:
         (self.own_folder(self.plan.source) / "flows.mgn").write_text(self.script())
@@ -100,11 +98,8 @@ class UdpFlow(Application):
         self.launch(self.plan.source, "sender", sender, finite=True, patience_s=_LATE_S)
         self.begin()
 
-    def begin(self) -> None:
-        self._end = time.monotonic() + self.options.start + self.options.duration
-
     def flows(self) -> list[Flow]:
-        return [self._flow(number) for number in range(self.options.count)]
+        return flows(self.plan)
 
     def facts(self) -> dict[str, object]:
         return {"ip_headers_bytes": IP_HEADERS[self.version], "offered_ip_bit_per_s": self.options.rate * self.options.count}
@@ -135,20 +130,30 @@ class UdpFlow(Application):
         lines = self.hosts.run(self.plan.destination, ["cat", table], timeout_s=5.0).stdout.splitlines()[1:]
         return any(line.split()[1].endswith(f":{port:04X}") for line in lines)
 
-    def _flow(self, number: int) -> Flow:
-        port = self.options.port + number
-        return Flow(
-            name=flow_name(self.plan.name, number, self.options.count),
+
+def version(plan: TrafficPlan) -> int:
+    """Of IP."""
+    return ip_address(plan.source_address).version
+
+
+def flows(plan: TrafficPlan) -> list[Flow]:
+    """What a plan's entry of this application puts on the wire, in the order of its timetables."""
+    options = UdpFlowOptions.model_construct(**plan.options)
+    return [
+        Flow(
+            name=flow_name(plan.name, number, options.count),
             kind="udp",
-            direction=self.plan.direction,
-            source=self.plan.source,
-            destination=self.plan.destination,
-            source_address=self.plan.source_address,
-            destination_address=self.plan.destination_address,
+            direction=plan.direction,
+            source=plan.source,
+            destination=plan.destination,
+            source_address=plan.source_address,
+            destination_address=plan.destination_address,
             protocol="udp",
-            source_ports=(port, port),
-            destination_ports=(port, port),
+            source_ports=(options.port + number, options.port + number),
+            destination_ports=(options.port + number, options.port + number),
         )
+        for number in range(options.count)
+    ]
 
 
 def flow_name(traffic: str, number: int, count: int) -> str:
