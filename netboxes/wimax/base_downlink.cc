@@ -16,6 +16,8 @@ ServiceFlow BroadcastFlow(const Configuration& configuration)
     flow.name = "broadcast";
     flow.direction = Direction::Downlink;
     flow.queueBytes = configuration.queueBytes;
+    // Never packed: SDUs on it may have different receivers.
+    flow.carriage = {configuration.carriage.fragmentation, false, configuration.carriage.crc};
     return flow;
 }
 
@@ -27,7 +29,8 @@ BaseDownlink::BaseDownlink(const Configuration& configuration,
     : m_frameS(configuration.frame.frameS), m_accounts(accounts),
       m_scheduler(std::move(scheduler)), m_broadcast{Connection(BroadcastFlow(configuration), accounts),
                                                      FlowCredit(BroadcastFlow(configuration),
-                                                                configuration.frame.frameS)}
+                                                                configuration.frame.frameS),
+                                                     BROADCAST_CONNECTION}
 {
 }
 
@@ -38,7 +41,7 @@ void BaseDownlink::Add(const Subscriber& subscriber, const FlowTable& flows)
     member.byClass = flows.byClass;
     for (const auto& flow : flows.flows)
     {
-        member.flows.push_back({Connection(flow, m_accounts), FlowCredit(flow, m_frameS)});
+        member.flows.push_back({Connection(flow, m_accounts), FlowCredit(flow, m_frameS), m_connections++});
     }
 }
 
@@ -50,7 +53,7 @@ void BaseDownlink::Enqueue(std::size_t subscriber, std::shared_ptr<Sdu> sdu)
 
 DownlinkPlan BaseDownlink::Plan(const FrameLayout& layout, const UplinkMap& announced, ns3::Time now)
 {
-    auto all = Collect(now);
+    auto all = Collect(layout, now);
     DownlinkRoom room(layout, announced);
     m_scheduler->Share(all.claims, room);
 
@@ -87,11 +90,17 @@ DownlinkPlan BaseDownlink::Plan(const FrameLayout& layout, const UplinkMap& anno
     return plan;
 }
 
-BaseDownlink::Claims BaseDownlink::Collect(ns3::Time now)
+BaseDownlink::Claims BaseDownlink::Collect(const FrameLayout& layout, ns3::Time now)
 {
+    std::array<std::uint32_t, PROFILES.size()> largest;
+    for (ProfileId profile = 0; profile < PROFILES.size(); ++profile)
+    {
+        largest[profile] = layout.LargestDownlinkBurst(profile);
+    }
     Claims all;
     const auto add = [&](Flow& flow, ProfileId profile)
     {
+        flow.connection.DropOversize(largest[profile]);
         all.claims.push_back(ClaimFor(flow, profile, now));
         all.flows.push_back(&flow);
     };
@@ -118,6 +127,9 @@ Claim BaseDownlink::ClaimFor(Flow& flow, ProfileId profile, ns3::Time now)
     Claim claim;
     claim.burst = profile;
     claim.scheduling = flow.connection.Flow().scheduling;
+    claim.connection = flow.number;
+    claim.weight = flow.connection.Flow().weight;
+    claim.bytesPerSymbol = PROFILES[profile].bytesPerSymbol;
     claim.wanted = flow.connection.AirBytes();
     const double airPerPayload =
         claim.wanted > 0 ? static_cast<double>(claim.wanted) / flow.connection.QueuedBytes() : 1.0;

@@ -60,6 +60,7 @@ class BaseDownlink
     {
         Connection connection;
         FlowCredit credit;
+        std::size_t number{}; ///< among all connections
     };
 
     struct Member
@@ -75,12 +76,15 @@ class BaseDownlink
         std::vector<Flow*> flows;
     };
 
-    Claims Collect(ns3::Time now);
+    Claims Collect(const FrameLayout& layout, ns3::Time now);
     Claim ClaimFor(Flow& flow, ProfileId profile, ns3::Time now);
     /// The most robust profile among the stations that a broadcast is for.
     std::optional<ProfileId> BroadcastProfile() const;
 
+    static constexpr std::size_t BROADCAST_CONNECTION = 0;
+
     double m_frameS;
+    std::size_t m_connections{BROADCAST_CONNECTION + 1};
     Accounts& m_accounts;
     std::unique_ptr<Scheduler> m_scheduler;
     std::deque<Member> m_members;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base_uplink.h"
 
+#include "unsolicited.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,16 +14,6 @@ namespace
 
 /// Until PDUs of a connection were seen, its headers are taken to be a tenth of its payload.
 constexpr double FIRST_GUESS_PAYLOAD = 10.0 * PDU_OVERHEAD;
-
-/// Bytes of one unsolicited grant: the payload of an interval, and headers for the SDUs in it, of which the
-/// first may have begun in the grant before and the last may end in the next.
-std::uint32_t UnsolicitedBytes(const ServiceFlow& flow)
-{
-    const auto payload =
-        static_cast<std::uint32_t>(std::ceil(flow.reservedRate * flow.interval.GetSeconds() / 8.0));
-    const auto sdus = flow.packetBytes > 0 ? (payload + flow.packetBytes - 1) / flow.packetBytes : 1;
-    return payload + (sdus + 1) * PDU_OVERHEAD + 2 * FRAGMENTATION_SUBHEADER;
-}
 
 } // namespace
 
@@ -36,9 +28,16 @@ void BaseUplink::Add(const Subscriber& subscriber, const FlowTable& flows)
     member.station = &subscriber;
     for (const auto& flow : flows.flows)
     {
+        const bool extended = flow.scheduling == Scheduling::ErtPs;
+        const auto reserved = UnsolicitedBytes(flow, flow.reservedRate);
+        const auto largest = extended ? UnsolicitedBytes(flow, flow.maximumRate) : reserved;
         member.flows.push_back({flow,
+                                m_connections++,
                                 FlowCredit(flow, m_frameS),
                                 0,
+                                reserved,
+                                largest,
+                                largest,
                                 ns3::Time(0),
                                 FIRST_GUESS_PAYLOAD + PDU_OVERHEAD,
                                 FIRST_GUESS_PAYLOAD});
@@ -48,7 +47,19 @@ void BaseUplink::Add(const Subscriber& subscriber, const FlowTable& flows)
 void BaseUplink::HearRequest(std::size_t subscriber, const BandwidthRequest& request)
 {
     auto& flow = m_members[subscriber].flows[request.flow];
-    flow.requested = request.incremental ? flow.requested + request.bytes : request.bytes;
+    switch (request.kind)
+    {
+    case RequestKind::Aggregate:
+        flow.requested = request.bytes;
+        break;
+    case RequestKind::Incremental:
+        flow.requested += request.bytes;
+        break;
+    case RequestKind::Size:
+        // After none at all, any request brings grants of the greatest size back (6.3.5.2.2.1).
+        flow.grant = flow.grant == 0 && request.bytes > 0 ? flow.largestGrant : request.bytes;
+        break;
+    }
 }
 
 void BaseUplink::HearPdu(std::size_t subscriber, std::size_t index, const Pdu& pdu)
@@ -70,7 +81,7 @@ UplinkMap BaseUplink::Plan(const FrameLayout& layout, std::uint64_t frame, ns3::
         profiles.push_back(member.station->Uplink().Profile().value_or(MOST_ROBUST));
     }
     auto claims = Collect(now);
-    UplinkRoom room(layout.UplinkSymbols() - map.symbols, profiles);
+    UplinkRoom room(layout.UplinkSymbols() - map.symbols, layout.MostGrants(), profiles);
     m_scheduler->Share(claims.claims, room);
     auto shares = Distribute(claims);
     for (std::size_t index = 0; index < m_members.size(); ++index)
@@ -114,6 +125,10 @@ Claim BaseUplink::ClaimFor(std::size_t member, Flow& flow, bool& poll, ns3::Time
     Claim claim;
     claim.burst = member;
     claim.scheduling = flow.flow.scheduling;
+    claim.connection = flow.number;
+    claim.weight = flow.flow.weight;
+    claim.bytesPerSymbol =
+        PROFILES[m_members[member].station->Uplink().Profile().value_or(MOST_ROBUST)].bytesPerSymbol;
     poll = false;
     if (flow.flow.scheduling == Scheduling::BestEffort)
     {
@@ -123,13 +138,19 @@ Claim BaseUplink::ClaimFor(std::size_t member, Flow& flow, bool& poll, ns3::Time
         return claim;
     }
     const auto occasions = Occasions(flow, now);
-    if (flow.flow.scheduling == Scheduling::Ugs)
+    if (IsUnsolicited(flow.flow.scheduling) && flow.grant > 0)
     {
-        claim.wanted = claim.reserved = claim.permitted = occasions * UnsolicitedBytes(flow.flow);
+        claim.wanted = claim.permitted = occasions * flow.grant;
+        claim.reserved = std::min(claim.wanted, occasions * flow.reservedGrant);
         return claim;
     }
     poll = occasions > 0;
     const auto header = poll ? BANDWIDTH_REQUEST_HEADER : 0;
+    if (IsUnsolicited(flow.flow.scheduling))
+    {
+        claim.wanted = claim.reserved = claim.permitted = header;
+        return claim;
+    }
     const double airPerPayload = flow.airBytes / flow.payload;
     claim.wanted = flow.requested + header;
     claim.reserved =
@@ -168,6 +189,13 @@ std::vector<std::vector<UplinkShare>> BaseUplink::Distribute(const Claims& all)
         flow.requested -= std::min(flow.requested, data);
         shares[claim.burst].push_back({all.flows[i], data, poll});
     }
+    // The most urgent class first: so a station spends them.
+    for (std::size_t member = 0; member < shares.size(); ++member)
+    {
+        const auto& flows = m_members[member].flows;
+        std::ranges::stable_sort(
+            shares[member], {}, [&](const UplinkShare& share) { return flows[share.flow].flow.scheduling; });
+    }
     return shares;
 }
 
@@ -176,6 +204,7 @@ void BaseUplink::Abandon(std::size_t subscriber)
     for (auto& flow : m_members[subscriber].flows)
     {
         flow.requested = 0;
+        flow.grant = flow.largestGrant;
     }
 }
 

@@ -36,8 +36,12 @@ class BaseUplink
     struct Flow
     {
         ServiceFlow flow;
+        std::size_t number{}; ///< among all connections
         FlowCredit credit;
         std::uint32_t requested{};
+        std::uint32_t reservedGrant{}; ///< of an unsolicited grant: bytes at the reserved rate,
+        std::uint32_t largestGrant{};  ///< at most,
+        std::uint32_t grant{};         ///< and now (ertPS); 0: only polled
         ns3::Time due;     ///< next unsolicited grant or poll
         double airBytes{}; ///< seen so far: their quotient tells what headers cost on this connection
         double payload{};
@@ -67,6 +71,7 @@ class BaseUplink
     double m_frameS;
     std::unique_ptr<Scheduler> m_scheduler;
     std::deque<Member> m_members;
+    std::size_t m_connections{};
 };
 
 } // namespace netboxit::wimax

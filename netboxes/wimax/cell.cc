@@ -22,8 +22,8 @@ Cell::Cell(const SegmentSetup& setup)
     : m_configuration(setup), m_accounts(setup.fates, setup.stations.size()),
       m_layout(m_configuration.numerology, m_configuration.frame, setup.stations.size() - 1),
       m_receiverSnr(m_configuration.receiverSnr),
-      m_baseUplink(m_configuration, std::make_unique<StrictPriority>()),
-      m_baseDownlink(m_configuration, m_accounts, std::make_unique<StrictPriority>()),
+      m_baseUplink(m_configuration, MakeScheduler(m_configuration.scheduler)),
+      m_baseDownlink(m_configuration, m_accounts, MakeScheduler(m_configuration.scheduler)),
       m_noise(ns3::CreateObject<ns3::UniformRandomVariable>())
 {
     m_noise->SetStream(NOISE_STREAM);
@@ -121,6 +121,10 @@ void Cell::BeginFrame()
     for (auto& subscriber : m_subscribers)
     {
         subscriber->Entry().Advance(now);
+        if (const auto profile = subscriber->Uplink().Profile())
+        {
+            subscriber->DropOversize(m_layout.LargestUplinkBurst(*profile));
+        }
     }
     const bool sameFrame = m_configuration.mapRelevance == MapRelevance::SameFrame;
     const auto announced = m_baseUplink.Plan(m_layout, sameFrame ? m_frame : m_frame + 1, now);

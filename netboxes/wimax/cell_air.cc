@@ -5,6 +5,8 @@
 
 #include "ns3/simulator.h"
 
+#include <algorithm>
+
 namespace netboxit::wimax
 {
 
@@ -95,23 +97,34 @@ void Cell::SendUplinkBurst(const UplinkGrant& grant)
         }
         offset += BANDWIDTH_REQUEST_HEADER;
     }
-    for (const auto& [pdu, flow, place, piggyback] : burst.pdus)
+    for (auto first = burst.pdus.begin(); first != burst.pdus.end();)
     {
-        if (Corrupts(errors, place, pdu.bytes, grant.profile))
+        // What is packed into one PDU is lost or received together, when all of it is there.
+        const auto end = std::find_if(
+            first + 1, burst.pdus.end(), [](const UplinkPdu& next) { return !next.pdu.packed; });
+        const auto bytes = (end - 1)->offset + (end - 1)->pdu.bytes - first->offset;
+        const bool corrupt = Corrupts(errors, first->offset, bytes, grant.profile);
+        const auto symbols = SHORT_PREAMBLE + (first->offset + bytes - 1) / perSymbol + 1;
+        const auto arrival = m_layout.Symbols(symbols) + Propagation(grant.subscriber);
+        if (!corrupt && first->piggyback)
         {
-            pdu.sdu->corrupted[0] = true;
+            m_baseUplink.HearRequest(index, *first->piggyback);
         }
-        else if (m_baseUplink.HearPdu(index, flow, pdu); piggyback > 0)
+        for (; first != end; ++first)
         {
-            m_baseUplink.HearRequest(index, {flow, piggyback, true});
-        }
-        if (pdu.last)
-        {
-            const auto symbols = SHORT_PREAMBLE + (place + pdu.bytes - 1) / perSymbol + 1;
-            ns3::Simulator::Schedule(m_layout.Symbols(symbols) + Propagation(grant.subscriber),
-                                     &Cell::ArriveAtBase,
-                                     this,
-                                     pdu.sdu);
+            const auto& pdu = first->pdu;
+            if (corrupt)
+            {
+                pdu.sdu->corrupted[0] = true;
+            }
+            else
+            {
+                m_baseUplink.HearPdu(index, first->flow, pdu);
+            }
+            if (pdu.last)
+            {
+                ns3::Simulator::Schedule(arrival, &Cell::ArriveAtBase, this, pdu.sdu);
+            }
         }
     }
 }
@@ -119,27 +132,38 @@ void Cell::SendUplinkBurst(const UplinkGrant& grant)
 void Cell::SendDownlinkBurst(const DownlinkBurst& burst)
 {
     const auto perSymbol = PROFILES[burst.profile].bytesPerSymbol;
-    for (const auto& [pdu, offset] : burst.pdus)
+    for (auto first = burst.pdus.begin(); first != burst.pdus.end();)
     {
-        const auto symbols = burst.firstSymbol + (offset + pdu.bytes - 1) / perSymbol + 1;
-        for (std::size_t receiver = 0; receiver < pdu.sdu->receivers.size(); ++receiver)
+        const auto end =
+            std::find_if(first + 1, burst.pdus.end(), [](const auto& next) { return !next.first.packed; });
+        const auto offset = first->second;
+        const auto bytes = (end - 1)->second + (end - 1)->first.bytes - offset;
+        const auto symbols = burst.firstSymbol + (offset + bytes - 1) / perSymbol + 1;
+        const auto& receivers = first->first.sdu->receivers;
+        for (std::size_t receiver = 0; receiver < receivers.size(); ++receiver)
         {
-            const auto station = pdu.sdu->receivers[receiver];
+            const auto station = receivers[receiver];
             const auto errors =
                 m_subscribers[m_indices.at(station)]->Downlink().BlockErrorRateAt(burst.profile);
-            if (Corrupts(errors, offset, pdu.bytes, burst.profile))
+            const bool corrupt = Corrupts(errors, offset, bytes, burst.profile);
+            for (auto part = first; part != end; ++part)
             {
-                pdu.sdu->corrupted[receiver] = true;
-            }
-            if (pdu.last)
-            {
-                ns3::Simulator::Schedule(m_layout.Symbols(symbols) + Propagation(station),
-                                         &Cell::ArriveAtSubscriber,
-                                         this,
-                                         pdu.sdu,
-                                         receiver);
+                const auto& pdu = part->first;
+                if (corrupt)
+                {
+                    pdu.sdu->corrupted[receiver] = true;
+                }
+                if (pdu.last)
+                {
+                    ns3::Simulator::Schedule(m_layout.Symbols(symbols) + Propagation(station),
+                                             &Cell::ArriveAtSubscriber,
+                                             this,
+                                             pdu.sdu,
+                                             receiver);
+                }
             }
         }
+        first = end;
     }
 }
 

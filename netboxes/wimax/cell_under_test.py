@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from ruamel.yaml import YAML
 
 from netboxes.engine.virtual import Emulation, TimedFrame, emulate, udp
+from testbed.files import CHECKOUT
 
 CLASSES = [{"name": "voice", "match": {"dscp": [46]}}, {"name": "video", "match": {"dscp": [34]}}]
 VOICE, VIDEO, DATA = 46, 34, 0
@@ -31,6 +33,13 @@ def cell(subscribers: int = 1, **changes: Any) -> dict[str, Any]:
     stations: dict[str, Any] = {"bs": {"role": "base"}}
     stations |= {f"ss{number}": {"role": "subscriber"} for number in range(1, subscribers + 1)}
     return {"stations": stations, "distance": "2.5 km", "tx_power": "30 dBm", "frequency": "5 GHz", "frame": "10 ms"} | changes
+
+
+def thesis_cell(**changes: Any) -> dict[str, Any]:
+    """The cell of topologies/wimax-thesis.yaml, with its stations named as above."""
+    netbox = YAML(typ="safe").load(CHECKOUT / "topologies" / "wimax-thesis.yaml")["netboxes"]["longhaul"]
+    parameters = {key: value for key, value in netbox.items() if key not in ("technology", "classes", "stations")}
+    return cell() | parameters | changes
 
 
 def snr_db(distance_m: float, noise_figure_db: float = 5.0) -> float:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "configuration.h"
 
+#include "scheduler.h"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -18,6 +20,12 @@ std::optional<double> Optional(const Json& object, const char* key)
 {
     const auto found = object.find(key);
     return found == object.end() || found->is_null() ? std::nullopt : std::optional(found->get<double>());
+}
+
+bool Flag(const Json& object, const char* key, bool otherwise)
+{
+    const auto found = object.find(key);
+    return found == object.end() || found->is_null() ? otherwise : found->get<bool>();
 }
 
 template <std::size_t N>
@@ -85,6 +93,12 @@ Configuration::Configuration(const SegmentSetup& setup) : classes(setup.classes)
     receiverSnr = parameters.at("receiver_snr").get<std::string>();
     hysteresisDb = parameters.at("hysteresis").get<double>();
     queueBytes = parameters.at("queue").get<std::uint32_t>();
+    carriage = {parameters.at("fragmentation").get<bool>(),
+                parameters.at("packing").get<bool>(),
+                parameters.at("crc").get<bool>()};
+    static constexpr std::array GRANTS{std::string_view("station"), std::string_view("connection")};
+    perConnection = IndexOf(GRANTS, parameters.at("grants").get<std::string>(), "grants") == 1;
+    scheduler = IndexOf(SCHEDULER_NAMES, parameters.at("scheduler").get<std::string>(), "scheduler");
     ReadStations(setup);
     ReadFlows(parameters.at("service_flows"));
 }
@@ -142,11 +156,11 @@ Configuration::DeclaredFlow Configuration::ReadFlow(const Json& flow) const
     read.scheduling = static_cast<Scheduling>(
         IndexOf(SCHEDULING_NAMES, flow.at("scheduling").get<std::string>(), "scheduling"));
     read.reservedRate = Optional(flow, "reserved_rate").value_or(0.0);
-    // UGS has one rate (6.3.5.2.1): nothing beyond what is reserved.
-    const double unlimited =
-        read.scheduling == Scheduling::Ugs ? read.reservedRate : std::numeric_limits<double>::infinity();
+    // UGS has one rate (6.3.5.2.1): nothing beyond what is reserved. ertPS: not unless it is said.
+    const bool unsolicited = IsUnsolicited(read.scheduling);
+    const double unlimited = unsolicited ? read.reservedRate : std::numeric_limits<double>::infinity();
     read.maximumRate = Optional(flow, "maximum_rate").value_or(unlimited);
-    const char* intervalKey = read.scheduling == Scheduling::Ugs ? "grant_interval" : "polling_interval";
+    const char* intervalKey = unsolicited ? "grant_interval" : "polling_interval";
     // 6.3.5.2.3: an nrtPS flow is polled on the order of one second or less.
     const double usual = read.scheduling == Scheduling::NrtPs ? 1.0 : frame.frameS;
     read.interval = ns3::Seconds(Optional(flow, intervalKey).value_or(usual));
@@ -156,6 +170,10 @@ Configuration::DeclaredFlow Configuration::ReadFlow(const Json& flow) const
     }
     read.packetBytes = static_cast<std::uint32_t>(Optional(flow, "packet_size").value_or(0.0));
     read.queueBytes = static_cast<std::uint32_t>(Optional(flow, "queue").value_or(queueBytes));
+    read.weight = flow.at("weight").get<double>();
+    read.carriage = {Flag(flow, "fragmentation", carriage.fragmentation),
+                     Flag(flow, "packing", carriage.packing),
+                     Flag(flow, "crc", carriage.crc)};
     if (const auto station = flow.find("station"); station != flow.end() && !station->is_null())
     {
         declared.station = station->get<std::string>();
@@ -223,6 +241,7 @@ FlowTable Configuration::FlowsOf(const std::string& station, Direction direction
     implicit.direction = direction;
     implicit.interval = ns3::Seconds(frame.frameS);
     implicit.queueBytes = queueBytes;
+    implicit.carriage = carriage;
     std::replace(
         table.byClass.begin(), table.byClass.end(), std::size_t{std::string::npos}, table.flows.size());
     table.flows.push_back(implicit);

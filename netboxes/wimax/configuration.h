@@ -75,6 +75,9 @@ struct Configuration
     std::string receiverSnr;
     double hysteresisDb{};
     std::uint32_t queueBytes{};
+    Carriage carriage;        ///< of connections that do not say otherwise
+    std::size_t scheduler{};  ///< index in SCHEDULER_NAMES
+    bool perConnection{};     ///< a grant is for the connection it was made for, and for no other of its station
 
   private:
     struct DeclaredFlow

@@ -27,8 +27,17 @@ std::uint32_t Connection::AirBytes() const
     {
         return 0;
     }
+    const auto sdus = static_cast<std::uint32_t>(m_queue.size());
     const std::uint32_t begun = m_queue.front()->sent > 0 ? FRAGMENTATION_SUBHEADER : 0;
-    return m_queuedBytes + PDU_OVERHEAD * static_cast<std::uint32_t>(m_queue.size()) + begun;
+    const auto alone = m_queuedBytes + Overhead() * sdus + begun;
+    if (!m_flow.carriage.packing || sdus == 1)
+    {
+        return alone;
+    }
+    // A PDU of the greatest length ends with its last whole SDU: half of one stays unused in the mean.
+    const auto payload = m_queuedBytes + PACKING_SUBHEADER * sdus;
+    const auto filled = MAXIMUM_PDU - Overhead() - payload / sdus / 2;
+    return std::min(alone, payload + Overhead() * ((payload + filled - 1) / filled));
 }
 
 std::vector<Pdu> Connection::Take(std::uint32_t room)
@@ -36,28 +45,78 @@ std::vector<Pdu> Connection::Take(std::uint32_t room)
     std::vector<Pdu> pdus;
     while (!m_queue.empty())
     {
-        auto pdu = TakeFragment(room);
-        if (pdu.payload == 0)
+        const auto first = pdus.size();
+        if (const auto count = m_flow.carriage.packing ? Packable(room) : 0; count > 1)
         {
-            break;
+            TakePacked(room, count, pdus);
         }
-        room -= pdu.bytes;
-        pdus.push_back(std::move(pdu));
+        else
+        {
+            auto pdu = TakeAlone(room);
+            if (pdu.payload == 0)
+            {
+                break;
+            }
+            pdus.push_back(std::move(pdu));
+        }
+        for (auto taken = first; taken < pdus.size(); ++taken)
+        {
+            room -= pdus[taken].bytes;
+        }
     }
     return pdus;
 }
 
-Pdu Connection::TakeFragment(std::uint32_t room)
+std::size_t Connection::Packable(std::uint32_t room) const
 {
-    const auto sdu = m_queue.front();
-    const auto left = sdu->bytes - sdu->sent;
-    const bool whole = sdu->sent == 0 && room >= left + PDU_OVERHEAD;
-    const auto overhead = PDU_OVERHEAD + (whole ? 0 : FRAGMENTATION_SUBHEADER);
-    if (room <= overhead)
+    const auto limit = std::min(room, MAXIMUM_PDU);
+    auto used = Overhead();
+    std::size_t count = 0;
+    for (const auto& sdu : m_queue)
+    {
+        const auto whole = used + PACKING_SUBHEADER + sdu->bytes - sdu->sent;
+        if (whole > limit)
+        {
+            // A fragment pays where the burst ends, not where only the PDU does.
+            const bool cut = m_flow.carriage.fragmentation && limit == room;
+            return count + (cut && used + PACKING_SUBHEADER < limit ? 1 : 0);
+        }
+        used = whole;
+        ++count;
+    }
+    return count;
+}
+
+void Connection::TakePacked(std::uint32_t room, std::size_t count, std::vector<Pdu>& pdus)
+{
+    auto left = std::min(room, MAXIMUM_PDU);
+    for (std::size_t sdu = 0; sdu < count; ++sdu)
+    {
+        const auto overhead = PACKING_SUBHEADER + (sdu == 0 ? Overhead() : 0);
+        const auto& head = m_queue.front();
+        auto pdu = TakePayload(std::min(head->bytes - head->sent, left - overhead), overhead);
+        pdu.packed = sdu > 0;
+        left -= pdu.bytes;
+        pdus.push_back(std::move(pdu));
+    }
+}
+
+Pdu Connection::TakeAlone(std::uint32_t room)
+{
+    const auto& head = m_queue.front();
+    const auto left = head->bytes - head->sent;
+    const bool whole = head->sent == 0 && room >= left + Overhead();
+    const auto overhead = Overhead() + (whole ? 0 : FRAGMENTATION_SUBHEADER);
+    if (room <= overhead || (!whole && !m_flow.carriage.fragmentation))
     {
         return {};
     }
-    const auto payload = std::min(left, room - overhead);
+    return TakePayload(std::min(left, room - overhead), overhead);
+}
+
+Pdu Connection::TakePayload(std::uint32_t payload, std::uint32_t overhead)
+{
+    auto sdu = m_queue.front();
     sdu->sent += payload;
     m_queuedBytes -= payload;
     const bool last = sdu->sent == sdu->bytes;
@@ -65,7 +124,19 @@ Pdu Connection::TakeFragment(std::uint32_t room)
     {
         m_queue.pop_front();
     }
-    return {sdu, payload + overhead, payload, last};
+    return {std::move(sdu), payload + overhead, payload, last, false};
+}
+
+void Connection::DropOversize(std::uint32_t largestBurst)
+{
+    if (m_flow.carriage.fragmentation)
+    {
+        return;
+    }
+    while (!m_queue.empty() && m_queue.front()->bytes + Overhead() > largestBurst)
+    {
+        DropHead(Loss::Unsupported);
+    }
 }
 
 void Connection::DropExpired(ns3::Time now)

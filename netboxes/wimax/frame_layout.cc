@@ -30,6 +30,9 @@ constexpr std::uint32_t END_OF_MAP = 1;
 /// wanted burst profile, MAC version.
 constexpr std::uint32_t RNG_REQ = GENERIC_HEADER + 1 + 1 + 8 + 3 + 3 + CRC;
 
+/// Symbols of a burst that carries something beside its headers, at any burst profile.
+constexpr std::uint32_t LEAST_BURST = 2;
+
 double RoundUpToPhysicalSlots(double gapS, const Numerology& numerology)
 {
     return std::ceil(gapS / numerology.physicalSlotS - 1e-9) * numerology.physicalSlotS;
@@ -51,19 +54,24 @@ FrameLayout::FrameLayout(const Numerology& numerology, const Parameters& paramet
     m_rangingSymbols = LONG_PREAMBLE + BurstSymbols(MOST_ROBUST, RNG_REQ) +
                        static_cast<std::uint32_t>(std::ceil(ttgS / m_symbolS));
 
-    const auto grants = static_cast<std::uint32_t>(subscribers);
-    const auto downlinkNeed =
-        DownlinkOverhead(std::min<std::uint32_t>(grants, PROFILES.size()), grants, true) + 2;
-    const auto uplinkNeed = UplinkOverhead(true) + grants * (SHORT_PREAMBLE + 1);
+    const auto stations = static_cast<std::uint32_t>(subscribers);
+    const auto bursts = std::min<std::uint32_t>(stations, PROFILES.size());
+    const auto downlinkNeed = DownlinkOverhead(bursts, 1, true) + LEAST_BURST;
+    const auto uplinkNeed = UplinkOverhead(true) + SHORT_PREAMBLE + LEAST_BURST;
     if (m_downlinkSymbols < downlinkNeed || m_uplinkSymbols < uplinkNeed)
     {
         throw std::invalid_argument(
             "wimax: a frame of " + std::to_string(parameters.frameS * 1e3) + " ms has " +
             std::to_string(m_downlinkSymbols) + " downlink and " + std::to_string(m_uplinkSymbols) +
-            " uplink symbols; preambles, maps and contention for " + std::to_string(subscribers) +
-            " subscribers need " + std::to_string(downlinkNeed) + " and " + std::to_string(uplinkNeed) +
+            " uplink symbols; preambles, maps, contention and one burst need " + std::to_string(downlinkNeed) +
+            " and " + std::to_string(uplinkNeed) +
             ": lengthen `frame`, widen `bandwidth`, change `downlink_share` or lower "
             "`request_opportunities`");
+    }
+    m_grants = stations;
+    while (m_grants > 1 && DownlinkOverhead(bursts, m_grants, true) + LEAST_BURST > m_downlinkSymbols)
+    {
+        --m_grants;
     }
 }
 

@@ -33,8 +33,8 @@ class FrameLayout
         std::uint32_t rangingEveryFrames{};   ///< one frame in so many has an initial ranging opportunity
     };
 
-    /// Throws std::invalid_argument when preamble, maps for so many stations and contention slots leave no
-    /// room for data.
+    /// Throws std::invalid_argument when preamble, maps and contention slots leave no room for data of one of so
+    /// many stations.
     FrameLayout(const Numerology& numerology, const Parameters& parameters, std::size_t subscribers);
 
     ns3::Time Duration() const
@@ -73,6 +73,21 @@ class FrameLayout
                                    bool ranging) const;
     /// Symbols of the uplink before the first granted burst: the contention opportunities.
     std::uint32_t UplinkOverhead(bool ranging) const;
+    /// MAC bytes of the largest burst that there is room for in every frame (but those with ranging, if others have none).
+    std::uint32_t LargestDownlinkBurst(ProfileId profile) const
+    {
+        return BurstBytes(profile, m_downlinkSymbols - DownlinkOverhead(1, m_grants, true));
+    }
+    std::uint32_t LargestUplinkBurst(ProfileId profile) const
+    {
+        const bool always = m_parameters.rangingEveryFrames == 1;
+        return BurstBytes(profile, m_uplinkSymbols - UplinkOverhead(always) - SHORT_PREAMBLE);
+    }
+    /// Grants that a frame's maps have room for, beside downlink bursts of all profiles.
+    std::uint32_t MostGrants() const
+    {
+        return m_grants;
+    }
     std::uint32_t RangingSymbols() const
     {
         return m_rangingSymbols;
@@ -86,6 +101,7 @@ class FrameLayout
     std::uint32_t m_downlinkSymbols{};
     std::uint32_t m_uplinkSymbols{};
     std::uint32_t m_rangingSymbols{};
+    std::uint32_t m_grants{};
 };
 
 } // namespace netboxit::wimax

@@ -23,10 +23,10 @@ FRAME_DURATIONS = (2.5e-3, 4e-3, 5e-3, 8e-3, 10e-3, 12.5e-3, 20e-3)
 
 #: Scheduling services that know a parameter which others do not (6.3.5.2).
 OWNERS = {
-    "reserved_rate": ("UGS", "rtPS", "nrtPS"),
-    "grant_interval": ("UGS",),
+    "reserved_rate": ("UGS", "ertPS", "rtPS", "nrtPS"),
+    "grant_interval": ("UGS", "ertPS"),
     "polling_interval": ("rtPS", "nrtPS"),
-    "packet_size": ("UGS",),
+    "packet_size": ("UGS", "ertPS"),
 }
 
 SPEED_OF_LIGHT = 299_792_458.0
@@ -51,30 +51,40 @@ class ServiceFlow(BaseModel):
 
     traffic_class: str = Field(alias="class", description="A class that the netbox declares.")
     direction: Literal["uplink", "downlink"] = Field(description="uplink: subscriber to base station.")
-    scheduling: Literal["UGS", "rtPS", "nrtPS", "BE"] = Field(
-        description="UGS: fixed grants, unasked; rtPS: polled; nrtPS: polled rarely, also contends; BE: contends."
+    scheduling: Literal["UGS", "ertPS", "rtPS", "nrtPS", "BE"] = Field(
+        description="UGS: fixed grants, unasked; ertPS: grants whose size the subscriber may change; rtPS: polled; "
+        "nrtPS: polled rarely, also contends; BE: contends."
     )
-    reserved_rate: Rate | None = Field(None, description="Minimum reserved traffic rate; UGS needs it, BE has none.")
+    reserved_rate: Rate | None = Field(None, description="Minimum reserved traffic rate; UGS and ertPS need it, BE has none.")
     maximum_rate: Rate | None = Field(
-        None, description="Maximum sustained traffic rate, a token bucket; default: none, for UGS the reserved rate."
+        None,
+        description="Maximum sustained traffic rate, a token bucket; default: none, for UGS and ertPS the reserved rate. "
+        "ertPS: of its largest grants.",
     )
     maximum_latency: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
         None, description="A frame that waited longer is discarded before it is sent; default: never."
     )
-    grant_interval: Interval | None = Field(None, description="UGS: unsolicited grant interval; default: a frame.")
+    grant_interval: Interval | None = Field(
+        None, description="UGS, ertPS: unsolicited grant interval; default: a frame, which for ertPS is the least."
+    )
     polling_interval: Interval | None = Field(
         None, description="rtPS, nrtPS: unsolicited polling interval; default: a frame for rtPS, 1 s for nrtPS."
     )
     packet_size: Annotated[float, Quantity(SIZE, 20.0, 1518.0)] | None = Field(
-        None, description="UGS: size of the Ethernet frames (11.13), for the headers in a grant; default: one frame a grant."
+        None,
+        description="UGS, ertPS: size of the Ethernet frames (11.13), for the headers in a grant; default: one frame a grant.",
     )
     station: str | None = Field(None, description="The subscriber that has this flow; default: each subscriber has one.")
     queue: Queue | None = Field(None, description="Room of its queue; default: the cell's `queue`.")
+    weight: float = Field(1.0, ge=0.01, le=100.0, description="For the schedulers `weighted` and `proportional-fair`.")
+    fragmentation: bool | None = Field(None, description="Default: the cell's `fragmentation`.")
+    packing: bool | None = Field(None, description="Default: the cell's `packing`.")
+    crc: bool | None = Field(None, description="Default: the cell's `crc`.")
 
     @model_validator(mode="after")
     def _check_scheduling(self) -> Self:
         name = f"the {self.scheduling} {self.direction} flow of class {self.traffic_class!r}"
-        if self.scheduling == "UGS" and self.reserved_rate is None:
+        if self.scheduling in ("UGS", "ertPS") and self.reserved_rate is None:
             raise ValueError(f"{name} needs `reserved_rate`: its grants are made of it")
         for field, owners in OWNERS.items():
             if getattr(self, field) is not None and self.scheduling not in owners:
@@ -143,6 +153,19 @@ class Parameters(Technology):
         100e-3, description="Between initial ranging opportunities, rounded to frames; at most 2 s (10.1)."
     )
     queue: Queue = Field(64e3, description="Room of each queue, in bytes of Ethernet frames; beyond it the newest is dropped.")
+    scheduler: Literal["strict", "weighted", "proportional-fair", "maximum-snr"] = Field(
+        "strict",
+        description="How the base station divides what reserved rates leave: by class in strict order, by `weight`, by burst "
+        "profile against what a flow had lately (times `weight`), or to the most efficient burst profile first.",
+    )
+    grants: Literal["station", "connection"] = Field(
+        "station",
+        description="Who spends what is granted upwards: the station, its most urgent class first (6.3.6.2), or only the "
+        "connection that it was made for, as in the edition of 2001 (GPC) and in ns-3's model.",
+    )
+    fragmentation: bool = Field(True, description="An SDU may be cut where a burst ends (6.3.3.3).")
+    packing: bool = Field(False, description="Several SDUs may share a MAC PDU (6.3.3.4).")
+    crc: bool = Field(True, description="Each MAC PDU ends with a CRC-32 (6.3.3.5).")
     service_flows: list[ServiceFlow] = Field(
         default_factory=list,
         description="What no flow is declared for goes on one implicit best-effort flow a station and direction.",

@@ -17,18 +17,36 @@ namespace netboxit::wimax
 enum class Scheduling
 {
     Ugs,   ///< unsolicited grant service: grants of fixed size at fixed intervals
+    ErtPs, ///< extended rtPS: unsolicited grants, whose size the subscriber may ask to change (6.3.5.2.2.1)
     RtPs,  ///< real-time polling service: unicast request opportunities at fixed intervals
     NrtPs, ///< non-real-time polling service: rare unicast polls, contention allowed
     BestEffort
 };
 
-inline constexpr std::array SCHEDULING_NAMES{
-    std::string_view("UGS"), std::string_view("rtPS"), std::string_view("nrtPS"), std::string_view("BE")};
+inline constexpr std::array SCHEDULING_NAMES{std::string_view("UGS"),
+                                             std::string_view("ertPS"),
+                                             std::string_view("rtPS"),
+                                             std::string_view("nrtPS"),
+                                             std::string_view("BE")};
+
+/// Whether the base station grants such a connection room that it did not ask for.
+inline constexpr bool IsUnsolicited(Scheduling scheduling)
+{
+    return scheduling == Scheduling::Ugs || scheduling == Scheduling::ErtPs;
+}
 
 enum class Direction
 {
     Uplink,
     Downlink
+};
+
+/// How SDUs become MAC PDUs on a connection (6.3.3), agreed upon when it is made.
+struct Carriage
+{
+    bool fragmentation{true}; ///< an SDU may be cut where a grant ends (6.3.3.3)
+    bool packing{false};      ///< several SDUs may share a PDU (6.3.3.4)
+    bool crc{true};           ///< each PDU ends with a CRC-32 (6.3.3.5)
 };
 
 /// The QoS parameters of a service flow (11.13). Rates count the bytes of SDUs, which are Ethernet frames
@@ -42,8 +60,10 @@ struct ServiceFlow
     double maximumRate{std::numeric_limits<double>::infinity()}; ///< bit/s, maximum sustained traffic rate
     ns3::Time interval;                      ///< unsolicited grant interval, or unsolicited polling interval
     std::optional<ns3::Time> maximumLatency; ///< older SDUs are discarded
-    std::uint32_t packetBytes{};             ///< UGS: size of an SDU (11.13); 0 if not known
+    std::uint32_t packetBytes{};             ///< UGS, ertPS: size of an SDU (11.13); 0 if not known
     std::uint32_t queueBytes{};              ///< room of the queue, in bytes of SDUs
+    double weight{1.0};                      ///< for schedulers that weigh
+    Carriage carriage;
 };
 
 /// Credit that grows with a rate up to a depth; may go below zero by what was taken in advance.

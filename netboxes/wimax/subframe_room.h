@@ -12,19 +12,19 @@
 namespace netboxit::wimax
 {
 
-/// The uplink subframe as bursts by subscriber.
+/// The uplink subframe as bursts by subscriber, at most so many as a map has room for.
 class UplinkRoom : public Room
 {
   public:
-    UplinkRoom(std::uint32_t symbols, std::vector<ProfileId> profiles)
-        : m_symbols(symbols), m_profiles(std::move(profiles)), m_bytes(m_profiles.size())
+    UplinkRoom(std::uint32_t symbols, std::uint32_t mostBursts, std::vector<ProfileId> profiles)
+        : m_symbols(symbols), m_bursts(mostBursts), m_profiles(std::move(profiles)), m_bytes(m_profiles.size())
     {
     }
 
     std::uint32_t Left(std::size_t burst) const override
     {
-        const auto others = Used() - Symbols(burst);
-        if (others + SHORT_PREAMBLE >= m_symbols)
+        const auto others = m_used - Symbols(burst);
+        if (others + SHORT_PREAMBLE >= m_symbols || (m_bytes[burst] == 0 && m_bursts == 0))
         {
             return 0;
         }
@@ -33,7 +33,14 @@ class UplinkRoom : public Room
 
     void Take(std::size_t burst, std::uint32_t bytes) override
     {
+        if (bytes == 0)
+        {
+            return;
+        }
+        m_bursts -= m_bytes[burst] == 0 ? 1 : 0;
+        m_used -= Symbols(burst);
         m_bytes[burst] += bytes;
+        m_used += Symbols(burst);
     }
 
     std::uint32_t Symbols(std::size_t burst) const
@@ -41,20 +48,12 @@ class UplinkRoom : public Room
         return m_bytes[burst] == 0 ? 0 : SHORT_PREAMBLE + BurstSymbols(m_profiles[burst], m_bytes[burst]);
     }
 
-    std::uint32_t Used() const
-    {
-        std::uint32_t used = 0;
-        for (std::size_t burst = 0; burst < m_bytes.size(); ++burst)
-        {
-            used += Symbols(burst);
-        }
-        return used;
-    }
-
   private:
     std::uint32_t m_symbols;
+    std::uint32_t m_bursts; ///< that may still be opened
     std::vector<ProfileId> m_profiles;
     std::vector<std::uint32_t> m_bytes;
+    std::uint32_t m_used{};
 };
 
 /// The downlink subframe as bursts by profile; each costs an element of the DL-MAP.

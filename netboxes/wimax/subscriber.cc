@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "subscriber.h"
 
+#include "scheduler.h"
+
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace netboxit::wimax
 {
@@ -36,12 +39,21 @@ Subscriber::Subscriber(StationId id,
                        const FlowTable& flows,
                        const Configuration& configuration,
                        Accounts& accounts)
-    : m_id(id), m_byClass(flows.byClass), m_contention(configuration.contention), m_entry(Stream(id, 0)),
+    : m_id(id), m_byClass(flows.byClass), m_contention(configuration.contention),
+      m_perConnection(configuration.perConnection),
+      m_byShare(m_perConnection || SCHEDULER_NAMES[configuration.scheduler] != "strict"), m_entry(Stream(id, 0)),
       m_backoff(configuration.contention.backoffStart, configuration.contention.backoffEnd, Stream(id, 1))
 {
     for (const auto& flow : flows.flows)
     {
-        m_flows.push_back(Flow{Connection(flow, accounts), 0, 0, ns3::Time(0), false, 0});
+        m_flows.push_back(Flow{Connection(flow, accounts),
+                               0,
+                               0,
+                               ns3::Time(0),
+                               false,
+                               0,
+                               GrantSize(UnsolicitedBytes(flow, flow.maximumRate)),
+                               std::nullopt});
     }
     m_order.resize(m_flows.size());
     std::iota(m_order.begin(), m_order.end(), 0);
@@ -106,7 +118,7 @@ std::optional<std::pair<std::uint32_t, BandwidthRequest>> Subscriber::Contend(st
     {
         return std::nullopt; // waits for the answer
     }
-    // UGS must not ask, and rtPS only when polled (6.3.5.2.1, 6.3.5.2.2).
+    // UGS must not ask, ertPS and rtPS only when granted or polled (6.3.5.2.1, 6.3.5.2.2).
     const auto needy = std::find_if(m_order.begin(),
                                     m_order.end(),
                                     [this](std::size_t index)
@@ -125,19 +137,22 @@ std::optional<std::pair<std::uint32_t, BandwidthRequest>> Subscriber::Contend(st
         return std::nullopt;
     }
     m_contender = *needy;
+    auto request = Ask(*needy, RequestKind::Aggregate, now);
     m_flows[*needy].contended = true;
-    return std::pair(*opportunity, Ask(*needy, false, now));
+    return std::pair(*opportunity, request);
 }
 
-BandwidthRequest Subscriber::Ask(std::size_t index, bool incremental, ns3::Time now)
+BandwidthRequest Subscriber::Ask(std::size_t index, RequestKind kind, ns3::Time now)
 {
     auto& flow = m_flows[index];
     const auto needed = flow.connection.AirBytes();
+    const bool incremental = kind == RequestKind::Incremental;
     const auto bytes = incremental ? flow.Unrequested() : needed - std::min(needed, flow.promised);
     flow.requested = incremental ? flow.requested + bytes : bytes;
     flow.answerBy = now + m_contention.requestTimeout;
+    flow.contended = false;
     ++flow.requests;
-    return {index, bytes, incremental};
+    return {index, bytes, kind};
 }
 
 UplinkBurst Subscriber::Transmit(const UplinkGrant& grant, ns3::Time now)
@@ -150,33 +165,32 @@ UplinkBurst Subscriber::Transmit(const UplinkGrant& grant, ns3::Time now)
         flow.promised -= std::min(flow.promised, share.bytes);
         polled[share.flow] = share.poll;
         kept += share.poll ? BANDWIDTH_REQUEST_HEADER : 0;
+        if (flow.connection.Flow().scheduling == Scheduling::ErtPs)
+        {
+            flow.newSize = flow.grantSize.Ask(flow.connection.AirBytes(), share.bytes);
+        }
     }
     auto room = BurstBytes(grant.profile, grant.symbols);
     room -= std::min(room, kept);
     UplinkBurst burst;
-    SpendOnData(burst, room, polled, now);
-
-    for (const auto index : m_order)
+    for (auto& flow : m_flows)
     {
-        auto& flow = m_flows[index];
-        if (polled[index])
+        flow.connection.DropExpired(now);
+    }
+    std::vector<bool> asked = polled;
+    if (m_byShare)
+    {
+        for (const auto& share : grant.shares)
         {
-            // A poll is answered with an aggregate request, which also repairs one that was lost.
-            if (flow.connection.AirBytes() > flow.promised)
-            {
-                burst.headers.push_back(Ask(index, false, now));
-                flow.contended = false;
-            }
-        }
-        else if (flow.connection.Flow().scheduling != Scheduling::Ugs && flow.Unrequested() > 0 &&
-                 room >= BANDWIDTH_REQUEST_HEADER)
-        {
-            // What is left of a grant may carry a request of any connection (6.3.6.1).
-            burst.headers.push_back(Ask(index, false, now));
-            flow.contended = false;
-            room -= BANDWIDTH_REQUEST_HEADER;
+            room -= SpendOnData(burst, share.flow, std::min(room, share.bytes), !asked[share.flow], now);
+            asked[share.flow] = true;
         }
     }
+    for (const auto index : m_order)
+    {
+        room -= m_perConnection ? 0 : SpendOnData(burst, index, room, !asked[index], now);
+    }
+    SpendOnRequests(burst, room, polled, now);
     const auto headers = BANDWIDTH_REQUEST_HEADER * static_cast<std::uint32_t>(burst.headers.size());
     for (auto& placed : burst.pdus)
     {
@@ -185,37 +199,92 @@ UplinkBurst Subscriber::Transmit(const UplinkGrant& grant, ns3::Time now)
     return burst;
 }
 
-void Subscriber::SpendOnData(UplinkBurst& burst,
-                             std::uint32_t& room,
-                             const std::vector<bool>& polled,
-                             ns3::Time now)
+std::uint32_t Subscriber::SpendOnData(
+    UplinkBurst& burst, std::size_t index, std::uint32_t most, bool mayAsk, ns3::Time now)
 {
-    std::uint32_t offset = 0;
+    auto& flow = m_flows[index];
+    const bool piggyback = mayAsk && WantsPiggyback(flow, most);
+    auto subheader = piggyback ? GRANT_MANAGEMENT_SUBHEADER : 0;
+    const auto first = burst.pdus.size();
+    auto offset = first == 0 ? 0 : burst.pdus.back().offset + burst.pdus.back().pdu.bytes;
+    std::uint32_t spent = 0;
+    for (auto& pdu : flow.connection.Take(most - subheader))
+    {
+        pdu.bytes += std::exchange(subheader, 0);
+        const auto bytes = pdu.bytes;
+        burst.pdus.push_back({std::move(pdu), index, offset, std::nullopt});
+        offset += bytes;
+        spent += bytes;
+    }
+    if (!piggyback || spent == 0)
+    {
+        return spent;
+    }
+    if (const auto size = std::exchange(flow.newSize, std::nullopt))
+    {
+        burst.pdus[first].piggyback = BandwidthRequest{index, *size, RequestKind::Size};
+        ++flow.requests;
+    }
+    else
+    {
+        burst.pdus[first].piggyback = Ask(index, RequestKind::Incremental, now);
+    }
+    return spent;
+}
+
+bool Subscriber::WantsPiggyback(const Flow& flow, std::uint32_t room)
+{
+    if (room <= GRANT_MANAGEMENT_SUBHEADER)
+    {
+        return false;
+    }
+    if (flow.IsUnsolicited())
+    {
+        return flow.newSize.has_value();
+    }
+    // More stays behind than the base station knows of.
+    const auto needed = flow.connection.AirBytes();
+    return needed > room && needed - room > flow.requested + flow.promised;
+}
+
+void Subscriber::SpendOnRequests(UplinkBurst& burst,
+                                 std::uint32_t room,
+                                 const std::vector<bool>& polled,
+                                 ns3::Time now)
+{
     for (const auto index : m_order)
     {
         auto& flow = m_flows[index];
-        flow.connection.DropExpired(now);
-        const auto needed = flow.connection.AirBytes();
-        const bool mayAsk = flow.connection.Flow().scheduling != Scheduling::Ugs && !polled[index];
-        // More stays behind than the base station knows of: leave room to say so in the first PDU.
-        const bool piggyback = mayAsk && needed > room && needed - room > flow.requested + flow.promised &&
-                               room > GRANT_MANAGEMENT_SUBHEADER;
-        const auto subheader = piggyback ? GRANT_MANAGEMENT_SUBHEADER : 0;
-        auto pdus = flow.connection.Take(room - subheader);
-        const auto first = burst.pdus.size();
-        for (auto& pdu : pdus)
+        const bool hasRoom = polled[index] || room >= BANDWIDTH_REQUEST_HEADER;
+        if (flow.IsUnsolicited())
         {
-            pdu.bytes += burst.pdus.size() == first ? subheader : 0;
-            room -= pdu.bytes;
-            const auto bytes = pdu.bytes;
-            burst.pdus.push_back({std::move(pdu), index, offset, 0});
-            offset += bytes;
+            if (!flow.newSize || !hasRoom)
+            {
+                continue;
+            }
+            burst.headers.push_back({index, *std::exchange(flow.newSize, std::nullopt), RequestKind::Size});
+            ++flow.requests;
         }
-        if (piggyback && burst.pdus.size() > first)
+        // A poll is answered with an aggregate request, which also repairs one that was lost. What is left of a
+        // grant may carry a request of any connection (6.3.6.1).
+        else if (polled[index] ? flow.connection.AirBytes() > flow.promised
+                               : hasRoom && flow.Unrequested() > 0)
         {
-            burst.pdus[first].piggyback = Ask(index, true, now).bytes;
-            flow.contended = false;
+            burst.headers.push_back(Ask(index, RequestKind::Aggregate, now));
         }
+        else
+        {
+            continue;
+        }
+        room -= polled[index] ? 0 : BANDWIDTH_REQUEST_HEADER;
+    }
+}
+
+void Subscriber::DropOversize(std::uint32_t largestBurst)
+{
+    for (auto& flow : m_flows)
+    {
+        flow.connection.DropOversize(largestBurst);
     }
 }
 

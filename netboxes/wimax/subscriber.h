@@ -4,6 +4,7 @@
 #include "configuration.h"
 #include "link.h"
 #include "network_entry.h"
+#include "unsolicited.h"
 #include "uplink.h"
 
 #include <deque>
@@ -54,7 +55,10 @@ class Subscriber
     /// transmits one.
     std::optional<std::pair<std::uint32_t, BandwidthRequest>> Contend(std::uint32_t opportunities,
                                                                       ns3::Time now);
-    /// Fills its burst: by class, in strict order.
+    /// Without fragmentation: discards what no burst can hold.
+    void DropOversize(std::uint32_t largestBurst);
+    /// Fills its burst: by class in strict order, or first as the base station's scheduler divided it.
+    /// With grants to connections each takes its own part, and no more.
     UplinkBurst Transmit(const UplinkGrant& grant, ns3::Time now);
     /// The link is lost, and with it what is queued.
     void Abandon();
@@ -72,18 +76,31 @@ class Subscriber
         ns3::Time answerBy;        ///< T16 of the last request
         bool contended{};          ///< that request went through contention
         std::uint64_t requests{};
+        GrantSize grantSize;                  ///< ertPS
+        std::optional<std::uint32_t> newSize; ///< to be asked for in this burst
 
+        bool IsUnsolicited() const
+        {
+            return wimax::IsUnsolicited(connection.Flow().scheduling);
+        }
         std::uint32_t Unrequested() const;
     };
 
     /// Takes up a request that was given up for lost; may discard an SDU after too many.
     void CheckTimeouts(ns3::Time now);
-    BandwidthRequest Ask(std::size_t flow, bool incremental, ns3::Time now);
-    void SpendOnData(UplinkBurst& burst, std::uint32_t& room, const std::vector<bool>& polled, ns3::Time now);
+    BandwidthRequest Ask(std::size_t flow, RequestKind kind, ns3::Time now);
+    /// Takes PDUs of one connection, at most `most` bytes of the `room`; returns the bytes.
+    std::uint32_t SpendOnData(UplinkBurst& burst, std::size_t flow, std::uint32_t most, bool mayAsk, ns3::Time now);
+    /// What is left of a burst, and of it what is kept for polls, goes to requests.
+    void SpendOnRequests(UplinkBurst& burst, std::uint32_t room, const std::vector<bool>& polled, ns3::Time now);
+    /// Whether the first PDU of a flow, which gets at most `room` bytes, shall carry a request.
+    static bool WantsPiggyback(const Flow& flow, std::uint32_t room);
 
     StationId m_id;
     std::vector<std::size_t> m_byClass; ///< flow, by ClassId
     ContentionParameters m_contention;
+    bool m_perConnection; ///< spends what a grant has for a connection on no other
+    bool m_byShare;       ///< spends a grant as it was divided, before all else
     NetworkEntry m_entry;
     Link m_downlink;
     Link m_uplink;

@@ -38,7 +38,7 @@ def test_quantities_become_base_units_and_flows_keep_their_yaml_names() -> None:
         ({"service_flows": [UGS | {"polling_interval": "10 ms"}]}, "has no `polling_interval`; only rtPS and nrtPS have"),
         ({"service_flows": [UGS | {"scheduling": "BE"}]}, "has no `reserved_rate`"),
         ({"service_flows": [UGS | {"maximum_rate": "100 kbit/s"}]}, "a `maximum_rate` below its `reserved_rate`"),
-        ({"service_flows": [UGS | {"scheduling": "GBR"}]}, "'UGS', 'rtPS', 'nrtPS' or 'BE'"),
+        ({"service_flows": [UGS | {"scheduling": "GBR"}]}, "'UGS', 'ertPS', 'rtPS', 'nrtPS' or 'BE'"),
     ],
 )
 def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:

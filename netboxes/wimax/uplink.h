@@ -5,6 +5,7 @@
 #include "connection.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace netboxit::wimax
@@ -37,13 +38,19 @@ struct UplinkMap
     std::vector<UplinkGrant> grants;
 };
 
-/// A bandwidth request, as header (aggregate) or piggybacked in a grant management subheader (incremental)
-/// (6.3.6.1).
+/// What the number in a bandwidth request means.
+enum class RequestKind
+{
+    Aggregate,   ///< all that waits: in a bandwidth request header (6.3.6.1)
+    Incremental, ///< so much more: piggybacked in a grant management subheader (6.3.6.1)
+    Size         ///< ertPS: what every further grant shall have, in either of the two (6.3.5.2.2.1)
+};
+
 struct BandwidthRequest
 {
     std::size_t flow{};
     std::uint32_t bytes{};
-    bool incremental{};
+    RequestKind kind{};
 };
 
 /// A PDU of a subscriber with its place in the burst.
@@ -52,7 +59,7 @@ struct UplinkPdu
     Pdu pdu;
     std::size_t flow{};
     std::uint32_t offset{};
-    std::uint32_t piggyback{}; ///< bytes asked for in a grant management subheader, 0 for none
+    std::optional<BandwidthRequest> piggyback; ///< in a grant management subheader
 };
 
 /// What a subscriber made of a grant. Request headers come first in the burst.
