@@ -6,7 +6,7 @@ Nothing else in NetBoxIT knows how its daemons are configured. `frr_node.py` run
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -28,9 +28,9 @@ CAPABILITIES: Final = ("net_admin", "net_raw", "net_bind_service", "sys_admin")
 _SPF_THROTTLE: Final = "10 100 1000"
 
 
-def command(folder: PurePosixPath, neighbours: int) -> tuple[str, ...]:
-    """What the node runs; it is ready when it has so many OSPF neighbours."""
-    return (str(CHECKOUT / ".venv/bin/python"), str(CHECKOUT / "testbed/frr_node.py"), str(folder), str(neighbours))
+def command(folder: PurePosixPath, neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
+    """What the node runs; it is ready when it has so many OSPF neighbours, and routes to these networks."""
+    return (str(CHECKOUT / ".venv/bin/python"), str(CHECKOUT / "testbed/frr_node.py"), str(folder), str(neighbours), *networks)
 
 
 def neighbours(name: str, router: Router, routers: Mapping[str, Router], wiring: Wiring) -> dict[str, int]:
@@ -43,6 +43,19 @@ def neighbours(name: str, router: Router, routers: Mapping[str, Router], wiring:
         port: sum(end.node in speaking for segment in segments if End(name, port) in segment for end in segment)
         for port in router.interfaces
     }
+
+
+def networks(name: str, routers: Mapping[str, Router], wiring: Wiring) -> list[str]:
+    """The IPv4 networks of all routers that this one can hear of by OSPF, its own ones included."""
+    found, waiting = {name}, [name]
+    while waiting:
+        here = waiting.pop()
+        near = {end.node for segment in wiring.segments() if any(end.node == here for end in segment) for end in segment}
+        new = {other for other in near - found if other in routers and routers[other].ospf is not None}
+        found |= new
+        waiting += new
+    interfaces = [addresses for router in found for addresses in routers[router].interfaces.values()]
+    return sorted({str(address.network) for addresses in interfaces for address in addresses if address.version == 4})
 
 
 def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> str:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs FRRouting's daemons inside a router's container, and writes down which routes they change.
 
-frr_node.py FOLDER NEIGHBOURS
+frr_node.py FOLDER NEIGHBOURS [NETWORK…]
 
 FOLDER is the node's own: it has frr.conf, and gets journal.jsonl (docs/architecture.md, "Journal"; event `route`) and, as soon as
-NEIGHBOURS OSPF neighbours are known, the file `ready`. Ends when a daemon ends, or on SIGTERM with all of them.
+NEIGHBOURS OSPF neighbours are known and there are routes to all NETWORKS, the file `ready`. Ends when a daemon ends, or on SIGTERM
+with all of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,8 @@ NAMES = ("zebra", "staticd", "bfdd", "ospfd")
 RTPROT_OSPF, RT_TABLE_MAIN = 188, 254
 START_DEADLINE_S = 10.0
 POLL_S = 0.1
+#: How often it says what it is waiting for.
+WORD_S = 5.0
 
 
 class DaemonEnded(RuntimeError):
@@ -92,7 +96,32 @@ def follow_routes(journal: Journal) -> None:
                 )
 
 
-def main(folder: Path, expected: int) -> int:
+def missing(expected: int, networks: Sequence[str]) -> str:
+    """What it is waiting for, in words; nothing when it is ready."""
+    if (found := neighbours()) < expected:
+        return f"{expected - found} of {expected} OSPF neighbours"
+    known = json.loads(vtysh("-c", "show ip route json"))
+    return ", ".join(f"a route to {network}" for network in networks if network not in known)
+
+
+class Readiness:
+    """Says on stderr now and then what is still missing, and makes the file `ready` when nothing is."""
+
+    def __init__(self, file: Path, expected: int, networks: Sequence[str]) -> None:
+        self._file, self._expected, self._networks = file, expected, networks
+        self._next_word = time.monotonic() + WORD_S
+
+    def look(self) -> None:
+        if self._file.exists():
+            return
+        if not (what := missing(self._expected, self._networks)):
+            self._file.touch()
+        elif time.monotonic() > self._next_word:
+            print(f"waiting for {what}", file=sys.stderr, flush=True)
+            self._next_word += WORD_S
+
+
+def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
     SOCKETS.mkdir(parents=True, exist_ok=True)
     asked = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: asked.set())
@@ -103,9 +132,9 @@ def main(folder: Path, expected: int) -> int:
         for name in NAMES:
             daemons[name] = start(name)
         vtysh("-f", str(folder / "frr.conf"))
+        readiness = Readiness(folder / "ready", expected, networks)
         while not asked.wait(POLL_S):
-            if not (folder / "ready").exists() and neighbours() >= expected:
-                (folder / "ready").touch()
+            readiness.look()
             for name, daemon in daemons.items():
                 if daemon.poll() is not None and not asked.is_set():
                     raise DaemonEnded(f"{name} ended with status {daemon.returncode}")
@@ -124,4 +153,4 @@ def main(folder: Path, expected: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2])))
+    sys.exit(main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]))

@@ -13,7 +13,6 @@ from testbed.cores import available_cores
 from testbed.errors import NetBoxITError
 from testbed.events import beyond, plan_events, switched_wires
 from testbed.files import CHECKOUT
-from testbed.input_errors import listed
 from testbed.names import container_name, lab_name, mac_address
 from testbed.netbox_configuration import NODE_FOLDER, netbox_json
 from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, WireEnd, WirePlan
@@ -21,6 +20,7 @@ from testbed.rootfs import WIRES_FOLDER
 from testbed.router import Router
 from testbed.topology import Host, Netbox, Topology, WireKind
 from testbed.traffic_plan import plan_traffic
+from testbed.wire_kind import wire_kind
 from testbed.wiring import End, Wiring
 
 #: Ethernet's, where no technology of the segment has a smaller one.
@@ -140,6 +140,7 @@ class _Resolver:
 
     def _linux_router(self, name: str, router: Router) -> NodePlan:
         neighbours = frr.neighbours(name, router, self.topology.routers, self.wiring)
+        networks = frr.networks(name, self.topology.routers, self.wiring) if router.ospf else []
         text = frr.configuration(name, router, neighbours) if router.ospf else None
         if router.configuration is not None:
             text = _read_configuration(router.configuration)
@@ -149,7 +150,7 @@ class _Resolver:
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
             cores=self.cores.cores[name],
-            command=frr.command(NODE_FOLDER, sum(neighbours.values())) if text is not None else IDLE,
+            command=IDLE if text is None else frr.command(NODE_FOLDER, sum(neighbours.values()), networks),
             interfaces=self._interfaces(name, router.interfaces),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in router.gateway),
             files={} if text is None else {frr.CONFIGURATION: text},
@@ -239,7 +240,7 @@ class _Resolver:
         )
 
     def _wire(self, left: End, right: End, said: WireKind) -> WirePlan:
-        kind, reason = self._kind(left, right, said)
+        kind, reason = wire_kind(left, right, said, self.topology, self.switched)
         return WirePlan(
             name=f"{left}--{right}",
             left=WireEnd(left.node, left.port),
@@ -248,20 +249,6 @@ class _Resolver:
             kind=kind,
             reason=reason,
         )
-
-    def _kind(self, left: End, right: End, said: WireKind) -> tuple[Literal["veth", "memory"], str]:
-        """The fastest kind that both ends can have, unless the topology says one."""
-        if said != "auto":
-            return said, "the topology says so"
-        hosts = [end.node for end in (left, right) if end.node in self.topology.hosts]
-        if hosts:
-            return "veth", f"auto: programs of {listed(hosts, 'and')} need an interface of the kernel"
-        if frozenset((left, right)) in self.switched:
-            return "veth", "auto: an event takes it down, which shared memory cannot be"
-        by_kernel = [end.node for end in (left, right) if end.node in self.topology.routers.keys() - self._click_routers()]
-        if by_kernel:
-            return "veth", f"auto: {listed(by_kernel, 'and')} routes by the kernel, which needs an interface"
-        return "memory", "auto: both ends are emulators"
 
     def _mtu(self, segment: Iterable[End]) -> int:
         """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""
