@@ -14,24 +14,43 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from results import frames, metrics, verdict, video, voice
+from results import frames, journal, metrics, verdict, video, voice
+from results.counters import Series, all_series
+from results.happenings import happenings
+from results.outage import outages
 from results.report import write_report
 from results.run_folder import Measured, RunFolder
+from results.seconds import per_second
 from results.statistics import Values, summary
 from results.timekeeping import timekeeping
 from results.way import Way, find_way
+from testbed.schedule import EVENTS_FILE
 
 
 def analyse(folder: Path) -> dict[str, Any]:
-    """Writes frames.parquet, metrics.json and report.html into the run folder; returns what metrics.json says. Raises NoRun."""
+    """Writes frames.parquet, series.parquet, metrics.json and report.html into the run folder; returns what metrics.json says.
+
+    Raises NoRun.
+    """
     run = RunFolder(folder)
     measured = measure(run)
     if measured:
         pl.concat([one.rows for one in measured], how="diagonal").write_parquet(folder / "frames.parquet")
-    found = _metrics(run, measured)
+    began_ns = _began_ns(run, measured)
+    table = journal.series(run.journals, began_ns)
+    if not table.is_empty():
+        table.write_parquet(folder / "series.parquet")
+    series = list(all_series(table))
+    found = _metrics(run, measured, series, began_ns)
     (folder / "metrics.json").write_text(json.dumps(found, indent=1, allow_nan=False) + "\n")
-    write_report(run, measured, found)
+    write_report(run, measured, series, found)
     return found
+
+
+def _began_ns(run: RunFolder, measured: list[Measured]) -> int:
+    """Time 0 of the run: when the network's time began, or where nobody says so when the first frame was sent."""
+    firsts = [int(one.rows["sent_ns"][0]) for one in measured if not one.rows.is_empty()]
+    return run.began_ns if run.began_ns is not None else min(firsts, default=0)
 
 
 def measure(run: RunFolder) -> list[Measured]:
@@ -49,8 +68,15 @@ def measure(run: RunFolder) -> list[Measured]:
     return measured
 
 
-def _metrics(run: RunFolder, measured: list[Measured]) -> dict[str, Any]:
-    flows = [metrics.flow_metrics(one.flow, one.rows) for one in measured]
+def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], began_ns: int) -> dict[str, Any]:
+    flows = [
+        metrics.flow_metrics(one.flow, one.rows)
+        | {
+            "outages": outages(one.rows, one.flow.protocol, run.passages, began_ns),
+            "seconds": per_second(one.rows, began_ns),
+        }
+        for one in measured
+    ]
     environment = {**(run.json("environment.json") or {}), **(run.json("lab.json") or {})}
     voices, videos = list(_voices(run, measured, flows)), list(_videos(run, measured))
     counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
@@ -71,6 +97,9 @@ def _metrics(run: RunFolder, measured: list[Measured]) -> dict[str, Any]:
         "lateness_us": {name: metrics.lateness_us(one) for name, one in counted.items()},
         "netboxes": netboxes,
         "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
+        "began_ns": began_ns,
+        "events": happenings(run.path / EVENTS_FILE, run.journals, began_ns),
+        "series": [one.summary() for one in series],
         "voice": voices,
         "video": videos,
     }

@@ -42,17 +42,6 @@ def delay_distribution(delays: Mapping[str, Values]) -> str:
 
 
 @rc_context(STYLE)
-def over_time(series: Mapping[str, tuple[str, Values, Values]], label: str) -> str:
-    """`series`: name to direction, seconds, values; one panel a series."""
-    figure, axes = panels(len(series), 2.7)
-    for axis, (name, (direction, seconds, values)) in zip(axes, series.items(), strict=True):
-        step = max(1, values.size // _MOST_POINTS)
-        axis.plot(seconds[::step], values[::step], ".", markersize=2.2, color=COLOURS[direction], rasterized=True)
-        axis.set(xlabel="time of sending (s)", ylabel=label, title=name)
-    return as_svg(figure)
-
-
-@rc_context(STYLE)
 def ranges(rows: Sequence[tuple[str, str, Mapping[str, float]]], label: str) -> str:
     """`rows`: name, direction, statistics. A line from the smallest value to p99 with the median on it, on a logarithmic axis."""
     figure, (axis,) = panels(1, 0.6 + 0.36 * len(rows))

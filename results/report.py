@@ -12,10 +12,11 @@ import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from results import charts, metrics, reference
+from results.counters import Series
 from results.embedded import audio_players, video_clips
 from results.network_picture import picture
+from results.run_course import course
 from results.run_folder import Measured, RunFolder
-from results.statistics import Values
 from results.surroundings import describe, network_words, table_of_files
 
 _TEMPLATE = "report.html.j2"
@@ -23,17 +24,17 @@ _TEMPLATE = "report.html.j2"
 _MISSES_SHOWN = 10
 
 
-def write_report(run: RunFolder, measured: list[Measured], found: dict[str, Any]) -> None:
+def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> None:
     """Draws what metrics.json says, and the distributions behind it."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
-    page = environment.get_template(_TEMPLATE).render(**_context(run, measured, found))
+    page = environment.get_template(_TEMPLATE).render(**_context(run, measured, series, found))
     (run.path / "report.html").write_text(page)
 
 
-def _context(run: RunFolder, measured: list[Measured], found: dict[str, Any]) -> dict[str, Any]:
+def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> dict[str, Any]:
     record, given = run.json("run.json") or {}, reference.load(run.path / reference.RUN_FILE)
     traffic = run.plan["traffic"]
     overhead = np.concatenate([np.zeros(0), *(metrics.overhead_us(one.way, one.rows) for one in measured)])
@@ -52,6 +53,7 @@ def _context(run: RunFolder, measured: list[Measured], found: dict[str, Any]) ->
         "comparison": _comparison(given, found["flows"]) if given else None,
         "breakdown": {direction: _breakdown(found, direction) for direction in metrics.DIRECTIONS},
         "delay_charts": list(_delay_charts(measured)),
+        **course(measured, series, found),
         "segment_chart": _segment_chart(found["segments"]),
         "overhead": found["overhead_us"],
         "overhead_without_routers": found["overhead_without_routers_us"],
@@ -108,22 +110,13 @@ def _delay_charts(measured: Sequence[Measured]) -> list[dict[str, str]]:
         if shown:
             found.append(
                 {
-                    "title": f"One-way delay of {name}",
+                    "name": name,
                     "distribution": charts.delay_distribution(
                         {direction: metrics.delays_ms(rows) for direction, rows in shown.items()}
-                    ),
-                    "over_time": charts.over_time(
-                        {direction: (direction, _seconds(rows), metrics.delays_ms(rows)) for direction, rows in shown.items()},
-                        "one-way delay (ms)",
                     ),
                 }
             )
     return found
-
-
-def _seconds(rows: pl.DataFrame) -> Values:
-    seconds: Values = (rows["sent_ns"] - rows["sent_ns"][0]).to_numpy().astype(float) / 1e9
-    return seconds
 
 
 def _segment_chart(segments: Sequence[Mapping[str, Any]]) -> str | None:

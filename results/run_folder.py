@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from results import frames, records
+from results import frames, journal, records
 from results.capture import COUNTS_FILE
 from results.way import Way
 from testbed.errors import NetBoxITError
@@ -60,6 +60,18 @@ class RunFolder:
     @cached_property
     def passages(self) -> dict[str, pl.DataFrame]:
         return {netbox: self._passages(netbox) for netbox in self.netboxes}
+
+    @cached_property
+    def journals(self) -> dict[str, journal.Journal]:
+        """Of the netboxes that left one."""
+        found = {netbox: journal.read(self.path / f"nodes/{netbox}/journal.jsonl") for netbox in self.netboxes}
+        return {netbox: one for netbox, one in found.items() if one is not None}
+
+    @cached_property
+    def began_ns(self) -> int | None:
+        """When the network's time began, CLOCK_REALTIME; None when nobody says so."""
+        told = (self.json("lab.json") or {}).get("began_ns")
+        return told or min((one.began_ns for one in self.journals.values()), default=None)
 
     @cached_property
     def applications(self) -> list[ApplicationRecord]:

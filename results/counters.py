@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Series of statistics told apart: states (gauges), totals that only grow (counters), and what never changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from results.statistics import Values
+
+#: Words in a name by which it is a state, though it may happen never to fall in a run.
+_STATES = frozenset(
+    """active associated attenuation azimuth backlog cell cqi db dbm delay depth distance elevation fade gain interval latency
+    latest length level linked load margin max mcs mean min noise occupancy p50 p90 p99 phase position power queued rate ratio
+    rsrp rsrq rssi share signal sinr snr speed utilisation window x y z""".split()  # noqa: SIM905
+)
+
+#: What counts frames by cause: "queue" there is a cause.
+_COUNTS = ("lost.", "drops.", "dropped.")
+
+#: Names of moments, not of states.
+_MOMENTS = ("_ns",)
+
+
+@dataclass(frozen=True)
+class Series:
+    """One number of a netbox, or of a station of it, over a run."""
+
+    netbox: str
+    station: str | None
+    name: str
+    kind: Literal["gauge", "counter", "constant"]
+    times_s: Values
+    values: Values
+
+    def shown(self) -> tuple[Values, Values]:
+        """What a chart shows: a state as it is; of a counter how much it grew per second, at the end of each interval."""
+        if self.kind != "counter":
+            return self.times_s, self.values
+        return self.times_s[1:], np.diff(self.values) / np.diff(self.times_s)
+
+    def summary(self) -> dict[str, Any]:
+        """An entry of `series` in metrics.json."""
+        told: dict[str, Any] = {"netbox": self.netbox, "station": self.station, "name": self.name, "kind": self.kind}
+        if self.kind == "constant":
+            return told | {"value": float(self.values[0])}
+        if self.kind == "gauge":
+            return told | {"min": float(self.values.min()), "mean": float(self.values.mean()), "max": float(self.values.max())}
+        _, rates = self.shown()
+        span_s = float(self.times_s[-1] - self.times_s[0])
+        grown = float(self.values[-1] - self.values[0])
+        return told | {"total": grown, "per_s": grown / span_s, "most_per_s": float(rates.max())}
+
+
+def all_series(table: pl.DataFrame) -> Iterator[Series]:
+    """Those of `results.journal.series`, in the order of the table. A counter that appears late was 0 before."""
+    began = dict(table.group_by("netbox").agg(pl.col("time_s").min()).iter_rows())
+    for (netbox, station, name), rows in table.group_by("netbox", "station", "name", maintain_order=True):
+        if str(name).endswith(_MOMENTS):
+            continue
+        times, values = rows["time_s"].to_numpy(), rows["value"].to_numpy()
+        counts = _counts(str(name), values)
+        if counts and times[0] > began[netbox]:
+            earlier = table.filter((pl.col("netbox") == netbox) & (pl.col("time_s") < times[0]))["time_s"].unique().sort()
+            times, values = np.concatenate([earlier.to_numpy(), times]), np.concatenate([np.zeros(earlier.len()), values])
+        kind: Literal["gauge", "counter", "constant"] = "gauge"
+        if np.ptp(values) == 0:
+            kind = "constant"
+        elif counts and times.size > 1:
+            kind = "counter"
+        yield Series(str(netbox), None if station is None else str(station), str(name), kind, times, values)
+
+
+def _counts(name: str, values: Values) -> bool:
+    if np.any(np.diff(values) < 0):
+        return False
+    return name.startswith(_COUNTS) or _STATES.isdisjoint(re.split(r"[._]", name))

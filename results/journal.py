@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the netboxes wrote into their journals (docs/architecture.md, "Journal"): events, and their statistics as series."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+#: Of `series.parquet`: one number of a netbox or of one of its stations (null: of the whole segment) at one time of the run.
+SERIES = {"netbox": pl.String, "station": pl.String, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
+
+
+@dataclass
+class Journal:
+    """One netbox's: when it began (CLOCK_REALTIME), what happened, and samples of statistics, both by seconds since then."""
+
+    began_ns: int
+    events: list[dict[str, Any]] = field(default_factory=list)
+    samples: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+
+    def offset_s(self, began_ns: int) -> float:
+        """What turns its times into those of a run that began then."""
+        return (self.began_ns - began_ns) / 1e9
+
+
+def read(path: Path) -> Journal | None:
+    """A journal; None where there is none, or one without its first line. A last line that was cut short is left out."""
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except FileNotFoundError:
+        return None
+    found = list(_parsed(lines))
+    if not found or "began_ns" not in found[0]:
+        return None
+    journal = Journal(int(found[0]["began_ns"]))
+    for line in found[1:]:
+        if "event" in line:
+            journal.events.append(line)
+        elif "statistics" in line:
+            journal.samples.append((float(line["at_s"]), line["statistics"]))
+    return journal
+
+
+def _parsed(lines: list[str]) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        try:
+            content = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        if isinstance(content, dict):
+            yield content
+
+
+def series(journals: Mapping[str, Journal], began_ns: int) -> pl.DataFrame:
+    """All samples as one table, columns as in SERIES; times are those of a run that began then.
+
+    Nested statistics have names with dots, true and false are 1 and 0; texts and lists are left out.
+    """
+    rows = [
+        (netbox, station, at_s + journal.offset_s(began_ns), name, value)
+        for netbox, journal in journals.items()
+        for at_s, statistics in journal.samples
+        for station, name, value in _numbers(statistics)
+    ]
+    return pl.DataFrame(rows, schema=SERIES, orient="row")
+
+
+def _numbers(statistics: Mapping[str, Any]) -> Iterator[tuple[str | None, str, float]]:
+    """Station (None: the segment), name and value."""
+    for name, value in _flattened({key: value for key, value in statistics.items() if key != "stations"}):
+        yield None, name, value
+    stations = statistics.get("stations")
+    for station, own in stations.items() if isinstance(stations, Mapping) else ():
+        for name, value in _flattened(own) if isinstance(own, Mapping) else ():
+            yield station, name, value
+
+
+def _flattened(part: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    for key, value in part.items():
+        name = f"{before}{key}"
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{name}.")
+        elif isinstance(value, bool | int | float):
+            yield name, float(value)

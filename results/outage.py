@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Outages of a flow as its receiver knows them: no frame came for longer than can be explained by its sender.
+
+Taken from the captures at both hosts: the time from the last frame that arrived before to the first one after, which is what a
+person hears of a handover or of a route that changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from results.statistics import Values
+
+#: A pause is an outage from so many usual distances of the flow's frames on: two lost in a row.
+USUAL_DISTANCES = 3.0
+
+#: And from this on, in ms: less is jitter of networks (an 802.16 frame is up to 20 ms, a request takes several).
+SHORTEST_MS = 50.0
+
+#: Frames before and after an outage whose delay is told and whose way is looked for: those of this time, and at most so many.
+_BESIDE_NS, _MOST_BESIDE = 1_000_000_000, 50
+
+#: Frames that leave within this time of each other after a pause were held by their host (its wire was unplugged, a neighbour did
+#: not answer), when they are at least so many and clearly more than usual.
+_BURST_NS, _LEAST_BURST = 5_000_000, 3
+
+#: Delays this far apart differ by more than jitter and the clocks of frames.
+_SAME_DELAY_MS = 1.0
+
+#: More of a flow are no outages but a bad link; they are counted.
+_MOST_TOLD = 100
+
+
+def outages(
+    rows: pl.DataFrame, protocol: Literal["udp", "tcp"], passages: Mapping[str, pl.DataFrame], began_ns: int
+) -> dict[str, Any] | None:
+    """The entry `outages` of a flow: threshold, count, sum, the longest, and `list`; None for a flow with too few frames.
+
+    `rows` are the flow's (results.frames), `passages` those through all netboxes: a flow may change its way.
+    """
+    sent = rows.sort("sent_ns")
+    if sent.height < 3 or sent["received_ns"].is_not_null().sum() < 2:
+        return None
+    distances = np.diff(sent["sent_ns"].to_numpy()) / 1e6
+    # Not the median: pictures are sent as bursts, whose frames are close together.
+    usual_ms = float(np.percentile(distances, 99, method="inverted_cdf")) if protocol == "udp" else float(np.median(distances))
+    threshold_ms = max(SHORTEST_MS, USUAL_DISTANCES * usual_ms)
+    found = [one for one in _pauses(sent, protocol, threshold_ms) if one["duration_ms"] > threshold_ms]
+    told = [_described(one, sent, passages, began_ns) for one in found[:_MOST_TOLD]]
+    durations = [float(one["duration_ms"]) for one in found]
+    return {
+        "threshold_ms": threshold_ms,
+        "count": len(found),
+        "total_ms": sum(durations),
+        "longest_ms": max(durations, default=0.0),
+        "list": told,
+    }
+
+
+def _pauses(sent: pl.DataFrame, protocol: str, threshold_ms: float) -> Iterator[dict[str, Any]]:
+    """Times without arrivals that could be outages, in ns of the clock; what the sender kept silent meanwhile is taken off.
+
+    A TCP sender keeps silent because nothing arrives, so there a pause counts when frames were lost in it.
+    """
+    times = sent["sent_ns"].to_numpy()
+    arrived = sent.with_row_index("at").filter(pl.col("received_ns").is_not_null()).sort("received_ns")
+    order, arrivals = arrived["at"].to_numpy().astype(int), arrived["received_ns"].to_numpy()
+    lost = np.concatenate([[0], np.cumsum(sent["received_ns"].is_null().to_numpy())])
+    delay_ns = int(np.median(arrivals - times[order]))
+    least_ns = threshold_ms * 1e6
+
+    silent = _silences(times, least_ns) if protocol == "udp" else np.zeros(times.size)
+
+    def pause(first: int, last: int, begin_ns: int, end_ns: int, ended: bool) -> dict[str, Any]:
+        frames_lost = int(lost[last] - lost[first])
+        counts = protocol == "udp" or frames_lost > 0
+        duration_ns = end_ns - begin_ns - float(silent[max(first, 1) : last + 1].sum()) if counts else 0.0
+        span = {"first": first, "last": last, "begin_ns": begin_ns, "end_ns": end_ns, "duration_ms": duration_ns / 1e6}
+        return {**span, "lost": frames_lost, "ended": ended}
+
+    if lost[order.min()] > 0:
+        yield pause(0, int(order.min()), int(times[0]) + delay_ns, int(arrivals[0]), True)
+    for before, after in pairwise(range(len(order))):
+        if arrivals[after] - arrivals[before] > least_ns:
+            first, last = sorted((int(order[before]) + 1, int(order[after])))
+            yield pause(first, last, int(arrivals[before]), int(arrivals[after]), True)
+    if (final := int(order.max())) < sent.height - 1:
+        yield pause(final + 1, sent.height, int(arrivals[-1]), int(times[-1]) + delay_ns, False)
+
+
+def _silences(times: NDArray[np.int64], least_ns: float) -> Values:
+    """For each frame how long its sender had kept silent before it, in ns; 0 where it did not, or where its host held frames."""
+    before = np.concatenate([[0], np.diff(times)]).astype(float)
+    burst = np.searchsorted(times, times + _BURST_NS, side="right") - np.arange(times.size)
+    held = burst >= max(_LEAST_BURST, 2.5 * float(np.median(burst)))
+    silences: Values = np.where((before > least_ns) & ~held, before, 0.0)
+    return silences
+
+
+def _described(one: Mapping[str, Any], sent: pl.DataFrame, passages: Mapping[str, pl.DataFrame], began_ns: int) -> dict[str, Any]:
+    before = _side(sent[: one["first"]].tail(_MOST_BESIDE), sent, passages, end=True)
+    after = _side(sent[one["last"] :].head(_MOST_BESIDE), sent, passages, end=False) if one["ended"] else None
+    return {
+        "begin_s": (one["begin_ns"] - began_ns) / 1e9,
+        "duration_ms": one["duration_ms"],
+        "lost": one["lost"],
+        "ended": one["ended"],
+        "way_changed": bool(before and after and before["via"] != after["via"]),
+        "delay_changed": bool(before and after and _apart_ms(before, after) > _SAME_DELAY_MS),
+        "before": before,
+        "after": after,
+    }
+
+
+def _side(frames: pl.DataFrame, sent: pl.DataFrame, passages: Mapping[str, pl.DataFrame], end: bool) -> dict[str, Any] | None:
+    """Delay and way of the frames on one side of an outage; None where none arrived."""
+    arrived = frames.filter(pl.col("received_ns").is_not_null())
+    if arrived.is_empty():
+        return None
+    edge = arrived["sent_ns"][-1 if end else 0]
+    near = arrived.filter((pl.col("sent_ns") - edge).abs() <= _BESIDE_NS)
+    delays: Values = (near["received_ns"] - near["sent_ns"]).to_numpy() / 1e6
+    low, middle, high = np.percentile(delays, [10, 50, 90], method="inverted_cdf")
+    return {"delay_ms": float(middle), "delay_p10_ms": float(low), "delay_p90_ms": float(high), "via": _via(near, passages)}
+
+
+def _via(frames: pl.DataFrame, passages: Mapping[str, pl.DataFrame]) -> list[str]:
+    """The netboxes that most of the frames crossed between sending and arrival, in their order."""
+    wanted = frames.select("identity", "sent_ns", "received_ns")
+    crossed: dict[str, float] = {}
+    for netbox, records in passages.items():
+        inside = (
+            records.filter((pl.col("fate") == 0) & pl.col("identity").is_in(wanted["identity"].unique().implode()))
+            .join(wanted, on="identity")
+            .filter(pl.col("in_ns").is_between(pl.col("sent_ns"), pl.col("received_ns")))
+        )
+        if inside["identity"].n_unique() * 2 > wanted.height:
+            crossed[netbox] = float(np.median((inside["in_ns"] - inside["sent_ns"]).to_numpy()))
+    return sorted(crossed, key=lambda netbox: crossed[netbox])
+
+
+def _apart_ms(before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
+    """How far apart are nine tenths of the delays on one side and nine tenths on the other; negative when they overlap."""
+    return float(max(after["delay_p10_ms"] - before["delay_p90_ms"], before["delay_p10_ms"] - after["delay_p90_ms"]))

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The part of a report that tells the course of a run: events, flows over time, the netboxes' statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from results import metrics, run_charts
+from results.counters import Series
+from results.run_charts import FlowOverTime, Mark
+from results.run_folder import Measured
+
+#: Events that are listed, and drawn into charts of flows; metrics.json has all. A cell that flaps must not hide what was planned.
+_MOST_LISTED, _MOST_MARKED = 80, 30
+
+
+def course(measured: Sequence[Measured], series: Sequence[Series], found: Mapping[str, Any]) -> dict[str, Any]:
+    """What the template needs."""
+    listed = _listed(found["events"])
+    marks = [Mark(number, event["time_s"], _lane(event), event["by_run"]) for number, event in enumerate(listed, 1)]
+    end_s = _end_s(series, found)
+    telling = [mark for mark in marks if not (mark.lane == "traffic" and mark.time_s < 1.0)]
+    drawn = telling if len(telling) <= _MOST_MARKED else [mark for mark in telling if mark.by_run][:_MOST_MARKED]
+    return {
+        "events": [{"number": number, **event} for number, event in enumerate(listed, 1)],
+        "events_left_out": len(found["events"]) - len(listed),
+        "time_line": run_charts.time_line(marks, end_s) if marks else None,
+        "over_time": {name: chart for name, chart in _flows(measured, found, drawn, end_s)},
+        "outages": list(_outages(found["flows"])),
+        "netbox_series": list(_netboxes(series, drawn, end_s)),
+    }
+
+
+def _listed(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """All, or when they are too many what the run did and the first of the others."""
+    if len(events) <= _MOST_LISTED:
+        return list(events)
+    made = [event for event in events if event["by_run"]][:_MOST_LISTED]
+    others = [event for event in events if not event["by_run"]][: _MOST_LISTED - len(made)]
+    return sorted([*made, *others], key=lambda event: float(event["time_s"]))
+
+
+def _lane(event: Mapping[str, Any]) -> str:
+    return str(event["netbox"] or ("wires" if event["kind"] == "wire" else "traffic"))
+
+
+def _end_s(series: Sequence[Series], found: Mapping[str, Any]) -> float:
+    ends = [flow["seconds"]["second"][-1] + 1.0 for flow in found["flows"] if flow["seconds"]]
+    ends += [float(one.times_s[-1]) for one in series[:1]] + [event["time_s"] for event in found["events"][-1:]]
+    return max(ends, default=1.0)
+
+
+def _flows(
+    measured: Sequence[Measured], found: Mapping[str, Any], marks: Sequence[Mark], end_s: float
+) -> Iterator[tuple[str, str]]:
+    names = list(dict.fromkeys(one.flow.name for one in measured))
+    for name in names:
+        directions = [
+            _over_time(one, told, found["began_ns"])
+            for one, told in zip(measured, found["flows"], strict=True)
+            if one.flow.name == name and told["received"] > 1
+        ]
+        if directions:
+            yield name, run_charts.flow_over_time(directions, marks, end_s)
+
+
+def _over_time(one: Measured, told: Mapping[str, Any], began_ns: int) -> FlowOverTime:
+    arrived = one.rows.filter(pl.col("received_ns").is_not_null())
+    times = (arrived["sent_ns"] - began_ns).to_numpy().astype(float) / 1e9
+    outages = (told["outages"] or {}).get("list", ())
+    return FlowOverTime(one.flow.direction, times, metrics.delays_ms(one.rows), told["seconds"], outages)
+
+
+def _outages(flows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    for flow in flows:
+        for outage in (flow["outages"] or {}).get("list", ()):
+            yield {"flow": flow["name"], "direction": flow["direction"], **outage}
+
+
+def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> Iterator[dict[str, Any]]:
+    for netbox in dict.fromkeys(one.netbox for one in series):
+        own = [one for one in series if one.netbox == netbox]
+        moving = [one for one in own if one.kind != "constant" and one.times_s.size > 2]
+        names = list(dict.fromkeys(one.name for one in moving))
+        shown = [mark for mark in marks if mark.lane in (netbox, "wires")]
+        yield {
+            "netbox": netbox,
+            "chart": run_charts.small_multiples(moving, shown, end_s) if moving else None,
+            "constant": _constants(own),
+            "left_out": names[run_charts.MOST_PANELS :],
+        }
+
+
+def _constants(series: Sequence[Series]) -> str:
+    """ "queued 0 (ground, hub); rate 54e6 (responder)" """
+    found: dict[tuple[str, float], list[str]] = {}
+    for one in series:
+        if one.kind == "constant":
+            found.setdefault((one.name, float(one.values[0])), []).append(one.station or "segment")
+    return "; ".join(f"{name} {value:g} ({', '.join(stations)})" for (name, value), stations in found.items())
