@@ -45,6 +45,27 @@ void Copies::Begin(Slot& slot, StationId station)
     ++m_counters.emitted;
 }
 
+std::optional<SlotId> Copies::Duplicate(SlotId frame, StationId station)
+{
+    const auto* original = m_slots.Find(frame);
+    auto* slot = original == nullptr ? nullptr : m_slots.Take();
+    if (slot == nullptr)
+    {
+        return std::nullopt;
+    }
+    std::ranges::copy(original->bytes, slot->room.begin());
+    slot->bytes = slot->room.first(original->bytes.size());
+    slot->identity = original->identity;
+    slot->arrivalStamp = original->arrivalStamp;
+    slot->enteredLate = original->enteredLate;
+    slot->from = original->from;
+    slot->trafficClass = original->trafficClass;
+    Admit(*slot);
+    slot->Await(station);
+    ++m_counters.repeated;
+    return slot->Id();
+}
+
 void Copies::Deliver(SlotId frame, StationId station)
 {
     auto* slot = m_slots.Find(frame);
@@ -227,6 +248,7 @@ Json Copies::Read() const
             {"lost", lost},
             {"inside", m_slots.Admitted()},
             {"duplicates", m_counters.duplicates},
+            {"repeated", m_counters.repeated},
             {"emitted", m_counters.emitted},
             {"absorbed", m_counters.absorbed}};
 }

@@ -53,7 +53,15 @@ class Copies : public Fates
     /// The frame ends here: no copy goes on.
     void Absorb(SlotId frame);
 
+    /// Another frame like this one, which only `station` awaits; none when the name is stale or the netbox is full.
+    std::optional<SlotId> Duplicate(SlotId frame, StationId station);
+
     /// Null when the name is stale.
+    Slot* Find(SlotId frame)
+    {
+        return m_slots.Find(frame);
+    }
+
     const Slot* Find(SlotId frame) const
     {
         return m_slots.Find(frame);
@@ -104,6 +112,7 @@ class Copies : public Fates
         std::uint64_t delivered{};
         std::array<std::uint64_t, static_cast<std::size_t>(Loss::Unknown) + 1> lost{};
         std::uint64_t duplicates{}; ///< the segment spoke of a copy that was settled already
+        std::uint64_t repeated{};   ///< further frames, made of others by the segment
         std::uint64_t emitted{};    ///< began in the segment
         std::uint64_t absorbed{};   ///< ended in the segment
     };

@@ -146,6 +146,17 @@ Bytes Netbox::Read(SlotId frame) const
     return slot == nullptr ? Bytes{} : slot->bytes;
 }
 
+std::span<std::uint8_t> Netbox::Rewrite(SlotId frame)
+{
+    auto* slot = m_copies.Find(frame);
+    return slot == nullptr ? std::span<std::uint8_t>{} : slot->Writable();
+}
+
+std::optional<SlotId> Netbox::Duplicate(SlotId frame, StationId station)
+{
+    return m_copies.Duplicate(frame, station);
+}
+
 std::int64_t Netbox::ArrivedAt(SlotId frame) const
 {
     const auto* slot = m_copies.Find(frame);

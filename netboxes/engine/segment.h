@@ -33,7 +33,7 @@ class Fates
     virtual void LoseAll(SlotId frame, Loss reason) = 0;
 };
 
-/// The frames themselves, for segments that are ends of a network: sources and sinks of traffic.
+/// The frames themselves: for segments that are ends of a network, sources and sinks of traffic, and for media that repeat frames or damage them.
 class Frames
 {
   public:
@@ -43,6 +43,11 @@ class Frames
     virtual bool Emit(StationId station, Bytes frame) = 0;
     /// A frame's bytes, without FCS; none when the name is stale. Valid until the frame's fate is settled.
     virtual Bytes Read(SlotId frame) const = 0;
+    /// The same bytes, to be changed on their way: every copy that is delivered from now on has them so; none when the name is stale.
+    virtual std::span<std::uint8_t> Rewrite(SlotId frame) = 0;
+    /// One more frame like this one, as if it had come in with it, which only `station` awaits; its fate is its own. None when the
+    /// name is stale or the netbox is full.
+    virtual std::optional<SlotId> Duplicate(SlotId frame, StationId station) = 0;
     /// When the frame came in at its port, ns since 1970; 0 when the name is stale.
     virtual std::int64_t ArrivedAt(SlotId frame) const = 0;
     /// The frame has reached its end here: no copy goes on.

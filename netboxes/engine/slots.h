@@ -26,6 +26,12 @@ class Slot
     ClassId trafficClass{};
     std::uint32_t departing{}; ///< copies delivered by the segment, but not yet handed over
 
+    /// `bytes`, which lie in `room`, to be changed.
+    std::span<std::uint8_t> Writable() const
+    {
+        return room.subspan(static_cast<std::size_t>(bytes.data() - room.data()), bytes.size());
+    }
+
     SlotId Id() const
     {
         return {m_index, m_generation};

@@ -172,7 +172,7 @@ def test_no_frame_upsets_the_netbox(contents: list[bytes], kinds: list[int]) -> 
     assert [frame for _, frame in ran.received["b"]] == [frame for _, frame in frames]
 
 
-CLASSES = [{"name": name, "match": {"dscp": [dscp]}} for dscp, name in enumerate(["", "lost", "forgotten", "doubled"]) if name]
+CLASSES = [{"name": name, "match": {"dscp": [dscp]}} for dscp, name in enumerate(["", "lost", "forgotten", "doubled", "repeated", "damaged"]) if name]
 
 
 def test_a_lost_copy_is_recorded_with_its_reason() -> None:
@@ -180,6 +180,24 @@ def test_a_lost_copy_is_recorded_with_its_reason() -> None:
     assert list(ran.records["fate"]) == [Fate.ON_AIR, Fate.ON_AIR]
     assert list(ran.records["out_ns"]) == [0, 0]
     assert ran.statistics["frames"]["lost"]["on_air"] == 2
+
+
+def test_a_repeated_frame_has_a_time_and_a_record_of_its_own() -> None:
+    frame = udp(1, 2, dscp=4)
+    ran = wire({"a": [(0.5, frame)]}, ["a", "b"], classes=CLASSES)
+    assert ran.received["b"] == [(0.75, frame), (1.0, frame)]
+    assert [int(record["in_ns"]) for record in ran.records] == [500_000_000] * 2
+    assert [int(record["out_ns"]) for record in ran.records] == [750_000_000, 1_000_000_000]
+    counted = ran.statistics["frames"]
+    assert (counted["repeated"], counted["delivered"], counted["duplicates"], counted["inside"]) == (1, 2, 0, 0)
+
+
+def test_a_damaged_frame_arrives_damaged_and_is_still_known() -> None:
+    frame = udp(1, 2, dscp=5)
+    ran = wire({"a": [(0.5, frame)]}, ["a", "b"], classes=CLASSES)
+    assert ran.received["b"] == [(0.75, frame[:-1] + bytes([frame[-1] ^ 0xFF]))]
+    whole = wire({"a": [(0.5, frame)]}, ["a", "b"])
+    assert identities(ran) == identities(whole)
 
 
 def test_a_forgotten_frame_expires_after_30_s() -> None:

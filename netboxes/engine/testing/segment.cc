@@ -11,7 +11,8 @@ namespace
 
 /// A segment for tests of the engine: every frame arrives after a fixed `delay` (s); those of traffic class
 /// `lost` are lost on air, those of class `forgotten` are never heard of again, and each copy of those of
-/// class `doubled` arrives twice; those of class `absorbed` end here, and those of class `echoed` too, but a
+/// class `doubled` arrives twice; those of class `repeated` are followed by another frame like them, those of class `damaged` arrive with their
+/// last byte inverted; those of class `absorbed` end here, and those of class `echoed` too, but a
 /// copy leaves at once at the port that they came from. With `end` it is an end of the network. An event every `tick` (s, 0: none) loads the loop; `limit` is the longest
 /// layer-3 packet (bytes) that it carries; events may run by `lead` (s) before their time.
 class Loopwire : public Segment
@@ -47,6 +48,17 @@ class Loopwire : public Segment
         }
         else if (name != "forgotten")
         {
+            if (name == "damaged")
+            {
+                m_frames.Rewrite(frame.slot).back() ^= 0xff;
+            }
+            else if (name == "repeated")
+            {
+                const StationId station = to.station.value_or(from == 0 ? 1 : 0);
+                const auto other = m_frames.Duplicate(frame.slot, station).value();
+                ns3::Simulator::Schedule(m_delay + m_delay,
+                                         [this, station, other] { m_fates.Deliver(other, station); });
+            }
             const unsigned copies = name == "doubled" ? 2 : 1;
             const auto token = MakeToken(frame);
             for (unsigned copy = 0; copy < copies; ++copy)
