@@ -107,7 +107,7 @@ def _tables() -> Iterator[tuple[str, str]]:
 
 def _technology(parameters: type[Technology]) -> str:
     parts = [f"Can be changed while the lab runs: {_live(parameters)}.", _table(parameters)]
-    for key, model in _models_below(parameters):
+    for key, model in dict.fromkeys(_models_below(parameters)):
         parts.append(f"Each of `{key}`: {_summary(model)}")
         if issubclass(model, StationParameters) and model.LIVE:
             parts.append(f"Can be changed while the lab runs, as `station.parameter`: {_live(model)}.")

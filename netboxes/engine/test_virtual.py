@@ -172,7 +172,11 @@ def test_no_frame_upsets_the_netbox(contents: list[bytes], kinds: list[int]) -> 
     assert [frame for _, frame in ran.received["b"]] == [frame for _, frame in frames]
 
 
-CLASSES = [{"name": name, "match": {"dscp": [dscp]}} for dscp, name in enumerate(["", "lost", "forgotten", "doubled", "repeated", "damaged"]) if name]
+CLASSES = [
+    {"name": name, "match": {"dscp": [dscp]}}
+    for dscp, name in enumerate(["", "lost", "forgotten", "doubled", "repeated", "damaged"])
+    if name
+]
 
 
 def test_a_lost_copy_is_recorded_with_its_reason() -> None:

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "direction.h"
+
+#include "../engine/live_number.h"
+#include "checked.h"
+
+#include "ns3/simulator.h"
+
+#include <cmath>
+#include <limits>
+
+namespace netboxit::link
+{
+
+namespace
+{
+
+constexpr auto NEVER = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t Now()
+{
+    return ns3::Simulator::Now().GetNanoSeconds();
+}
+
+std::int64_t Nanoseconds(double seconds)
+{
+    return std::llround(seconds * 1e9);
+}
+
+ns3::Ptr<ns3::UniformRandomVariable> Stream(std::int64_t number)
+{
+    auto random = ns3::CreateObject<ns3::UniformRandomVariable>();
+    random->SetStream(number);
+    return random;
+}
+
+double CheckedNumber(std::string_view parameter, const Json& value, double minimum, double maximum, std::string_view unit)
+{
+    const LiveNumber limits{parameter, minimum, maximum, unit};
+    return CheckLive("link", {&limits, 1}, parameter, value);
+}
+
+} // namespace
+
+/// Goes on at the time that is expected next. Used again for each: ns-3 would allocate one.
+class Direction::Wake : public ns3::EventImpl
+{
+  public:
+    explicit Wake(Direction& direction) : m_direction(direction)
+    {
+    }
+
+  private:
+    void Notify() override
+    {
+        m_direction.OnWake();
+    }
+
+    Direction& m_direction;
+};
+
+Direction::Direction(const SegmentSetup& setup, StationId from)
+    : m_fates(setup.fates), m_frames(setup.frames), m_to(1 - from), m_chance(Stream(STREAMS * from)),
+      m_queueChance(Stream(STREAMS * from + 1)), m_jitter(STREAMS * from + 2), m_loss(STREAMS * from + 5),
+      m_bitErrors(STREAMS * from + 6), m_wake(ns3::Create<Wake>(*this)), m_expected(NEVER)
+{
+}
+
+Direction::~Direction()
+{
+    m_wake->Cancel();
+}
+
+bool Direction::Set(std::string_view parameter, const Json& value)
+{
+    const auto now = Now();
+    Advance(now);
+    if (parameter == "rate")
+    {
+        SetRate(value);
+    }
+    else if (parameter == "delay")
+    {
+        m_delay = Nanoseconds(CheckedNumber(parameter, value, 0.0, 10.0, "s"));
+    }
+    else if (parameter == "overhead")
+    {
+        m_overhead = static_cast<std::uint32_t>(CheckedNumber(parameter, value, 0, 1000, "B"));
+    }
+    else if (parameter == "jitter")
+    {
+        m_jitter.Set(value);
+    }
+    else if (parameter == "loss")
+    {
+        m_loss.Set(value);
+    }
+    else if (parameter == "duplication")
+    {
+        m_duplication = CheckedNumber(parameter, value, 0.0, 1.0, "(a probability)");
+    }
+    else if (parameter == "reordering")
+    {
+        SetReordering(value);
+    }
+    else if (parameter == "corruption")
+    {
+        SetCorruption(value);
+    }
+    else if (parameter == "queue")
+    {
+        SetQueue(value);
+    }
+    else if (parameter == "trace")
+    {
+        SetTrace(value);
+    }
+    else if (parameter == "while_down")
+    {
+        m_waitsWhileDown = value == "wait";
+    }
+    else
+    {
+        return false;
+    }
+    Expect(now);
+    return true;
+}
+
+void Direction::SetRate(const Json& value)
+{
+    m_rate = CheckedNumber("rate", value, 1e3, 100e9, "bit/s");
+    ChooseCapacity();
+}
+
+void Direction::SetReordering(const Json& value)
+{
+    const double probability = Checked(value, "reordering", "probability", 0.0, 1.0);
+    const double gap = Checked(value, "reordering", "gap", 1, 1e6, "frames");
+    m_reorderBy = Nanoseconds(Checked(value, "reordering", "by", 0.0, 5.0, "s"));
+    m_reorderProbability = probability;
+    m_reorderGap = static_cast<std::uint64_t>(gap);
+    m_candidates = 0;
+}
+
+void Direction::SetCorruption(const Json& value)
+{
+    const bool drops = CheckedWord(value, "corruption", "frames", {"damaged", "dropped"}) == "dropped";
+    m_bitErrors.SetRate(Checked(value, "corruption", "bit_error_rate", 0.0, 0.5));
+    m_dropsDamaged = drops;
+}
+
+void Direction::SetQueue(const Json& value)
+{
+    auto queue = MakeDiscipline(value,
+                                m_queueChance,
+                                [this](const Waiting& frame, Loss reason) { Lose(frame.slot, reason); });
+    const double limit = value.value("time", Json()).is_null() ? 0.0 : Checked(value, "queue", "time", 1e-3, 25.0, "s");
+    // What waits keeps its order and its age; what has no room in the new queue is lost.
+    while (m_queue && m_queue->Packets() > 0)
+    {
+        const auto frame = m_queue->Dequeue(Now());
+        if (frame)
+        {
+            queue->Enqueue(*frame, Now(), m_rate);
+        }
+    }
+    m_queue = std::move(queue);
+    m_timeLimit = Nanoseconds(limit);
+}
+
+void Direction::SetTrace(const Json& value)
+{
+    if (!value.is_null() && !value.contains("opportunities") && !value.contains("rate"))
+    {
+        throw OutOfRange("link: trace cannot be " + value.dump() + "; it is what parameters.py makes of a file");
+    }
+    const auto said = std::exchange(m_traceSaid, value);
+    try
+    {
+        ChooseCapacity();
+    }
+    catch (const std::exception& error)
+    {
+        m_traceSaid = said;
+        throw OutOfRange(error.what());
+    }
+}
+
+void Direction::ChooseCapacity()
+{
+    const auto& said = m_traceSaid;
+    std::unique_ptr<Capacity> capacity;
+    std::optional<Series> delay;
+    std::optional<Series> loss;
+    if (said.is_object())
+    {
+        const bool repeat = said.value("repeat", false);
+        const auto between = said.value("between", "") == "line" ? Timeline::Between::Line : Timeline::Between::Hold;
+        const auto series = [&](const char* name)
+        {
+            const auto points = said.value(name, Json());
+            return points.is_array() ? std::optional(Series(points, between, repeat)) : std::nullopt;
+        };
+        if (const auto opportunities = said.value("opportunities", Json()); opportunities.is_array())
+        {
+            capacity = std::make_unique<Opportunities>(opportunities.get<std::vector<std::uint32_t>>(), repeat);
+        }
+        if (const auto rate = series("rate"))
+        {
+            capacity = std::make_unique<RateOverTime>(*rate);
+        }
+        delay = series("delay");
+        loss = series("loss");
+    }
+    m_capacity = capacity ? std::move(capacity) : std::make_unique<ConstantRate>(m_rate);
+    m_delayOverTime = std::move(delay);
+    m_lossOverTime = std::move(loss);
+    if (m_began >= 0)
+    {
+        Begin();
+    }
+}
+
+void Direction::Begin()
+{
+    m_began = Now();
+    Advance(m_began);
+    m_capacity->Begin(m_began);
+    for (auto* series : {&m_delayOverTime, &m_lossOverTime})
+    {
+        if (*series)
+        {
+            (*series)->Begin(m_began);
+        }
+    }
+}
+
+void Direction::SetDown(bool down)
+{
+    const auto now = Now();
+    Advance(now);
+    m_down = down;
+    m_waitingSince = now;
+    Expect(now);
+}
+
+void Direction::Send(const Frame& frame)
+{
+    const auto now = Now();
+    Advance(now);
+    if (m_queue->Packets() == 0)
+    {
+        m_waitingSince = std::max(m_waitingSince, now);
+    }
+    m_queue->Enqueue({.slot = frame.slot,
+                      .bytes = frame.length + m_overhead,
+                      .length = frame.length,
+                      .entered = now,
+                      .flow = m_queue->TellsFlowsApart() ? FlowOf(frame.slot) : 0},
+                     now,
+                     m_capacity->Rate(now));
+    Advance(now);
+    Expect(now);
+}
+
+std::uint32_t Direction::FlowOf(SlotId slot) const
+{
+    const auto headers = ReadHeaders(m_frames.Read(slot));
+    if (!headers.ip)
+    {
+        return headers.etherType;
+    }
+    // FNV-1a over addresses, protocol and ports.
+    std::uint32_t hash = 2166136261;
+    const auto mix = [&hash](std::uint8_t byte) { hash = (hash ^ byte) * 16777619; };
+    std::ranges::for_each(headers.ip->source, mix);
+    std::ranges::for_each(headers.ip->destination, mix);
+    mix(headers.ip->protocol.value_or(0));
+    for (const auto port : {headers.ip->sourcePort, headers.ip->destinationPort})
+    {
+        mix(static_cast<std::uint8_t>(port >> 8));
+        mix(static_cast<std::uint8_t>(port));
+    }
+    return hash ^ hash >> 16;
+}
+
+void Direction::Advance(std::int64_t now)
+{
+    while (m_queue && m_free <= now && m_queue->Packets() > 0 && !(m_down && m_waitsWhileDown))
+    {
+        SendNext();
+    }
+    while (!m_way.empty() && m_way.front().arrival <= now)
+    {
+        std::ranges::pop_heap(m_way, std::less{});
+        const auto slot = m_way.back().slot;
+        m_way.pop_back();
+        ++m_counters.delivered;
+        m_fates.Deliver(slot, m_to);
+    }
+}
+
+void Direction::SendNext()
+{
+    const auto start = std::max(m_free, m_waitingSince);
+    const auto frame = m_queue->Dequeue(start);
+    if (!frame)
+    {
+        return;
+    }
+    m_queueDelay = start - frame->entered;
+    if (m_timeLimit > 0 && m_queueDelay > m_timeLimit)
+    {
+        Lose(frame->slot, Loss::QueueExpired);
+        return;
+    }
+    const auto finish = m_capacity->Finish(start, frame->bytes);
+    if (finish - start > GIVE_UP)
+    {
+        m_free = start + GIVE_UP;
+        Lose(frame->slot, Loss::Outage);
+        return;
+    }
+    m_free = finish;
+    m_counters.sending += finish - start;
+    ++m_counters.sent;
+    m_counters.sentBytes += frame->bytes;
+    if (m_down)
+    {
+        Lose(frame->slot, Loss::Outage);
+        return;
+    }
+    if (m_duplication > 0 && m_chance->GetValue() < m_duplication)
+    {
+        if (const auto other = m_frames.Duplicate(frame->slot, m_to))
+        {
+            ++m_counters.repeated;
+            Pass(frame->slot, frame->length, finish);
+            Pass(*other, frame->length, finish);
+            return;
+        }
+    }
+    Pass(frame->slot, frame->length, finish);
+}
+
+void Direction::Pass(SlotId slot, std::uint32_t length, std::int64_t sent)
+{
+    if (m_lossOverTime ? m_loss.IsLost(m_lossOverTime->At(sent)) : m_loss.IsLost())
+    {
+        Lose(slot, Loss::OnAir);
+        return;
+    }
+    if (!m_bitErrors.IsNone())
+    {
+        const auto bytes = m_dropsDamaged ? std::span<std::uint8_t>{} : m_frames.Rewrite(slot);
+        const bool hit = m_bitErrors.Hit(std::uint64_t{8} * length, bytes.empty() ? bytes : bytes.subspan(ETHERNET_HEADER));
+        m_counters.damaged += hit;
+        if (hit && m_dropsDamaged)
+        {
+            Lose(slot, Loss::OnAir);
+            return;
+        }
+    }
+    const auto delay = m_delayOverTime ? Nanoseconds(m_delayOverTime->At(sent)) : m_delay;
+    auto arrival = sent + delay;
+    if (!m_jitter.IsNone())
+    {
+        // Bounded by what the netbox keeps a frame for.
+        arrival = std::clamp(arrival + Nanoseconds(m_jitter.Draw()), sent, sent + 20'000'000'000);
+    }
+    if (!m_jitter.MayReorder())
+    {
+        arrival = std::max(arrival, m_lastArrival);
+    }
+    m_lastArrival = std::max(arrival, m_lastArrival);
+    if (m_reorderProbability > 0 && ++m_candidates % m_reorderGap == 0 && m_chance->GetValue() < m_reorderProbability)
+    {
+        arrival += m_reorderBy;
+        ++m_counters.heldBack;
+    }
+    m_way.push_back({slot, arrival, m_number++});
+    std::ranges::push_heap(m_way, std::less{});
+}
+
+void Direction::Lose(SlotId slot, Loss reason)
+{
+    ++m_counters.lost[static_cast<std::size_t>(reason)];
+    m_fates.Lose(slot, m_to, reason);
+}
+
+void Direction::Expect(std::int64_t now)
+{
+    auto due = m_way.empty() ? NEVER : m_way.front().arrival;
+    if (m_queue && m_queue->Packets() > 0 && !(m_down && m_waitsWhileDown))
+    {
+        // What is sent then does not arrive sooner than after the delay, where that stays as it is.
+        const auto ahead = m_jitter.IsNone() && !m_delayOverTime ? m_delay : 0;
+        due = std::min(due, std::max(m_free + ahead, now));
+    }
+    if (due < m_expected)
+    {
+        m_expected = due;
+        ns3::Simulator::Schedule(ns3::NanoSeconds(due - now), m_wake);
+    }
+}
+
+void Direction::OnWake()
+{
+    const auto now = Now();
+    if (now < m_expected)
+    {
+        return; // an earlier one has come since this one was scheduled, and has expected the next
+    }
+    m_expected = NEVER;
+    Advance(now);
+    Expect(now);
+}
+
+Json Direction::Read()
+{
+    const auto now = Now();
+    Advance(now);
+    Expect(now);
+    Json lost = Json::object();
+    for (const auto reason : {Loss::OnAir, Loss::QueueFull, Loss::QueueExpired, Loss::Outage})
+    {
+        lost[std::string(NameOf(reason))] = m_counters.lost[static_cast<std::size_t>(reason)];
+    }
+    return {{"up", !m_down},
+            {"rate", m_capacity->Rate(now)},
+            {"delay_s", static_cast<double>(m_delayOverTime ? Nanoseconds(m_delayOverTime->At(now)) : m_delay) / 1e9},
+            {"queued", m_queue->Packets()},
+            {"queued_bytes", m_queue->Bytes()},
+            {"queue_delay_s", static_cast<double>(m_queueDelay) / 1e9},
+            {"sent", m_counters.sent},
+            {"sent_bytes", m_counters.sentBytes},
+            {"sending_s", static_cast<double>(m_counters.sending) / 1e9},
+            {"delivered", m_counters.delivered},
+            {"repeated", m_counters.repeated},
+            {"held_back", m_counters.heldBack},
+            {"damaged", m_counters.damaged},
+            {"lost", lost}};
+}
+
+} // namespace netboxit::link

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The queue in front of a link's transmitter: how it is said in YAML, and the numbers that the C++ reads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, model_serializer, model_validator
+
+from netboxes.link.impairments import Part
+from testbed.quantities import SIZE, TIME, Quantity
+
+
+class Queue(Part):
+    """Frames that wait to be sent; which of them go when, and which are dropped."""
+
+    #: What belongs to one discipline only, and the default of what is not the same in all.
+    _OF: ClassVar[dict[str, dict[str, float]]] = {
+        "fifo": {},
+        "codel": {"target": 0.005, "interval": 0.1},  # RFC 8289, 4.2 and 4.3
+        "fq-codel": {"target": 0.005, "interval": 0.1, "flows": 1024, "quantum": 1514.0},  # RFC 8290, 5.2
+        "pie": {"target": 0.015, "interval": 0.015, "burst": 0.15},  # RFC 8033, 5.1
+        "red": {"minimum": 5, "maximum": 15, "probability": 0.1, "weight": 0.002},  # Floyd's recommendations of 1997
+    }
+
+    discipline: Literal["fifo", "codel", "fq-codel", "pie", "red"] = Field(
+        "fifo",
+        description="fifo: drop-tail; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd and Jacobson 1993.",
+    )
+    packets: int = Field(1000, ge=1, le=1_000_000, description="That may wait, besides the one that is sent.")
+    bytes: Annotated[float, Quantity(SIZE, 2e3, 2e9)] = Field(2e9, description="That may wait.")
+    time: Annotated[float, Quantity(TIME, 1e-3, 25.0)] | None = Field(
+        None, description="Whoever has waited for longer when its turn comes is dropped (`queue_expired`)."
+    )
+    target: Annotated[float, Quantity(TIME, 1e-4, 10.0)] | None = Field(
+        None, description="codel, fq-codel, pie: time in the queue that is aimed at; 5 ms, pie 15 ms."
+    )
+    interval: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
+        None, description="codel, fq-codel: a round trip, 100 ms; pie: time between updates, 15 ms."
+    )
+    burst: Annotated[float, Quantity(TIME, 0.0, 60.0)] | None = Field(
+        None, description="pie: bursts that are let through, 150 ms."
+    )
+    flows: int | None = Field(None, ge=1, le=65536, description="fq-codel: lines that flows are hashed to, 1024.")
+    quantum: Annotated[float, Quantity(SIZE, 64.0, 65536.0)] | None = Field(
+        None, description="fq-codel: what a flow may send in its turn, 1514 B."
+    )
+    minimum: float | None = Field(None, ge=1, le=1e6, description="red: mean length below which nothing is dropped, 5 packets.")
+    maximum: float | None = Field(
+        None, ge=1, le=1e6, description="red: mean length at which `probability` is dropped, 15 packets."
+    )
+    probability: float | None = Field(None, ge=1e-6, le=1.0, description="red: of a drop at the maximum, 0.1.")
+    weight: float | None = Field(None, ge=1e-6, le=1.0, description="red: of the present length in the mean, 0.002.")
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """What the discipline has besides its limits."""
+        return {key: getattr(self, key) or default for key, default in self._OF[self.discipline].items()}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        common = {"discipline", "packets", "bytes", "time"}
+        said = {key for key in self.model_fields_set if getattr(self, key) is not None}
+        if strange := sorted(said - common - self._OF[self.discipline].keys()):
+            own = ", ".join(self._OF[self.discipline]) or "nothing of its own"
+            raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
+        if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
+            raise ValueError("red: `minimum` is below `maximum`")
+        return self
+
+    @model_serializer
+    def _dump(self) -> dict[str, Any]:
+        limits = {"packets": self.packets, "bytes": self.bytes, "time": self.time}
+        return {"discipline": self.discipline, **limits, **self.settings}
