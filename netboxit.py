@@ -69,7 +69,7 @@ def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
 
 @app.command()
 def calibrate(json: Json = False) -> None:
-    """Measure what a frame costs on this machine, so that `plan` can say what netboxes will have to do. Takes half a minute."""
+    """Measure what a frame costs on this machine, so that `plan` can say what netboxes will have to do. Takes 30 to 45 s."""
     from testbed.calibrate import calibrate as measure
 
     with console.progress() as progress:
@@ -92,12 +92,13 @@ def up(file: Topology, name: LabName = None, json: Json = False) -> None:
 
 @app.command()
 def status(lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None, json: Json = False) -> None:
-    """Show labs, their nodes, and what netboxes say of themselves."""
+    """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
     from testbed import state
+    from testbed.announced import status_with_events
     from testbed.lab import Lab
 
     names = [lab] if lab is not None else state.lab_names()
-    lab_view.show_status([Lab.open(name).status() for name in names], json)
+    lab_view.show_status([status_with_events(Lab.open(name)) for name in names], json)
 
 
 @app.command("exec")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Everything that happened in a run on one clock: what the run changed, and what the netboxes announced."""
+"""Everything that happened in a run on one clock: what the run changed, and what netboxes and routers announced."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from results.journal import Journal
+from testbed.announced import details, words
+
+#: A router's journal begins with its process: how it found its routes while the lab came up is no part of the run.
+_EARLIEST_S = -0.5
 
 #: How much later than the run made it a change may appear in the netbox's journal to be the same one: a netbox that is overloaded
 #: is late by 0.1 s at most, besides what its answer took.
 _SAME_S = 0.2
-
-_NOT_DETAILS = frozenset({"at_s", "event", "station"})
 
 
 def happenings(events_file: Path, journals: Mapping[str, Journal], began_ns: int) -> list[dict[str, Any]]:
@@ -29,33 +31,19 @@ def happenings(events_file: Path, journals: Mapping[str, Journal], began_ns: int
 
 def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[dict[str, Any]]:
     for netbox, journal in journals.items():
+        offset_s = journal.offset_s(began_ns)
         for event in journal.events:
-            station, details = event.get("station"), {key: value for key, value in event.items() if key not in _NOT_DETAILS}
-            place = netbox if station is None else f"{netbox}.{station}"
+            if event["at_s"] + offset_s < _EARLIEST_S:
+                continue
             yield {
-                "time_s": event["at_s"] + journal.offset_s(began_ns),
+                "time_s": event["at_s"] + offset_s,
                 "kind": event["event"],
                 "netbox": netbox,
-                "station": station,
-                "words": f"{place}: {_words(str(event['event']), details)}",
-                "details": details,
+                "station": event.get("station"),
+                "words": words(netbox, event),
+                "details": details(event),
                 "by_run": False,
             }
-
-
-def _words(event: str, details: Mapping[str, Any]) -> str:
-    if event == "set":
-        return f"{details.get('parameter')} {_value(details.get('value'))}"
-    told = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in details.items())
-    return f"{event.replace('_', ' ')}{f' ({told})' if told else ''}"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, list):
-        return f"[{', '.join(map(_value, value))}]"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _made(line: Mapping[str, Any], announced: list[dict[str, Any]]) -> dict[str, Any]:

@@ -63,15 +63,16 @@ class RunFolder:
 
     @cached_property
     def journals(self) -> dict[str, journal.Journal]:
-        """Of the netboxes that left one."""
-        found = {netbox: journal.read(self.path / f"nodes/{netbox}/journal.jsonl") for netbox in self.netboxes}
-        return {netbox: one for netbox, one in found.items() if one is not None}
+        """Of the nodes that left one."""
+        names = [node["name"] for node in self.plan["nodes"]]
+        found = {name: journal.read(self.path / f"nodes/{name}/journal.jsonl") for name in names}
+        return {name: one for name, one in found.items() if one is not None}
 
     @cached_property
     def began_ns(self) -> int | None:
         """When the network's time began, CLOCK_REALTIME; None when nobody says so."""
         told = (self.json("lab.json") or {}).get("began_ns")
-        return told or min((one.began_ns for one in self.journals.values()), default=None)
+        return told or min((one.began_ns for name, one in self.journals.items() if name in self.netboxes), default=None)
 
     @cached_property
     def applications(self) -> list[ApplicationRecord]:

@@ -37,6 +37,15 @@ def test_drops_are_those_of_all_ports() -> None:
     assert (found["received"], found["overload_drops"], found["send_drops"]) == (100, 3, 4)
 
 
+def test_what_was_dropped_at_a_wire_that_an_event_unplugged_is_nobodys_fault() -> None:
+    plan = PLAN | {
+        "wires": [{"name": "w", "left": {"node": "cell", "interface": "b"}, "right": {"node": "sky", "interface": "a"}}],
+        "events": [{"at_s": 1.0, "change": {"kind": "wire", "wire": "w", "state": "down", "node": "cell", "interface": "b"}}],
+    }
+    found = timekeeping(plan, {"cell": COUNTED}, LAB)["cell"]
+    assert (found["overload_drops"], found["send_drops"], found["unplugged_drops"]) == (2, 0, 4)
+
+
 def test_misses_have_the_time_since_the_traffic_began_where_that_is_known() -> None:
     found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
     assert found["cell"]["misses"] == [{"after_s": 2.5, "what": "event", "lateness_us": 1234.0}]

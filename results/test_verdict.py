@@ -114,3 +114,19 @@ def test_the_worse_comes_first() -> None:
     assert found.status == "invalid"
     assert found.to_json()["reasons"][0] == "interrupted"
     assert len(found.to_json()["reasons"]) == 2
+
+
+def test_a_generator_that_fell_behind_degrades() -> None:
+    stations = {"out": {"intended": 10_000, "behind": 1_250}, "other": {"intended": 10, "behind": 0}}
+    found = verdict_of({"segment": {"stations": stations}})
+    assert found.status == "degraded"
+    assert found.to_json()["reasons"] == [
+        "generator cell.out: 1,250 of 10,000 frames were never sent, because it was behind the clock; "
+        "the network was offered less than the topology says"
+    ]
+
+
+def test_journal_lines_that_found_no_room_are_noted() -> None:
+    found = verdict_of({"journal": {"dropped": 3}})
+    assert found.status == "valid"
+    assert "netbox cell: 3 lines of its journal found no room" in found.to_json()["notes"][0]

@@ -56,6 +56,11 @@ def judge(
         _ports(netbox, kept, verdict)
         _steal(netbox, kept, verdict)
         _records(netbox, counted, verdict)
+        _generators(netbox, counted, verdict)
+        if lines := counted.get("journal", {}).get("dropped", 0):
+            verdict.notes.append(
+                f"netbox {netbox}: {lines:,} lines of its journal found no room, so events or statistics are missing"
+            )
     _captures(captures, verdict)
     for flow in flows:
         if flow["packets"] == 0:
@@ -111,6 +116,17 @@ def _records(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
         verdict.invalid.append(
             f"netbox {netbox}: {dropped:,} frame records are missing, so delays and losses inside it are not known"
         )
+
+
+def _generators(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
+    """A generator that was behind the clock offered the network less than it was told to."""
+    stations = counted.get("segment", {}).get("stations", {})
+    for station, told in stations.items() if isinstance(stations, Mapping) else ():
+        if behind := told.get("behind", 0):
+            verdict.degraded.append(
+                f"generator {netbox}.{station}: {behind:,} of {told['intended']:,} frames were never sent, because it was behind "
+                "the clock; the network was offered less than the topology says"
+            )
 
 
 def _captures(captures: Sequence[Mapping[str, Any]], verdict: Verdict) -> None:

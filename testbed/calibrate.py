@@ -42,7 +42,7 @@ _KINDS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 def calibrate(progress: Callable[[str], None]) -> Calibration:
-    """Measures all technologies and all kinds of ports, in about half a minute. Needs root for the ports."""
+    """Measures all technologies and all kinds of ports, in 30 to 45 s. Needs root for the ports."""
     ports: dict[str, PortCost] = {}
     missing: dict[str, str] = {}
     for kind in _KINDS:

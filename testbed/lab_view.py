@@ -7,10 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from testbed import drawing
+from testbed import announced, drawing
 
 if TYPE_CHECKING:
     from testbed.capturing import Captured
+
+
+#: Of each netbox; --json has up to 100.
+_MOST_EVENTS = 5
 
 
 def show_up(status: Mapping[str, Any], as_json: bool) -> None:
@@ -59,6 +63,7 @@ def _print_lab(status: Mapping[str, Any]) -> None:
     drawing.console().print(table)
     if status["wires"]:
         _print_wires(status["wires"])
+    _print_events(status["nodes"])
     drawing.print_notes(status["notes"])
 
 
@@ -73,11 +78,27 @@ def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
     drawing.console().print(table)
 
 
+def _print_events(nodes: Sequence[Mapping[str, Any]]) -> None:
+    """The latest of each netbox; times count from when the network's time began."""
+    told = [
+        (float(event["at_s"]), announced.words(node["name"], event))
+        for node in nodes
+        for event in ((node["netbox"] or {}).get("events") or ())[-_MOST_EVENTS:]
+    ]
+    if not told:
+        return
+    table = drawing.table("latest events", "at", "what")
+    for at_s, words in sorted(told):
+        table.add_row(f"{at_s:.3f} s", words)
+    drawing.console().print(table)
+
+
 def _netbox(answer: Mapping[str, Any] | None) -> str:
     if answer is None:
         return ""
     scheduler = answer["scheduler"]
     ready = "ready" if answer["ready"] else "not ready"
-    return (
-        f"{answer['technology']}, {ready}, {scheduler['policy']} {scheduler['priority']}, {answer['simulated_s']:.1f} s simulated"
-    )
+    down = answer.get("links_down")
+    lost = f", [red]no link: {', '.join(down)}[/]" if down else ""
+    scheduling = f"{scheduler['policy']} {scheduler['priority']}"
+    return f"{answer['technology']}, {ready}, {scheduling}, {answer['simulated_s']:.1f} s simulated{lost}"

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Events from the file to the report: what they change is in what the hosts measure, at the time that was asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from testbed.run import run
+from tests.traces import traces
+
+pytestmark = pytest.mark.lab
+
+#: 50 packets a second each way through a satellite link, whose delay doubles at 2 s, and whose wire to b is unplugged from 4 s to 5 s.
+NETWORK = """\
+name: change
+centre: b
+hosts:
+  a: {address: 10.0.0.1/24}
+  b: {address: 10.0.0.2/24}
+netboxes:
+  link:
+    technology: satellite
+    stations: {ground: {role: terminal}, hub: {role: gateway}}
+    return_rate: 2 Mbit/s
+    forward_rate: 10 Mbit/s
+    delay: 50 ms
+wires:
+  - [a, link.ground]
+  - [link.hub, b]
+realtime: {limit: 50 ms}
+traffic:
+  out: {application: udp-flow, from: a, to: b, rate: 80 kbit/s, payload: 172 B, duration: 6 s}
+  later: {application: udp-flow, from: b, to: a, port: 7000, rate: 80 kbit/s, payload: 172 B, start: 3 s, duration: 3 s}
+events:
+  - {at: 2 s, netbox: link, set: {delay: 100 ms}}
+  - {at: 4 s, wire: [link.hub, b], state: down}
+  - {at: 5 s, wire: [link.hub, b], state: up}
+"""
+
+#: By how much an event may be late on a busy machine without the test being about it.
+LATE_S = 0.3
+
+
+def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NETBOXIT_STATE", str(tmp_path / "state"))
+    (tmp_path / "change.yaml").write_text(NETWORK)
+    before = traces(tmp_path / "state")
+    outcome = run(
+        tmp_path / "change.yaml", lab=f"ev{os.getpid()}", duration_s=None, progress=lambda _: None, results=tmp_path / "results"
+    )
+    assert traces(tmp_path / "state") == before
+    assert json.loads((outcome.folder / "run.json").read_text())["failure"] is None
+
+    events = [(event["words"], event["time_s"]) for event in outcome.metrics["events"] if event["kind"] != "traffic"]
+    assert [words for words, _ in events] == ["link: delay 100 ms", "wire link.hub – b.eth0 down", "wire link.hub – b.eth0 up"]
+    assert [at for _, at in events] == pytest.approx([2.0, 4.0, 5.0], abs=LATE_S)
+    assert all(-1e-3 < at - due for (_, at), due in zip(events, (2.0, 4.0, 5.0), strict=True))
+
+    flows = {flow["name"]: flow for flow in outcome.metrics["flows"]}
+    delay = dict(zip(flows["out"]["seconds"]["second"], flows["out"]["seconds"]["delay_ms"], strict=True))
+    assert delay[1] == pytest.approx(50.0, abs=20.0)
+    assert delay[3] - delay[1] == pytest.approx(50.0, abs=5.0)
+    assert flows["later"]["seconds"]["second"][0] == 3
+
+    # That frames come 50 ms later from 2 s on is a pause of 70 ms to the receiver: more than three distances of frames.
+    *_, outage = flows["out"]["outages"]["list"]
+    assert outage["begin_s"] == pytest.approx(4.0, abs=LATE_S)
+    # One distance of frames may be added at the ends, and what the host needs to find its neighbour again.
+    assert 900.0 < outage["duration_ms"] < 1000.0 + 1e3 * LATE_S + 40.0
+    assert outage["lost"] >= 40 and outage["after"]["via"] == ["link"]
+
+    series = pl.read_parquet(outcome.folder / "series.parquet")
+    assert {"ground", "hub"} <= set(series["station"])
+    page = (outcome.folder / "report.html").read_text()
+    assert "The course of the run" in page and "wire link.hub – b.eth0 down" in page and "Inside the netboxes" in page
