@@ -1,70 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of a Wi-Fi cell in YAML. Limits of the live parameters are repeated in segment.cc."""
+"""What can be said of a Wi-Fi cell in YAML. Limits of the live parameters are repeated in live_parameters.cc."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from netboxes.technology import StationParameters, Technology
+from netboxes.technology import Technology
+from netboxes.wifi import parameter_checks as checks
+from netboxes.wifi.standards import RATES, WIDTHS, Standard
+from netboxes.wifi.stations import AntennaGain, Building, Distance, Station, TxPower
 from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
 
-Distance = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
-TxPower = Annotated[float, Quantity(POWER, -20.0, 36.0)]
-
-#: Data rates of the OFDM PHY in a 20 MHz channel (IEEE 802.11-2020, Table 17-4), bit/s.
-OFDM_RATES = (6e6, 9e6, 12e6, 18e6, 24e6, 36e6, 48e6, 54e6)
-
-#: Highest modulation and coding scheme of one spatial stream (IEEE 802.11-2020, 19.5 and 21.5; IEEE 802.11ax-2021, 27.5).
-HIGHEST_MCS = {"802.11n": 7, "802.11ac": 9, "802.11ax": 11}
-
-#: Bands (by the frequency that names them) and channel widths of each standard, Hz; the first width is the default one.
-BANDS = {"802.11a": (5e9,), "802.11g": (2.4e9,), "802.11n": (5e9, 2.4e9), "802.11ac": (5e9,), "802.11ax": (5e9, 2.4e9)}
-WIDTHS = {
-    "802.11a": (20e6,),
-    "802.11g": (20e6,),
-    "802.11n": (20e6, 40e6),
-    "802.11ac": (80e6, 20e6, 40e6, 160e6),
-    "802.11ax": (80e6, 20e6, 40e6, 160e6),
-}
-
-#: Channel numbers by band and width (IEEE 802.11-2020, Annex E, operating classes of all regulatory domains together).
-CHANNELS = {
-    (2.4e9, 20e6): tuple(range(1, 14)),
-    (2.4e9, 40e6): tuple(range(3, 12)),
-    (5e9, 20e6): (*range(36, 65, 4), *range(100, 145, 4), *range(149, 178, 4)),
-    (5e9, 40e6): (38, 46, 54, 62, 102, 110, 118, 126, 134, 142, 151, 159, 167, 175),
-    (5e9, 80e6): (42, 58, 106, 122, 138, 155, 171),
-    (5e9, 160e6): (50, 114, 163),
-}
+_Shape = Annotated[float, Field(ge=0.5, le=50.0)]
 
 
-class Station(StationParameters):
-    """One station of the cell."""
-
-    role: Literal["access-point", "station"] = Field(description="access-point: the one that all others associate with.")
-    distance: Distance | None = Field(None, description="From the access point; default: the cell's `distance`.")
-    tx_power: TxPower | None = Field(None, description="Default: the cell's `tx_power`.")
+def _one_for_all_distances(value: object) -> object:
+    return [["0 m", value]] if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
 class Parameters(Technology):
-    """An infrastructure cell of IEEE 802.11: one access point and its stations on one channel."""
+    """A cell of IEEE 802.11: an access point and its stations, an ad hoc network, or a mesh, on one channel."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power"})
     FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"station": {"role": "station"}, "point": {"role": "access-point"}}, "distance": "80 m"}
 
-    stations: dict[str, Station] = Field(min_length=2, description="Exactly one access-point, the others `role: station`.")
-    standard: Literal["802.11a", "802.11g", "802.11n", "802.11ac", "802.11ax"] = "802.11a"
-    distance: Distance = Field(
-        description="Of each station from the access point, 1 m to 100 km. Stations stand around it at equal angles."
+    stations: dict[str, Station] = Field(min_length=2, description="With their roles.")
+    mode: Literal["infrastructure", "ad-hoc", "mesh"] = Field(
+        "infrastructure",
+        description="infrastructure: through one access point; ad-hoc: each with each in range (IBSS); mesh: also through each "
+        "other (802.11s, HWMP).",
+    )
+    standard: Standard = "802.11a"
+    distance: Distance | None = Field(
+        None,
+        description="Of each station from the access point, 1 m to 100 km: they stand around it at equal angles. Of ad hoc peers "
+        "and mesh points from one to the next: they stand on a line. Not for those who say themselves where they are.",
     )
     tx_power: TxPower = Field(16.0, description="Of every station, at its antenna's connector, -20 to 36 dBm.")
-    antenna_gain: Annotated[float, Quantity(GAIN, -20.0, 40.0)] = Field(
-        0.0, description="Of every antenna towards the others, when sending and when receiving."
-    )
+    antenna_gain: AntennaGain = Field(0.0, description="Of every antenna towards the others, when sending and when receiving.")
     noise_figure: Annotated[float, Quantity(GAIN, 0.0, 30.0)] = Field(
         7.0, description="Of every receiver; 7 dB is ns-3's, 10 dB what IEEE 802.11-2020, 17.3.10.2, reckons with."
     )
@@ -73,46 +49,102 @@ class Parameters(Technology):
         description="Weakest preamble that a receiver detects. IEEE 802.11-2020, Table 17-18, asks for -82 dBm at least; "
         "good cards reach about -92 dBm.",
     )
-    propagation: Literal["friis", "log-distance"] = Field(
-        "friis", description="friis: free space; log-distance: free space up to 1 m, then with `path_loss_exponent`."
+    propagation: Literal["friis", "log-distance", "two-ray"] = Field(
+        "friis",
+        description="friis: free space; log-distance: free space up to 1 m, then with `path_loss_exponent`; two-ray: free "
+        "space, and beyond 4 pi h1 h2 / wavelength with the reflection on flat ground (fourth power of the distance).",
     )
     path_loss_exponent: float = Field(3.0, ge=1.0, le=8.0, description="For propagation log-distance: 2 is free space.")
+    antenna_height: Annotated[float, Quantity(LENGTH, 0.1, 1000.0)] = Field(
+        1.5, description="For propagation two-ray: of each antenna over the height (z) of its station."
+    )
+    shadowing: Annotated[float, Quantity(GAIN, 0.0, 30.0)] = Field(
+        0.0,
+        description="Log-normal: standard deviation of what obstacles take or give. Each pair of stations has one value, the "
+        "same in both directions, which stays, and which follows from the seed.",
+    )
+    fading: Literal["none", "nakagami", "rayleigh"] = Field(
+        "none",
+        description="nakagami: another power for each frame, with `nakagami_m`; rayleigh: Jakes's model, each pair of stations "
+        "with one course, of `doppler`.",
+    )
+    nakagami_m: Annotated[
+        list[tuple[Annotated[float, Quantity(LENGTH, 0.0, 100e3)], _Shape]],
+        BeforeValidator(_one_for_all_distances),
+        Field(min_length=1, max_length=3),
+    ] = Field(
+        [(0.0, 1.0)],
+        description="Shape m, 0.5 to 50 (1: Rayleigh, large: none): a number, or up to three by distance, like "
+        "[[0 m, 1.5], [80 m, 0.75]].",
+    )
+    doppler: Annotated[float, Quantity(FREQUENCY, 0.01, 2000.0)] = Field(
+        10.0, description="For fading rayleigh: speed over wavelength, 0.01 to 2000 Hz; 17 Hz is 1 m/s at 5.2 GHz."
+    )
+    buildings: list[Building] = Field(
+        [], max_length=100, description="Walls between stations add their loss; within one building ITU-R P.1238 holds instead."
+    )
+    hidden: list[tuple[str, str]] = Field(
+        [], description="Pairs of stations that do not hear each other, wherever they are: [[a, b], …]."
+    )
     error_model: Literal["table", "nist", "yans"] = Field(
         "table", description="ns-3's error rate model: link-level simulation tables, or the NIST or YANS formulas."
     )
     band: Annotated[float, Quantity(FREQUENCY, 2.4e9, 5e9)] = Field(  # type: ignore[assignment]
-        None, validate_default=False, description="2.4 GHz or 5 GHz; default: 5 GHz, or 2.4 GHz for 802.11g."
+        None, validate_default=False, description="2.4 GHz or 5 GHz; default: 5 GHz, or 2.4 GHz for 802.11b and g."
     )
     channel_width: Annotated[float, Quantity(FREQUENCY, 20e6, 160e6)] = Field(  # type: ignore[assignment]
-        None, validate_default=False, description="20 MHz (802.11a, g), to 40 MHz (n), to 160 MHz (ac, ax; default 80 MHz)."
+        None,
+        validate_default=False,
+        description="20 MHz (802.11a, g; b: 22 MHz), to 40 MHz (n), to 160 MHz (ac, ax; default 80 MHz).",
     )
     channel: int | None = Field(None, description="Number of the channel; default: the first one of the band and width.")
     rate_control: Literal["ideal", "minstrel", "arf", "aarf", "constant"] = Field(
         "ideal",
         description="ideal: the fastest rate that the receiver's last signal-to-noise ratio bears; minstrel: what Linux does; "
-        "arf, aarf (802.11a, g only): by counting acknowledgements; constant: `rate` or `mcs`.",
+        "arf, aarf (802.11a, b, g only): by counting acknowledgements; constant: `rate` or `mcs`.",
     )
-    rate: Annotated[float, Quantity(RATE, 6e6, 54e6)] | None = Field(
-        None, description="For rate_control constant with 802.11a or g: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s."
+    rate: Annotated[float, Quantity(RATE, 1e6, 54e6)] | None = Field(
+        None,
+        description="For rate_control constant: 6, 9, 12, 18, 24, 36, 48 or 54 Mbit/s with 802.11a or g; 1, 2, 5.5 or 11 Mbit/s "
+        "with 802.11b.",
     )
     mcs: int | None = Field(None, ge=0, le=11, description="For rate_control constant with 802.11n (0-7), ac (0-9) or ax (0-11).")
+    preamble: Literal["long", "short"] = Field(
+        "long",
+        description="192 or 96 us before frames of 5.5 and 11 Mbit/s (IEEE 802.11-2020, 16.2.2); short: for ad hoc peers of "
+        "802.11b.",
+    )
+    coverage_class: int = Field(
+        0,
+        ge=0,
+        le=31,
+        description="Slots and the wait for acknowledgements are 3 us longer with each, for 450 m more of range (IEEE "
+        "802.11-2020, 17.3.8.6). For two stations at 5 GHz.",
+    )
     qos: bool = Field(
         default_factory=bool,
         description="EDCA with the user priority that RFC 8325 gives to a DSCP, or one queue for all (DCF). "
-        "Default: off for 802.11a and g, on for the others, which need it.",
+        "Default: off for 802.11a, b and g, on for the others and for meshes, which need it.",
     )
     retry_limit: int = Field(7, ge=1, le=255, description="Attempts at sending a frame (dot11ShortRetryLimit).")
     rts_threshold: Annotated[float, Quantity(SIZE, 0.0, 4692480.0)] = Field(
         4692480.0, description="Frames longer than this are announced by RTS/CTS; default: none (dot11RTSThreshold)."
     )
+    queue_discipline: Literal["fifo", "codel", "fq-codel", "pie"] = Field(
+        "fifo",
+        description="fifo: the MAC's own queue alone; codel (RFC 8289), fq-codel (RFC 8290), pie (RFC 8033): above a short one.",
+    )
     queue_size: int = Field(500, ge=1, le=100000, description="Packets in a station's transmit queue, of each access category.")
+    device_queue: int = Field(
+        32, ge=2, le=10000, description="Packets that the MAC holds below a queue discipline; A-MPDUs are no longer than that."
+    )
     queue_lifetime: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
-        0.5, description="A packet that has waited longer is discarded (dot11EDCATableMSDULifetime)."
+        0.5, description="A packet that has waited longer in the MAC is discarded (dot11EDCATableMSDULifetime)."
     )
 
     def gross_rate(self) -> float | None:
-        """Of 802.11a and g; the others aggregate frames, and their rate says nothing of how many small ones pass."""
-        return (self.rate or OFDM_RATES[-1]) if self.standard in ("802.11a", "802.11g") else None
+        """Of 802.11a, b and g; the others aggregate frames, and their rate says nothing of how many small ones pass."""
+        return (self.rate or RATES[self.standard][-1]) if self.standard in RATES else None
 
     @model_validator(mode="before")
     @classmethod
@@ -120,66 +152,18 @@ class Parameters(Technology):
         if not isinstance(data, dict):
             return data
         standard = data.get("standard", "802.11a")
-        if not isinstance(standard, str) or standard not in BANDS:
+        if not isinstance(standard, str) or standard not in WIDTHS:
             return data
-        band = BANDS[standard][0]
-        implied = {
-            "band": FREQUENCY.write(band),
-            "channel_width": FREQUENCY.write(WIDTHS[standard][0]),
-            "qos": standard not in ("802.11a", "802.11g"),
-        }
-        return {**implied, **data}
+        return {**checks.implied(standard, data), **data}
 
     @model_validator(mode="after")
-    def _check_roles(self) -> Self:
-        points = [name for name, station in self.stations.items() if station.role == "access-point"]
-        if len(points) != 1:
-            found = ", ".join(points) or "none"
-            raise ValueError(f"a Wi-Fi cell has exactly one station with `role: access-point` (found: {found})")
-        point = self.stations[points[0]]
-        if point.distance is not None:
-            raise ValueError(f"{points[0]} is the access point, from which distances are measured: give `distance` to the others")
+    def _check(self) -> Self:
+        checks.check_stations(self.mode, self.stations, self.distance)
+        checks.check_propagation(self.propagation, self.antenna_height, self.stations, self.nakagami_m, self.hidden)
+        checks.check_channel(self.standard, self.band, self.channel_width, self.channel)
+        checks.check_rate(self.standard, self.rate_control, self.rate, self.mcs)
+        checks.check_medium_access(
+            self.standard, self.mode, self.band, len(self.stations), self.qos, self.preamble, self.coverage_class
+        )
+        checks.check_queue(self.mode, self.queue_discipline, "device_queue" in self.model_fields_set)
         return self
-
-    @model_validator(mode="after")
-    def _check_channel(self) -> Self:
-        bands, widths = BANDS[self.standard], WIDTHS[self.standard]
-        if self.band not in bands:
-            raise ValueError(
-                f"{self.standard} works at {_list(FREQUENCY.write(b) for b in bands)}, not {FREQUENCY.write(self.band)}"
-            )
-        if self.channel_width not in widths or (self.band, self.channel_width) not in CHANNELS:
-            fitting = [w for w in widths if (self.band, w) in CHANNELS]
-            raise ValueError(
-                f"channel_width {FREQUENCY.write(self.channel_width)} does not exist for {self.standard} at "
-                f"{FREQUENCY.write(self.band)}; there are {_list(FREQUENCY.write(w) for w in fitting)}"
-            )
-        channels = CHANNELS[self.band, self.channel_width]
-        if self.channel is not None and self.channel not in channels:
-            raise ValueError(
-                f"no channel {self.channel} of {FREQUENCY.write(self.channel_width)} at {FREQUENCY.write(self.band)}; "
-                f"there are {_list(map(str, channels))}"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _check_rate(self) -> Self:
-        legacy = self.standard in ("802.11a", "802.11g")
-        wanted, other = ("rate", "mcs") if legacy else ("mcs", "rate")
-        if getattr(self, other) is not None:
-            raise ValueError(f"{self.standard} has no `{other}`; give `{wanted}`")
-        if (self.rate_control == "constant") != (getattr(self, wanted) is not None):
-            raise ValueError(f"`rate_control: constant` and `{wanted}` belong together with {self.standard}")
-        if self.rate is not None and self.rate not in OFDM_RATES:
-            raise ValueError(f"{self.standard} has the rates {_list(RATE.write(r) for r in OFDM_RATES)}")
-        if self.mcs is not None and self.mcs > HIGHEST_MCS[self.standard]:
-            raise ValueError(f"{self.standard} has mcs 0 to {HIGHEST_MCS[self.standard]}")
-        if self.rate_control in ("arf", "aarf") and not legacy:
-            raise ValueError(f"rate_control {self.rate_control} knows 802.11a and g only; use ideal, minstrel or constant")
-        if not self.qos and not legacy:
-            raise ValueError(f"{self.standard} cannot do without QoS; leave `qos` out, or set it to true")
-        return self
-
-
-def _list(words: Iterable[str]) -> str:
-    return ", ".join(words)

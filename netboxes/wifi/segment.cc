@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/live_number.h"
-
 #include "cell.h"
+#include "links.h"
+#include "live_parameters.h"
 #include "station.h"
 
 #include "ns3/wifi-phy.h"
 #include "ns3/wifi-remote-station-manager.h"
 #include "ns3/wifi-utils.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace netboxit
@@ -18,105 +16,126 @@ namespace netboxit
 namespace
 {
 
-/// What can be changed while the cell runs; the limits are those of parameters.py.
-constexpr std::array LIVE_NUMBERS{
-    LiveNumber{"distance", 1.0, 100e3, "m"},
-    LiveNumber{"tx_power", -20.0, 36.0, "dBm"},
-};
-
-/// Shorter than a DIFS (34 us), for which a frame that comes in has to wait anyway (IEEE 802.11-2020, 10.3.2.3).
+/// Shorter than a DIFS, for which a frame that comes in has to wait anyway (IEEE 802.11-2020, 10.3.2.3): 34 us at
+/// 5 GHz, 28 us with the short slots of 2.4 GHz.
 constexpr std::int64_t LEAD = 30'000;
+constexpr std::int64_t SHORT_LEAD = 25'000;
 
 } // namespace
 
-/// One infrastructure cell of ns-3's Wi-Fi.
+/// One cell of ns-3's Wi-Fi.
 class WifiSegment : public Segment
 {
   public:
     explicit WifiSegment(const SegmentSetup& setup)
-        : m_names(setup.stations), m_plan(setup.parameters, setup.stations)
+        : m_names(setup.stations), m_plan(setup.parameters, setup.stations), m_cell(BuildCell(m_plan)),
+          m_links(m_plan, m_cell, setup.announcements)
     {
-        const auto devices = BuildCell(m_plan);
-        for (StationId id = 0; id < devices.size(); ++id)
+        const StationSurroundings around{m_plan, m_cell, m_stations, m_links, setup.fates, setup.frames};
+        for (StationId id = 0; id < m_names.size(); ++id)
         {
-            m_stations.push_back(std::make_unique<Station>(
-                id, m_plan.stations[id].accessPoint, devices[id], m_cell, setup.fates));
-            m_cell.Add(*m_stations.back());
+            m_owned.push_back(std::make_unique<Station>(id, around));
+            m_stations.Add(*m_owned.back());
         }
     }
 
     void Transmit(StationId from, Destination to, const Frame& frame) override
     {
-        m_stations.at(from)->Send(to, frame);
+        m_owned.at(from)->Send(to, frame);
     }
 
     void Set(std::string_view parameter, const Json& value) override
     {
-        const double checked = CheckLive("wifi", LIVE_NUMBERS, parameter, value);
-        for (StationId id = 0; id < m_stations.size(); ++id)
+        SetLive(m_plan, m_cell, m_names, parameter, value);
+        m_links.Reconsider();
+    }
+
+    void Begin() override
+    {
+        for (const auto& motion : m_cell.motions)
         {
-            auto& plan = m_plan.stations[id];
-            const auto& device = m_stations[id]->Device();
-            if (parameter == "distance" && !plan.ownDistance)
-            {
-                plan.distance = checked;
-                Place(m_plan, id, device);
-            }
-            else if (parameter == "tx_power" && !plan.ownTxPower)
-            {
-                plan.txPower = checked;
-                SetTxPower(device, checked);
-            }
+            motion->Begin();
         }
+        m_links.Begin();
     }
 
     Json Read() const override
     {
         Json stations = Json::object();
-        for (const auto& station : m_stations)
+        for (const auto& station : m_owned)
         {
             auto& counters = stations[m_names[station->Id()]];
             counters = station->Read();
-            if (!station->IsAccessPoint() && station->IsAssociated())
-            {
-                counters.update(Signal(*station));
-            }
+            AddSignals(*station, counters);
         }
         return {{"stations", stations}};
     }
 
     std::int64_t Lead() const override
     {
-        return LEAD;
+        return m_plan.band < 3e9 ? SHORT_LEAD : LEAD;
     }
 
     bool Ready() const override
     {
-        return std::ranges::all_of(m_stations, [](const auto& station) { return station->IsAssociated(); });
+        for (StationId id = 0; id < m_names.size(); ++id)
+        {
+            if (!m_links.IsUp(id))
+            {
+                return false;
+            }
+        }
+        return true;
     }
 
   private:
-    /// How strong the access point's latest frame was at a station, and its ratio to thermal noise (-174
-    /// dBm/Hz at 290 K) and noise figure.
-    Json Signal(const Station& station) const
+    /// How strong the latest frames of those were to whom a station has a link, and their ratio to thermal noise (-174
+    /// dBm/Hz at 290 K) and noise figure. A station of an access point has just that one.
+    void AddSignals(const Station& station, Json& counters) const
     {
-        const auto accessPoint =
-            std::ranges::find_if(m_stations, [](const auto& s) { return s->IsAccessPoint(); });
-        const auto& device = station.Device();
-        const auto signal = device->GetRemoteStationManager()->GetMostRecentRssi((*accessPoint)->Address());
-        if (!signal)
+        const auto id = station.Id();
+        const double noise = -173.975 + 10.0 * std::log10(m_plan.channelWidth) + m_plan.noiseFigure;
+        Json links = Json::object();
+        for (StationId other = 0; other < m_names.size(); ++other)
         {
-            return Json::object();
+            if (other == id || !AreNeighbours(id, other))
+            {
+                continue;
+            }
+            const auto signal = station.Device()->GetRemoteStationManager()->GetMostRecentRssi(
+                m_stations.At(other).Address());
+            if (signal)
+            {
+                links[m_names[other]] = {{"signal", *signal}, {"snr", *signal - noise}};
+            }
         }
-        const double noise =
-            -173.975 + 10.0 * std::log10(device->GetPhy()->GetChannelWidth() * 1e6) + m_plan.noiseFigure;
-        return {{"signal", *signal}, {"snr", *signal - noise}};
+        if (m_plan.mode == Mode::Infrastructure && !m_plan.stations[id].accessPoint && links.size() == 1)
+        {
+            counters.update(links.front());
+        }
+        counters["links"] = links;
+    }
+
+    bool AreNeighbours(StationId a, StationId b) const
+    {
+        switch (m_plan.mode)
+        {
+        case Mode::Mesh:
+            return m_links.PeersOf(a).contains(b);
+        case Mode::AdHoc:
+            return m_links.IsBetween(a, b);
+        case Mode::Infrastructure:
+            return (m_plan.stations[a].accessPoint || m_plan.stations[b].accessPoint) && m_links.IsBetween(a, b);
+        }
+        return false;
     }
 
     std::vector<std::string> m_names;
     CellPlan m_plan;
-    Stations m_cell;
-    std::vector<std::unique_ptr<Station>> m_stations;
+    Cell m_cell;
+    Links m_links;
+    Stations m_stations;
+    std::vector<std::unique_ptr<Station>> m_owned;
 };
 
 std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)

@@ -9,8 +9,6 @@
 #include "ns3/socket.h"
 #include "ns3/sta-wifi-mac.h"
 #include "ns3/wifi-mac-queue-scheduler.h"
-#include "ns3/wifi-mac-queue.h"
-#include "ns3/wifi-psdu.h"
 #include "ns3/wifi-remote-station-manager.h"
 #include "ns3/wifi-utils.h"
 
@@ -23,26 +21,30 @@ namespace
 {
 
 constexpr std::uint32_t LLC_SNAP = 8; ///< IEEE 802.2 and RFC 1042
+/// Mesh Control field without address extension (IEEE 802.11-2020, 9.2.4.7.3), and what an extended address adds.
+constexpr std::uint32_t MESH_CONTROL = 6;
+constexpr std::uint32_t EXTENDED_ADDRESS = 6;
 /// Longest MSDU, LLC/SNAP included (IEEE 802.11-2020, 9.2.4, maximum data unit sizes).
 constexpr std::uint32_t MAXIMUM_MSDU = 2304;
-/// A group-addressed frame is on the air for at most 5.484 ms (aPPDUMaxTime) and is not acknowledged: whoever
-/// has not got it by then never will.
-const ns3::Time GROUP_FRAME_SETTLED = ns3::MilliSeconds(6);
+/// A group-addressed frame is on the air for at most 5.484 ms (aPPDUMaxTime), or 18 ms at 1 Mbit/s, and is not
+/// acknowledged: whoever has not got it by then never will.
+constexpr double GROUP_FRAME_SETTLED = 6e-3;
+constexpr double DSSS_GROUP_FRAME_SETTLED = 20e-3;
+/// Before the engine gives a frame up (30 s).
+constexpr double LONGEST_FLOOD = 25.0;
+constexpr std::int64_t DISCIPLINE_STREAM = 3'000'000;
 
-/// The slot that an MSDU, still with its LLC/SNAP header, stands for.
-std::optional<SlotId> SlotOf(const ns3::Ptr<const ns3::Packet>& msdu)
+/// In a mesh a broadcast may wait in the queue of each mesh point.
+ns3::Time GroupFrameSettled(const CellPlan& plan)
 {
-    if (msdu->GetSize() < LLC_SNAP + MINIMUM_TOKEN)
-    {
-        return std::nullopt;
-    }
-    auto token = msdu->Copy();
-    token->RemoveAtStart(LLC_SNAP);
-    return ReadToken(token);
+    const double onAir = plan.standard == "802.11b" || plan.standard == "802.11g" ? DSSS_GROUP_FRAME_SETTLED
+                                                                                   : GROUP_FRAME_SETTLED;
+    const double flood = plan.queueLifetime * static_cast<double>(plan.stations.size()) + 0.1;
+    return ns3::Seconds(plan.mode == Mode::Mesh ? std::min(flood, LONGEST_FLOOD) : onAir);
 }
 
-/// The final destination of a data frame: address 3 towards the access point, address 1 from it (IEEE
-/// 802.11-2020, 9.3.2.1).
+/// The final destination of a data frame: address 3 towards the access point and in a mesh, address 1 else
+/// (IEEE 802.11-2020, 9.3.2.1).
 ns3::Mac48Address FinalDestination(const ns3::WifiMacHeader& header)
 {
     return header.IsToDs() ? header.GetAddr3() : header.GetAddr1();
@@ -67,41 +69,61 @@ const Station* Stations::Find(const ns3::Mac48Address& address) const
     return found == m_byAddress.end() ? nullptr : found->second;
 }
 
-Station::Station(
-    StationId id, bool accessPoint, ns3::Ptr<ns3::WifiNetDevice> device, const Stations& cell, Fates& fates)
-    : m_id(id), m_accessPoint(accessPoint), m_device(std::move(device)), m_cell(cell), m_fates(fates)
+Station::Station(StationId id, const StationSurroundings& around)
+    : m_id(id), m_around(around), m_device(around.cell.devices[id]), m_top(around.cell.Top(id)),
+      m_groupFrameSettled(GroupFrameSettled(around.plan)), m_airtime(m_device)
 {
-    m_device->SetReceiveCallback(ns3::MakeCallback(&Station::Receive, this));
-    if (m_accessPoint)
+    m_top->SetReceiveCallback(ns3::MakeCallback(&Station::Receive, this));
+    if (around.plan.stations[id].accessPoint)
     {
         m_device->SetPromiscReceiveCallback(ns3::MakeCallback(&Station::Overhear, this));
     }
-    const auto phy = m_device->GetPhy();
-    phy->TraceConnectWithoutContext("PhyTxPsduBegin", ns3::MakeCallback(&Station::TransmissionBegins, this));
-    const auto mac = m_device->GetMac();
-    mac->TraceConnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
-    mac->TraceConnectWithoutContext("MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
-    mac->TraceConnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
-    mac->GetMacQueueScheduler()->TraceConnectWithoutContext(
-        "Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
+    if (IsMesh())
+    {
+        m_routing = MeshRouting::Watch(around.cell.meshPoints[id],
+                                       [this](const auto& token, auto failure) { PathFailed(token, failure); });
+    }
+    if (around.plan.HasDiscipline())
+    {
+        m_discipline = std::make_unique<QueueDiscipline>(
+            around.plan, m_device, DISCIPLINE_STREAM + 10 * id, [this](const auto& token, Loss reason) {
+                if (const auto slot = ReadToken(token))
+                {
+                    Lose(*slot, nullptr, reason);
+                }
+            });
+    }
+    Connect([](const auto& source, const std::string& name, const auto& callback) {
+        source->TraceConnectWithoutContext(name, callback);
+    });
 }
 
 Station::~Station()
 {
     // ns-3 may have disposed of the device already; otherwise it lives on until Simulator::Destroy and must
     // not call back then.
-    if (m_device->GetNPhys() == 0)
+    if (m_routing)
     {
-        return;
+        m_routing->Forget();
     }
+    if (m_device->GetNPhys() > 0)
+    {
+        Connect([](const auto& source, const std::string& name, const auto& callback) {
+            source->TraceDisconnectWithoutContext(name, callback);
+        });
+    }
+}
+
+/// To what tells of frames, or from it.
+template <typename Connector>
+void Station::Connect(const Connector& connect)
+{
+    connect(m_device->GetPhy(), "PhyTxPsduBegin", ns3::MakeCallback(&Station::TransmissionBegins, this));
     const auto mac = m_device->GetMac();
-    m_device->GetPhy()->TraceDisconnectWithoutContext("PhyTxPsduBegin",
-                                                      ns3::MakeCallback(&Station::TransmissionBegins, this));
-    mac->TraceDisconnectWithoutContext("MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
-    mac->TraceDisconnectWithoutContext("MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
-    mac->TraceDisconnectWithoutContext("DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
-    mac->GetMacQueueScheduler()->TraceDisconnectWithoutContext(
-        "Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
+    connect(mac, "MacTxDrop", ns3::MakeCallback(&Station::NotEnqueued, this));
+    connect(mac, "MacRxDrop", ns3::MakeCallback(&Station::Refused, this));
+    connect(mac, "DroppedMpdu", ns3::MakeCallback(&Station::Dropped, this));
+    connect(mac->GetMacQueueScheduler(), "Overflow", ns3::MakeCallback(&Station::QueueOverflows, this));
 }
 
 ns3::Mac48Address Station::Address() const
@@ -109,28 +131,35 @@ ns3::Mac48Address Station::Address() const
     return ns3::Mac48Address::ConvertFrom(m_device->GetAddress());
 }
 
-bool Station::IsAssociated() const
-{
-    return m_accessPoint || ns3::DynamicCast<ns3::StaWifiMac>(m_device->GetMac())->IsAssociated();
-}
-
 void Station::Send(Destination to, const Frame& frame)
 {
-    const Station* receiver = to.station ? &m_cell.At(*to.station) : nullptr;
-    if (std::max(frame.length, MINIMUM_TOKEN) + LLC_SNAP > MAXIMUM_MSDU)
+    const Station* receiver = to.station ? &m_around.stations.At(*to.station) : nullptr;
+    const std::uint32_t control = IsMesh() ? MESH_CONTROL : 0;
+    if (std::max(frame.length, MINIMUM_TOKEN) + LLC_SNAP + control > MAXIMUM_MSDU)
     {
         Lose(frame.slot, receiver, Loss::Unsupported);
         return;
     }
     auto token = MakeToken(frame);
-    if (m_device->GetMac()->GetQosSupported())
+    const auto userPriority = UserPriority(frame.dscp);
+    if (m_around.plan.qos)
     {
         ns3::SocketPriorityTag priority;
-        priority.SetPriority(UserPriority(frame.dscp));
+        priority.SetPriority(userPriority);
         token->AddPacketTag(priority);
     }
+    if (IsMesh() && !receiver)
+    {
+        ns3::Simulator::Schedule(m_groupFrameSettled, &Station::GroupFrameSettles, this, frame.slot);
+    }
     const auto address = receiver ? receiver->Address() : ns3::Mac48Address::GetBroadcast();
-    m_device->Send(token, address, frame.etherType);
+    if (m_discipline)
+    {
+        const auto flow = FlowOf(m_around.frames.Read(frame.slot));
+        m_discipline->Send(token, address, frame.etherType, userPriority, flow);
+        return;
+    }
+    m_top->Send(token, address, frame.etherType);
 }
 
 bool Station::Receive(ns3::Ptr<ns3::NetDevice>,
@@ -140,7 +169,7 @@ bool Station::Receive(ns3::Ptr<ns3::NetDevice>,
 {
     if (const auto slot = ReadToken(packet))
     {
-        m_fates.Deliver(*slot, m_id);
+        m_around.fates.Deliver(*slot, m_id);
     }
     return true;
 }
@@ -160,7 +189,7 @@ bool Station::Overhear(ns3::Ptr<ns3::NetDevice>,
     }
     const auto address = ns3::Mac48Address::ConvertFrom(to);
     const auto mac = ns3::DynamicCast<ns3::ApWifiMac>(m_device->GetMac());
-    const auto* receiver = m_cell.Find(address);
+    const auto* receiver = m_around.stations.Find(address);
     if (const auto slot = ReadToken(packet); slot && receiver && !mac->IsAssociated(address))
     {
         Lose(*slot, receiver, Loss::Outage);
@@ -177,30 +206,25 @@ void Station::TransmissionBegins(ns3::WifiConstPsduMap psdus, ns3::WifiTxVector 
         {
             continue;
         }
-        m_rate = vector.GetMode(staId).GetDataRate(vector, staId);
-        for (const auto& mpdu : *psdu)
-        {
-            ++m_transmissions;
-            m_retransmissions += mpdu->GetHeader().IsRetry();
-        }
-        const auto slot = first.GetAddr1().IsGroup() ? SlotOf(psdu->GetPayload(0)) : std::nullopt;
+        m_counters.CountTransmission(*psdu, vector.GetMode(staId).GetDataRate(vector, staId));
+        const auto slot = first.GetAddr1().IsGroup() && !IsMesh() ? SlotOf(psdu->GetPayload(0)) : std::nullopt;
         if (slot)
         {
-            ns3::Simulator::Schedule(GROUP_FRAME_SETTLED, &Station::GroupFrameSettles, this, *slot);
+            ns3::Simulator::Schedule(m_groupFrameSettled, &Station::GroupFrameSettles, this, *slot);
         }
     }
 }
 
 void Station::GroupFrameSettles(SlotId slot)
 {
-    for (const auto* station : m_cell.All())
+    for (const auto* station : m_around.stations.All())
     {
-        if (!station->IsAssociated())
+        if (!HasWayTo(station))
         {
-            m_fates.Lose(slot, station->Id(), Loss::Outage);
+            m_around.fates.Lose(slot, station->Id(), Loss::Outage);
         }
     }
-    m_fates.LoseAll(slot, Loss::OnAir);
+    m_around.fates.LoseAll(slot, Loss::OnAir);
 }
 
 /// The MAC refuses a frame before queueing it when the receiver, or this station itself, is not associated.
@@ -216,7 +240,8 @@ void Station::NotEnqueued(ns3::Ptr<const ns3::Packet> msdu)
 /// and discards them.
 void Station::Refused(ns3::Ptr<const ns3::Packet> msdu)
 {
-    if (const auto slot = IsAssociated() ? std::nullopt : SlotOf(msdu))
+    const bool lostIt = m_around.plan.mode == Mode::Infrastructure && !m_around.links.IsUp(m_id);
+    if (const auto slot = lostIt ? SlotOf(msdu) : std::nullopt)
     {
         Lose(*slot, this, Loss::Outage);
     }
@@ -235,64 +260,99 @@ void Station::Dropped(ns3::WifiMacDropReason reason, ns3::Ptr<const ns3::WifiMpd
     {
         return;
     }
-    const auto* receiver = m_cell.Find(FinalDestination(header));
-    const bool reachable = IsAssociated() && (!receiver || receiver->IsAssociated());
+    const auto* receiver = m_around.stations.Find(FinalDestination(header));
+    const bool reachable = HasWayTo(receiver);
+    const auto category = CategoryOf(header);
+    if (IsMesh() && !receiver)
+    {
+        // One of several copies of a broadcast: who still misses it when the flood is over has lost it.
+        m_counters.CountLoss(reason == ns3::WIFI_MAC_DROP_FAILED_ENQUEUE ? Loss::QueueFull : Loss::OnAir, category);
+        return;
+    }
     switch (reason)
     {
     case ns3::WIFI_MAC_DROP_FAILED_ENQUEUE:
-        return Lose(*slot, receiver, Loss::QueueFull);
+        return Lose(*slot, receiver, Loss::QueueFull, category);
     case ns3::WIFI_MAC_DROP_EXPIRED_LIFETIME:
     case ns3::WIFI_MAC_DROP_QOS_OLD_PACKET:
-        return Lose(*slot, receiver, reachable ? Loss::QueueExpired : Loss::Outage);
+        return Lose(*slot, receiver, reachable ? Loss::QueueExpired : Loss::Outage, category);
     case ns3::WIFI_MAC_DROP_REACHED_RETRY_LIMIT:
-        return Lose(*slot, receiver, reachable ? Loss::RetryLimit : Loss::Outage);
+        return Lose(*slot, receiver, reachable ? Loss::RetryLimit : Loss::Outage, category);
     }
 }
 
-void Station::Lose(SlotId slot, const Station* receiver, Loss reason)
+void Station::PathFailed(const ns3::Ptr<const ns3::Packet>& token, MeshRouting::Failure failure)
 {
-    ++m_lost[reason];
+    if (const auto slot = ReadToken(token))
+    {
+        Lose(*slot, nullptr, failure == MeshRouting::Failure::NoRoom ? Loss::QueueFull : Loss::Outage);
+    }
+}
+
+bool Station::HasWayTo(const Station* receiver) const
+{
+    if (!receiver || receiver == this)
+    {
+        return m_around.links.IsUp(m_id);
+    }
+    return m_around.links.IsBetween(m_id, receiver->Id());
+}
+
+void Station::Lose(SlotId slot, const Station* receiver, Loss reason, std::optional<ns3::AcIndex> category)
+{
+    m_counters.CountLoss(reason, category);
     if (receiver)
     {
-        m_fates.Lose(slot, receiver->Id(), reason);
+        m_around.fates.Lose(slot, receiver->Id(), reason);
     }
     else
     {
-        m_fates.LoseAll(slot, reason);
+        m_around.fates.LoseAll(slot, reason);
     }
 }
 
-std::vector<ns3::Ptr<ns3::WifiMacQueue>> Station::Queues() const
+std::optional<SlotId> Station::SlotOf(const ns3::Ptr<const ns3::Packet>& msdu) const
 {
-    std::vector<ns3::Ptr<ns3::WifiMacQueue>> queues;
-    for (const auto ac : {ns3::AC_BE, ns3::AC_BK, ns3::AC_VI, ns3::AC_VO, ns3::AC_BE_NQOS})
+    std::uint32_t control = 0;
+    if (std::uint8_t flags = 0; IsMesh() && msdu->CopyData(&flags, 1) == 1)
     {
-        if (auto queue = m_device->GetMac()->GetTxopQueue(ac))
+        control = MESH_CONTROL + EXTENDED_ADDRESS * (flags & 3);
+    }
+    if (msdu->GetSize() < control + LLC_SNAP + MINIMUM_TOKEN)
+    {
+        return std::nullopt;
+    }
+    auto token = msdu->Copy();
+    token->RemoveAtStart(control + LLC_SNAP);
+    return ReadToken(token);
+}
+
+std::vector<std::pair<ns3::AcIndex, std::uint32_t>> Station::Queued() const
+{
+    std::vector<std::pair<ns3::AcIndex, std::uint32_t>> queued;
+    for (const auto category : {ns3::AC_BE, ns3::AC_BK, ns3::AC_VI, ns3::AC_VO, ns3::AC_BE_NQOS})
+    {
+        if (const auto queue = m_device->GetMac()->GetTxopQueue(category))
         {
-            queues.push_back(queue);
+            const bool isOnly = category == ns3::AC_BE_NQOS;
+            const auto above = m_discipline ? m_discipline->Waiting(isOnly ? 0 : category) : 0;
+            queued.emplace_back(isOnly ? ns3::AC_BE : category, queue->GetNPackets() + above);
         }
     }
-    return queues;
+    return queued;
 }
 
 Json Station::Read() const
 {
-    std::uint32_t queued = 0;
-    for (const auto& queue : Queues())
+    Json read = m_counters.Read(Queued());
+    read["associated"] = m_around.links.IsUp(m_id);
+    read["airtime"] = m_airtime.Transmitting();
+    read["busy"] = m_airtime.Busy();
+    if (IsMesh())
     {
-        queued += queue->GetNPackets();
+        read["peers"] = m_around.links.PeersOf(m_id).size();
     }
-    Json lost = Json::object();
-    for (const auto& [reason, count] : m_lost)
-    {
-        lost[std::string(NameOf(reason))] = count;
-    }
-    return {{"associated", IsAssociated()},
-            {"transmissions", m_transmissions},
-            {"retransmissions", m_retransmissions},
-            {"rate", m_rate},
-            {"queued", queued},
-            {"lost", lost}};
+    return read;
 }
 
 } // namespace netboxit

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/segment.h"
+#include "links.h"
+#include "mesh_routing.h"
+#include "queue_discipline.h"
+#include "station_counters.h"
 
-#include "ns3/mac48-address.h"
 #include "ns3/wifi-mac-queue.h"
 #include "ns3/wifi-mac.h"
-#include "ns3/wifi-net-device.h"
 #include "ns3/wifi-phy.h"
-
-#include <map>
-#include <vector>
 
 namespace netboxit
 {
@@ -35,16 +33,23 @@ class Stations
     std::map<ns3::Mac48Address, Station*> m_byAddress;
 };
 
+/// What stations of a cell share.
+struct StationSurroundings
+{
+    const CellPlan& plan;
+    const Cell& cell;
+    const Stations& stations;
+    const Links& links;
+    Fates& fates;
+    const Frames& frames;
+};
+
 /// One emulated station: sends frames as tokens through its ns-3 device, and tells the engine and its own
 /// counters what became of them.
 class Station
 {
   public:
-    Station(StationId id,
-            bool accessPoint,
-            ns3::Ptr<ns3::WifiNetDevice> device,
-            const Stations& cell,
-            Fates& fates);
+    Station(StationId id, const StationSurroundings& around);
     Station(const Station&) = delete;
     Station& operator=(const Station&) = delete;
     ~Station();
@@ -53,22 +58,20 @@ class Station
     {
         return m_id;
     }
-    bool IsAccessPoint() const
-    {
-        return m_accessPoint;
-    }
     ns3::Mac48Address Address() const;
     const ns3::Ptr<ns3::WifiNetDevice>& Device() const
     {
         return m_device;
     }
-    /// An access point always is; a station is while it hears the access point's beacons.
-    bool IsAssociated() const;
 
     void Send(Destination to, const Frame& frame);
     Json Read() const;
 
   private:
+    bool IsMesh() const
+    {
+        return m_around.plan.mode == Mode::Mesh;
+    }
     bool Receive(ns3::Ptr<ns3::NetDevice> device,
                  ns3::Ptr<const ns3::Packet> packet,
                  std::uint16_t protocol,
@@ -85,21 +88,28 @@ class Station
     void Refused(ns3::Ptr<const ns3::Packet> msdu);
     void QueueOverflows(ns3::Ptr<const ns3::WifiMpdu> mpdu);
     void Dropped(ns3::WifiMacDropReason reason, ns3::Ptr<const ns3::WifiMpdu> mpdu);
+    void PathFailed(const ns3::Ptr<const ns3::Packet>& token, MeshRouting::Failure failure);
+    template <typename Connector>
+    void Connect(const Connector& connect);
+    /// Whether frames for `receiver` (null: for everyone) had a way.
+    bool HasWayTo(const Station* receiver) const;
     /// Counts one loss here and tells the engine: for one station, or for everybody whom the frame has not
     /// reached.
-    void Lose(SlotId slot, const Station* receiver, Loss reason);
-    /// The transmit queues that this station has: one, or one of each access category.
-    std::vector<ns3::Ptr<ns3::WifiMacQueue>> Queues() const;
+    void Lose(SlotId slot, const Station* receiver, Loss reason, std::optional<ns3::AcIndex> category = {});
+    /// The slot that an MSDU, still with its LLC/SNAP header and a mesh's control field, stands for.
+    std::optional<SlotId> SlotOf(const ns3::Ptr<const ns3::Packet>& msdu) const;
+    /// What waits in each of its transmit queues: one, or one of each access category.
+    std::vector<std::pair<ns3::AcIndex, std::uint32_t>> Queued() const;
 
     StationId m_id;
-    bool m_accessPoint;
+    StationSurroundings m_around;
     ns3::Ptr<ns3::WifiNetDevice> m_device;
-    const Stations& m_cell;
-    Fates& m_fates;
-    std::uint64_t m_transmissions{};   ///< data frames put on the air, each attempt
-    std::uint64_t m_retransmissions{}; ///< those of them that were repetitions
-    double m_rate{};                   ///< bit/s of the latest data frame
-    std::map<Loss, std::uint64_t> m_lost;
+    ns3::Ptr<ns3::NetDevice> m_top; ///< the mesh point above the device, or the device
+    ns3::Ptr<MeshRouting> m_routing;
+    ns3::Time m_groupFrameSettled; ///< after that nobody will get a group-addressed frame any more
+    Airtime m_airtime;
+    StationCounters m_counters;
+    std::unique_ptr<QueueDiscipline> m_discipline;
 };
 
 } // namespace netboxit

@@ -16,6 +16,7 @@ CELL: dict[str, Any] = {
     "distance": "80 m",
     "tx_power": "16 dBm",
 }
+MESH = {"a": {"role": "mesh-point"}, "b": {"role": "mesh-point"}}
 
 
 def test_emergency_topology_values_are_accepted() -> None:
@@ -31,13 +32,30 @@ def test_emergency_topology_values_are_accepted() -> None:
         ({"tx_power": "50 dBm"}, "outside -20 dBm … 36 dBm"),
         ({"rate": "24 Mbit/s"}, "`rate_control: constant` and `rate` belong together"),
         ({"rate_control": "constant", "rate": "25 Mbit/s"}, "has the rates 6 Mbit/s, 9 Mbit/s"),
-        ({"standard": "802.11n", "rate_control": "aarf"}, "knows 802.11a and g only"),
+        ({"standard": "802.11n", "rate_control": "aarf"}, "knows 802.11a, b and g only"),
         ({"standard": "802.11ax", "rate": "24 Mbit/s"}, "has no `rate`; give `mcs`"),
         ({"standard": "802.11n", "rate_control": "constant", "mcs": 8}, "has mcs 0 to 7"),
         ({"standard": "802.11ac", "qos": False}, "cannot do without QoS"),
         ({"band": "2.4 GHz"}, "802.11a works at 5 GHz"),
         ({"channel": 42}, "no channel 42 of 20 MHz"),
         ({"channel_width": "40 MHz"}, "does not exist for 802.11a"),
+        ({"distance": None}, "nothing says where responder stands"),
+        ({"mode": "ad-hoc"}, "stations are peer"),
+        ({"standard": "802.11b", "rate_control": "constant", "rate": "6 Mbit/s"}, "has the rates 1 Mbit/s, 2 Mbit/s, 5.5 Mbit/s"),
+        ({"hidden": [["responder", "nobody"]]}, "names nobody, which is no station"),
+        ({"hidden": [["responder", "responder"]]}, "two different stations"),
+        ({"nakagami_m": 0.2}, "greater than or equal to 0.5"),
+        ({"nakagami_m": [["10 m", 1.0]]}, "begins at 0 m"),
+        ({"nakagami_m": [["0 m", 1.0], ["0 m", 2.0]]}, "rising distances"),
+        ({"buildings": [{"corners": [["0 m", "0 m"], ["9 m", "9 m"]]}]}, "a box that has a height"),
+        ({"preamble": "short"}, "is for 802.11b"),
+        ({"coverage_class": 32}, "less than or equal to 31"),
+        ({"coverage_class": 1, "standard": "802.11g"}, "two stations at 5 GHz"),
+        ({"device_queue": 10}, "is for a `queue_discipline`"),
+        ({"mode": "mesh", "stations": MESH, "standard": "802.11n"}, "a mesh is of 802.11a, 802.11b, 802.11g"),
+        ({"mode": "mesh", "stations": MESH, "qos": False}, "a mesh cannot do without QoS"),
+        ({"mode": "mesh", "stations": MESH, "queue_discipline": "pie"}, "is fifo in a mesh"),
+        ({"mode": "mesh", "stations": MESH | {"a": {"role": "mesh-point", "distance": "1 m"}}}, "give its `position`"),
     ],
 )
 def test_bad_parameters_are_refused_with_the_reason(change: dict[str, Any], message: str) -> None:

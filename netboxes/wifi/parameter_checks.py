@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What must fit together in a cell's parameters. Each check raises ValueError with what is permitted, and by what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from netboxes.wifi.standards import BANDS, CHANNELS, HIGHEST_MCS, RATES, WIDTHS, default_width
+from netboxes.wifi.stations import ROLES, Station
+from testbed.quantities import FREQUENCY, LENGTH, RATE
+
+
+def implied(standard: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """What a standard and a mode say of what the user left out."""
+    band = BANDS[standard][0]
+    try:
+        said = FREQUENCY.parse(data["band"]) if data.get("band") is not None else band
+    except ValueError:
+        said = band
+    return {
+        "band": FREQUENCY.write(band),
+        "channel_width": FREQUENCY.write(default_width(standard, said)),
+        "qos": standard not in RATES or data.get("mode") == "mesh",
+    }
+
+
+def check_stations(mode: str, stations: Mapping[str, Station], distance: float | None) -> None:
+    roles = ROLES[mode]
+    for name, station in stations.items():
+        if station.role not in roles:
+            raise ValueError(f"{name} cannot be `role: {station.role}`: with `mode: {mode}` stations are {_list(roles)}")
+        if mode != "infrastructure" and station.distance is not None:
+            raise ValueError(f"{name}: `distance` counts from an access point, which `mode: {mode}` has not; give its `position`")
+    placed = [name for name, station in stations.items() if station.distance is not None or station.place() is not None]
+    if mode == "infrastructure":
+        points = [name for name, station in stations.items() if station.role == "access-point"]
+        if len(points) != 1:
+            found = ", ".join(points) or "none"
+            raise ValueError(f"a Wi-Fi cell has exactly one station with `role: access-point` (found: {found})")
+        if stations[points[0]].distance is not None:
+            raise ValueError(f"{points[0]} is the access point, from which distances are measured: give `distance` to the others")
+        placed += points
+    lost = [name for name in stations if name not in placed]
+    if lost and distance is None:
+        raise ValueError(
+            f"nothing says where {_list(lost)} stands: give the netbox a `distance`, or each of them a place of its own"
+        )
+
+
+def check_propagation(
+    model: str,
+    antenna_height: float,
+    stations: Mapping[str, Station],
+    nakagami: Sequence[tuple[float, float]],
+    hidden: Iterable[tuple[str, str]],
+) -> None:
+    if model == "two-ray":
+        for name, station in stations.items():
+            heights = [waypoint.position[2] for waypoint in station.path or []]
+            heights += [corner[2] for corner in (station.wander.area if station.wander else ())]
+            heights += [station.position[2]] if station.position else []
+            if min(heights, default=0.0) + antenna_height <= 0.0:
+                raise ValueError(f"{name} would have its antenna in the ground, from which two-ray propagation reflects: raise z")
+    if nakagami[0][0] != 0.0 or any(later[0] <= earlier[0] for earlier, later in pairwise(nakagami)):
+        raise ValueError(f"`nakagami_m` begins at {LENGTH.write(0.0)} and goes on with rising distances")
+    for pair in hidden:
+        for name in pair:
+            if name not in stations:
+                raise ValueError(f"`hidden` names {name}, which is no station; there are {_list(stations)}")
+        if pair[0] == pair[1]:
+            raise ValueError(f"`hidden` has pairs of two different stations, not {pair[0]} alone")
+
+
+def check_channel(standard: str, band: float, width: float, channel: int | None) -> None:
+    bands, widths = BANDS[standard], WIDTHS[standard]
+    if band not in bands:
+        raise ValueError(f"{standard} works at {_list(FREQUENCY.write(b) for b in bands)}, not {FREQUENCY.write(band)}")
+    if width not in widths or (band, width) not in CHANNELS:
+        fitting = [w for w in widths if (band, w) in CHANNELS]
+        raise ValueError(
+            f"channel_width {FREQUENCY.write(width)} does not exist for {standard} at "
+            f"{FREQUENCY.write(band)}; there are {_list(FREQUENCY.write(w) for w in fitting)}"
+        )
+    channels = CHANNELS[band, width]
+    if channel is not None and channel not in channels:
+        raise ValueError(
+            f"no channel {channel} of {FREQUENCY.write(width)} at {FREQUENCY.write(band)}; there are {_list(map(str, channels))}"
+        )
+
+
+def check_rate(standard: str, rate_control: str, rate: float | None, mcs: int | None) -> None:
+    legacy = standard in RATES
+    said = {"rate": rate, "mcs": mcs}
+    wanted, other = ("rate", "mcs") if legacy else ("mcs", "rate")
+    if said[other] is not None:
+        raise ValueError(f"{standard} has no `{other}`; give `{wanted}`")
+    if (rate_control == "constant") != (said[wanted] is not None):
+        raise ValueError(f"`rate_control: constant` and `{wanted}` belong together with {standard}")
+    if rate is not None and rate not in RATES[standard]:
+        raise ValueError(f"{standard} has the rates {_list(RATE.write(r) for r in RATES[standard])}")
+    if mcs is not None and mcs > HIGHEST_MCS[standard]:
+        raise ValueError(f"{standard} has mcs 0 to {HIGHEST_MCS[standard]}")
+    if rate_control in ("arf", "aarf") and not legacy:
+        raise ValueError(f"rate_control {rate_control} knows 802.11a, b and g only; use ideal, minstrel or constant")
+
+
+def check_medium_access(
+    standard: str, mode: str, band: float, stations: int, qos: bool, preamble: str, coverage_class: int
+) -> None:
+    if not qos and (standard not in RATES or mode == "mesh"):
+        who = "a mesh" if mode == "mesh" else standard
+        raise ValueError(f"{who} cannot do without QoS; leave `qos` out, or set it to true")
+    if mode == "mesh" and standard not in RATES:
+        raise ValueError(
+            f"a mesh is of {_list(RATES)}, not {standard}: ns-3's mesh points do not tell each other of their HT capabilities, "
+            "so they would send at 802.11a's rates"
+        )
+    if preamble == "short" and (standard != "802.11b" or mode != "ad-hoc"):
+        raise ValueError("`preamble: short` is for 802.11b with `mode: ad-hoc`; ns-3's access points do not grant it to 802.11b")
+    if coverage_class > 0 and (stations > 2 or band < 3e9 or mode == "mesh"):
+        raise ValueError(
+            "`coverage_class` is for two stations at 5 GHz (the standard has it for OFDM with slots of 9 us; of more than two "
+            "stations ns-3 cannot have any farther from each other than 1.19 km)"
+        )
+
+
+def check_queue(mode: str, discipline: str, has_device_queue: bool) -> None:
+    if discipline != "fifo" and mode == "mesh":
+        raise ValueError("`queue_discipline` is fifo in a mesh, whose points also forward frames below any discipline")
+    if has_device_queue and discipline == "fifo":
+        raise ValueError("`device_queue` is for a `queue_discipline` above it; a fifo has its `queue_size`")
+
+
+def _list(words: Iterable[str]) -> str:
+    return ", ".join(words)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "station_counters.h"
+
+#include "ns3/wifi-phy-state-helper.h"
+#include "ns3/wifi-phy.h"
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// Names of IEEE 802.11-2020, Table 10-1.
+std::string NameOf(ns3::AcIndex category)
+{
+    switch (category)
+    {
+    case ns3::AC_BK:
+        return "background";
+    case ns3::AC_VI:
+        return "video";
+    case ns3::AC_VO:
+        return "voice";
+    default:
+        return "best_effort";
+    }
+}
+
+} // namespace
+
+Airtime::Airtime(ns3::Ptr<ns3::WifiNetDevice> device) : m_device(std::move(device))
+{
+    m_device->GetPhy()->GetState()->TraceConnectWithoutContext("State",
+                                                               ns3::MakeCallback(&Airtime::StateLasts, this));
+}
+
+Airtime::~Airtime()
+{
+    if (m_device->GetNPhys() > 0)
+    {
+        m_device->GetPhy()->GetState()->TraceDisconnectWithoutContext(
+            "State", ns3::MakeCallback(&Airtime::StateLasts, this));
+    }
+}
+
+void Airtime::StateLasts(ns3::Time, ns3::Time duration, ns3::WifiPhyState state)
+{
+    if (state == ns3::WifiPhyState::TX)
+    {
+        m_transmitting += duration;
+    }
+    if (state == ns3::WifiPhyState::TX || state == ns3::WifiPhyState::RX || state == ns3::WifiPhyState::CCA_BUSY)
+    {
+        m_busy += duration;
+    }
+}
+
+std::optional<ns3::AcIndex> CategoryOf(const ns3::WifiMacHeader& header)
+{
+    return header.IsQosData() ? std::optional(ns3::QosUtilsMapTidToAc(header.GetQosTid())) : std::nullopt;
+}
+
+void StationCounters::CountTransmission(const ns3::WifiPsdu& psdu, double rate)
+{
+    m_rate = rate;
+    auto& category = Of(CategoryOf(psdu.GetHeader(0)).value_or(ns3::AC_BE));
+    for (const auto& mpdu : psdu)
+    {
+        ++category.transmissions;
+        category.retransmissions += mpdu->GetHeader().IsRetry();
+    }
+}
+
+void StationCounters::CountLoss(Loss reason, std::optional<ns3::AcIndex> category)
+{
+    ++m_lost[reason];
+    if (category)
+    {
+        ++Of(*category).lost[reason];
+    }
+}
+
+Json StationCounters::LossesOf(const std::map<Loss, std::uint64_t>& lost)
+{
+    Json losses = Json::object();
+    for (const auto& [reason, count] : lost)
+    {
+        losses[std::string(netboxit::NameOf(reason))] = count;
+    }
+    return losses;
+}
+
+Json StationCounters::Read(const std::vector<std::pair<ns3::AcIndex, std::uint32_t>>& queued) const
+{
+    std::uint64_t transmissions = 0;
+    std::uint64_t retransmissions = 0;
+    for (const auto& category : m_categories)
+    {
+        transmissions += category.transmissions;
+        retransmissions += category.retransmissions;
+    }
+    std::uint32_t waiting = 0;
+    Json categories = Json::object();
+    for (const auto& [index, packets] : queued)
+    {
+        waiting += packets;
+        const auto& category = m_categories[index];
+        categories[NameOf(index)] = {{"transmissions", category.transmissions},
+                                     {"retransmissions", category.retransmissions},
+                                     {"queued", packets},
+                                     {"lost", LossesOf(category.lost)}};
+    }
+    Json read{{"transmissions", transmissions},
+              {"retransmissions", retransmissions},
+              {"rate", m_rate},
+              {"queued", waiting},
+              {"lost", LossesOf(m_lost)}};
+    if (queued.size() > 1)
+    {
+        read["access_categories"] = categories;
+    }
+    return read;
+}
+
+} // namespace netboxit
