@@ -15,30 +15,23 @@ struct Slot
     ns3::Time end;
 };
 
-/// When a station may transmit: what the network control centre assigns to it. Assignment on request (RBDC,
-/// VBDC) will be another kind.
-class Capacity
-{
-  public:
-    virtual ~Capacity() = default;
-    /// The first slot that starts at `notBefore` or later.
-    virtual Slot Next(ns3::Time notBefore) const = 0;
-    /// Payload bits in a second from the next slot after `now` on.
-    virtual void SetRate(double rate, ns3::Time now) = 0;
-    virtual double Rate() const = 0;
-};
-
-/// Slots of equal size one after the other without end: constant rate assignment (CRA) of a terminal, or the
-/// continuous TDM of the forward channel. They are computed when somebody asks, so that an idle link has no
-/// events.
-class ConstantCapacity : public Capacity
+/// Slots of equal size one after the other without end: a return carrier of a terminal's own, or the continuous TDM of the
+/// forward channel. They are computed when somebody asks, so that an idle link has no events.
+class ConstantCapacity
 {
   public:
     ConstantCapacity(std::uint32_t bitsPerSlot, double rate);
 
-    Slot Next(ns3::Time notBefore) const override;
-    void SetRate(double rate, ns3::Time now) override;
-    double Rate() const override
+    /// The first slot that starts at `notBefore` or later.
+    Slot Next(ns3::Time notBefore) const;
+    /// Payload bits in a second from the next slot after `now` on.
+    void SetRate(double rate, ns3::Time now);
+    /// Slots follow one another from `start` on: what was sent before was of another length.
+    void Realign(ns3::Time start)
+    {
+        m_origin = start;
+    }
+    double Rate() const
     {
         return m_rate;
     }

@@ -6,21 +6,15 @@
 namespace netboxit
 {
 
-Carrier::Carrier(std::unique_ptr<Capacity> capacity,
-                 const Encapsulation& encapsulation,
-                 std::uint32_t slotPayload,
-                 TransmitQueue queue,
-                 double queueTime,
-                 Departure departure)
-    : m_capacity(std::move(capacity)), m_encapsulation(encapsulation), m_slotPayload(slotPayload),
-      m_queue(std::move(queue)), m_queueTime(queueTime), m_departure(std::move(departure)),
-      m_packer(encapsulation)
+Carrier::Carrier(BurstFiller filler, std::size_t reference, double rate, double queueTime)
+    : m_filler(std::move(filler)), m_reference(reference), m_capacity(m_filler.Profiles().at(reference).bits, rate),
+      m_queueTime(queueTime)
 {
 }
 
 bool Carrier::Enqueue(const Packet& packet)
 {
-    if (!m_queue.Push(packet, m_capacity->Rate() * m_queueTime / 8.0))
+    if (!m_filler.Push(packet, m_capacity.Rate() * m_queueTime / 8.0))
     {
         return false;
     }
@@ -33,59 +27,55 @@ bool Carrier::Enqueue(const Packet& packet)
 
 void Carrier::SetRate(double rate)
 {
-    m_capacity->SetRate(rate, ns3::Simulator::Now());
+    m_capacity.SetRate(rate, ns3::Simulator::Now());
 }
 
 double Carrier::Utilisation() const
 {
-    const double elapsed = ns3::Simulator::Now().GetSeconds();
+    const double elapsed = (ns3::Simulator::Now() - m_since).GetSeconds();
     return elapsed > 0.0 ? m_busy / elapsed : 0.0;
+}
+
+void Carrier::Read(Json& statistics) const
+{
+    statistics["rate"] = m_capacity.Rate();
+    statistics["slots_used"] = m_codewords;
+    statistics["bytes_carried"] = m_carried;
+}
+
+void Carrier::Reset()
+{
+    m_busy = 0.0;
+    m_codewords = 0;
+    m_carried = 0;
+    m_since = ns3::Simulator::Now();
 }
 
 void Carrier::Schedule(ns3::Time notBefore)
 {
-    const auto slot = m_capacity->Next(notBefore);
+    const auto slot = m_capacity.Next(notBefore);
     m_scheduled = true;
     ns3::Simulator::Schedule(slot.start - ns3::Simulator::Now(), &Carrier::Transmit, this, slot);
 }
 
 void Carrier::Transmit(Slot slot)
 {
-    const double share = static_cast<double>(Fill(slot.end)) / m_slotPayload;
-    m_busy += share * (slot.end - slot.start).GetSeconds();
+    const auto& profiles = m_filler.Profiles();
+    const auto& profile = profiles[m_filler.NextProfile()];
+    if (profile.symbols != profiles[m_reference].symbols)
+    {
+        slot.end = slot.start + (slot.end - slot.start) * (static_cast<double>(profile.symbols) / profiles[m_reference].symbols);
+        m_capacity.Realign(slot.end);
+    }
+    const auto used = m_filler.Fill(slot.end);
+    ++m_codewords;
+    m_carried += used;
+    m_busy += static_cast<double>(used) / profile.payload * (slot.end - slot.start).GetSeconds();
     m_scheduled = false;
-    if (m_packer.IsBusy() || m_queue.Packets() > 0)
+    if (!m_filler.IsEmpty())
     {
         Schedule(slot.end);
     }
-}
-
-std::uint32_t Carrier::Fill(ns3::Time sent)
-{
-    std::uint32_t used = 0;
-    while (used < m_slotPayload)
-    {
-        if (!m_packer.IsBusy())
-        {
-            const auto next = m_queue.Pop();
-            if (!next)
-            {
-                break;
-            }
-            m_packer.Begin(*next);
-        }
-        const auto taken = m_packer.Put(m_slotPayload - used);
-        if (taken == 0)
-        {
-            break;
-        }
-        used += taken;
-        if (const auto ended = m_packer.Ended())
-        {
-            m_departure(*ended, sent);
-        }
-    }
-    return used;
 }
 
 } // namespace netboxit

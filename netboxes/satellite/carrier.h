@@ -1,60 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "burst_filler.h"
 #include "capacity.h"
-#include "transmit_queue.h"
 
-#include <functional>
 #include <memory>
 
 namespace netboxit
 {
 
-/// What one station sends: its queue, cut by an encapsulation into the slots of its capacity.
-class Carrier
+/// What a station sends by, and how well it does.
+class Sender
 {
   public:
-    /// Called at the start of a slot, for each packet that the slot completes, with the time at which the
-    /// slot will have been sent.
-    using Departure = std::function<void(const Packet&, ns3::Time sent)>;
-
-    Carrier(std::unique_ptr<Capacity> capacity,
-            const Encapsulation& encapsulation,
-            std::uint32_t slotPayload,
-            TransmitQueue queue,
-            double queueTime,
-            Departure departure);
-
-    bool Carries(const Frame& frame) const
-    {
-        return m_encapsulation.Carries(frame);
-    }
+    virtual ~Sender() = default;
     /// False when the queue has no room for the packet.
-    bool Enqueue(const Packet& packet);
-    void SetRate(double rate);
+    virtual bool Enqueue(const Packet& packet) = 0;
+    virtual const BurstFiller& Filler() const = 0;
+    /// Share of the capacity that carried packets and their headers, since the statistics began.
+    virtual double Utilisation() const = 0;
+    /// Adds counters of its own to a station's statistics.
+    virtual void Read(Json& statistics) const = 0;
+    virtual void Reset() = 0;
+};
 
-    const TransmitQueue& Queue() const
+/// A carrier of one station's own: codewords one after the other without end.
+class Carrier : public Sender
+{
+  public:
+    /// `rate` (bit/s) is what codewords of the profile `reference` carry; those of other profiles have as many symbols a second.
+    Carrier(BurstFiller filler, std::size_t reference, double rate, double queueTime);
+
+    bool Enqueue(const Packet& packet) override;
+    const BurstFiller& Filler() const override
     {
-        return m_queue;
+        return m_filler;
     }
-    /// Share of the slots' payload that carried packets and their headers, since the start.
-    double Utilisation() const;
+    double Utilisation() const override;
+    void Read(Json& statistics) const override;
+    void Reset() override;
+
+    void SetRate(double rate);
 
   private:
     void Schedule(ns3::Time notBefore);
     void Transmit(Slot slot);
-    /// Fills one slot and returns how many bytes of it are used.
-    std::uint32_t Fill(ns3::Time sent);
 
-    std::unique_ptr<Capacity> m_capacity;
-    const Encapsulation& m_encapsulation;
-    std::uint32_t m_slotPayload;
-    TransmitQueue m_queue;
+    BurstFiller m_filler;
+    std::size_t m_reference;
+    ConstantCapacity m_capacity;
     double m_queueTime;
-    Departure m_departure;
-    Packer m_packer;
     bool m_scheduled{};
     double m_busy{}; ///< s
+    std::uint64_t m_codewords{};
+    std::uint64_t m_carried{}; ///< bytes, headers of the encapsulation included
+    ns3::Time m_since;
 };
 
 } // namespace netboxit

@@ -16,6 +16,10 @@ struct Packet
     Frame frame;
     StationId from{};
     Destination to;
+    /// Of its latest way: the codewords of its carrier in which it is, and how the last of them is modulated and coded.
+    std::uint64_t firstCodeword{};
+    std::uint64_t lastCodeword{};
+    std::size_t profile{};
 };
 
 /// What an encapsulation adds to a packet and to each of its fragments, in bytes.
@@ -51,6 +55,16 @@ class Packer
     bool IsBusy() const
     {
         return m_packet.has_value();
+    }
+    /// The packet that is begun; null when there is none.
+    const Packet* Current() const
+    {
+        return m_packet ? &*m_packet : nullptr;
+    }
+    /// Bytes of it, its header and its trailer still to be sent.
+    std::uint32_t Left() const
+    {
+        return m_packet ? m_left : 0;
     }
     void Begin(const Packet& packet);
     /// Puts as much of the current packet as fits into `room` bytes, and returns how many bytes it took: 0

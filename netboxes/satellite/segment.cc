@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/live_number.h"
+#include "satellite.h"
 
-#include "carrier.h"
-#include "waveforms.h"
-
-#include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
-
-#include <array>
-#include <map>
 
 namespace netboxit
 {
@@ -16,111 +9,15 @@ namespace netboxit
 namespace
 {
 
-/// EN 302 307-1, 5.1.6: length of the BBHEADER.
-constexpr std::uint32_t BBHEADER_BITS = 80;
-/// Random streams: one a station, for what it sends.
-constexpr std::int64_t FIRST_STREAM = 2000;
-
 /// By how much the link may run ahead of the clock, ns: a five-thousandth of a geostationary hop, and longer than what other netboxes of
 /// a shared core may keep it waiting, mostly.
 constexpr std::int64_t LEAD = 50'000;
 
-/// The limits are those of parameters.py.
-constexpr std::array LIVE_NUMBERS{
-    LiveNumber{"delay", 0.0, 5.0, "s"},
-    LiveNumber{"return_rate", 1e3, 1e9, "bit/s"},
-    LiveNumber{"forward_rate", 1e3, 1e9, "bit/s"},
-    LiveNumber{"packet_error_rate", 0.0, 1.0, ""},
-};
-
 } // namespace
 
-/// A geostationary satellite link between a gateway and its terminals: each sends on a carrier of its own.
-class SatelliteSegment : public Segment
+std::int64_t SatelliteSegment::Lead() const
 {
-  public:
-    explicit SatelliteSegment(const SegmentSetup& setup);
-
-    void Transmit(StationId from, Destination to, const Frame& frame) override;
-    void Set(std::string_view parameter, const Json& value) override;
-    Json Read() const override;
-
-    std::int64_t Lead() const override
-    {
-        return LEAD;
-    }
-
-  private:
-    struct Station
-    {
-        std::string name;
-        std::unique_ptr<Carrier> carrier;
-        ns3::Ptr<ns3::UniformRandomVariable> errors;
-        std::map<Loss, std::uint64_t> lost;
-    };
-
-    std::unique_ptr<Carrier> MakeCarrier(StationId sender, const Json& parameters, std::size_t classes);
-    /// Queues a packet at `sender`, which is its origin, or the gateway that relays it.
-    void Send(StationId sender, const Packet& packet);
-    void Depart(StationId sender, const Packet& packet, ns3::Time sent);
-    void Arrive(StationId sender, const Packet& packet);
-    /// A terminal's packet at the hub of a star.
-    void ArriveAtHub(StationId terminal, const Packet& packet);
-    void ArriveAt(StationId receiver, StationId sender, const Packet& packet);
-    bool IsCorrupted(StationId sender);
-    void LoseOne(StationId sender, const Packet& packet, StationId receiver, Loss reason);
-    /// The packet will reach none of its destinations that it has not reached yet.
-    void Lose(StationId sender, const Packet& packet, Loss reason);
-
-    Fates& m_fates;
-    StationId m_gateway{};
-    bool m_mesh;
-    double m_delay;
-    double m_packetErrorRate;
-    bool m_outage;
-    std::vector<Station> m_stations;
-};
-
-SatelliteSegment::SatelliteSegment(const SegmentSetup& setup)
-    : m_fates(setup.fates), m_mesh(setup.parameters.at("connectivity") == "mesh"),
-      m_delay(setup.parameters.at("delay")), m_packetErrorRate(setup.parameters.at("packet_error_rate")),
-      m_outage(setup.parameters.at("outage"))
-{
-    for (StationId id = 0; id < setup.stations.size(); ++id)
-    {
-        if (setup.parameters.at("stations").at(setup.stations[id]).at("role") == "gateway")
-        {
-            m_gateway = id;
-        }
-    }
-    for (StationId id = 0; id < setup.stations.size(); ++id)
-    {
-        auto errors = ns3::CreateObject<ns3::UniformRandomVariable>();
-        errors->SetStream(FIRST_STREAM + id);
-        m_stations.push_back({.name = setup.stations[id],
-                              .carrier = MakeCarrier(id, setup.parameters, setup.classes.size()),
-                              .errors = errors,
-                              .lost = {}});
-    }
-}
-
-std::unique_ptr<Carrier> SatelliteSegment::MakeCarrier(StationId sender,
-                                                       const Json& parameters,
-                                                       std::size_t classes)
-{
-    const bool forward = sender == m_gateway;
-    const auto bbframe = BbframeBits(parameters.at("forward_frame"), parameters.at("forward_code_rate"));
-    const auto burst = BurstPayload(parameters.at("return_waveform"));
-    const auto bits = forward ? bbframe : 8 * burst;
-    const auto payload = forward ? (bbframe - BBHEADER_BITS) / 8 : burst;
-    const double rate = parameters.at(forward ? "forward_rate" : "return_rate");
-    return std::make_unique<Carrier>(std::make_unique<ConstantCapacity>(bits, rate),
-                                     forward ? GSE : RLE,
-                                     payload,
-                                     TransmitQueue(classes, parameters.at("priority")),
-                                     parameters.at("queue_time"),
-                                     [this, sender](const Packet& packet, ns3::Time sent)
-                                     { Depart(sender, packet, sent); });
+    return LEAD;
 }
 
 void SatelliteSegment::Transmit(StationId from, Destination to, const Frame& frame)
@@ -130,12 +27,12 @@ void SatelliteSegment::Transmit(StationId from, Destination to, const Frame& fra
 
 void SatelliteSegment::Send(StationId sender, const Packet& packet)
 {
-    auto& carrier = *m_stations.at(sender).carrier;
-    if (!carrier.Carries(packet.frame))
+    auto& carrier = *m_stations.at(sender).sender;
+    if (!carrier.Filler().Carries(packet.frame))
     {
         Lose(sender, packet, Loss::Unsupported);
     }
-    else if (m_outage)
+    else if (IsCutOff(sender, packet))
     {
         Lose(sender, packet, Loss::Outage);
     }
@@ -147,19 +44,33 @@ void SatelliteSegment::Send(StationId sender, const Packet& packet)
 
 void SatelliteSegment::Depart(StationId sender, const Packet& packet, ns3::Time sent)
 {
-    if (m_outage)
+    if (IsCutOff(sender, packet))
     {
         Lose(sender, packet, Loss::Outage);
         return;
     }
-    const auto arrival = sent + ns3::Seconds(m_delay);
-    ns3::Simulator::Schedule(
-        arrival - ns3::Simulator::Now(), &SatelliteSegment::Arrive, this, sender, packet);
+    // Everybody's copies of what is for everyone take as long as those of the terminal that is farthest.
+    ns3::Time delay{};
+    if (sender != m_gateway)
+    {
+        delay = DelayBetween(sender, m_mesh && packet.to.station ? *packet.to.station : m_gateway);
+    }
+    else
+    {
+        for (const auto terminal : m_terminals)
+        {
+            if (!packet.to.station || *packet.to.station == terminal)
+            {
+                delay = std::max(delay, DelayBetween(m_gateway, terminal));
+            }
+        }
+    }
+    ns3::Simulator::Schedule(sent + delay - ns3::Simulator::Now(), &SatelliteSegment::Arrive, this, sender, packet);
 }
 
 void SatelliteSegment::Arrive(StationId sender, const Packet& packet)
 {
-    if (m_outage)
+    if (IsTerminal(sender) && Link(sender).down)
     {
         Lose(sender, packet, Loss::Outage);
     }
@@ -185,7 +96,7 @@ void SatelliteSegment::Arrive(StationId sender, const Packet& packet)
 
 void SatelliteSegment::ArriveAtHub(StationId terminal, const Packet& packet)
 {
-    if (IsCorrupted(terminal))
+    if (IsCorrupted(terminal, m_gateway, packet))
     {
         Lose(terminal, packet, Loss::OnAir);
         return;
@@ -195,8 +106,7 @@ void SatelliteSegment::ArriveAtHub(StationId terminal, const Packet& packet)
         m_fates.Deliver(packet.frame.slot, m_gateway);
     }
     const bool hasOtherTerminals = m_stations.size() > 2;
-    if ((packet.to.IsEveryone() && hasOtherTerminals) ||
-        (packet.to.station && *packet.to.station != m_gateway))
+    if ((packet.to.IsEveryone() && hasOtherTerminals) || (packet.to.station && *packet.to.station != m_gateway))
     {
         Send(m_gateway, packet);
     }
@@ -204,7 +114,11 @@ void SatelliteSegment::ArriveAtHub(StationId terminal, const Packet& packet)
 
 void SatelliteSegment::ArriveAt(StationId receiver, StationId sender, const Packet& packet)
 {
-    if (IsCorrupted(sender))
+    if (IsTerminal(receiver) && Link(receiver).down)
+    {
+        LoseOne(sender, packet, receiver, Loss::Outage);
+    }
+    else if (IsCorrupted(sender, receiver, packet))
     {
         LoseOne(sender, packet, receiver, Loss::OnAir);
     }
@@ -214,9 +128,25 @@ void SatelliteSegment::ArriveAt(StationId receiver, StationId sender, const Pack
     }
 }
 
-bool SatelliteSegment::IsCorrupted(StationId sender)
+bool SatelliteSegment::IsCorrupted(StationId sender, StationId receiver, const Packet& packet)
 {
-    return m_stations[sender].errors->GetValue() < m_packetErrorRate;
+    auto& station = m_stations[sender];
+    const auto terminal = IsTerminal(sender) ? sender : receiver;
+    const bool byChance = station.errors->GetValue() < Link(terminal).packetErrorRate.value_or(m_packetErrorRate);
+    const auto& profile = station.sender->Filler().Profiles()[packet.profile];
+    const bool bySignal =
+        station.heard[receiver].IsLost(packet, profile.ErrorRate(SignalAt(sender, receiver)), *station.codewords);
+    return byChance || bySignal;
+}
+
+bool SatelliteSegment::IsCutOff(StationId sender, const Packet& packet) const
+{
+    if (IsTerminal(sender))
+    {
+        return Link(sender).down;
+    }
+    return packet.to.station ? Link(*packet.to.station).down
+                             : std::ranges::all_of(m_terminals, [this](StationId terminal) { return Link(terminal).down; });
 }
 
 void SatelliteSegment::LoseOne(StationId sender, const Packet& packet, StationId receiver, Loss reason)
@@ -236,59 +166,39 @@ void SatelliteSegment::Lose(StationId sender, const Packet& packet, Loss reason)
     m_fates.LoseAll(packet.frame.slot, reason);
 }
 
-void SatelliteSegment::Set(std::string_view parameter, const Json& value)
+ns3::Time SatelliteSegment::DelayBetween(StationId sender, StationId receiver) const
 {
-    if (parameter == "outage")
+    const auto common = m_delay.At(ns3::Simulator::Now());
+    const auto own = [&](StationId terminal)
     {
-        if (!value.is_boolean())
-        {
-            throw OutOfRange("satellite: outage cannot be " + value.dump() + "; it is true or false");
-        }
-        m_outage = value;
-        return;
-    }
-    const double number = CheckLive("satellite", LIVE_NUMBERS, parameter, value, "outage");
-    if (parameter == "delay")
+        const auto& delay = Link(terminal).delay;
+        return delay ? ns3::Seconds(*delay) : common;
+    };
+    if (IsTerminal(sender) && IsTerminal(receiver))
     {
-        m_delay = number;
+        return (own(sender) + own(receiver)) / std::int64_t{2};
     }
-    else if (parameter == "packet_error_rate")
-    {
-        m_packetErrorRate = number;
-    }
-    else
-    {
-        for (StationId id = 0; id < m_stations.size(); ++id)
-        {
-            if ((id == m_gateway) == (parameter == "forward_rate"))
-            {
-                m_stations[id].carrier->SetRate(number);
-            }
-        }
-    }
+    return own(IsTerminal(sender) ? sender : receiver);
 }
 
-Json SatelliteSegment::Read() const
+std::size_t SatelliteSegment::ForwardCoding(const Packet& packet) const
 {
-    Json stations = Json::object();
-    for (const auto& station : m_stations)
+    if (packet.to.station)
     {
-        Json lost = Json::object();
-        for (const auto& [reason, count] : station.lost)
-        {
-            lost[std::string(NameOf(reason))] = count;
-        }
-        stations[station.name] = {{"queued", station.carrier->Queue().Packets()},
-                                  {"queued_bytes", station.carrier->Queue().Bytes()},
-                                  {"utilisation", station.carrier->Utilisation()},
-                                  {"lost", lost}};
+        return Link(*packet.to.station).forward.Used();
     }
-    return {{"stations", stations}};
-}
-
-std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)
-{
-    return std::make_unique<SatelliteSegment>(setup);
+    // The most robust that anybody needs who can be reached at all.
+    std::size_t coding = m_forwardProfiles.size() - 1;
+    bool anybody = false;
+    for (const auto terminal : m_terminals)
+    {
+        if (!Link(terminal).down)
+        {
+            coding = std::min(coding, Link(terminal).forward.Used());
+            anybody = true;
+        }
+    }
+    return anybody ? coding : Link(m_terminals.front()).forward.Used();
 }
 
 } // namespace netboxit

@@ -9,51 +9,31 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, TimedFrame, emulate, ethernet, mac, udp
+from netboxes.engine.virtual import BROADCAST, EmulationFailed, emulate, ethernet, mac
+from netboxes.satellite.link_under_test import (
+    BBFRAME_BITS,
+    BBFRAME_PAYLOAD,
+    BURST,
+    DELAY,
+    FORWARD_RATE,
+    FORWARD_SLOT,
+    HEADERS,
+    HUB,
+    LINK,
+    MEOC,
+    OTHER,
+    RETURN_RATE,
+    RETURN_SLOT,
+    THREE,
+    delays,
+    flow,
+    goodput,
+    hello,
+    lost,
+)
 from netboxes.satellite.parameters import Parameters
-
-DELAY = 0.254
-RETURN_RATE, BURST = 2e6, 188  # waveform 14
-FORWARD_RATE, BBFRAME_BITS, BBFRAME_PAYLOAD = 10e6, 11712, (11712 - 80) // 8  # short FECFRAME, 3/4
-RETURN_SLOT, FORWARD_SLOT = BURST * 8 / RETURN_RATE, BBFRAME_BITS / FORWARD_RATE
-HEADERS = 28  # IPv4 and UDP
-LINK: dict[str, Any] = {
-    "stations": {"meoc": {"role": "terminal"}, "hub": {"role": "gateway"}},
-    "delay": "254 ms",
-    "return_rate": "2 Mbit/s",
-    "forward_rate": "10 Mbit/s",
-}
-MEOC, HUB, OTHER = 0, 1, 2
-THREE = LINK | {"stations": LINK["stations"] | {"other": {"role": "terminal"}}}
-
-
-def flow(
-    source: int, destination: int, length: int, interval: float, count: int, start: float = 1.0, dscp: int = 0
-) -> list[TimedFrame]:
-    """`count` packets of `length` bytes at layer 3."""
-    return [(start + i * interval, udp(source, destination, length - HEADERS, identification=i, dscp=dscp)) for i in range(count)]
-
-
-def hello(*stations: int) -> list[TimedFrame]:
-    """Broadcasts from which a bridge learns where stations are."""
-    return [(0.1, ethernet(mac(station), BROADCAST, 0x88B5, b"hello")) for station in stations]
-
-
-def delays(emulation: Emulation, station: int) -> NDArray[np.float64]:
-    arrived = emulation.records[(emulation.records["fate"] == 0) & (emulation.records["station_out"] == station)]
-    return np.asarray((arrived["out_ns"] - arrived["in_ns"]) / 1e9, np.float64)
-
-
-def goodput(received: list[TimedFrame], length: int) -> float:
-    """Bits a second at layer 3 between the first and the last arrival."""
-    return (len(received) - 1) * length * 8 / (received[-1][0] - received[0][0])
-
-
-def lost(emulation: Emulation) -> dict[str, int]:
-    return {reason: count for reason, count in emulation.statistics["frames"]["lost"].items() if count}
 
 
 def test_return_delay_is_slot_wait_plus_bursts_plus_propagation() -> None:
@@ -169,7 +149,7 @@ def test_live_changes_of_delay_and_rates() -> None:
         ("return_rate", 999.0, "from 1000 to 1e+09 bit/s"),
         ("packet_error_rate", 1.1, "from 0 to 1"),
         ("outage", 1, "true or false"),
-        ("return_waveform", 3, "there are delay return_rate forward_rate packet_error_rate outage"),
+        ("return_waveform", 3, "there are delay return_rate forward_rate packet_error_rate fade outage"),
     ],
 )
 def test_bad_live_changes_are_refused_with_what_is_permitted(parameter: str, value: object, message: str) -> None:
@@ -243,7 +223,7 @@ def test_emergency_topology_values_are_accepted() -> None:
     ("change", "message"),
     [
         ({"stations": {"a": {"role": "terminal"}, "b": {"role": "terminal"}}}, "exactly one station with `role: gateway`"),
-        ({"capacity_request": "RBDC"}, "RBDC is not modelled yet; write CRA"),
+        ({"capacity_request": "RBDC"}, "write `return_channel: shared`"),
         ({"forward_code_rate": "9/10"}, "no code rate 9/10"),
         ({"delay": "6 s"}, "outside 0 s … 5 s"),
         ({"return_rate": "2"}, "has no unit"),

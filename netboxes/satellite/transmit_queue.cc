@@ -2,11 +2,13 @@
 #include "transmit_queue.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace netboxit
 {
 
-TransmitQueue::TransmitQueue(std::size_t classes, bool priority) : m_lines(priority ? classes : 1)
+TransmitQueue::TransmitQueue(std::size_t classes, bool priority)
+    : m_lines(priority ? classes : 1), m_bytes(classes), m_counts(classes)
 {
 }
 
@@ -19,7 +21,16 @@ bool TransmitQueue::Push(const Packet& packet, double limit)
     }
     line.packets.push_back(packet);
     line.bytes += packet.frame.length;
+    ++m_packets;
+    m_bytes[packet.frame.trafficClass] += packet.frame.length;
+    ++m_counts[packet.frame.trafficClass];
     return true;
+}
+
+const Packet* TransmitQueue::Front() const
+{
+    const auto line = std::ranges::find_if(m_lines, [](const Line& l) { return !l.packets.empty(); });
+    return line == m_lines.end() ? nullptr : &line->packets.front();
 }
 
 std::optional<Packet> TransmitQueue::Pop()
@@ -32,27 +43,15 @@ std::optional<Packet> TransmitQueue::Pop()
     const auto packet = line->packets.front();
     line->packets.pop_front();
     line->bytes -= packet.frame.length;
+    --m_packets;
+    m_bytes[packet.frame.trafficClass] -= packet.frame.length;
+    --m_counts[packet.frame.trafficClass];
     return packet;
-}
-
-std::size_t TransmitQueue::Packets() const
-{
-    std::size_t packets = 0;
-    for (const auto& line : m_lines)
-    {
-        packets += line.packets.size();
-    }
-    return packets;
 }
 
 std::uint64_t TransmitQueue::Bytes() const
 {
-    std::uint64_t bytes = 0;
-    for (const auto& line : m_lines)
-    {
-        bytes += line.bytes;
-    }
-    return bytes;
+    return std::accumulate(m_bytes.begin(), m_bytes.end(), std::uint64_t{0});
 }
 
 } // namespace netboxit

@@ -21,10 +21,24 @@ class TransmitQueue
     /// False when there is no room. An empty line takes any packet, however small `limit` (bytes of layer 3)
     /// is.
     bool Push(const Packet& packet, double limit);
+    /// The packet that is next; null when all lines are empty.
+    const Packet* Front() const;
     /// Nothing when all lines are empty.
     std::optional<Packet> Pop();
-    std::size_t Packets() const;
+    std::size_t Packets() const
+    {
+        return m_packets;
+    }
     std::uint64_t Bytes() const;
+    /// Of the packets of one traffic class.
+    std::uint64_t Bytes(ClassId trafficClass) const
+    {
+        return m_bytes[trafficClass];
+    }
+    std::size_t Packets(ClassId trafficClass) const
+    {
+        return m_counts[trafficClass];
+    }
 
   private:
     struct Line
@@ -34,6 +48,9 @@ class TransmitQueue
     };
 
     std::vector<Line> m_lines;
+    std::size_t m_packets{};
+    std::vector<std::uint64_t> m_bytes; ///< by traffic class
+    std::vector<std::size_t> m_counts;  ///< packets, by traffic class
 };
 
 } // namespace netboxit

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "transmit_queue.h"
+#include "waveforms.h"
+
+#include <functional>
+#include <span>
+
+namespace netboxit
+{
+
+/// A station's queue, cut by an encapsulation into codewords (bursts or BBFRAMEs).
+class BurstFiller
+{
+  public:
+    /// Called for each packet that a codeword completes, with the time at which the codeword will have been sent.
+    using Departure = std::function<void(const Packet&, ns3::Time sent)>;
+    /// How a packet must be modulated and coded to reach its receivers: an index into the profiles.
+    using Coding = std::function<std::size_t(const Packet&)>;
+
+    BurstFiller(const Encapsulation& encapsulation, std::vector<Profile> profiles, TransmitQueue queue, Coding coding, Departure departure);
+
+    bool Carries(const Frame& frame) const
+    {
+        return m_encapsulation.Carries(frame);
+    }
+    bool Push(const Packet& packet, double limit)
+    {
+        return m_queue.Push(packet, limit);
+    }
+    /// Nothing is left to be sent.
+    bool IsEmpty() const
+    {
+        return !m_packer.IsBusy() && m_queue.Packets() == 0;
+    }
+    /// How the next codeword is modulated and coded. Not when there is none.
+    std::size_t NextProfile() const;
+    /// Fills the next codeword, of the profile NextProfile(), and returns how many bytes of it are used.
+    std::uint32_t Fill(ns3::Time sent);
+
+    const TransmitQueue& Queue() const
+    {
+        return m_queue;
+    }
+    /// Bytes of the packet that is being sent, still to be sent.
+    std::uint32_t BytesBegun() const
+    {
+        return m_packer.Left();
+    }
+    const Packet* Begun() const
+    {
+        return m_packer.Current();
+    }
+    const std::vector<Profile>& Profiles() const
+    {
+        return m_profiles;
+    }
+    const Encapsulation& GetEncapsulation() const
+    {
+        return m_encapsulation;
+    }
+
+  private:
+    const Encapsulation& m_encapsulation;
+    std::vector<Profile> m_profiles;
+    TransmitQueue m_queue;
+    Coding m_coding;
+    Departure m_departure;
+    Packer m_packer;
+    std::uint64_t m_codeword{}; ///< sent so far
+    std::uint64_t m_begunIn{};  ///< codeword in which the current packet begins
+};
+
+} // namespace netboxit

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "../engine/live_number.h"
+#include "../engine/station_parameter.h"
+
+#include "satellite.h"
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// The limits are those of parameters.py.
+constexpr std::array LINK_NUMBERS{
+    LiveNumber{"delay", 0.0, 5.0, "s"},
+    LiveNumber{"return_rate", 1e3, 1e9, "bit/s"},
+    LiveNumber{"forward_rate", 1e3, 1e9, "bit/s"},
+    LiveNumber{"packet_error_rate", 0.0, 1.0, ""},
+    LiveNumber{"fade", 0.0, 100.0, "dB"},
+};
+constexpr std::array STATION_NUMBERS{
+    LiveNumber{"fade", 0.0, 100.0, "dB"},
+    LiveNumber{"fade_up", 0.0, 100.0, "dB"},
+    LiveNumber{"fade_down", 0.0, 100.0, "dB"},
+    LiveNumber{"delay", 0.0, 5.0, "s"},
+    LiveNumber{"packet_error_rate", 0.0, 1.0, ""},
+    LiveNumber{"return_rate", 1e3, 1e9, "bit/s"},
+    LiveNumber{"forward_es_n0", -20.0, 60.0, "dB"},
+    LiveNumber{"return_es_n0", -20.0, 60.0, "dB"},
+    LiveNumber{"cra_rate", 0.0, 1e9, "bit/s"},
+    LiveNumber{"rbdc_max", 0.0, 1e9, "bit/s"},
+};
+
+bool Truth(const Json& value)
+{
+    if (!value.is_boolean())
+    {
+        throw OutOfRange("satellite: outage cannot be " + value.dump() + "; it is true or false");
+    }
+    return value;
+}
+
+} // namespace
+
+void SatelliteSegment::Set(std::string_view parameter, const Json& value)
+{
+    const auto target = TargetOf(parameter, m_names);
+    if (target.station)
+    {
+        SetOfStation(*target.station, target.parameter, value);
+    }
+    else
+    {
+        SetOfLink(parameter, value);
+    }
+    MeasureAll();
+    UpdateLinks();
+}
+
+void SatelliteSegment::SetOfLink(std::string_view parameter, const Json& value)
+{
+    if (parameter == "outage")
+    {
+        m_outage = Truth(value);
+        return;
+    }
+    const double number = CheckLive("satellite", LINK_NUMBERS, parameter, value, "outage");
+    if (parameter == "delay")
+    {
+        if (!m_delay.IsConstant())
+        {
+            throw OutOfRange("satellite: delay follows `delay_profile` or `orbit`; leave them out to set it");
+        }
+        m_delay.Set(number);
+    }
+    else if (parameter == "packet_error_rate")
+    {
+        m_packetErrorRate = number;
+    }
+    else if (parameter == "fade")
+    {
+        m_sky.fade = number;
+    }
+    else if (parameter == "forward_rate")
+    {
+        dynamic_cast<Carrier&>(*m_stations[m_gateway].sender).SetRate(number);
+    }
+    else
+    {
+        SetReturnRate(number);
+    }
+}
+
+void SatelliteSegment::SetReturnRate(double rate)
+{
+    if (m_shared)
+    {
+        m_returnChannel->SetRate(rate);
+        return;
+    }
+    for (const auto terminal : m_terminals)
+    {
+        dynamic_cast<Carrier&>(*m_stations[terminal].sender).SetRate(rate);
+    }
+}
+
+void SatelliteSegment::SetOfStation(StationId station, std::string_view parameter, const Json& value)
+{
+    if (parameter == "outage")
+    {
+        m_stations[station].outage = Truth(value);
+        return;
+    }
+    const double number = CheckLive("satellite", STATION_NUMBERS, parameter, value, "outage");
+    auto& sky = *m_stations[station].sky;
+    if (parameter == "fade")
+    {
+        sky.fade = number;
+        return;
+    }
+    if (parameter == "fade_up" || parameter == "fade_down")
+    {
+        (parameter == "fade_up" ? sky.fadeUp : sky.fadeDown) = number;
+        return;
+    }
+    if (!IsTerminal(station))
+    {
+        throw UnknownParameter("satellite: " + std::string(parameter) +
+                               " is a terminal's; a gateway has fade fade_up fade_down outage");
+    }
+    auto& link = Link(station);
+    const bool isOfShared = parameter == "cra_rate" || parameter == "rbdc_max";
+    if (isOfShared || parameter == "return_rate")
+    {
+        if (isOfShared != m_shared)
+        {
+            throw UnknownParameter("satellite: " + std::string(parameter) + " of a station is for `return_channel: " +
+                                   (isOfShared ? "shared`" : "own`; on a shared one there are cra_rate and rbdc_max"));
+        }
+        if (parameter == "return_rate")
+        {
+            dynamic_cast<Carrier&>(*m_stations[station].sender).SetRate(number);
+        }
+        else if (parameter == "cra_rate")
+        {
+            m_returnChannel->SetCraRate(*link.place, number);
+        }
+        else
+        {
+            m_returnChannel->SetRbdcMaximum(*link.place, number);
+        }
+    }
+    else if (parameter == "delay")
+    {
+        link.delay = number;
+    }
+    else if (parameter == "packet_error_rate")
+    {
+        link.packetErrorRate = number;
+    }
+    else
+    {
+        (parameter == "forward_es_n0" ? link.forwardClearSky : link.returnClearSky) = number;
+    }
+}
+
+} // namespace netboxit

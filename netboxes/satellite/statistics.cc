@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "satellite.h"
+
+#include "ns3/simulator.h"
+
+namespace netboxit
+{
+
+namespace
+{
+
+Json Direction(const AdaptiveCoding& coding)
+{
+    return {{"es_n0", coding.EsN0()}, {"margin", coding.Margin()}, {"profile", coding.UsedProfile().name}};
+}
+
+} // namespace
+
+Json SatelliteSegment::Read() const
+{
+    Json stations = Json::object();
+    for (StationId id = 0; id < m_stations.size(); ++id)
+    {
+        const auto& station = m_stations[id];
+        const auto& queue = station.sender->Filler().Queue();
+        Json lost = Json::object();
+        for (const auto& [reason, count] : station.lost)
+        {
+            lost[std::string(NameOf(reason))] = count;
+        }
+        Json byClass = Json::object();
+        for (ClassId trafficClass = 0; trafficClass < m_classes.size(); ++trafficClass)
+        {
+            byClass[m_classes[trafficClass]] = queue.Bytes(trafficClass);
+        }
+        Json read{{"queued", queue.Packets()},
+                  {"queued_bytes", queue.Bytes()},
+                  {"queued_bytes_by_class", byClass},
+                  {"utilisation", station.sender->Utilisation()},
+                  {"fade_up", station.sky->Up() + m_sky.fade + m_sky.Profiled()},
+                  {"fade_down", station.sky->Down() + m_sky.fade + m_sky.Profiled()},
+                  {"lost", lost}};
+        station.sender->Read(read);
+        if (IsTerminal(id))
+        {
+            const auto& link = Link(id);
+            read["up"] = link.down ? 0 : 1;
+            read["link_losses"] = link.downs;
+            read["delay"] = DelayBetween(id, m_gateway).GetSeconds();
+            read["forward"] = Direction(link.forward);
+            read["return"] = Direction(link.back);
+        }
+        stations[station.name] = read;
+    }
+    return {{"stations", stations}};
+}
+
+void SatelliteSegment::Reset()
+{
+    for (auto& station : m_stations)
+    {
+        station.lost.clear();
+        station.sender->Reset();
+    }
+    for (const auto terminal : m_terminals)
+    {
+        Link(terminal).downs = 0;
+    }
+}
+
+} // namespace netboxit
