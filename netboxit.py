@@ -87,7 +87,7 @@ def up(file: Topology, name: LabName = None, json: Json = False) -> None:
     with console.progress() as progress:
         made = plan_file(file, lab=name, realtime=realtime_support())
         lab = Lab.up_and_ready(made, progress)
-    lab_view.show_up(lab.status(), json)
+    lab_view.show_up(lab.status(), len(made.events), json)
 
 
 @app.command()
@@ -117,11 +117,16 @@ def execute(
 @app.command("set")
 def set_parameter(
     netbox: Annotated[str, typer.Argument(metavar="NETBOX")],
-    change: Annotated[str, typer.Argument(metavar="PARAMETER=VALUE", help="As in the topology file, say 'distance=7.5 km'.")],
+    change: Annotated[
+        str,
+        typer.Argument(
+            metavar="PARAMETER=VALUE", help="As in the topology file, say 'distance=7.5 km' or 'fr1.position=[10 m, 20 m]'."
+        ),
+    ],
     lab: WhichLab = None,
     json: Json = False,
 ) -> None:
-    """Change a parameter of a running netbox."""
+    """Change a parameter of a running netbox, or of one of its stations."""
     from testbed.lab import Lab
     from testbed.live import change_parameter
 

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 _MOST_EVENTS = 5
 
 
-def show_up(status: Mapping[str, Any], as_json: bool) -> None:
+def show_up(status: Mapping[str, Any], events: int, as_json: bool) -> None:
+    """`events` is how many the topology has: they happen in runs only."""
     if as_json:
         return drawing.print_json(status)
     _print_lab(status)
+    if events:
+        print(f"note: {drawing.counted(events, 'event')} of the file happen in runs only; `netboxit set` makes changes here")
     host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
     print(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}")
 

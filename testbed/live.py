@@ -140,4 +140,4 @@ def _stations(annotation: Any) -> Iterator[type[StationParameters]]:
 def _those_that_can(models: list[type[Technology] | type[StationParameters]], own: str) -> str:
     live = sorted({name for model in models for name in model.LIVE})
     near = nearest(own, live)
-    return near if near.startswith("did") else f"those that can are: {', '.join(live)}" if live else "nothing of it can"
+    return near if near.startswith("did") else f"those that can are: {', '.join(live)}" if live else "it has none that can"
