@@ -152,6 +152,48 @@ def capture(
 
 
 @app.command()
+def record(
+    ends: Annotated[list[str], typer.Argument(metavar="HOST HOST", help="The ends of the path.", show_default=False)],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="One file is made for each direction: FILE-A-to-B.", show_default=False)
+    ],
+    duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Of the probing.")] = "30 s",
+    step: Annotated[str, typer.Option("--step", metavar="TIME", help="Of a row of the trace, 0.2 to 60 s.")] = "1 s",
+    packets: Annotated[float, typer.Option("--packets", help="Small ones a second, each way, for delay and loss.")] = 100.0,
+    most_rate: Annotated[
+        str, typer.Option("--most-rate", metavar="RATE", help="Most that the trains that seek the rate add up to, each way.")
+    ] = "2 Mbit/s",
+    mahimahi: Annotated[bool, typer.Option("--mahimahi", help="Write the rate in Mahimahi's format instead of a CSV.")] = False,
+    run: Annotated[Path | None, typer.Option("--run", metavar="FOLDER", help="From the captures of a run, not a lab.")] = None,
+    captures: Annotated[
+        list[Path] | None, typer.Option("--capture", metavar="PCAPNG", help="From captures at the ends, in their order (twice).")
+    ] = None,
+    saturated: Annotated[
+        bool, typer.Option("--saturated", help="The captured traffic filled the path: what arrived is its rate.")
+    ] = False,
+    lab: WhichLab = None,
+    json: Json = False,
+) -> None:
+    """Record a path between two hosts as a trace that a `link` plays: by probing, or from captures at both ends."""
+    from testbed import record as recording
+
+    if len(ends) != 2 or (captures and (run or len(captures) != 2)):
+        raise recording.BadRecord("name two hosts, and for captures one file of each: --capture A.pcapng --capture B.pcapng")
+    hosts, step_s = (ends[0], ends[1]), console.read_duration(step)
+    if captures:
+        traces = recording.of_captures(hosts, (captures[0], captures[1]), step_s, saturated=saturated)
+    elif run:
+        traces = recording.of_run(run, hosts, step_s, saturated=saturated)
+    else:
+        from testbed.lab import Lab
+
+        probing = recording.Probing(console.read_duration(duration), step_s, packets, recording.read_rate(most_rate))
+        with console.progress() as progress:
+            traces = recording.of_lab(Lab.one(lab), hosts, probing, progress)
+    lab_view.show_recorded(recording.write(traces, out.absolute(), mahimahi=mahimahi), json)
+
+
+@app.command()
 def down(
     lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None,
     every: Annotated[bool, typer.Option("--all", help="Take all labs down.")] = False,

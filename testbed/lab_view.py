@@ -11,6 +11,7 @@ from testbed import announced, drawing
 
 if TYPE_CHECKING:
     from testbed.capturing import Captured
+    from testbed.record import Recorded
 
 
 #: Of each netbox; --json has up to 100.
@@ -48,6 +49,17 @@ def show_captured(captured: Captured, as_json: bool) -> None:
         return drawing.print_json({**asdict(captured), "file": str(captured.file)})
     dropped = f"; {captured.dropped} more found no memory" if captured.dropped else ""
     print(f"{captured.port}: {drawing.counted(captured.frames, 'frame')} in {captured.file}{dropped}")
+
+
+def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json(
+            {"files": [{"file": str(one.file), "from": one.trace.source, "to": one.trace.destination} for one in files]}
+        )
+    for one in files:
+        columns = one.trace.columns()
+        means = [f"{name} {sum(values) / len(values):.4g}" for name, values in columns.items()]
+        print(f"{one.trace.source} to {one.trace.destination}: {one.file} ({one.trace.end_s:g} s; means: {', '.join(means)})")
 
 
 def show_down(labs: Sequence[str], as_json: bool) -> None:
