@@ -10,6 +10,9 @@ namespace netboxit::wimax
 namespace
 {
 
+/// What headers are reckoned to add to reserved rates.
+constexpr double HEADERS = 0.1;
+
 ServiceFlow BroadcastFlow(const Configuration& configuration)
 {
     ServiceFlow flow;
@@ -150,6 +153,25 @@ std::optional<ProfileId> BaseDownlink::BroadcastProfile() const
         }
     }
     return robust;
+}
+
+double BaseDownlink::ReservedSymbols() const
+{
+    double symbols = 0.0;
+    for (const auto& member : m_members)
+    {
+        if (!member.station->Entry().IsOperational())
+        {
+            continue;
+        }
+        const auto profile = member.station->Downlink().Profile().value_or(MOST_ROBUST);
+        for (const auto& flow : member.flows)
+        {
+            const double bytes = flow.connection.Flow().reservedRate * m_frameS / 8.0;
+            symbols += (1.0 + HEADERS) * bytes / PROFILES[profile].bytesPerSymbol;
+        }
+    }
+    return symbols;
 }
 
 void BaseDownlink::Abandon(std::size_t subscriber)

@@ -49,6 +49,9 @@ class BaseDownlink
     /// `announced` is the UL-MAP that this frame carries.
     DownlinkPlan Plan(const FrameLayout& layout, const UplinkMap& announced, ns3::Time now);
 
+    /// What the reserved rates of all stations take of a subframe, in symbols, with headers of a tenth.
+    double ReservedSymbols() const;
+
     /// A subscriber is out of range: lose what was queued for it.
     void Abandon(std::size_t subscriber);
 

@@ -199,6 +199,30 @@ std::vector<std::vector<UplinkShare>> BaseUplink::Distribute(const Claims& all)
     return shares;
 }
 
+double BaseUplink::ReservedSymbols() const
+{
+    double symbols = 0.0;
+    for (const auto& member : m_members)
+    {
+        double bytes = 0.0;
+        for (const auto& flow : member.flows)
+        {
+            const double occasions = m_frameS / flow.flow.interval.GetSeconds();
+            const bool polled = flow.flow.scheduling == Scheduling::RtPs || flow.flow.scheduling == Scheduling::NrtPs;
+            bytes += IsUnsolicited(flow.flow.scheduling)
+                         ? flow.reservedGrant * occasions
+                         : flow.flow.reservedRate * m_frameS / 8.0 * flow.airBytes / flow.payload;
+            bytes += polled ? BANDWIDTH_REQUEST_HEADER * occasions : 0.0;
+        }
+        if (member.station->Entry().IsOperational() && bytes > 0.0)
+        {
+            const auto profile = member.station->Uplink().Profile().value_or(MOST_ROBUST);
+            symbols += SHORT_PREAMBLE + (bytes + TAIL_BYTES) / PROFILES[profile].bytesPerSymbol;
+        }
+    }
+    return symbols;
+}
+
 void BaseUplink::Abandon(std::size_t subscriber)
 {
     for (auto& flow : m_members[subscriber].flows)

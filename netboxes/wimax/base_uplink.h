@@ -29,6 +29,9 @@ class BaseUplink
 
     UplinkMap Plan(const FrameLayout& layout, std::uint64_t frame, ns3::Time now);
 
+    /// What the reserved rates, unsolicited grants and polls of all stations take of a subframe, in symbols.
+    double ReservedSymbols() const;
+
     /// A subscriber is out of range: forget its requests.
     void Abandon(std::size_t subscriber);
 

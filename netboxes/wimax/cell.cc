@@ -5,6 +5,7 @@
 
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace netboxit::wimax
@@ -15,11 +16,12 @@ namespace
 
 /// Stream of the errors on the air; the stations' own streams begin at 16.
 constexpr std::int64_t NOISE_STREAM = 0;
+constexpr std::int64_t SHADOWING_STREAM = 1 << 21;
 
 } // namespace
 
 Cell::Cell(const SegmentSetup& setup)
-    : m_configuration(setup), m_accounts(setup.fates, setup.stations.size()),
+    : m_configuration(setup), m_announcements(setup.announcements), m_names(setup.stations), m_places(setup, m_configuration), m_accounts(setup.fates, setup.stations.size()),
       m_layout(m_configuration.numerology, m_configuration.frame, setup.stations.size() - 1),
       m_receiverSnr(m_configuration.receiverSnr),
       m_baseUplink(m_configuration, MakeScheduler(m_configuration.scheduler)),
@@ -27,6 +29,7 @@ Cell::Cell(const SegmentSetup& setup)
       m_noise(ns3::CreateObject<ns3::UniformRandomVariable>())
 {
     m_noise->SetStream(NOISE_STREAM);
+    m_indices.resize(m_configuration.stations.size());
     for (StationId id = 0; id < m_configuration.stations.size(); ++id)
     {
         if (id == m_configuration.base)
@@ -37,17 +40,26 @@ Cell::Cell(const SegmentSetup& setup)
         const auto uplink = m_configuration.FlowsOf(name, Direction::Uplink);
         m_indices[id] = m_subscribers.size();
         m_subscribers.push_back(std::make_unique<Subscriber>(id, uplink, m_configuration, m_accounts));
+        m_radios.push_back({Shadowing(m_configuration.shadowingDb,
+                                      m_configuration.shadowingCorrelationM,
+                                      SHADOWING_STREAM + static_cast<std::int64_t>(id))});
         m_baseUplink.Add(*m_subscribers.back(), uplink);
         m_baseDownlink.Add(*m_subscribers.back(), m_configuration.FlowsOf(name, Direction::Downlink));
     }
-    CheckReach(m_configuration);
+    CheckReach(m_configuration, m_places);
+    m_budget.emplace(m_configuration.radio, m_configuration.numerology);
+    m_changing = m_places.Moves() || m_configuration.fadeSeries ||
+                 std::ranges::any_of(m_configuration.stations,
+                                     [](const StationConfiguration& station) { return station.fadeSeries.has_value(); });
     UpdateLinks();
-    for (auto& subscriber : m_subscribers)
+    for (std::size_t index = 0; index < m_subscribers.size(); ++index)
     {
         // The cell was on the air before the emulation began: who is in range has entered already.
-        if (!subscriber->Entry().IsOut())
+        auto& entry = m_subscribers[index]->Entry();
+        m_radios[index].announcedUp = !entry.IsOut();
+        if (!entry.IsOut())
         {
-            subscriber->Entry().BeOperational();
+            entry.BeOperational();
         }
     }
     ns3::Simulator::ScheduleNow(&Cell::BeginFrame, this);
@@ -65,7 +77,7 @@ void Cell::Transmit(StationId from, Destination to, const Frame& frame)
     {
         SendDownlink(from, to, frame);
     }
-    else if (auto& station = *m_subscribers[m_indices.at(from)]; !station.Entry().IsOperational())
+    else if (auto& station = *m_subscribers[m_indices[from]]; !station.Entry().IsOperational())
     {
         m_accounts.RefuseAll(frame, from, Loss::Outage);
     }
@@ -99,7 +111,7 @@ void Cell::SendDownlink(StationId from, Destination to, const Frame& frame)
     {
         return;
     }
-    const auto only = m_indices.at(receivers.front());
+    const auto only = m_indices[receivers.front()];
     const bool alone = receivers.size() == 1;
     std::vector<bool> corrupted(receivers.size(), false);
     auto sdu = std::make_shared<Sdu>(Sdu{frame,
@@ -118,20 +130,32 @@ void Cell::SendDownlink(StationId from, Destination to, const Frame& frame)
 void Cell::BeginFrame()
 {
     const auto now = ns3::Simulator::Now();
-    for (auto& subscriber : m_subscribers)
+    if (m_changing)
     {
-        subscriber->Entry().Advance(now);
+        UpdateLinks();
+    }
+    for (std::size_t index = 0; index < m_subscribers.size(); ++index)
+    {
+        auto& subscriber = m_subscribers[index];
+        if (subscriber->Entry().Advance(now))
+        {
+            AnnounceUp(index);
+        }
         if (const auto profile = subscriber->Uplink().Profile())
         {
             subscriber->DropOversize(m_layout.LargestUplinkBurst(*profile));
         }
+    }
+    if (m_bookingStale)
+    {
+        CheckBooking();
     }
     const bool sameFrame = m_configuration.mapRelevance == MapRelevance::SameFrame;
     const auto announced = m_baseUplink.Plan(m_layout, sameFrame ? m_frame : m_frame + 1, now);
     const auto downlink = m_baseDownlink.Plan(m_layout, announced, now);
     for (const auto& grant : announced.grants)
     {
-        m_subscribers[m_indices.at(grant.subscriber)]->HearGrant(grant, now);
+        m_subscribers[m_indices[grant.subscriber]]->HearGrant(grant, now);
     }
     for (const auto& burst : downlink.bursts)
     {
@@ -174,7 +198,7 @@ void Cell::ArriveAtBase(const std::shared_ptr<Sdu>& sdu)
 void Cell::ArriveAtSubscriber(const std::shared_ptr<Sdu>& sdu, std::size_t receiver)
 {
     const auto station = sdu->receivers[receiver];
-    if (!m_subscribers[m_indices.at(station)]->Entry().IsOperational())
+    if (!m_subscribers[m_indices[station]]->Entry().IsOperational())
     {
         m_accounts.LoseCopy(*sdu, station, Loss::Outage);
     }
@@ -190,7 +214,7 @@ void Cell::ArriveAtSubscriber(const std::shared_ptr<Sdu>& sdu, std::size_t recei
 
 ns3::Time Cell::Propagation(StationId subscriber) const
 {
-    return ns3::Seconds(m_configuration.DistanceM(m_configuration.stations[subscriber]) / SPEED_OF_LIGHT);
+    return ns3::Seconds(m_radios[m_indices[subscriber]].distanceM / SPEED_OF_LIGHT);
 }
 
 } // namespace netboxit::wimax

@@ -66,6 +66,10 @@ void Cell::RequestInContention()
         if (requests.size() > 1)
         {
             ++m_requestCollisions;
+            for (const auto& [index, request] : requests)
+            {
+                ++m_radios[index].requestCollisions;
+            }
             continue;
         }
         const auto& [index, request] = requests.front();
@@ -79,7 +83,7 @@ void Cell::RequestInContention()
 
 void Cell::SendUplinkBurst(const UplinkGrant& grant)
 {
-    const auto index = m_indices.at(grant.subscriber);
+    const auto index = m_indices[grant.subscriber];
     auto& subscriber = *m_subscribers[index];
     if (!subscriber.Entry().IsOperational())
     {
@@ -87,6 +91,7 @@ void Cell::SendUplinkBurst(const UplinkGrant& grant)
     }
     const auto errors = subscriber.Uplink().BlockErrorRateAt(grant.profile);
     const auto perSymbol = PROFILES[grant.profile].bytesPerSymbol;
+    m_radios[index].uplinkSymbols += SHORT_PREAMBLE + grant.symbols;
     const auto burst = subscriber.Transmit(grant, ns3::Simulator::Now());
     std::uint32_t offset = 0;
     for (const auto& request : burst.headers)
@@ -140,12 +145,14 @@ void Cell::SendDownlinkBurst(const DownlinkBurst& burst)
         const auto bytes = (end - 1)->second + (end - 1)->first.bytes - offset;
         const auto symbols = burst.firstSymbol + (offset + bytes - 1) / perSymbol + 1;
         const auto& receivers = first->first.sdu->receivers;
+        const double shared = static_cast<double>(bytes) / perSymbol / static_cast<double>(receivers.size());
         for (std::size_t receiver = 0; receiver < receivers.size(); ++receiver)
         {
             const auto station = receivers[receiver];
             const auto errors =
-                m_subscribers[m_indices.at(station)]->Downlink().BlockErrorRateAt(burst.profile);
+                m_subscribers[m_indices[station]]->Downlink().BlockErrorRateAt(burst.profile);
             const bool corrupt = Corrupts(errors, offset, bytes, burst.profile);
+            m_radios[m_indices[station]].downlinkSymbols += shared;
             for (auto part = first; part != end; ++part)
             {
                 const auto& pdu = part->first;

@@ -4,56 +4,25 @@
 #include "live_parameters.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace netboxit::wimax
 {
 
-void Cell::UpdateLinks()
-{
-    const LinkBudget budget(m_configuration.radio, m_configuration.numerology);
-    for (std::size_t index = 0; index < m_subscribers.size(); ++index)
-    {
-        UpdateLink(index, budget);
-    }
-}
-
-void Cell::UpdateLink(std::size_t index, const LinkBudget& budget)
-{
-    auto& subscriber = *m_subscribers[index];
-    const auto& station = m_configuration.stations[subscriber.Id()];
-    const auto& base = m_configuration.stations[m_configuration.base];
-    const double gains = station.antennaGainDbi + base.antennaGainDbi;
-    const double distance = m_configuration.DistanceM(station);
-    const double hysteresis = m_configuration.hysteresisDb;
-    subscriber.Downlink().Update(
-        budget.SnrDb(m_configuration.TxPowerDbm(base), gains, distance), m_receiverSnr, hysteresis);
-    subscriber.Uplink().Update(
-        budget.SnrDb(m_configuration.TxPowerDbm(station), gains, distance), m_receiverSnr, hysteresis);
-    const bool received = subscriber.Downlink().Profile() && subscriber.Uplink().Profile();
-    auto& entry = subscriber.Entry();
-    // At the very beginning a threshold reached is enough; a link that was lost comes back only with
-    // hysteresis.
-    const bool mayReturn = m_frame == 0 || (subscriber.Downlink().MayReturn(m_receiverSnr, hysteresis) &&
-                                            subscriber.Uplink().MayReturn(m_receiverSnr, hysteresis));
-    if (!received && !entry.IsOut())
-    {
-        entry.LoseSignal();
-        subscriber.Abandon();
-        m_baseUplink.Abandon(index);
-        m_baseDownlink.Abandon(index);
-    }
-    else if (received && entry.IsOut() && mayReturn)
-    {
-        entry.FindSignal();
-    }
-}
-
 void Cell::Set(std::string_view parameter, const Json& value)
 {
     auto changed = m_configuration;
-    SetLive(changed, parameter, value);
-    m_configuration = changed;
+    auto places = m_places;
+    SetLive(changed, places, TargetOf(parameter, m_names), value);
+    m_configuration = std::move(changed);
+    m_places = std::move(places);
+    m_budget.emplace(m_configuration.radio, m_configuration.numerology);
     UpdateLinks();
+}
+
+double Cell::RateBps(const Link& link) const
+{
+    return link.Profile() ? 8.0 * PROFILES[*link.Profile()].bytesPerSymbol / m_configuration.numerology.symbolS : 0.0;
 }
 
 bool Cell::Ready() const
@@ -72,6 +41,17 @@ Json Cell::Read() const
         const auto& subscriber = *m_subscribers[index];
         const auto& name = m_configuration.stations[subscriber.Id()].name;
         auto counters = m_accounts.Read(subscriber.Id());
+        const auto& radio = m_radios[index];
+        counters["distance_m"] = radio.distanceM;
+        counters["fade_db"] = radio.fadeDb;
+        counters["rate_bps_downlink"] = RateBps(subscriber.Downlink());
+        counters["rate_bps_uplink"] = RateBps(subscriber.Uplink());
+        counters["downlink_symbols"] = radio.downlinkSymbols;
+        counters["uplink_symbols"] = radio.uplinkSymbols;
+        counters["requests"] = subscriber.Requests();
+        counters["request_collisions"] = radio.requestCollisions;
+        counters["retries"] = subscriber.Retries();
+        counters["polls"] = subscriber.Polls();
         counters["snr_db_downlink"] = subscriber.Downlink().SnrDb();
         counters["snr_db_uplink"] = subscriber.Uplink().SnrDb();
         counters["queued_bytes_uplink"] = subscriber.QueuedBytes();
@@ -99,7 +79,9 @@ Json Cell::Read() const
               {"uplink_symbols", m_layout.UplinkSymbols()},
               {"downlink_overhead_symbols", m_layout.DownlinkOverhead(1, 1, false)},
               {"uplink_overhead_symbols", m_layout.UplinkOverhead(false)},
-              {"ranging_symbols", m_layout.RangingSymbols()}}}};
+              {"ranging_symbols", m_layout.RangingSymbols()},
+              {"reserved_downlink_symbols", m_booking[1].symbols},
+              {"reserved_uplink_symbols", m_booking[0].symbols}}}};
 }
 
 } // namespace netboxit::wimax

@@ -22,6 +22,14 @@ std::optional<double> Optional(const Json& object, const char* key)
     return found == object.end() || found->is_null() ? std::nullopt : std::optional(found->get<double>());
 }
 
+std::optional<Timeline> Series(const Json& object, const char* key)
+{
+    const auto found = object.find(key);
+    return found == object.end() || found->is_null()
+               ? std::nullopt
+               : std::optional(Timeline(*found, Timeline::Between::Line));
+}
+
 bool Flag(const Json& object, const char* key, bool otherwise)
 {
     const auto found = object.find(key);
@@ -68,13 +76,20 @@ std::string Join(const std::vector<std::string>& names)
 Configuration::Configuration(const SegmentSetup& setup) : classes(setup.classes)
 {
     const Json& parameters = setup.parameters;
-    distanceM = parameters.at("distance").get<double>();
+    // Not said only when every subscriber has a place of its own.
+    distanceM = Optional(parameters, "distance").value_or(0.0);
+    fadeDb = parameters.at("fade").get<double>();
+    fadeSeries = Series(parameters, "fade_series");
+    shadowingDb = parameters.at("shadowing").get<double>();
+    shadowingCorrelationM = parameters.at("shadowing_distance").get<double>();
     txPowerDbm = parameters.at("tx_power").get<double>();
     radio = {parameters.at("frequency").get<double>(),
              parameters.at("noise_figure").get<double>(),
              parameters.at("implementation_loss").get<double>(),
              parameters.at("propagation").get<std::string>(),
-             parameters.at("path_loss_exponent").get<double>()};
+             parameters.at("path_loss_exponent").get<double>(),
+             parameters.at("base_height").get<double>(),
+             parameters.at("subscriber_height").get<double>()};
     numerology = MakeNumerology(parameters.at("bandwidth").get<double>(),
                                 GuardRatio(parameters.at("guard").get<std::string>()));
     frame.frameS = parameters.at("frame").get<double>();
@@ -117,6 +132,8 @@ void Configuration::ReadStations(const SegmentSetup& setup)
         station.antennaGainDbi = Optional(parameters, "antenna_gain").value_or(cellGainDbi);
         station.distanceM = Optional(parameters, "distance");
         station.txPowerDbm = Optional(parameters, "tx_power");
+        station.fadeDb = Optional(parameters, "fade").value_or(0.0);
+        station.fadeSeries = Series(parameters, "fade_series");
         if (station.base)
         {
             base = static_cast<StationId>(stations.size());

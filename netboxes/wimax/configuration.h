@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../engine/segment.h"
+#include "../engine/timeline.h"
 #include "frame_layout.h"
 #include "link_budget.h"
 #include "service_flow.h"
@@ -20,6 +21,8 @@ struct StationConfiguration
     double antennaGainDbi{};
     std::optional<double> distanceM;  ///< subscribers: to the base station, when not the cell's
     std::optional<double> txPowerDbm; ///< when not the cell's
+    double fadeDb{};                  ///< subscribers: of its link, beside the cell's
+    std::optional<Timeline> fadeSeries;
 };
 
 /// The connections between one subscriber and the base station in one direction: one a declared flow, and an
@@ -67,6 +70,10 @@ struct Configuration
     StationId base{};
     double distanceM{};
     double txPowerDbm{};
+    double fadeDb{};
+    std::optional<Timeline> fadeSeries;
+    double shadowingDb{};
+    double shadowingCorrelationM{};
     RadioParameters radio;
     Numerology numerology;
     FrameLayout::Parameters frame;

@@ -12,8 +12,19 @@ void Link::Update(double snrDb, const ReceiverSnr& receiver, double hysteresisDb
     m_profile = receiver.Choose(snrDb, m_profile, hysteresisDb);
     for (ProfileId profile = 0; profile < PROFILES.size(); ++profile)
     {
-        m_blockErrorRates[profile] = BlockErrorRate(profile, snrDb - receiver.ThresholdDb(profile));
+        m_marginsDb[profile] = snrDb - receiver.ThresholdDb(profile);
     }
+    m_blockErrorRates.fill(-1.0);
+}
+
+double Link::BlockErrorRateAt(ProfileId profile) const
+{
+    auto& rate = m_blockErrorRates[profile];
+    if (rate < 0.0)
+    {
+        rate = BlockErrorRate(profile, m_marginsDb[profile]);
+    }
+    return rate;
 }
 
 bool Link::MayReturn(const ReceiverSnr& receiver, double hysteresisDb) const

@@ -29,15 +29,14 @@ class Link
     /// True when a link that was lost is good enough to come back: hysteresis above the most robust
     /// threshold.
     bool MayReturn(const ReceiverSnr& receiver, double hysteresisDb) const;
-    double BlockErrorRateAt(ProfileId profile) const
-    {
-        return m_blockErrorRates[profile];
-    }
+    double BlockErrorRateAt(ProfileId profile) const;
 
   private:
     double m_snrDb{};
     std::optional<ProfileId> m_profile;
-    std::array<double, PROFILES.size()> m_blockErrorRates{};
+    std::array<double, PROFILES.size()> m_marginsDb{};
+    /// Only those that were asked for since the SNR changed: negative when not.
+    mutable std::array<double, PROFILES.size()> m_blockErrorRates{};
 };
 
 } // namespace netboxit::wimax

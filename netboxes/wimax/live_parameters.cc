@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "live_parameters.h"
 
+#include "../engine/live_number.h"
+
 #include <array>
 #include <sstream>
 
@@ -10,65 +12,84 @@ namespace netboxit::wimax
 namespace
 {
 
-struct Live
-{
-    std::string_view name;
-    std::string_view unit;
-    double minimum;
-    double maximum;
-    double& (*field)(Configuration&);
-};
-
 /// The same limits as in parameters.py.
-constexpr std::array LIVE{
-    Live{"distance", "m", 1.0, 50e3, [](Configuration& c) -> double& { return c.distanceM; }},
-    Live{"tx_power", "dBm", -30.0, 60.0, [](Configuration& c) -> double& { return c.txPowerDbm; }},
-    Live{"frequency", "Hz", 2e9, 11e9, [](Configuration& c) -> double& { return c.radio.frequencyHz; }},
-    Live{"noise_figure", "dB", 0.0, 20.0, [](Configuration& c) -> double& { return c.radio.noiseFigureDb; }},
-    Live{"implementation_loss",
-         "dB",
-         0.0,
-         20.0,
-         [](Configuration& c) -> double& { return c.radio.implementationLossDb; }},
-    Live{"path_loss_exponent",
-         "",
-         1.0,
-         6.0,
-         [](Configuration& c) -> double& { return c.radio.pathLossExponent; }},
-};
+constexpr LiveNumber DISTANCE{"distance", 1.0, 50e3, "m"};
+constexpr LiveNumber TX_POWER{"tx_power", -30.0, 60.0, "dBm"};
+constexpr LiveNumber FADE{"fade", 0.0, 100.0, "dB"};
+
+constexpr std::array OF_CELL{DISTANCE,
+                             TX_POWER,
+                             FADE,
+                             LiveNumber{"frequency", 2e9, 11e9, "Hz"},
+                             LiveNumber{"noise_figure", 0.0, 20.0, "dB"},
+                             LiveNumber{"implementation_loss", 0.0, 20.0, "dB"},
+                             LiveNumber{"path_loss_exponent", 1.0, 6.0, ""}};
+constexpr std::array OF_SUBSCRIBER{DISTANCE, TX_POWER, FADE};
+constexpr std::array OF_BASE{TX_POWER};
+
+void SetOfCell(Configuration& configuration, std::string_view parameter, const Json& value)
+{
+    const double number = CheckLive("wimax", OF_CELL, parameter, value, "and of a station: position");
+    const std::array fields{&configuration.distanceM,
+                            &configuration.txPowerDbm,
+                            &configuration.fadeDb,
+                            &configuration.radio.frequencyHz,
+                            &configuration.radio.noiseFigureDb,
+                            &configuration.radio.implementationLossDb,
+                            &configuration.radio.pathLossExponent};
+    static_assert(std::tuple_size_v<decltype(fields)> == OF_CELL.size());
+    const auto index = std::ranges::find(OF_CELL, parameter, &LiveNumber::name) - OF_CELL.begin();
+    *fields[static_cast<std::size_t>(index)] = number;
+}
+
+void SetOfStation(Configuration& configuration, Places& places, const LiveTarget& target, const Json& value)
+{
+    const auto id = *target.station;
+    if (target.parameter == "position")
+    {
+        places.Set(id, value);
+        return;
+    }
+    auto& station = configuration.stations[id];
+    const auto known = station.base ? std::span<const LiveNumber>(OF_BASE) : std::span<const LiveNumber>(OF_SUBSCRIBER);
+    const double number = CheckLive("wimax", known, target.parameter, value, "position");
+    if (target.parameter == DISTANCE.name)
+    {
+        places.Forget(id);
+        station.distanceM = number;
+    }
+    else if (target.parameter == TX_POWER.name)
+    {
+        station.txPowerDbm = number;
+    }
+    else
+    {
+        station.fadeDb = number;
+    }
+}
 
 } // namespace
 
-void SetLive(Configuration& configuration, std::string_view parameter, const Json& value)
+void SetLive(Configuration& configuration, Places& places, const LiveTarget& target, const Json& value)
 {
-    std::string known;
-    for (const auto& live : LIVE)
+    if (target.station)
     {
-        known += (known.empty() ? "" : ", ") + std::string(live.name);
-        if (live.name != parameter)
-        {
-            continue;
-        }
-        if (!value.is_number() || value.get<double>() < live.minimum || value.get<double>() > live.maximum)
-        {
-            std::ostringstream message;
-            message << "wimax: " << parameter << " cannot be " << value.dump() << "; it takes a number from "
-                    << live.minimum << " to " << live.maximum << ' ' << live.unit;
-            throw OutOfRange(message.str());
-        }
-        live.field(configuration) = value.get<double>();
-        CheckReach(configuration);
-        return;
+        SetOfStation(configuration, places, target, value);
     }
-    throw UnknownParameter("wimax: no live parameter '" + std::string(parameter) + "'; there are " + known);
+    else
+    {
+        SetOfCell(configuration, target.parameter, value);
+    }
+    CheckReach(configuration, places);
 }
 
-void CheckReach(const Configuration& configuration)
+void CheckReach(const Configuration& configuration, const Places& places)
 {
-    for (const auto& station : configuration.stations)
+    for (StationId id = 0; id < configuration.stations.size(); ++id)
     {
+        const auto& station = configuration.stations[id];
         const double distance = configuration.DistanceM(station);
-        if (!station.base && 2.0 * distance / SPEED_OF_LIGHT > configuration.frame.ttgS)
+        if (!station.base && !places.IsOwn(id) && 2.0 * distance / SPEED_OF_LIGHT > configuration.frame.ttgS)
         {
             std::ostringstream message;
             message << "wimax: station '" << station.name << "' is " << distance / 1e3

@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from netboxes.technology import StationParameters, Technology
+from netboxes.mobility.stations import MobileStation
+from netboxes.technology import Technology
+from netboxes.timeline import OverTime
 from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
 
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 50e3)]
 TxPower = Annotated[float, Quantity(POWER, -30.0, 60.0)]
 AntennaGain = Annotated[float, Quantity(GAIN, -20.0, 40.0)]
 Rate = Annotated[float, Quantity(RATE, 1e3, 100e6)]
+Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
+FadeSeries = Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 100.0), "fade_db")]
 Queue = Annotated[float, Quantity(SIZE, 1514.0, 100e6)]
 Interval = Annotated[float, Quantity(TIME, 1e-3, 10.0)]
 
@@ -32,12 +37,16 @@ OWNERS = {
 SPEED_OF_LIGHT = 299_792_458.0
 
 
-class Station(StationParameters):
+class Station(MobileStation):
     """One station of the cell."""
+
+    LIVE: ClassVar[frozenset[str]] = MobileStation.LIVE | {"distance", "tx_power", "fade"}
 
     role: Literal["base", "subscriber"] = Field(description="base: the base station, exactly one of a cell.")
     distance: Distance | None = Field(None, description="From the base station; default: the cell's `distance`.")
     tx_power: TxPower | None = Field(None, description="Default: the cell's `tx_power`.")
+    fade: Fade | None = Field(None, description="Of a subscriber's link, beside the cell's `fade`: an obstacle, rain.")
+    fade_series: FadeSeries | None = Field(None, description="The same over time, in straight lines between the points.")
     antenna_gain: AntennaGain | None = Field(None, description="Default: the cell's `antenna_gain`.")
 
 
@@ -98,13 +107,15 @@ class Parameters(Technology):
     """A point-to-multipoint cell of IEEE 802.16 WirelessMAN-OFDM (256 carriers) in TDD."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset(
-        {"distance", "tx_power", "frequency", "noise_figure", "implementation_loss", "path_loss_exponent"}
+        {"distance", "tx_power", "fade", "frequency", "noise_figure", "implementation_loss", "path_loss_exponent"}
     )
     FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"base": {"role": "base"}, "subscriber": {"role": "subscriber"}}, "distance": "1 km"}
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one base, the others `role: subscriber`.")
-    distance: Distance = Field(description="Of each subscriber from the base station.")
+    distance: Distance | None = Field(
+        None, description="Of each subscriber from the base station that does not say itself where it is."
+    )
     tx_power: TxPower = Field(30.0, description="Of every station; 30 dBm in Table 6.1 of the thesis.")
     antenna_gain: AntennaGain = Field(0.0, description="Of every antenna towards the other end.")
     frequency: Annotated[float, Quantity(FREQUENCY, 2e9, 11e9)] = Field(5e9, description="Below 11 GHz (IEEE 802.16-2009, 8.3).")
@@ -120,9 +131,25 @@ class Parameters(Technology):
     rtg: Annotated[float, Quantity(TIME, 5e-6, 1e-3)] = Field(
         50e-6, description="Gap from uplink to downlink, in whole physical slots."
     )
-    propagation: Literal["friis", "log-distance"] = Field(
-        "friis", description="friis: free space; log-distance: free space up to 1 m, then with `path_loss_exponent`."
+    propagation: Literal["friis", "log-distance", "two-ray", "sui-a", "sui-b", "sui-c"] = Field(
+        "friis",
+        description="friis: free space; log-distance: free space to 1 m, then with `path_loss_exponent`; two-ray: with the ray "
+        "reflected by flat ground; sui-a, -b, -c: suburbs in hilly, intermediate, flat terrain (IEEE 802.16.3c-01/29r4).",
     )
+    base_height: Annotated[float, Quantity(LENGTH, 1.0, 200.0)] = Field(
+        30.0, description="Antenna above the ground, for two-ray and sui (there 10 m to 80 m)."
+    )
+    subscriber_height: Annotated[float, Quantity(LENGTH, 1.0, 100.0)] = Field(
+        2.0, description="Antenna above the ground, for two-ray and sui (there 2 m to 10 m)."
+    )
+    shadowing: Annotated[float, Quantity(GAIN, 0.0, 15.0)] = Field(
+        0.0, description="Standard deviation of a log-normal loss of each link; Erceg et al. found 8.2 dB to 10.6 dB in suburbs."
+    )
+    shadowing_distance: Annotated[float, Quantity(LENGTH, 1.0, 10e3)] = Field(
+        100.0, description="On that way the loss of a moving station loses its memory to 1/e (Gudmundson 1991)."
+    )
+    fade: Fade = Field(0.0, description="Loss of all links besides: rain, smoke.")
+    fade_series: FadeSeries | None = Field(None, description="The same over time, in straight lines between the points.")
     path_loss_exponent: float = Field(3.0, ge=1.0, le=6.0, description="For propagation log-distance: 2 is free space.")
     noise_figure: Annotated[float, Quantity(GAIN, 0.0, 20.0)] = Field(
         5.0, description="Of every receiver; 8.3.11.1 reckons with 7 dB."
@@ -171,6 +198,18 @@ class Parameters(Technology):
         description="What no flow is declared for goes on one implicit best-effort flow a station and direction.",
     )
 
+    def _check_booking(self) -> None:
+        """Reserved rates that not even the best burst profile could keep; the segment announces those that today's cannot."""
+        subscribers = sum(station.role == "subscriber" for station in self.stations.values())
+        for direction, share in (("uplink", 1.0 - self.downlink_share), ("downlink", self.downlink_share)):
+            flows = [flow for flow in self.service_flows if flow.direction == direction]
+            reserved = sum((flow.reserved_rate or 0.0) * (1 if flow.station else subscribers) for flow in flows)
+            if reserved > (most := share * self.gross_rate()):
+                raise ValueError(
+                    f"the reserved rates of the {direction}, {RATE.write(reserved)}, are more than its share of a frame carries "
+                    f"even with 64-QAM 3/4, {RATE.write(most)}: lower them, or change `downlink_share` or `bandwidth`"
+                )
+
     def gross_rate(self) -> float:
         """With 64-QAM 3/4, 108 bytes a symbol (8.3.3.4.3), in all symbols; sampling factor 8/7, which is right to 2 %."""
         guard = 1 / int(self.guard.partition("/")[2])
@@ -184,14 +223,39 @@ class Parameters(Technology):
             raise ValueError(f"a WiMAX cell has exactly one station with `role: base` (found: {found})")
         if self.stations[bases[0]].distance is not None:
             raise ValueError(f"{bases[0]} is the base station, from which distances are measured: give `distance` to the others")
+        base = self.stations[bases[0]]
+        if base.fade is not None or base.fade_series is not None:
+            raise ValueError(f"{bases[0]} is the base station: a fade of all its links is the cell's `fade`")
         for name, station in self.stations.items():
-            distance = self.distance if station.distance is None else station.distance
-            round_trip = 2.0 * distance / SPEED_OF_LIGHT
-            if station.role == "subscriber" and round_trip > self.ttg:
-                raise ValueError(
-                    f"{name} is {LENGTH.write(distance)} away: its round trip does not fit into `ttg` {TIME.write(self.ttg)}; "
-                    f"set it to at least {round_trip * 1e6:.0f} us"
-                )
+            if station.role == "subscriber":
+                self._check_reach(name, station, base)
+        return self
+
+    def _check_reach(self, name: str, station: Station, base: Station) -> None:
+        """A station that moves, or whose base does, may be out of reach for a while."""
+        distance = station.distance or self.distance
+        if (place := station.place()) is not None:
+            if any(each.path or each.wander for each in (station, base)):
+                return
+            distance = math.dist(place, base.place() or (0.0, 0.0, 0.0))
+        if distance is None:
+            raise ValueError(f"{name} is nowhere: give it a `distance`, `position`, `path` or `wander`, or the cell a `distance`")
+        round_trip = 2.0 * distance / SPEED_OF_LIGHT
+        if round_trip > self.ttg:
+            raise ValueError(
+                f"{name} is {LENGTH.write(distance)} away: its round trip does not fit into `ttg` {TIME.write(self.ttg)}; "
+                f"set it to at least {round_trip * 1e6:.0f} us"
+            )
+
+    @model_validator(mode="after")
+    def _check_heights(self) -> Self:
+        if self.propagation.startswith("sui") and not (
+            10.0 <= self.base_height <= 80.0 and 2.0 <= self.subscriber_height <= 10.0
+        ):
+            raise ValueError(
+                f"propagation {self.propagation} holds for `base_height` 10 m to 80 m and `subscriber_height` 2 m to 10 m "
+                "(IEEE 802.16.3c-01/29r4)"
+            )
         return self
 
     @model_validator(mode="after")
@@ -199,6 +263,8 @@ class Parameters(Technology):
         if not any(abs(self.frame - duration) < 1e-9 for duration in FRAME_DURATIONS):
             durations = ", ".join(TIME.write(duration) for duration in FRAME_DURATIONS)
             raise ValueError(f"{TIME.write(self.frame)} is not a frame duration of WirelessMAN-OFDM; there are {durations}")
+        if self.ttg + self.rtg > self.frame / 2:
+            raise ValueError("`ttg` and `rtg` take more than half of the `frame`; shorten them, or lengthen the frame")
         if self.backoff_end < self.backoff_start:
             raise ValueError(f"`backoff_end` {self.backoff_end} is below `backoff_start` {self.backoff_start}")
         return self
@@ -221,7 +287,12 @@ class Parameters(Technology):
                     f"the {direction} flow of class {traffic_class!r} is for station {station!r}, which is no subscriber; "
                     f"subscribers: {subscribers}"
                 )
+        self._check_booking()
         for flow in self.service_flows:
+            if flow.scheduling == "ertPS" and flow.grant_interval is not None and flow.grant_interval < self.frame - 1e-9:
+                raise ValueError(
+                    f"class {flow.traffic_class!r}: the `grant_interval` of ertPS is at least a frame, {TIME.write(self.frame)}"
+                )
             if flow.scheduling in ("BE", "nrtPS") and flow.direction == "uplink" and self.request_opportunities == 0:
                 raise ValueError(
                     f"class {flow.traffic_class!r} asks for bandwidth in contention: `request_opportunities` must not be 0"

@@ -169,22 +169,31 @@ void ProportionalFair::ShareRest(std::span<Claim> claims, Room& room)
 void MaximumSnr::ShareRest(std::span<Claim> claims, Room& room)
 {
     std::vector<Claim*> open;
-    for (std::size_t i = 0; i < claims.size(); ++i)
+    for (auto& claim : claims)
     {
-        auto& claim = claims[(m_first + i) % claims.size()];
         if (IsOpen(claim))
         {
             open.push_back(&claim);
         }
     }
-    ++m_first;
     std::ranges::stable_sort(open, std::ranges::greater(), &Claim::bytesPerSymbol);
-    for (auto* claim : open)
+    for (auto first = open.begin(); first != open.end();)
     {
-        while (Serve(*claim, room, &Claim::permitted, QUANTUM) > 0)
+        const auto end = std::find_if(
+            first, open.end(), [&](const Claim* claim) { return claim->bytesPerSymbol != (*first)->bytesPerSymbol; });
+        const auto equals = static_cast<std::size_t>(end - first);
+        std::rotate(first, first + static_cast<std::ptrdiff_t>(m_frame % equals), end);
+        for (bool progress = true; progress;)
         {
+            progress = false;
+            for (auto claim = first; claim != end; ++claim)
+            {
+                progress |= Serve(**claim, room, &Claim::permitted, QUANTUM) > 0;
+            }
         }
+        first = end;
     }
+    ++m_frame;
 }
 
 std::unique_ptr<Scheduler> MakeScheduler(std::size_t name)

@@ -90,12 +90,13 @@ class ProportionalFair : public Scheduler
     std::vector<double> m_averages; ///< by connection: bytes a frame
 };
 
-/// The rest to the most efficient burst profile first: the most bytes a subframe, at the cost of who is far.
+/// The rest to the most efficient burst profile first, round robin among equals: the most bytes a subframe, at the
+/// cost of who is far.
 class MaximumSnr : public Scheduler
 {
     void ShareRest(std::span<Claim> claims, Room& room) override;
 
-    std::size_t m_first{};
+    std::size_t m_frame{}; ///< in turn each of those with equal profiles is first
 };
 
 inline constexpr std::array SCHEDULER_NAMES{std::string_view("strict"),

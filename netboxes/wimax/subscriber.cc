@@ -101,6 +101,7 @@ void Subscriber::CheckTimeouts(ns3::Time now)
         }
         flow.contended = false;
         m_backoff.Fail();
+        ++m_retries;
         m_contender.reset();
         if (m_backoff.Failures() > REQUEST_RETRIES)
         {
@@ -164,6 +165,7 @@ UplinkBurst Subscriber::Transmit(const UplinkGrant& grant, ns3::Time now)
         auto& flow = m_flows[share.flow];
         flow.promised -= std::min(flow.promised, share.bytes);
         polled[share.flow] = share.poll;
+        m_polls += share.poll ? 1 : 0;
         kept += share.poll ? BANDWIDTH_REQUEST_HEADER : 0;
         if (flow.connection.Flow().scheduling == Scheduling::ErtPs)
         {
@@ -307,6 +309,14 @@ std::uint32_t Subscriber::QueuedBytes() const
                            0U,
                            [](std::uint32_t sum, const Flow& flow)
                            { return sum + flow.connection.QueuedBytes(); });
+}
+
+std::uint64_t Subscriber::Requests() const
+{
+    return std::accumulate(m_flows.begin(),
+                           m_flows.end(),
+                           std::uint64_t{0},
+                           [](std::uint64_t sum, const Flow& flow) { return sum + flow.requests; });
 }
 
 Json Subscriber::ReadFlows() const

@@ -65,6 +65,16 @@ class Subscriber
 
     Json ReadFlows() const;
     std::uint32_t QueuedBytes() const;
+    /// Requests of all kinds, and of them repetitions in contention; and unicast polls that were heard.
+    std::uint64_t Requests() const;
+    std::uint64_t Retries() const
+    {
+        return m_retries;
+    }
+    std::uint64_t Polls() const
+    {
+        return m_polls;
+    }
 
   private:
     /// An uplink connection and what its station believes that the base station knows of it.
@@ -106,6 +116,8 @@ class Subscriber
     Link m_uplink;
     std::deque<Flow> m_flows;
     std::vector<std::size_t> m_order; ///< flows by class
+    std::uint64_t m_retries{};
+    std::uint64_t m_polls{};
     Backoff m_backoff;
     std::optional<std::size_t> m_contender; ///< the flow whose request waits in back-off or for its answer
 };

@@ -73,7 +73,7 @@ TEST(FrameLayout, RefusesAFrameWithoutRoomForData)
 
 TEST(LinkBudget, FreeSpaceAndThermalNoise)
 {
-    const LinkBudget budget({5e9, 5.0, 0.0, "friis", 0.0}, MakeNumerology(10e6, 0.25));
+    const LinkBudget budget({5e9, 5.0, 0.0, "friis", 0.0, 30.0, 2.0}, MakeNumerology(10e6, 0.25));
     // 20 log10(4 pi d f / c)
     EXPECT_NEAR(budget.PathLossDb(2500.0), 114.4, 0.05);
     EXPECT_NEAR(budget.PathLossDb(7500.0), 123.9, 0.05);
@@ -83,9 +83,32 @@ TEST(LinkBudget, FreeSpaceAndThermalNoise)
 
 TEST(LinkBudget, LogDistanceLeavesFreeSpaceAtOneMetre)
 {
-    const LinkBudget budget({5e9, 5.0, 0.0, "log-distance", 3.0}, MakeNumerology(10e6, 0.25));
+    const LinkBudget budget({5e9, 5.0, 0.0, "log-distance", 3.0, 30.0, 2.0}, MakeNumerology(10e6, 0.25));
     const double atOneMetre = 20.0 * std::log10(4.0 * M_PI * 5e9 / SPEED_OF_LIGHT);
     EXPECT_NEAR(budget.PathLossDb(1000.0), atOneMetre + 90.0, 0.01);
+}
+
+TEST(LinkBudget, GroundReflectionTakesOverWhereBothLossesAreEqual)
+{
+    const LinkBudget budget({3.5e9, 5.0, 0.0, "two-ray", 0.0, 30.0, 2.0}, MakeNumerology(10e6, 0.25));
+    const double crossover = 4.0 * M_PI * 60.0 * 3.5e9 / SPEED_OF_LIGHT; // 8.8 km
+    EXPECT_NEAR(budget.PathLossDb(crossover * 0.999), budget.PathLossDb(crossover * 1.001), 0.05);
+    EXPECT_NEAR(budget.PathLossDb(1000.0), 20.0 * std::log10(4.0 * M_PI * 1000.0 * 3.5e9 / SPEED_OF_LIGHT), 0.01);
+    EXPECT_NEAR(budget.PathLossDb(20000.0), 40.0 * std::log10(20000.0) - 20.0 * std::log10(60.0), 1e-9);
+}
+
+TEST(LinkBudget, SuburbanLossAsInItsPaper)
+{
+    // Terrain B, 30 m, 2 m, 2 GHz: exponent 4 - 0.0065 * 30 + 17.1 / 30 = 4.375, free space 78.47 dB at 100 m.
+    const LinkBudget budget({2e9, 5.0, 0.0, "sui-b", 0.0, 30.0, 2.0}, MakeNumerology(10e6, 0.25));
+    EXPECT_NEAR(budget.PathLossDb(1000.0), 78.46 + 43.75, 0.05);
+    // Higher antennas and lower terrain lose less; higher frequencies 6 dB a decade more beside free space's 20.
+    const LinkBudget high({2e9, 5.0, 0.0, "sui-b", 0.0, 30.0, 10.0}, MakeNumerology(10e6, 0.25));
+    EXPECT_NEAR(budget.PathLossDb(1000.0) - high.PathLossDb(1000.0), 10.8 * std::log10(5.0), 1e-9);
+    const LinkBudget flat({2e9, 5.0, 0.0, "sui-c", 0.0, 30.0, 2.0}, MakeNumerology(10e6, 0.25));
+    EXPECT_LT(flat.PathLossDb(1000.0), budget.PathLossDb(1000.0));
+    const LinkBudget above({5e9, 5.0, 0.0, "sui-b", 0.0, 30.0, 2.0}, MakeNumerology(10e6, 0.25));
+    EXPECT_NEAR(above.PathLossDb(1000.0) - budget.PathLossDb(1000.0), 26.0 * std::log10(2.5), 1e-6);
 }
 
 } // namespace netboxit::wimax
