@@ -2,8 +2,10 @@
 #include "network.h"
 
 #include "carrier_packet.h"
+#include "guaranteeing_scheduler.h"
 
 #include "ns3/boolean.h"
+#include "ns3/component-carrier-enb.h"
 #include "ns3/config.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/data-rate.h"
@@ -36,6 +38,9 @@ namespace
 constexpr const char* CORE_RATE = "100Gb/s";
 /// Bytes: a jumbo frame with the headers of GTP-U, UDP and IP.
 constexpr std::uint64_t CORE_MTU = 10000;
+/// The default bearer has the first logical channel of user data, 3, and the dedicated ones follow in their order.
+constexpr std::size_t FIRST_DEDICATED_CHANNEL = 4;
+constexpr int LOWEST_ARP = 15; ///< TS 23.203, 6.1.7.3
 /// Random streams: the LTE devices' and the core's, then those of wandering stations.
 constexpr std::int64_t FIRST_STREAM = 1000;
 constexpr std::int64_t WANDER_STREAM = 900'000;
@@ -61,6 +66,8 @@ void SetDefaults(const LtePlan& plan)
         {"am", ns3::LteEnbRrc::RLC_AM_ALWAYS},
         {"by-qci", ns3::LteEnbRrc::PER_BASED},
     };
+    // The first of those that ns-3 knows to have the QCIs of mission-critical services.
+    SetDefault("ns3::EpsBearer::Release", ns3::UintegerValue(15));
     SetDefault("ns3::LteEnbRrc::EpsBearerToRlcMapping", ns3::EnumValue(RLC.at(plan.rlc)));
     SetDefault("ns3::LteEnbRrc::SrsPeriodicity", ns3::UintegerValue(SoundingPeriod(plan.stations.size())));
     SetDefault("ns3::LteEnbRrc::DefaultTransmissionMode", ns3::UintegerValue(plan.transmissionMode));
@@ -140,8 +147,11 @@ ns3::Ptr<ns3::LteHelper> HelperOf(const LtePlan& plan, const ns3::Ptr<ns3::EpcHe
         {"pss", "Pss"},     {"cqa", "Cqa"}};
     auto helper = ns3::CreateObject<ns3::LteHelper>();
     helper->SetEpcHelper(core);
-    helper->SetSchedulerType("ns3::" + SCHEDULERS.at(plan.scheduler) + "FfMacScheduler");
+    helper->SetSchedulerType(GuaranteeingScheduler::GetTypeId().GetName());
+    helper->SetSchedulerAttribute("Inner", ns3::StringValue("ns3::" + SCHEDULERS.at(plan.scheduler) + "FfMacScheduler"));
     helper->SetSchedulerAttribute("HarqEnabled", ns3::BooleanValue(plan.harq));
+    helper->SetSchedulerAttribute("Acknowledged", ns3::BooleanValue(plan.rlc != "um"));
+    helper->SetSchedulerAttribute("Upholds", ns3::BooleanValue(plan.upholdGuarantees));
     helper->SetSpectrumChannelType("ns3::MultiModelSpectrumChannel");
     helper->SetEnbDeviceAttribute("DlBandwidth", ns3::UintegerValue(plan.resourceBlocks));
     helper->SetEnbDeviceAttribute("UlBandwidth", ns3::UintegerValue(plan.resourceBlocks));
@@ -180,6 +190,31 @@ void AddEnodebs(LteNetwork& network, const LtePlan& plan)
     }
     network.helper->AddX2Interface(nodes);
     network.helper->AssignStreams(devices, FIRST_STREAM);
+}
+
+/// Tells the scheduler of an eNodeB the allocation and retention priority of a UE's bearers.
+void TellPriorities(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb, const LteNetwork& network, const LtePlan& plan)
+{
+    std::map<std::uint64_t, std::vector<int>> byImsi;
+    for (StationId id = 0; id < plan.stations.size(); ++id)
+    {
+        if (network.terminals[id])
+        {
+            auto& priorities = byImsi[network.terminals[id]->GetImsi()];
+            for (const auto& bearer : plan.stations[id].bearers)
+            {
+                priorities.push_back(bearer.arp);
+            }
+        }
+    }
+    const auto rrc = enodeb->GetRrc();
+    auto arp = [rrc = ns3::PeekPointer(rrc), byImsi](std::uint16_t rnti, std::uint8_t channel) {
+        const auto found = byImsi.find(rrc->GetUeManager(rnti)->GetImsi());
+        const auto index = static_cast<std::size_t>(channel) - FIRST_DEDICATED_CHANNEL;
+        return found != byImsi.end() && index < found->second.size() ? found->second[index] : LOWEST_ARP;
+    };
+    const auto carrier = ns3::DynamicCast<ns3::ComponentCarrierEnb>(enodeb->GetCcMap().at(0));
+    ns3::DynamicCast<GuaranteeingScheduler>(carrier->GetFfMacScheduler())->SetArp(arp);
 }
 
 ns3::EpsBearer BearerOf(const BearerPlan& plan)
@@ -265,6 +300,10 @@ LteNetwork BuildNetwork(const LtePlan& plan)
     network.helper = HelperOf(plan, core);
     AddEnodebs(network, plan);
     AddTerminals(network, plan, *core);
+    for (const auto& enodeb : network.enodebs)
+    {
+        TellPriorities(enodeb, network, plan);
+    }
     const auto pgw = core->GetPgwNode();
     for (std::uint32_t i = 0; i < pgw->GetNDevices() && !network.sgi; ++i)
     {

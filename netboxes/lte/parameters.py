@@ -136,6 +136,11 @@ class Parameters(Technology):
         "pf",
         description="Of the downlink: proportional fair, round robin, others of ns-3; the uplink is always round robin.",
     )
+    uphold_guarantees: bool = Field(
+        True,
+        description="Bearers with a guaranteed rate come first, both ways, whatever the scheduler; false: as ns-3's scheduler has it "
+        "(pss alone looks at guarantees, in the downlink).",
+    )
     harq: bool = Field(True, description="Hybrid ARQ: repeat what was not understood and combine the copies (TS 36.321, 5.3.2).")
     transmission_mode: Literal[0, 1, 2] = Field(
         0, description="0: one antenna; 1: transmit diversity; 2: spatial multiplexing, two layers (ns-3's numbers)."
@@ -218,6 +223,12 @@ class Parameters(Technology):
             for name, height in self._heights():
                 if height < 0.0:
                     raise ValueError(f"{name} is below ground (z {height:g} m), where the formula okumura-hata says nothing")
+        return self
+
+    @model_validator(mode="after")
+    def _check_scheduler(self) -> Self:
+        if self.scheduler == "cqa" and self.transmission_mode == 2:
+            raise ValueError("scheduler cqa of ns-3 knows one layer: use another one, or transmission_mode 0 or 1")
         return self
 
     @model_validator(mode="after")

@@ -49,6 +49,7 @@ struct LtePlan
     std::uint32_t downlinkEarfcn{};
     std::uint32_t uplinkEarfcn{};
     std::string scheduler;
+    bool upholdGuarantees{};
     bool harq{};
     int transmissionMode{};
     std::string rlc;

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "guaranteeing_scheduler.h"
+
+#include "ns3/boolean.h"
+#include "ns3/lte-common.h"
+#include "ns3/object-factory.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// Others are held back for a bearer after this share of its packet delay budget, most of which is the uplink's request and grant.
+constexpr double PATIENCE = 0.1;
+/// The smallest piece that ns-3's acknowledged RLC takes, bytes: on less than 5 it aborts.
+constexpr std::uint32_t SMALLEST_PIECE = 5;
+/// What ns-3 puts guaranteed bearers into, the others into the next one.
+constexpr std::size_t GUARANTEED_GROUP = 1;
+
+std::int64_t Now()
+{
+    return ns3::Simulator::Now().GetNanoSeconds();
+}
+
+} // namespace
+
+using ControlSap = ns3::FfMacCschedSapProvider;
+using RequestSap = ns3::FfMacSchedSapProvider;
+using IndicationSap = ns3::FfMacSchedSapUser;
+
+/// What the MAC configures: passed on, and looked at.
+class GuaranteeingScheduler::Control : public ControlSap
+{
+  public:
+    Control(GuaranteeingScheduler& owner, ControlSap& inner) : m_owner(owner), m_inner(inner) {}
+
+    void CschedCellConfigReq(const CschedCellConfigReqParameters& request) override
+    {
+        m_inner.CschedCellConfigReq(request);
+    }
+    void CschedUeConfigReq(const CschedUeConfigReqParameters& request) override
+    {
+        m_inner.CschedUeConfigReq(request);
+    }
+    void CschedLcConfigReq(const CschedLcConfigReqParameters& request) override
+    {
+        m_owner.Configure(request);
+        m_inner.CschedLcConfigReq(request);
+    }
+    void CschedLcReleaseReq(const CschedLcReleaseReqParameters& request) override
+    {
+        for (const auto channel : request.m_logicalChannelIdentity)
+        {
+            m_owner.m_channels.erase({request.m_rnti, channel});
+        }
+        m_inner.CschedLcReleaseReq(request);
+    }
+    void CschedUeReleaseReq(const CschedUeReleaseReqParameters& request) override
+    {
+        m_owner.Release(request.m_rnti);
+        m_inner.CschedUeReleaseReq(request);
+    }
+
+  private:
+    GuaranteeingScheduler& m_owner;
+    ControlSap& m_inner;
+};
+
+/// What the MAC reports and asks for in each subframe.
+class GuaranteeingScheduler::Requests : public RequestSap
+{
+  public:
+    Requests(GuaranteeingScheduler& owner, RequestSap& inner) : m_owner(owner), m_inner(inner) {}
+
+    RequestSap& Inner()
+    {
+        return m_inner;
+    }
+
+    void SchedDlRlcBufferReq(const SchedDlRlcBufferReqParameters& request) override
+    {
+        m_owner.Report(request);
+    }
+    void SchedDlPagingBufferReq(const SchedDlPagingBufferReqParameters& request) override
+    {
+        m_inner.SchedDlPagingBufferReq(request);
+    }
+    void SchedDlMacBufferReq(const SchedDlMacBufferReqParameters& request) override
+    {
+        m_inner.SchedDlMacBufferReq(request);
+    }
+    void SchedDlTriggerReq(const SchedDlTriggerReqParameters& request) override
+    {
+        m_owner.BeforeDownlink();
+        m_inner.SchedDlTriggerReq(request);
+    }
+    void SchedDlRachInfoReq(const SchedDlRachInfoReqParameters& request) override
+    {
+        m_inner.SchedDlRachInfoReq(request);
+    }
+    void SchedDlCqiInfoReq(const SchedDlCqiInfoReqParameters& request) override
+    {
+        m_inner.SchedDlCqiInfoReq(request);
+    }
+    void SchedUlTriggerReq(const SchedUlTriggerReqParameters& request) override
+    {
+        m_owner.BeforeUplink();
+        m_inner.SchedUlTriggerReq(request);
+    }
+    void SchedUlNoiseInterferenceReq(const SchedUlNoiseInterferenceReqParameters& request) override
+    {
+        m_inner.SchedUlNoiseInterferenceReq(request);
+    }
+    void SchedUlSrInfoReq(const SchedUlSrInfoReqParameters& request) override
+    {
+        m_inner.SchedUlSrInfoReq(request);
+    }
+    void SchedUlMacCtrlInfoReq(const SchedUlMacCtrlInfoReqParameters& request) override
+    {
+        m_owner.ReportUplink(request);
+    }
+    void SchedUlCqiInfoReq(const SchedUlCqiInfoReqParameters& request) override
+    {
+        m_inner.SchedUlCqiInfoReq(request);
+    }
+
+  private:
+    GuaranteeingScheduler& m_owner;
+    RequestSap& m_inner;
+};
+
+/// What the scheduler has decided: looked at on its way to the MAC.
+class GuaranteeingScheduler::Indications : public IndicationSap
+{
+  public:
+    Indications(GuaranteeingScheduler& owner, IndicationSap& mac) : m_owner(owner), m_mac(mac) {}
+
+    void SchedDlConfigInd(const SchedDlConfigIndParameters& indication) override
+    {
+        auto granted = indication;
+        m_owner.Granted(granted);
+        m_mac.SchedDlConfigInd(granted);
+    }
+    void SchedUlConfigInd(const SchedUlConfigIndParameters& indication) override
+    {
+        auto granted = indication;
+        m_owner.Granted(granted);
+        m_mac.SchedUlConfigInd(granted);
+    }
+
+  private:
+    GuaranteeingScheduler& m_owner;
+    IndicationSap& m_mac;
+};
+
+ns3::TypeId GuaranteeingScheduler::GetTypeId()
+{
+    static const auto id =
+        ns3::TypeId("netboxit::GuaranteeingScheduler")
+            .SetParent<ns3::FfMacScheduler>()
+            .AddConstructor<GuaranteeingScheduler>()
+            .AddAttribute("Inner",
+                          "Type of the scheduler that does the work",
+                          ns3::StringValue("ns3::PfFfMacScheduler"),
+                          ns3::MakeStringAccessor(&GuaranteeingScheduler::m_innerType),
+                          ns3::MakeStringChecker())
+            .AddAttribute("HarqEnabled",
+                          "Passed on",
+                          ns3::BooleanValue(true),
+                          ns3::MakeBooleanAccessor(&GuaranteeingScheduler::m_harq),
+                          ns3::MakeBooleanChecker())
+            .AddAttribute("Acknowledged",
+                          "Whether any RLC entity is in acknowledged mode",
+                          ns3::BooleanValue(false),
+                          ns3::MakeBooleanAccessor(&GuaranteeingScheduler::m_acknowledged),
+                          ns3::MakeBooleanChecker())
+            .AddAttribute("Upholds",
+                          "Whether guaranteed rates are upheld, or left to the scheduler",
+                          ns3::BooleanValue(true),
+                          ns3::MakeBooleanAccessor(&GuaranteeingScheduler::m_upholds),
+                          ns3::MakeBooleanChecker());
+    return id;
+}
+
+GuaranteeingScheduler::GuaranteeingScheduler() = default;
+GuaranteeingScheduler::~GuaranteeingScheduler() = default;
+
+void GuaranteeingScheduler::NotifyConstructionCompleted()
+{
+    ns3::FfMacScheduler::NotifyConstructionCompleted();
+    ns3::ObjectFactory factory(m_innerType);
+    factory.Set("HarqEnabled", ns3::BooleanValue(m_harq));
+    m_inner = factory.Create<ns3::FfMacScheduler>();
+    m_control = std::make_unique<Control>(*this, *m_inner->GetFfMacCschedSapProvider());
+    m_requests = std::make_unique<Requests>(*this, *m_inner->GetFfMacSchedSapProvider());
+}
+
+void GuaranteeingScheduler::DoDispose()
+{
+    m_inner->Dispose();
+    m_inner = nullptr;
+    ns3::FfMacScheduler::DoDispose();
+}
+
+void GuaranteeingScheduler::SetFfMacCschedSapUser(ns3::FfMacCschedSapUser* user)
+{
+    m_inner->SetFfMacCschedSapUser(user);
+}
+
+void GuaranteeingScheduler::SetFfMacSchedSapUser(ns3::FfMacSchedSapUser* user)
+{
+    m_indications = std::make_unique<Indications>(*this, *user);
+    m_inner->SetFfMacSchedSapUser(m_indications.get());
+}
+
+ns3::FfMacCschedSapProvider* GuaranteeingScheduler::GetFfMacCschedSapProvider()
+{
+    return m_control.get();
+}
+
+ns3::FfMacSchedSapProvider* GuaranteeingScheduler::GetFfMacSchedSapProvider()
+{
+    return m_requests.get();
+}
+
+void GuaranteeingScheduler::SetLteFfrSapProvider(ns3::LteFfrSapProvider* provider)
+{
+    m_inner->SetLteFfrSapProvider(provider);
+}
+
+ns3::LteFfrSapUser* GuaranteeingScheduler::GetLteFfrSapUser()
+{
+    return m_inner->GetLteFfrSapUser();
+}
+
+void GuaranteeingScheduler::Configure(const ControlSap::CschedLcConfigReqParameters& request)
+{
+    using Bearer = ns3::LogicalChannelConfigListElement_s;
+    auto& terminal = m_terminals[request.m_rnti];
+    for (const auto& bearer : request.m_logicalChannelConfigList)
+    {
+        ++terminal.channels;
+        if (bearer.m_qosBearerType != Bearer::QBT_GBR || !m_upholds)
+        {
+            continue;
+        }
+        const auto traits = TraitsOf(bearer.m_qci);
+        const Precedence precedence{m_arp ? m_arp(request.m_rnti, bearer.m_logicalChannelIdentity) : 15,
+                                    traits.priority};
+        const double patience = traits.delayBudget * PATIENCE;
+        m_channels[{request.m_rnti, bearer.m_logicalChannelIdentity}].guarantee =
+            Guarantee(static_cast<double>(bearer.m_eRabGuaranteedBitrateDl), patience, precedence);
+        // The uplink's reports tell a UE's guaranteed bearers together, so the most urgent one speaks for all.
+        const auto& others = terminal.guarantee;
+        terminal.guarantee =
+            Guarantee(others.Rate() + static_cast<double>(bearer.m_eRabGuaranteedBitrateUl),
+                      patience,
+                      others.Rate() > 0.0 ? std::min(others.ThePrecedence(), precedence) : precedence);
+        m_hasGuarantees = true;
+    }
+}
+
+void GuaranteeingScheduler::Release(std::uint16_t rnti)
+{
+    m_terminals.erase(rnti);
+    std::erase_if(m_channels, [rnti](const auto& channel) { return channel.first.first == rnti; });
+}
+
+void GuaranteeingScheduler::Report(const BufferReport& report)
+{
+    if (!m_hasGuarantees)
+    {
+        m_requests->Inner().SchedDlRlcBufferReq(report);
+        return;
+    }
+    auto& channel = m_channels[{report.m_rnti, report.m_logicalChannelIdentity}];
+    channel.report = report;
+    channel.guarantee.Waits(std::uint64_t{report.m_rlcTransmissionQueueSize} + report.m_rlcRetransmissionQueueSize, Now());
+    if (!channel.isHidden)
+    {
+        m_requests->Inner().SchedDlRlcBufferReq(report);
+    }
+}
+
+void GuaranteeingScheduler::BeforeDownlink()
+{
+    if (!m_hasGuarantees)
+    {
+        return;
+    }
+    std::optional<Precedence> first;
+    const auto now = Now();
+    for (auto& [key, channel] : m_channels)
+    {
+        if (channel.guarantee.IsUrgent(now))
+        {
+            first = std::min(first.value_or(channel.guarantee.ThePrecedence()), channel.guarantee.ThePrecedence());
+        }
+    }
+    for (auto& [key, channel] : m_channels)
+    {
+        const bool hide = first && !(channel.guarantee.IsUrgent(now) && channel.guarantee.ThePrecedence() == *first);
+        if (hide == channel.isHidden)
+        {
+            continue;
+        }
+        channel.isHidden = hide;
+        auto shown = channel.report;
+        shown.m_rnti = key.first;
+        shown.m_logicalChannelIdentity = key.second;
+        if (hide)
+        {
+            shown.m_rlcTransmissionQueueSize = 0;
+            shown.m_rlcRetransmissionQueueSize = 0;
+            shown.m_rlcStatusPduSize = 0;
+        }
+        m_requests->Inner().SchedDlRlcBufferReq(shown);
+    }
+}
+
+void GuaranteeingScheduler::Granted(IndicationSap::SchedDlConfigIndParameters& downlink)
+{
+    const auto now = Now();
+    for (auto& allocation : downlink.m_buildDataList)
+    {
+        for (auto& layers : allocation.m_rlcPduList)
+        {
+            if (m_acknowledged)
+            {
+                std::erase_if(layers, [](const auto& piece) { return piece.m_size < SMALLEST_PIECE; });
+            }
+            for (const auto& piece : layers)
+            {
+                const auto found = m_channels.find({allocation.m_rnti, piece.m_logicalChannelIdentity});
+                if (found == m_channels.end())
+                {
+                    continue;
+                }
+                auto& report = found->second.report;
+                report.m_rlcTransmissionQueueSize -=
+                    std::min<std::uint32_t>(piece.m_size, report.m_rlcTransmissionQueueSize);
+                found->second.guarantee.Served(piece.m_size, now);
+            }
+        }
+    }
+}
+
+void GuaranteeingScheduler::ReportUplink(const RequestSap::SchedUlMacCtrlInfoReqParameters& report)
+{
+    if (!m_hasGuarantees)
+    {
+        m_requests->Inner().SchedUlMacCtrlInfoReq(report);
+        return;
+    }
+    auto others = report;
+    others.m_macCeList.clear();
+    for (const auto& element : report.m_macCeList)
+    {
+        const auto found = m_terminals.find(element.m_rnti);
+        if (element.m_macCeType != ns3::MacCeListElement_s::BSR || found == m_terminals.end())
+        {
+            others.m_macCeList.push_back(element);
+            continue;
+        }
+        auto& terminal = found->second;
+        for (std::size_t group = 0; group < terminal.waiting.size(); ++group)
+        {
+            terminal.waiting[group] =
+                ns3::BufferSizeLevelBsr::BsrId2BufferSize(element.m_macCeValue.m_bufferStatus.at(group));
+        }
+        terminal.guarantee.Waits(terminal.waiting[GUARANTEED_GROUP], Now());
+        Show(element.m_rnti, terminal);
+    }
+    if (!others.m_macCeList.empty())
+    {
+        m_requests->Inner().SchedUlMacCtrlInfoReq(others);
+    }
+}
+
+void GuaranteeingScheduler::BeforeUplink()
+{
+    if (!m_hasGuarantees)
+    {
+        return;
+    }
+    std::optional<Precedence> first;
+    const auto now = Now();
+    for (auto& [rnti, terminal] : m_terminals)
+    {
+        if (terminal.guarantee.IsUrgent(now))
+        {
+            first = std::min(first.value_or(terminal.guarantee.ThePrecedence()), terminal.guarantee.ThePrecedence());
+        }
+    }
+    for (auto& [rnti, terminal] : m_terminals)
+    {
+        const bool urgent = terminal.guarantee.IsUrgent(now) && terminal.guarantee.ThePrecedence() == *first;
+        const auto shown = !first   ? Terminal::Shown::All
+                           : urgent ? Terminal::Shown::Guaranteed
+                                    : Terminal::Shown::Nothing;
+        if (shown != terminal.shown)
+        {
+            terminal.shown = shown;
+            Show(rnti, terminal);
+        }
+    }
+}
+
+void GuaranteeingScheduler::Show(std::uint16_t rnti, const Terminal& terminal)
+{
+    ns3::MacCeListElement_s status;
+    status.m_rnti = rnti;
+    status.m_macCeType = ns3::MacCeListElement_s::BSR;
+    for (std::size_t group = 0; group < terminal.waiting.size(); ++group)
+    {
+        const bool visible = terminal.shown == Terminal::Shown::All ||
+                             (terminal.shown == Terminal::Shown::Guaranteed && group == GUARANTEED_GROUP);
+        status.m_macCeValue.m_bufferStatus.push_back(ns3::BufferSizeLevelBsr::BufferSize2BsrId(
+            visible ? static_cast<std::uint32_t>(terminal.waiting[group]) : 0));
+    }
+    RequestSap::SchedUlMacCtrlInfoReqParameters report{};
+    report.m_macCeList.push_back(status);
+    m_requests->Inner().SchedUlMacCtrlInfoReq(report);
+}
+
+void GuaranteeingScheduler::Granted(IndicationSap::SchedUlConfigIndParameters& uplink)
+{
+    if (m_acknowledged)
+    {
+        // A UE shares a grant out equally among its channels, signalling radio bearers included.
+        std::erase_if(uplink.m_dciList, [this](const auto& grant) {
+            const auto found = m_terminals.find(grant.m_rnti);
+            return found != m_terminals.end() && grant.m_tbSize < SMALLEST_PIECE * (found->second.channels + 1);
+        });
+    }
+    if (!m_hasGuarantees)
+    {
+        return;
+    }
+    const auto now = Now();
+    for (const auto& grant : uplink.m_dciList)
+    {
+        const auto found = m_terminals.find(grant.m_rnti);
+        if (found == m_terminals.end())
+        {
+            continue;
+        }
+        auto& terminal = found->second;
+        auto& guaranteed = terminal.waiting[GUARANTEED_GROUP];
+        auto& other = terminal.waiting[GUARANTEED_GROUP + 1];
+        const std::uint64_t granted = grant.m_tbSize;
+        const auto forGuaranteed =
+            terminal.shown == Terminal::Shown::Guaranteed || other == 0 ? granted : granted / 2;
+        if (guaranteed > 0)
+        {
+            terminal.guarantee.Served(std::min(forGuaranteed, guaranteed), now);
+        }
+        const auto taken = std::min(forGuaranteed, guaranteed);
+        guaranteed -= taken;
+        other -= std::min(granted - taken, other);
+    }
+}
+
+} // namespace netboxit
