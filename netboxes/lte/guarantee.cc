@@ -35,11 +35,12 @@ void Guarantee::Waits(std::uint64_t bytes, std::int64_t now)
     m_waiting = bytes;
 }
 
-void Guarantee::Served(std::uint64_t bytes, std::int64_t now)
+void Guarantee::Served(std::uint64_t bytes, std::int64_t now, bool exclusively)
 {
     Fill(now);
     const auto taken = std::min(bytes, m_waiting);
-    m_tokens = std::max(m_tokens - static_cast<double>(taken), 0.0);
+    const double left = m_tokens - static_cast<double>(taken);
+    m_tokens = exclusively ? left : std::max(left, std::min(m_tokens, 0.0));
     m_waiting -= taken;
     m_since = now;
 }

@@ -27,8 +27,9 @@ class Guarantee
 
     /// So many bytes wait now.
     void Waits(std::uint64_t bytes, std::int64_t now);
-    /// So many bytes were granted.
-    void Served(std::uint64_t bytes, std::int64_t now);
+    /// So many bytes were granted. When others stood back for it (`exclusively`), what went beyond the entitlement is owed; what it got in
+    /// competition is not.
+    void Served(std::uint64_t bytes, std::int64_t now, bool exclusively);
     /// Whether others have to stand back: something to which the bearer is entitled has waited too long, or has grown to what its rate
     /// gives in that time.
     bool IsUrgent(std::int64_t now);

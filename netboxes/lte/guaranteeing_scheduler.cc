@@ -19,8 +19,8 @@ namespace
 
 /// Others are held back for a bearer after this share of its packet delay budget, most of which is the uplink's request and grant.
 constexpr double PATIENCE = 0.1;
-/// The smallest piece that ns-3's acknowledged RLC takes, bytes: on less than 5 it aborts.
-constexpr std::uint32_t SMALLEST_PIECE = 5;
+/// The smallest piece that ns-3's acknowledged RLC takes, bytes, with a margin: on 6 it can abort.
+constexpr std::uint32_t SMALLEST_PIECE = 10;
 /// What ns-3 puts guaranteed bearers into, the others into the next one.
 constexpr std::size_t GUARANTEED_GROUP = 1;
 
@@ -304,6 +304,7 @@ void GuaranteeingScheduler::BeforeDownlink()
             first = std::min(first.value_or(channel.guarantee.ThePrecedence()), channel.guarantee.ThePrecedence());
         }
     }
+    m_exclusiveDownlink = first.has_value();
     for (auto& [key, channel] : m_channels)
     {
         const bool hide = first && !(channel.guarantee.IsUrgent(now) && channel.guarantee.ThePrecedence() == *first);
@@ -346,7 +347,7 @@ void GuaranteeingScheduler::Granted(IndicationSap::SchedDlConfigIndParameters& d
                 auto& report = found->second.report;
                 report.m_rlcTransmissionQueueSize -=
                     std::min<std::uint32_t>(piece.m_size, report.m_rlcTransmissionQueueSize);
-                found->second.guarantee.Served(piece.m_size, now);
+                found->second.guarantee.Served(piece.m_size, now, m_exclusiveDownlink);
             }
         }
     }
@@ -460,7 +461,7 @@ void GuaranteeingScheduler::Granted(IndicationSap::SchedUlConfigIndParameters& u
             terminal.shown == Terminal::Shown::Guaranteed || other == 0 ? granted : granted / 2;
         if (guaranteed > 0)
         {
-            terminal.guarantee.Served(std::min(forGuaranteed, guaranteed), now);
+            terminal.guarantee.Served(std::min(forGuaranteed, guaranteed), now, terminal.shown == Terminal::Shown::Guaranteed);
         }
         const auto taken = std::min(forGuaranteed, guaranteed);
         guaranteed -= taken;

@@ -99,6 +99,7 @@ class GuaranteeingScheduler : public ns3::FfMacScheduler
     std::map<std::pair<std::uint16_t, std::uint8_t>, Channel> m_channels; ///< by RNTI and channel
     std::map<std::uint16_t, Terminal> m_terminals;                      ///< by RNTI
     bool m_hasGuarantees{};
+    bool m_exclusiveDownlink{}; ///< in this subframe some stand back
 };
 
 } // namespace netboxit

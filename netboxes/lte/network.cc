@@ -3,6 +3,7 @@
 
 #include "carrier_packet.h"
 #include "guaranteeing_scheduler.h"
+#include "multipath_fading.h"
 
 #include "ns3/boolean.h"
 #include "ns3/component-carrier-enb.h"
@@ -41,9 +42,10 @@ constexpr std::uint64_t CORE_MTU = 10000;
 /// The default bearer has the first logical channel of user data, 3, and the dedicated ones follow in their order.
 constexpr std::size_t FIRST_DEDICATED_CHANNEL = 4;
 constexpr int LOWEST_ARP = 15; ///< TS 23.203, 6.1.7.3
-/// Random streams: the LTE devices' and the core's, then those of wandering stations.
+/// Random streams: the LTE devices', those of wandering stations, and the channels'.
 constexpr std::int64_t FIRST_STREAM = 1000;
 constexpr std::int64_t WANDER_STREAM = 900'000;
+constexpr std::int64_t FADING_STREAM = 990'000;
 
 /// Every so many ms a UE sounds the channel; as many UEs fit into a cell (TS 36.213, Table 8.2-1, without those of ns-3's 2 and 5 ms,
 /// which leave no room for a UE that comes over).
@@ -170,6 +172,22 @@ ns3::Ptr<ns3::LteHelper> HelperOf(const LtePlan& plan, const ns3::Ptr<ns3::EpcHe
 ns3::Vector VectorOf(const Json& position)
 {
     return {position.at(0), position.at(1), position.at(2)};
+}
+
+void AddFading(LteNetwork& network, const LtePlan& plan)
+{
+    const auto taps = TapsOf(plan.fading);
+    if (taps.empty())
+    {
+        return;
+    }
+    auto stream = FADING_STREAM;
+    for (const auto& channel :
+         {network.helper->GetDownlinkSpectrumChannel(), network.helper->GetUplinkSpectrumChannel()})
+    {
+        channel->AddSpectrumPropagationLossModel(
+            ns3::CreateObject<MultipathFading>(taps, plan.doppler, stream++));
+    }
 }
 
 void AddEnodebs(LteNetwork& network, const LtePlan& plan)
@@ -299,6 +317,7 @@ LteNetwork BuildNetwork(const LtePlan& plan)
     LteNetwork network;
     network.helper = HelperOf(plan, core);
     AddEnodebs(network, plan);
+    AddFading(network, plan);
     AddTerminals(network, plan, *core);
     for (const auto& enodeb : network.enodebs)
     {

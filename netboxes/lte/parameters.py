@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
 from netboxes.lte.bands import BANDS, CHANNEL_WIDTHS, RESOURCE_BLOCKS
 from netboxes.mobility.stations import MobileStation, Position
@@ -43,11 +43,21 @@ LARGEST_BLOCK = {6: 4392, 15: 11064, 25: 18336, 50: 36696, 75: 55056, 100: 75376
 class Station(MobileStation):
     """The core's end, or one UE."""
 
-    LIVE: ClassVar[frozenset[str]] = MobileStation.LIVE | {"distance", "tx_power"}
+    LIVE: ClassVar[frozenset[str]] = MobileStation.LIVE | {"distance", "tx_power", "handover"}
 
     role: Literal["gateway", "ue"] = Field(description="gateway: the network side of the PGW, exactly one; ue: everybody else.")
     distance: Distance | None = Field(None, description="Of a UE from the first eNodeB; default: the network's `distance`.")
     tx_power: UeTxPower | None = Field(None, description="Of a UE; default: the network's `ue_tx_power`.")
+    handover: Name | None = Field(None, description="While it runs: hand the UE over to this eNodeB now.")
+
+    @model_validator(mode="after")
+    def _check_handover(self) -> Self:
+        if self.handover is not None:
+            raise ValueError(
+                "`handover` can be changed while the network runs, not said beforehand: a UE chooses the strongest eNodeB; "
+                "use an event, or `netboxit set`"
+            )
+        return self
 
 
 class Enodeb(BaseModel):
@@ -132,13 +142,19 @@ class Parameters(Technology):
     )
     path_loss_exponent: float = Field(3.5, ge=1.0, le=8.0, description="For propagation log-distance: 2 is free space.")
     environment: Literal["urban", "suburban", "open"] = Field("urban", description="For okumura-hata; a small city.")
+    fading: Literal["none", "EPA", "EVA", "ETU"] = Field(
+        "none", description="Multipath: Extended Pedestrian A, Vehicular A or Typical Urban (TS 36.104, Annex B.2)."
+    )
+    doppler: Annotated[float, Quantity(FREQUENCY, 0.1, 1000.0)] = Field(
+        5.0, description="Greatest Doppler shift of the fading; with 1.8 GHz 5 Hz is 3 km/h. TS 36.104 has 5, 70 and 300 Hz."
+    )
     scheduler: Literal["pf", "rr", "fdmt", "tdmt", "tta", "fdbet", "tdbet", "fdtbfq", "tdtbfq", "pss", "cqa"] = Field(
         "pf",
         description="Of the downlink: proportional fair, round robin, others of ns-3; the uplink is always round robin.",
     )
     uphold_guarantees: bool = Field(
         True,
-        description="Bearers with a guaranteed rate come first, both ways, whatever the scheduler; false: as ns-3's scheduler has it "
+        description="Guaranteed rates come first, both ways, whatever the scheduler; false: as ns-3's scheduler has it "
         "(pss alone looks at guarantees, in the downlink).",
     )
     harq: bool = Field(True, description="Hybrid ARQ: repeat what was not understood and combine the copies (TS 36.321, 5.3.2).")
@@ -169,6 +185,11 @@ class Parameters(Technology):
     )
     core_delay: Annotated[float, Quantity(TIME, 0.0, 1.0)] = Field(0.0, description="Of the S1-U link to each eNodeB, one way.")
     x2_delay: Annotated[float, Quantity(TIME, 0.0, 1.0)] = Field(0.0, description="Of the X2 links between eNodeBs, one way.")
+
+    @field_serializer("enodebs", when_used="json")
+    def _in_order(self, enodebs: dict[str, Enodeb]) -> list[dict[str, Any]]:
+        """A list, because JSON's objects have no order, and distances are from the first one."""
+        return [{"name": name, **enodeb.model_dump(mode="json")} for name, enodeb in enodebs.items()]
 
     def gross_rate(self) -> float:
         """What the largest transport blocks of both directions carry, with two layers in the downlink of transmission mode 2."""

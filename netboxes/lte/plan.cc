@@ -94,7 +94,8 @@ LtePlan::LtePlan(const Json& parameters,
       terminalNoiseFigure(parameters.at("ue_noise_figure")), enodebHeight(parameters.at("enodeb_height")),
       terminalHeight(parameters.at("ue_height")), uplinkPowerControl(parameters.at("uplink_power_control")),
       propagation(parameters.at("propagation")), pathLossExponent(parameters.at("path_loss_exponent")),
-      environment(parameters.at("environment")), handover(parameters.at("handover")),
+      environment(parameters.at("environment")), fading(parameters.at("fading")),
+      doppler(parameters.at("doppler")), handover(parameters.at("handover")),
       handoverHysteresis(parameters.at("handover_hysteresis")), timeToTrigger(parameters.at("time_to_trigger")),
       coreDelay(parameters.at("core_delay")), x2Delay(parameters.at("x2_delay"))
 {
@@ -102,9 +103,9 @@ LtePlan::LtePlan(const Json& parameters,
     {
         queueTime = parameters.at("queue_time").get<double>();
     }
-    for (const auto& [name, enodeb] : parameters.at("enodebs").items())
+    for (const auto& enodeb : parameters.at("enodebs"))
     {
-        enodebs.push_back({.name = name,
+        enodebs.push_back({.name = enodeb.at("name"),
                            .position = Raised(enodeb.at("position"), enodebHeight),
                            .txPower = Or(enodeb.at("tx_power"), parameters.at("tx_power").get<double>()),
                            .ownTxPower = !enodeb.at("tx_power").is_null()});

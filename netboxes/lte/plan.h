@@ -65,6 +65,8 @@ struct LtePlan
     std::string propagation;
     double pathLossExponent{};
     std::string environment;
+    std::string fading;
+    double doppler{}; ///< Hz
     std::string handover;
     double handoverHysteresis{};
     double timeToTrigger{};

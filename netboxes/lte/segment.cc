@@ -2,14 +2,14 @@
 #include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
 
+#include "bearer_watch.h"
 #include "carrier_packet.h"
 #include "network.h"
 #include "terminal.h"
 
+#include "ns3/lte-enb-phy.h"
 #include "ns3/lte-enb-rrc.h"
-#include "ns3/lte-radio-bearer-info.h"
-#include "ns3/lte-rlc.h"
-#include "ns3/object-map.h"
+#include "ns3/lte-spectrum-phy.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -31,8 +31,6 @@ constexpr std::array LIVE_NUMBERS_OF_STATION{
     LiveNumber{"distance", 1.0, 100e3, "m"},
     LiveNumber{"tx_power", -40.0, 33.0, "dBm"},
 };
-/// ns-3 gives data radio bearer n the logical channel n + 2, and tells the one at a UE and the other at an eNodeB.
-constexpr int FIRST_CHANNEL = 2;
 constexpr double FARTHEST = 1000e3; ///< m, of a coordinate (netboxes/mobility/stations.py)
 /// A UE in reach of a cell is connected within 0.3 s; one that is not by then does not hold up the others.
 const ns3::Time LONGEST_ATTACH = ns3::Seconds(2);
@@ -45,7 +43,11 @@ class LteSegment : public Segment
   public:
     explicit LteSegment(const SegmentSetup& setup)
         : m_names(setup.stations), m_plan(setup.parameters, setup.stations, setup.classes),
-          m_network(BuildNetwork(m_plan)), m_fates(setup.fates)
+          m_network(BuildNetwork(m_plan)), m_fates(setup.fates),
+          m_announcements(setup.announcements),
+          m_watch(m_network.terminals, m_network.enodebs, [this](const auto& packet, bool uplink) {
+              Refused(packet, uplink);
+          })
     {
         for (const auto& enodeb : m_plan.enodebs)
         {
@@ -68,13 +70,13 @@ class LteSegment : public Segment
                                                          setup.fates,
                                                          setup.announcements);
             m_byAddress.emplace(m_network.addresses[id].Get(), m_terminals[id].get());
-            m_network.terminals[id]->GetRrc()->TraceConnectWithoutContext(
-                "DrbCreated", ns3::MakeCallback(&LteSegment::BearerOfTerminal, this));
         }
         for (const auto& enodeb : m_network.enodebs)
         {
-            enodeb->GetRrc()->TraceConnectWithoutContext("NewUeContext",
-                                                         ns3::MakeCallback(&LteSegment::TerminalInCell, this));
+            enodeb->GetPhy()->GetUlSpectrumPhy()->TraceConnectWithoutContext(
+                "UlPhyReception", ns3::MakeCallback(&LteSegment::ReceivedUplink, this));
+            enodeb->GetPhy()->TraceConnectWithoutContext("ReportUeSinr",
+                                                         ns3::MakeCallback(&LteSegment::SoundedUplink, this));
         }
         m_network.sgi->SetReceiveCallback(ns3::MakeCallback(&LteSegment::FromCore, this));
         ns3::Simulator::Schedule(LONGEST_ATTACH, &LteSegment::StopWaiting, this);
@@ -215,13 +217,18 @@ class LteSegment : public Segment
         {
             throw UnknownParameter("lte: " + m_names[id] + " is the gateway, of which nothing can be changed");
         }
-        const auto& terminal = *m_terminals[id];
+        auto& terminal = *m_terminals[id];
+        if (parameter == "handover")
+        {
+            HandOver(terminal, value);
+            return;
+        }
         if (parameter == "position")
         {
             terminal.TheMotion()->SetPosition(PositionFrom(value));
             return;
         }
-        const double checked = CheckLive("lte", LIVE_NUMBERS_OF_STATION, parameter, value, "position");
+        const double checked = CheckLive("lte", LIVE_NUMBERS_OF_STATION, parameter, value, "position handover");
         if (parameter == "distance")
         {
             terminal.TheMotion()->SetPosition(PlaceAround(m_plan, id, checked));
@@ -246,68 +253,72 @@ class LteSegment : public Segment
         return {value.at(0), value.at(1), value.at(2).get<double>() + m_plan.terminalHeight};
     }
 
-    /// A UE has got a bearer: its RLC entity is to say what it refuses.
-    void BearerOfTerminal(std::uint64_t imsi, std::uint16_t, std::uint16_t, std::uint8_t identity)
+    /// RLC has refused a packet, to or from a UE.
+    void Refused(const CarrierPacket& packet, bool uplink)
     {
-        const auto found = std::ranges::find_if(m_network.terminals, [imsi](const auto& device) {
-            return device && device->GetImsi() == imsi;
+        const auto found = m_byAddress.find((uplink ? packet.source : packet.destination).Get());
+        if (found != m_byAddress.end())
+        {
+            found->second->Refused(packet.slot, packet.trafficClass, uplink);
+        }
+    }
+
+    void ReceivedUplink(ns3::PhyReceptionStatParameters block)
+    {
+        if (auto* terminal = In(block.m_cellId, block.m_rnti))
+        {
+            terminal->Counters().ReceivedUplink(block);
+        }
+    }
+
+    void SoundedUplink(std::uint16_t cell, std::uint16_t rnti, double sinr, std::uint8_t)
+    {
+        if (auto* terminal = In(cell, rnti))
+        {
+            terminal->Counters().SoundedUplink(sinr);
+        }
+    }
+
+    /// The UE that has this number in a cell.
+    Terminal* In(std::uint16_t cell, std::uint16_t rnti) const
+    {
+        const auto found = std::ranges::find_if(m_terminals, [cell, rnti](const auto& terminal) {
+            return terminal && terminal->Device()->GetRrc()->GetRnti() == rnti &&
+                   terminal->Device()->GetRrc()->GetCellId() == cell;
         });
-        ns3::ObjectMapValue bearers;
-        (*found)->GetRrc()->GetAttribute("DataRadioBearerMap", bearers);
-        Watch(bearers, identity, ns3::MakeCallback(&LteSegment::RefusedUp, this));
+        return found == m_terminals.end() ? nullptr : found->get();
     }
 
-    void TerminalInCell(std::uint16_t cell, std::uint16_t rnti)
+    void HandOver(Terminal& terminal, const Json& value)
     {
-        m_network.enodebs.at(cell - 1)->GetRrc()->GetUeManager(rnti)->TraceConnectWithoutContext(
-            "DrbCreated", ns3::MakeCallback(&LteSegment::BearerInCell, this));
-    }
-
-    void BearerInCell(std::uint64_t, std::uint16_t cell, std::uint16_t rnti, std::uint8_t channel)
-    {
-        ns3::ObjectMapValue bearers;
-        m_network.enodebs.at(cell - 1)->GetRrc()->GetUeManager(rnti)->GetAttribute("DataRadioBearerMap", bearers);
-        Watch(bearers, channel - FIRST_CHANNEL, ns3::MakeCallback(&LteSegment::RefusedDown, this));
-    }
-
-    static void Watch(const ns3::ObjectMapValue& bearers,
-                      int identity,
-                      const ns3::Callback<void, ns3::Ptr<const ns3::Packet>>& refused)
-    {
-        for (auto each = bearers.Begin(); each != bearers.End(); ++each)
+        const auto found = value.is_string() ? std::ranges::find(m_cellNames, value.get_ref<const std::string&>())
+                                             : m_cellNames.end();
+        if (found == m_cellNames.end())
         {
-            const auto bearer = ns3::DynamicCast<ns3::LteDataRadioBearerInfo>(each->second);
-            if (bearer && bearer->m_drbIdentity == identity)
+            std::string names;
+            for (const auto& name : m_cellNames)
             {
-                bearer->m_rlc->TraceConnectWithoutContext("TxDrop", refused);
+                names += (names.empty() ? "" : ", ") + name;
             }
+            throw OutOfRange("lte: handover is to one of the eNodeBs " + names + ", not to " + value.dump());
         }
-    }
-
-    void RefusedUp(ns3::Ptr<const ns3::Packet> pdu)
-    {
-        const auto carried = CarrierPacket::Read(pdu, PDCP_HEADER);
-        const auto found = carried ? m_byAddress.find(carried->source.Get()) : m_byAddress.end();
-        if (found != m_byAddress.end())
+        const auto target = static_cast<std::uint16_t>(found - m_cellNames.begin() + 1);
+        const auto reason = terminal.WhyNotTo(target, m_network.enodebs);
+        if (!reason.empty())
         {
-            found->second->Refused(carried->slot, carried->trafficClass, true);
+            m_announcements.Announce("handover_failed", terminal.Id(), {{"to", *found}, {"reason", reason}});
+            return;
         }
-    }
-
-    void RefusedDown(ns3::Ptr<const ns3::Packet> pdu)
-    {
-        const auto carried = CarrierPacket::Read(pdu, PDCP_HEADER);
-        const auto found = carried ? m_byAddress.find(carried->destination.Get()) : m_byAddress.end();
-        if (found != m_byAddress.end())
-        {
-            found->second->Refused(carried->slot, carried->trafficClass, false);
-        }
+        m_network.enodebs[terminal.Cell() - 1]->GetRrc()->SendHandoverRequest(
+            terminal.Device()->GetRrc()->GetRnti(), target);
     }
 
     std::vector<std::string> m_names;
     LtePlan m_plan;
     LteNetwork m_network;
     Fates& m_fates;
+    Announcements& m_announcements;
+    BearerWatch m_watch;
     std::vector<std::string> m_cellNames;
     std::vector<std::unique_ptr<Terminal>> m_terminals; ///< by StationId, null for the gateway
     std::map<std::uint32_t, Terminal*> m_byAddress;

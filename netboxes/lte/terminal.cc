@@ -4,6 +4,7 @@
 #include "carrier_packet.h"
 
 #include "ns3/epc-ue-nas.h"
+#include "ns3/lte-enb-rrc.h"
 #include "ns3/lte-radio-bearer-info.h"
 #include "ns3/object-map.h"
 #include "ns3/simulator.h"
@@ -41,8 +42,8 @@ Terminal::Terminal(StationId id,
                    Fates& fates,
                    Announcements& announcements)
     : m_id(id), m_plan(plan), m_device(std::move(device)), m_address(address), m_motion(std::move(motion)),
-      m_cellNames(cellNames), m_fates(fates), m_announcements(announcements), m_upward(classes),
-      m_downward(classes)
+      m_cellNames(cellNames), m_fates(fates), m_announcements(announcements),
+      m_radio(m_device), m_upward(classes), m_downward(classes)
 {
     m_device->SetReceiveCallback(ns3::MakeCallback(&Terminal::FromDevice, this));
     const auto rrc = m_device->GetRrc();
@@ -242,6 +243,24 @@ void Terminal::HandoverFails(std::uint64_t, std::uint16_t, std::uint16_t)
         "handover_failed", m_id, {{"from", CellName(m_handoverFrom)}, {"to", CellName(m_handoverTo)}});
 }
 
+std::string Terminal::WhyNotTo(std::uint16_t target,
+                               const std::vector<ns3::Ptr<ns3::LteEnbNetDevice>>& enodebs) const
+{
+    const auto rrc = m_device->GetRrc();
+    if (!m_connected)
+    {
+        return "not connected";
+    }
+    if (Cell() == target)
+    {
+        return "in this cell already";
+    }
+    const auto serving = enodebs.at(Cell() - 1)->GetRrc();
+    const bool calm = rrc->GetState() == ns3::LteUeRrc::CONNECTED_NORMALLY && serving->HasUeManager(rrc->GetRnti()) &&
+                      serving->GetUeManager(rrc->GetRnti())->GetState() == ns3::UeManager::CONNECTED_NORMALLY;
+    return calm ? "" : "another procedure is going on";
+}
+
 std::uint16_t Terminal::Cell() const
 {
     return m_connected ? m_device->GetRrc()->GetCellId() : 0;
@@ -270,7 +289,7 @@ Json Terminal::Read() const
         }
         return counts;
     };
-    return {{"connected", m_connected},
+    Json counters{{"connected", m_connected},
             {"cell", CellName(Cell())},
             {"sent", m_sent},
             {"received", m_received},
@@ -280,7 +299,10 @@ Json Terminal::Read() const
             {"lost_downlink", losses(m_lostDown)},
             {"handovers", m_handovers},
             {"handover_failures", m_handoverFailures},
-            {"link_failures", m_linkFailures}};
+            {"link_failures", m_linkFailures},
+            {"bearers", m_connected ? 1 + m_plan.bearers.size() : 0}};
+    counters.update(m_radio.Read());
+    return counters;
 }
 
 } // namespace netboxit

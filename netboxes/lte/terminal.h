@@ -3,9 +3,11 @@
 
 #include "frames_under_way.h"
 #include "plan.h"
+#include "radio_counters.h"
 
 #include "../mobility/motion.h"
 
+#include "ns3/lte-enb-net-device.h"
 #include "ns3/lte-ue-net-device.h"
 #include "ns3/lte-ue-rrc.h"
 
@@ -74,6 +76,15 @@ class Terminal
     /// An RLC queue has refused its frame.
     void Refused(SlotId slot, ClassId trafficClass, bool uplink);
 
+    /// Why it cannot be handed over to a cell now; empty when it can.
+    std::string WhyNotTo(std::uint16_t target,
+                         const std::vector<ns3::Ptr<ns3::LteEnbNetDevice>>& enodebs) const;
+
+    RadioCounters& Counters()
+    {
+        return m_radio;
+    }
+
     /// Serving cell's number, 0 when there is none.
     std::uint16_t Cell() const;
     Json Read() const;
@@ -110,6 +121,7 @@ class Terminal
     Fates& m_fates;
     Announcements& m_announcements;
 
+    RadioCounters m_radio;
     bool m_connected{};
     bool m_down{};
     std::uint16_t m_handoverFrom{};
