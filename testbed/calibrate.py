@@ -21,8 +21,6 @@ from testbed.errors import NetBoxITError
 from testbed.lab import Lab
 from testbed.planning import plan_file
 
-#: Two loads, so that what a frame costs is told from what a second costs; all technologies carry them.
-_RATES = {SMALL: (300.0, 2000.0), LARGE: (50.0, 400.0)}
 #: Simulated seconds that are tried, until the frames take so much CPU time that it can be told from chance.
 _DURATIONS_S = (4.0, 40.0)
 _ENOUGH_S = 0.1
@@ -74,7 +72,7 @@ def _technology(name: str, technology: type[Technology]) -> TechnologyCost:
 
 def _slope(name: str, technology: type[Technology], frame_bytes: int, start_s: float) -> tuple[float, float]:
     """Microseconds a frame, and CPU seconds a simulated second without frames."""
-    few, many = _RATES[SMALL if frame_bytes == SMALL else LARGE]
+    few, many = technology.CALIBRATION_RATES[0 if frame_bytes == SMALL else 1]
     for duration_s in _DURATIONS_S:
         low, high = (_cpu_s(name, technology, frame_bytes, rate, duration_s) for rate in (few, many))
         if high - low > _ENOUGH_S:

@@ -41,6 +41,7 @@ class Parameters(Technology):
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "outage"})
     TYPICAL: ClassVar = {"stations": {"sensor": {}, "hub": {"role": "coordinator"}}, "distance": "5 m"}
+    CALIBRATION_RATES: ClassVar = ((20.0, 120.0), (1.0, 7.0))
 
     stations: dict[str, Station] = Field(min_length=2, max_length=200, description="A star has exactly one coordinator.")
     mode: Literal["star", "peer"] = Field(

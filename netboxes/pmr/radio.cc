@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "radio.h"
+
+#include "block_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// Random streams: fades, blocks, walks (one a station).
+constexpr std::int64_t FADE_STREAM = 7000;
+constexpr std::int64_t BLOCK_STREAM = 7001;
+constexpr std::int64_t FIRST_WALK_STREAM = 7010;
+
+} // namespace
+
+Radio::Radio(const Json& parameters, const std::vector<std::string>& stations)
+    : m_count(stations.size()), m_propagation(parameters),
+      m_errors(parameters.at("error_model") == "tu50"     ? Errors::Tu50
+               : parameters.at("error_model") == "static" ? Errors::Static
+                                                          : Errors::None),
+      m_allOff(parameters.at("outage")), m_fades(ns3::CreateObject<ns3::ExponentialRandomVariable>()),
+      m_spoiled(ns3::CreateObject<ns3::UniformRandomVariable>())
+{
+    m_fades->SetStream(FADE_STREAM);
+    m_spoiled->SetStream(BLOCK_STREAM);
+    const auto& said = parameters.at("stations");
+    for (StationId id = 0; id < m_count; ++id)
+    {
+        if (said.at(stations[id]).at("role") == "base")
+        {
+            m_base = id;
+        }
+    }
+    for (StationId id = 0; id < m_count; ++id)
+    {
+        const auto& station = said.at(stations[id]);
+        const bool base = id == m_base;
+        const bool ownDistance = !station.at("distance").is_null();
+        const bool ownTxPower = !station.at("tx_power").is_null();
+        const double distance = ownDistance ? station.at("distance") : parameters.at("distance");
+        m_stations.push_back(
+            {.motion = Motion::From(station, PlaceAt(id, distance), FIRST_WALK_STREAM + id),
+             .txPower = ownTxPower ? station.at("tx_power") : parameters.at(base ? "base_tx_power" : "tx_power"),
+             .antennaGain = parameters.at(base ? "base_antenna_gain" : "antenna_gain"),
+             .sensitivity = parameters.at(base ? "base_sensitivity" : "sensitivity"),
+             .ownPlace = ownDistance || Motion::IsSaid(station),
+             .ownTxPower = ownTxPower || base,
+             .off = station.at("outage")});
+    }
+}
+
+double Radio::Power(StationId from, StationId to) const
+{
+    const auto& sender = m_stations[from];
+    const auto& receiver = m_stations[to];
+    const double metres = ns3::CalculateDistance(sender.motion->GetPosition(), receiver.motion->GetPosition());
+    return sender.txPower + sender.antennaGain + receiver.antennaGain - m_propagation.Loss(metres);
+}
+
+double Radio::Snr(StationId from, StationId to) const
+{
+    return Power(from, to) - m_stations[to].sensitivity + SNR_AT_SENSITIVITY;
+}
+
+bool Radio::Reach(StationId a, StationId b) const
+{
+    return !IsOff(a) && !IsOff(b) && Power(a, b) >= m_stations[b].sensitivity &&
+           Power(b, a) >= m_stations[a].sensitivity;
+}
+
+bool Radio::Connected(StationId a, StationId b) const
+{
+    return !m_base || a == m_base || b == m_base ? Reach(a, b) : Reach(a, *m_base) && Reach(b, *m_base);
+}
+
+bool Radio::InService(StationId station) const
+{
+    if (m_base)
+    {
+        return station == m_base ? !IsOff(station) : Reach(station, *m_base);
+    }
+    for (StationId other = 0; other < m_count; ++other)
+    {
+        if (other != station && Reach(station, other))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+double Radio::DrawFade() const
+{
+    return m_errors == Errors::Tu50 ? m_fades->GetValue(1.0, 0.0) : 1.0;
+}
+
+bool Radio::DrawBlock(StationId from, StationId to, double fade, const BlockFormat& format) const
+{
+    if (m_errors == Errors::None)
+    {
+        return true;
+    }
+    const double snr = std::pow(10.0, Snr(from, to) / 10.0) * fade;
+    return m_spoiled->GetValue() >= BlockError(snr, format.bits, format.codingGain);
+}
+
+void Radio::Begin()
+{
+    for (const auto& station : m_stations)
+    {
+        station.motion->Begin();
+    }
+}
+
+bool Radio::Moves() const
+{
+    return std::ranges::any_of(m_stations, [](const Station& station) { return station.motion->Moves(); });
+}
+
+ns3::Vector Radio::PlaceAt(StationId station, double distance) const
+{
+    // Around the base, which is none of them; in direct mode on a circle of that diameter.
+    const double radius = !m_base ? distance / 2 : station == *m_base ? 0.0 : distance;
+    const auto others = static_cast<double>(m_base ? m_count - 1 : m_count);
+    const auto number = m_base && station > *m_base ? station - 1 : station;
+    const double angle = 2.0 * std::numbers::pi * number / others;
+    return {radius * std::cos(angle), radius * std::sin(angle), 0.0};
+}
+
+void Radio::SetDistance(std::optional<StationId> station, double metres)
+{
+    for (StationId id = 0; id < m_count; ++id)
+    {
+        auto& each = m_stations[id];
+        if (station ? id == *station : !each.ownPlace)
+        {
+            each.ownPlace = station.has_value();
+            each.motion->SetPosition(PlaceAt(id, metres));
+        }
+    }
+}
+
+void Radio::SetPosition(StationId station, const ns3::Vector& position)
+{
+    m_stations.at(station).ownPlace = true;
+    m_stations.at(station).motion->SetPosition(position);
+}
+
+void Radio::SetTxPower(std::optional<StationId> station, double dBm)
+{
+    for (StationId id = 0; id < m_count; ++id)
+    {
+        auto& each = m_stations[id];
+        if (station ? id == *station : !each.ownTxPower)
+        {
+            each.ownTxPower = each.ownTxPower || station.has_value();
+            each.txPower = dBm;
+        }
+    }
+}
+
+void Radio::SetOutage(std::optional<StationId> station, bool off)
+{
+    (station ? m_stations.at(*station).off : m_allOff) = off;
+}
+
+} // namespace netboxit

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "../engine/live_number.h"
+#include "../engine/station_parameter.h"
+
+#include "cell.h"
+
+#include "ns3/simulator.h"
+
+#include <array>
+#include <cmath>
+
+namespace netboxit
+{
+
+namespace
+{
+
+/// What can be changed while the network runs; the limits are those of parameters.py.
+constexpr std::array LIVE_NUMBERS{
+    LiveNumber{"distance", 1.0, 100e3, "m"},
+    LiveNumber{"tx_power", 0.0, 50.0, "dBm"},
+};
+constexpr std::array LIVE_OF_NETWORK{
+    LiveNumber{"distance", 1.0, 100e3, "m"},
+    LiveNumber{"tx_power", 0.0, 50.0, "dBm"},
+    LiveNumber{"slots", 1.0, 4.0, ""},
+    LiveNumber{"call_setup_time", 0.0, 5.0, "s"},
+    LiveNumber{"hang_time", 0.0, 60.0, "s"},
+};
+
+/// Limit of a coordinate, that of netboxes/mobility/stations.py, m.
+constexpr double FARTHEST = 1000e3;
+/// How often it is looked whether a moving station is still in service.
+const ns3::Time LOOK = ns3::MilliSeconds(500);
+
+ns3::Vector PositionOf(const Json& value)
+{
+    const auto isCoordinate = [](const Json& each)
+    { return each.is_number() && std::abs(each.get<double>()) <= FARTHEST; };
+    if (!value.is_array() || value.size() < 2 || value.size() > 3 || !std::ranges::all_of(value, isCoordinate))
+    {
+        throw OutOfRange("pmr: position cannot be " + value.dump() +
+                         "; it is x, y and perhaps z, numbers from -1e6 to 1e6 m");
+    }
+    return {value[0], value[1], value.size() > 2 ? value[2].get<double>() : 0.0};
+}
+
+} // namespace
+
+/// A TETRA-like network: narrow-band, slotted, half duplex.
+class PmrSegment : public Segment
+{
+  public:
+    explicit PmrSegment(const SegmentSetup& setup)
+        : m_names(setup.stations), m_radio(setup.parameters, setup.stations), m_cell(setup, m_radio)
+    {
+    }
+
+    void Transmit(StationId from, Destination to, const Frame& frame) override
+    {
+        m_cell.Transmit({.slot = frame.slot,
+                         .length = frame.length,
+                         .trafficClass = frame.trafficClass,
+                         .from = from,
+                         .to = to.station,
+                         .queued = ns3::Simulator::Now().GetNanoSeconds()});
+    }
+
+    void Set(std::string_view parameter, const Json& value) override;
+
+    Json Read() const override
+    {
+        return m_cell.Read();
+    }
+
+    void Begin() override
+    {
+        m_radio.Begin();
+        m_cell.Begin();
+        m_look.Cancel();
+        m_look = ns3::Simulator::ScheduleNow(&PmrSegment::LookAgain, this);
+    }
+
+    void Reset() override
+    {
+        m_cell.Reset();
+    }
+
+  private:
+    void SetNumber(std::optional<StationId> station, std::string_view parameter, const Json& value);
+
+    void LookAgain()
+    {
+        m_cell.LookAtLinks();
+        if (m_radio.Moves())
+        {
+            m_look = ns3::Simulator::Schedule(LOOK, &PmrSegment::LookAgain, this);
+        }
+    }
+
+    std::vector<std::string> m_names;
+    Radio m_radio;
+    Cell m_cell;
+    ns3::EventId m_look;
+};
+
+void PmrSegment::Set(std::string_view name, const Json& value)
+{
+    const auto [station, parameter] = TargetOf(name, m_names);
+    if (parameter == "outage")
+    {
+        if (!value.is_boolean())
+        {
+            throw OutOfRange("pmr: outage cannot be " + value.dump() + "; it is true or false");
+        }
+        m_radio.SetOutage(station, value);
+    }
+    else if (station && parameter == "position")
+    {
+        m_radio.SetPosition(*station, PositionOf(value));
+    }
+    else
+    {
+        SetNumber(station, parameter, value);
+    }
+    m_cell.LookAtLinks();
+}
+
+void PmrSegment::SetNumber(std::optional<StationId> station, std::string_view parameter, const Json& value)
+{
+    const double number = station ? CheckLive("pmr", LIVE_NUMBERS, parameter, value, "position outage")
+                                  : CheckLive("pmr", LIVE_OF_NETWORK, parameter, value, "outage");
+    if (parameter == "tx_power")
+    {
+        m_radio.SetTxPower(station, number);
+    }
+    else if (parameter == "call_setup_time")
+    {
+        m_cell.SetCallSetupTime(number);
+    }
+    else if (parameter == "hang_time")
+    {
+        m_cell.SetHangTime(number);
+    }
+    else if (parameter == "slots")
+    {
+        if (number != std::floor(number))
+        {
+            throw OutOfRange("pmr: slots cannot be " + value.dump() + "; it is a whole number from 1 to 4");
+        }
+        m_cell.SetSlots(static_cast<std::uint32_t>(number));
+    }
+    else if (station && station == m_radio.Base())
+    {
+        throw OutOfRange("pmr: " + m_names[*station] + " is the base, from which distances are measured");
+    }
+    else
+    {
+        m_radio.SetDistance(station, number);
+    }
+}
+
+std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)
+{
+    return std::make_unique<PmrSegment>(setup);
+}
+
+} // namespace netboxit
