@@ -3,6 +3,7 @@
 # bench: measures this machine (about 25 minutes); `make bench BENCH="setup_a --pairs 9"` a part of it
 # validate: measures every technology beside what is expected of it, and writes docs/validation.md (minutes)
 # random: tries 10 000 random sets of parameters of each technology (half an hour)
+# e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too
 
 TOPOLOGY ?= topologies/emergency.yaml
@@ -17,13 +18,13 @@ ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=fa
 LAB_TESTS := $(if $(filter 0,$(shell id -u)),,-m "not lab")
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench validate random test lint clean distclean
+.PHONY: setup demo bench e4 e5 e6 validate random test lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
 	@cmake --build build
 	@# A command compiles no Python of its own, also where it may not write beside it.
-	@$(VENV)/bin/python -m compileall -q netboxit.py testbed traffic results netboxes bench
+	@$(VENV)/bin/python -m compileall -q netboxit.py testbed traffic results netboxes bench experiments
 
 demo: setup
 	@# Status 3 is a run that is degraded, and said so: on a small host that is what can be had.
@@ -38,6 +39,9 @@ validate: setup
 random: setup
 	@$(VENV)/bin/python -m netboxes.random_parameters $(TECHNOLOGY)
 
+e4 e5 e6: setup
+	@$(VENV)/bin/python -m experiments $@ $(EXPERIMENT)
+
 test: setup
 	ctest --test-dir build --output-on-failure
 	@$(if $(LAB_TESTS),echo "not root: tests that build labs are left out")
@@ -46,7 +50,7 @@ test: setup
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy testbed traffic results netboxes bench netboxit.py
+	$(VENV)/bin/mypy testbed traffic results netboxes bench experiments netboxit.py
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -25,6 +25,8 @@ IP_HEADERS = {4: 20 + 8, 6: 40 + 8}
 _SMALLEST_PAYLOAD, _LARGEST_PAYLOAD = 28, 1472
 
 _READY_DEADLINE_S = 10.0
+#: An echo and three resolutions of addresses, each two ways over a satellite of two hops.
+_ECHO_S = 4.0
 #: A busy host may be that much behind its timetable at the end.
 _LATE_S = 3.0
 
@@ -87,6 +89,12 @@ class UdpFlow(Application):
         return version(self.plan)
 
     def prepare(self) -> None:
+        """Also has every host and router on the way resolve addresses: datagrams that waited for ARP would come in a heap.
+
+        Where there is no way back, or none yet, they do.
+        """
+        ping = ["ping", f"-{self.version}", "-q", "-c", "1", "-W", f"{_ECHO_S:g}", self.plan.destination_address]
+        self.hosts.run(self.plan.source, ping, timeout_s=2 * _ECHO_S)
         (self.own_folder(self.plan.source) / "flows.mgn").write_text(self.script())
 
     def start(self) -> None:

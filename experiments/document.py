@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An outcome in words: on the terminal, as files of results/experiments, and as its section of docs/experiments.md."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from experiments.charts import draw
+from experiments.outcome import Outcome, Table
+from testbed import drawing
+from testbed.files import CHECKOUT
+
+DOCUMENT = CHECKOUT / "docs" / "experiments.md"
+PLOTS = CHECKOUT / "docs" / "experiments"
+RESULTS = CHECKOUT / "results" / "experiments"
+
+
+def show(outcome: Outcome) -> None:
+    """Tables and expectations, on the terminal."""
+    for table in outcome.tables:
+        drawn = drawing.table(table.title, *table.headers)
+        for row in table.rows:
+            drawn.add_row(*row)
+        drawing.console().print(drawn)
+    drawn = drawing.table("expected", "what", "required", "measured", "met")
+    for one in outcome.expectations:
+        drawn.add_row(
+            one.what, one.required, one.measured, f"[{drawing.COLOURS['yes' if one.met else 'no']}]{_answer(one.met)}[/]"
+        )
+    drawing.console().print(drawn)
+    for verdict in outcome.verdicts:
+        drawing.console().print(f"run {verdict.run}: [{drawing.COLOURS[verdict.status]}]{verdict.status}[/]")
+        for reason in verdict.reasons:
+            print(f"  - {reason}")
+
+
+def keep(outcome: Outcome) -> Path:
+    """Writes `results/experiments/<time>-<name>.json`, the same as `.md`, and the plots beside them; returns the JSON file."""
+    now = datetime.now(UTC)
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    base = RESULTS / f"{now:%Y%m%dT%H%M%SZ}-{outcome.name}"
+    for plot in outcome.plots:
+        Path(f"{base}-{plot.name}.svg").write_text(draw(plot))
+    Path(f"{base}.md").write_text(f"# {outcome.title}\n\n{section(outcome, f'{base.name}-')}\n")
+    file = Path(f"{base}.json")
+    file.write_text(json.dumps(outcome.to_json(), indent=1) + "\n")
+    return file
+
+
+def write_down(outcome: Outcome) -> None:
+    """Puts the outcome into its section of docs/experiments.md, and its plots beside that. The rest of the document stays."""
+    PLOTS.mkdir(exist_ok=True)
+    for plot in outcome.plots:
+        (PLOTS / f"{plot.name}.svg").write_text(draw(plot))
+    begin, end = f"<!-- experiment: {outcome.name} -->", "<!-- end -->"
+    made = f"{begin}\n\n{section(outcome, 'experiments/')}\n\n{end}"
+    text = re.sub(rf"{begin}.*?{end}", lambda _: made, DOCUMENT.read_text(), flags=re.DOTALL)
+    DOCUMENT.write_text(text)
+
+
+def section(outcome: Outcome, plots: str) -> str:
+    """Markdown; `plots` stands before the names of the plots' files."""
+    return "\n\n".join(_parts(outcome, plots))
+
+
+def _parts(outcome: Outcome, plots: str) -> Iterator[str]:
+    yield outcome.text
+    for table in outcome.tables:
+        yield f"**{table.title}**\n\n{_markdown(table)}"
+    for plot in outcome.plots:
+        yield f"![{plot.title}]({plots}{plot.name}.svg)"
+    rows = [(one.what, one.required, one.measured, _answer(one.met)) for one in outcome.expectations]
+    met = sum(one.met for one in outcome.expectations)
+    title = f"Expected outcome: {met} of {len(rows)} met"
+    yield f"**{title}**\n\n{_markdown(Table('', ('what', 'required', 'measured', 'met'), rows))}"
+    judged = [f"- {one.run}: {one.status}" + "".join(f"\n    - {reason}" for reason in one.reasons) for one in outcome.verdicts]
+    yield "Runs in real time, as their reports judge them:\n\n" + "\n".join(judged)
+
+
+def _markdown(table: Table) -> str:
+    lines = [table.headers, ["---"] * len(table.headers), *table.rows]
+    return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
+
+
+def _answer(met: bool) -> str:
+    return "yes" if met else "no"

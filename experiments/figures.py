@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an entry of the traffic got, over a segment or from host to host: the same reckoning in real and in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from results import metrics
+from results.run_folder import Measured
+
+_ETHERNET_HEADER = 14
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One flow, or several alike together. What cannot be told because too little arrived is None."""
+
+    sent: int
+    arrived: int
+    #: Bits of IP packets that arrived, per time of arrival, and of their UDP payload.
+    goodput_ip_kbps: float | None
+    goodput_udp_kbps: float | None
+    delay_mean_ms: float | None
+    delay_min_ms: float | None
+    delay_max_ms: float | None
+    #: Mean of RFC 3550's running estimate; of several flows the mean of theirs.
+    jitter_ms: float | None
+    #: Frames lost, by reason.
+    losses: dict[str, int]
+
+    @property
+    def loss_ratio(self) -> float:
+        return 1.0 - self.arrived / self.sent if self.sent else 0.0
+
+
+def whole(flows: Sequence[Measured]) -> Figures:
+    """From host to host."""
+    return _figures([one.rows.select("sent_ns", "received_ns", "payload_bytes", "ethernet_bytes", "lost_why") for one in flows])
+
+
+def segment(netbox: str, flows: Sequence[Measured]) -> Figures:
+    """From where frames enter a netbox to where they leave it."""
+    return _figures(
+        [
+            one.rows.filter(pl.col(f"fate.{netbox}").is_not_null()).select(
+                pl.col(f"in_ns.{netbox}").alias("sent_ns"),
+                pl.col(f"out_ns.{netbox}").alias("received_ns"),
+                "payload_bytes",
+                "ethernet_bytes",
+                pl.when(pl.col("lost_at") == netbox).then("lost_why").alias("lost_why"),
+            )
+            for one in flows
+        ]
+    )
+
+
+def _figures(tables: Sequence[pl.DataFrame]) -> Figures:
+    rows = pl.concat(tables)
+    delays = metrics.delays_ms(rows)
+    jitters = [found.mean() for table in tables if (found := metrics.jitter_ms(table, None)).size]
+    lost = rows.filter(pl.col("received_ns").is_null())["lost_why"].drop_nulls()
+    ip = rows.with_columns((pl.col("ethernet_bytes") - _ETHERNET_HEADER).alias("payload_bytes"))
+    return Figures(
+        sent=rows.height,
+        arrived=delays.size,
+        goodput_ip_kbps=metrics.goodput_kbps(ip),
+        goodput_udp_kbps=metrics.goodput_kbps(rows),
+        delay_mean_ms=float(delays.mean()) if delays.size else None,
+        delay_min_ms=float(delays.min()) if delays.size else None,
+        delay_max_ms=float(delays.max()) if delays.size else None,
+        jitter_ms=float(np.mean(jitters)) if jitters else None,
+        losses={str(why): count for why, count in lost.value_counts().sort("count", descending=True).iter_rows()},
+    )

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The expected outcome of each experiment, in virtual time and short: what `make e4`, `e5`, `e6` judge in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments import e4, e5, e6
+from experiments.agreement import Tolerance, agree
+from experiments.carrying import in_virtual_time
+from experiments.document import section
+from experiments.figures import Figures
+from experiments.outcome import Expectation, Outcome, Table
+from experiments.variant import variant
+
+
+def all_met(expectations: Iterable[Expectation]) -> None:
+    found = list(expectations)
+    assert found
+    assert [one for one in found if not one.met] == []
+
+
+def test_e4_loads(tmp_path: Path) -> None:
+    def shorter(content: dict[str, Any]) -> None:
+        for turn, entry in enumerate(content["traffic"].values()):
+            entry.update(start=f"{2 * turn} s", duration="1 s")
+
+    all_met(e4.expectations_of_loads(in_virtual_time(variant("e4", tmp_path, "e4", shorter)), "virtual time"))
+
+
+def test_e4_distances() -> None:
+    distances = (10, 20, 35, 40, 50, 55, 60, 70, 80, 90)
+    all_met(e4.expectations_of_distances(e4.Sweep(distances, e4.sweep_distances(distances, seconds=1.0))))
+
+
+def test_e5_chain(tmp_path: Path) -> None:
+    def shorter(content: dict[str, Any]) -> None:
+        content["traffic"]["udp"]["duration"] = "3 s"
+
+    all_met(e5.expectations_of(in_virtual_time(variant("e5", tmp_path, "e5", shorter)), "virtual time"))
+
+
+def test_e5_segments_alone() -> None:
+    all_met(e5.expectations_alone({one.netbox: e5.alone(one, seconds=2.0) for one in e5.SEGMENTS}))
+
+
+def test_e6_stages() -> None:
+    all_met(e6.expectations_of(e6.carry(in_virtual_time, seconds=20.0), "virtual time"))
+
+
+def test_e6_without_grants_to_connections_voice_gets_earlier_with_company(tmp_path: Path) -> None:
+    """What docs/experiments.md says of `grants: station`: the expectation can fail, and does there."""
+
+    def stage(which: e6.Stage) -> Figures:
+        file = e6.topology_of(which, tmp_path, 5.0)
+        file.write_text(file.read_text().replace("grants: connection", "grants: station"))
+        return in_virtual_time(file).segment(e6.WIMAX, "voice")
+
+    second, third = (stage(which).delay_mean_ms or 0.0 for which in e6.STAGES[1:3])
+    assert third < second - 5.0
+
+
+FIGURES = Figures(100, 90, 1000.0, 950.0, 10.0, 5.0, 20.0, 1.0, {"queue full": 10})
+
+
+@pytest.mark.parametrize(
+    ("change", "met"),
+    [
+        ({}, True),
+        ({"goodput_ip_kbps": 1040.0}, False),
+        ({"goodput_ip_kbps": None}, False),
+        ({"arrived": 86}, False),
+        ({"delay_mean_ms": 11.9}, True),
+        ({"delay_mean_ms": 12.1}, False),
+    ],
+)
+def test_real_and_virtual_time_agree_within_the_tolerance(change: dict[str, Any], met: bool) -> None:
+    assert agree("a flow", replace(FIGURES, **change), FIGURES, Tolerance(lateness_ms=1.0)).met is met
+
+
+def test_an_outcome_that_was_not_expected_is_told() -> None:
+    missed = Expectation("goodput", "7", "3", False)
+    outcome = Outcome("e0", "E0", "What was run.", [Table("T", ("a", "b"), [("1", "2|3")])], [missed], [], [])
+    assert not outcome.met
+    text = section(outcome, "")
+    assert "0 of 1 met" in text
+    assert "| 1 | 2/3 |" in text
