@@ -4,8 +4,8 @@
 frr_node.py FOLDER NEIGHBOURS [NETWORK…]
 
 FOLDER is the node's own: it has frr.conf, and gets journal.jsonl (docs/architecture.md, "Journal"; event `route`) and, as soon as
-NEIGHBOURS OSPF neighbours are known and there are routes to all NETWORKS, the file `ready`. Ends when a daemon ends, or on SIGTERM
-with all of them.
+NEIGHBOURS OSPF neighbours are known and there are routes to all NETWORKS, the file `ready`. Ends when a daemon ends, or on
+SIGTERM with all of them.
 """
 
 from __future__ import annotations

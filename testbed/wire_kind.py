@@ -14,7 +14,7 @@ from testbed.wiring import End
 def wire_kind(
     left: End, right: End, said: WireKind, topology: Topology, switched: Collection[frozenset[End]]
 ) -> tuple[Literal["veth", "memory"], str]:
-    """The fastest kind that both ends can have, unless the topology says one; and why. `switched` are wires that events take down."""
+    """The fastest kind that both ends can have, unless the topology says one, and why; events take the `switched` ones down."""
     if said != "auto":
         return said, "the topology says so"
     nodes = (left.node, right.node)
