@@ -47,8 +47,8 @@ class Technology(BaseModel):
     #: An ordinary segment of two stations, as in YAML, on which `netboxit calibrate` measures what a frame from the first to the
     #: second costs; None for a technology that is itself an end of the network.
     TYPICAL: ClassVar[Mapping[str, Any] | None] = None
-    #: Two loads of small and two of large frames (60 and 1514 bytes), frames a second, that this segment carries without loss: two, so
-    #: that what a frame costs is told from what a second costs.
+    #: Two loads of small and two of large frames (60 and 1514 bytes), frames a second, that this segment carries without loss:
+    #: two, so that what a frame costs is told from what a second costs.
     CALIBRATION_RATES: ClassVar[tuple[tuple[float, float], tuple[float, float]]] = ((300.0, 2000.0), (50.0, 400.0))
     #: What the smallest Ethernet frame takes on the medium at least, in bytes.
     SMALLEST_ON_MEDIUM: ClassVar[int] = 64

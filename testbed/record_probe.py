@@ -2,9 +2,9 @@
 """Probes a path between two hosts of a running lab, both ways, with sockets of one process in the networks of both.
 
 Small packets at equal distances tell delays and losses. Short trains of large ones, as fast as the host sends,
-saturate the path and tell the rate: behind a bottleneck a train takes as long as the bottleneck needs. It is made to fill the path
-for TRAIN_S, and is at most as long as the bound of the probing rate permits. Arrivals are stamped by the kernel, on the clock by
-which packets are sent.
+saturate the path and tell the rate: behind a bottleneck a train takes as long as the bottleneck needs. It is made to fill the
+path for TRAIN_S, and is at most as long as the bound of the probing rate permits. Arrivals are stamped by the kernel, on the
+clock by which packets are sent.
 """
 
 from __future__ import annotations

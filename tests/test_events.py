@@ -15,7 +15,7 @@ from tests.traces import traces
 
 pytestmark = pytest.mark.lab
 
-#: 50 packets a second each way through a satellite link, whose delay doubles at 2 s, and whose wire to b is unplugged from 4 s to 5 s.
+#: 50 packets a second each way through a satellite link, whose delay doubles at 2 s; its wire to b is unplugged from 4 s to 5 s.
 NETWORK = """\
 name: change
 centre: b
@@ -59,7 +59,7 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     events = [(event["words"], event["time_s"]) for event in outcome.metrics["events"] if event["kind"] != "traffic"]
     assert [words for words, _ in events] == ["link: delay 100 ms", "wire link.hub – b.eth0 down", "wire link.hub – b.eth0 up"]
     assert [at for _, at in events] == pytest.approx([2.0, 4.0, 5.0], abs=LATE_S)
-    assert all(-1e-3 < at - due for (_, at), due in zip(events, (2.0, 4.0, 5.0), strict=True))
+    assert all(at - due > -1e-3 for (_, at), due in zip(events, (2.0, 4.0, 5.0), strict=True))
 
     flows = {flow["name"]: flow for flow in outcome.metrics["flows"]}
     delay = dict(zip(flows["out"]["seconds"]["second"], flows["out"]["seconds"]["delay_ms"], strict=True))

@@ -83,7 +83,7 @@ def test_broadcasts_of_short_frames_count_their_own_length_on_the_air() -> None:
         frames = saturated(cell, False, [], 1e6, 0.1)
         frames["core"] += flow(CORE, RESPONDER, length, 6e6, 0.5)
         rates.append(goodput(emulate("lte", cell, frames), "responder", CORE, length, 1.2, 1.5))
-    # RLC unacknowledged mode: 2 bytes of PDCP and 1.5 of length indicator (TS 36.322, 6.2.2) each, 2 to 3.5 for a transport block.
+    # RLC unacknowledged mode: 2 bytes of PDCP and 1.5 of length indicator (TS 36.322, 6.2.2) each, 2 to 3.5 a transport block.
     assert rates[0] == pytest.approx(4392e3 * 100 / (100 + 3.5), rel=0.015)
     assert rates[1] == pytest.approx(4392e3 * 120 / (120 + 3.5), rel=0.015)
 

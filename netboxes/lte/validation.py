@@ -141,7 +141,7 @@ def link_budget() -> Chapter:
 
 
 def crowd(uplink: bool, uphold: bool, seconds: float = 2.0) -> Emulation:
-    """A first responder with voice and a camera of 5 Mbit/s, and four civilians who ask for 5 Mbit/s each in a cell of 17 Mbit/s."""
+    """A first responder with voice and a camera of 5 Mbit/s, and four civilians who ask for 5 Mbit/s each, in 17 Mbit/s."""
     stations = {
         "responder": {"role": "ue", "distance": "500 m"},
         **{f"civilian{number}": {"role": "ue", "distance": "200 m"} for number in range(4)},
