@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bearers of every QoS class identifier, and what becomes of them at a handover."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from netboxes.engine.virtual import emulate
+from netboxes.lte.cell_under_test import CLASSES, EF, flow, hello, lost
+from netboxes.lte.parameters import GUARANTEED, NOT_GUARANTEED
+
+UE, CORE = 0, 1
+
+
+@pytest.mark.parametrize("rlc", ["um", "by-qci"])
+@pytest.mark.parametrize("qci", [*GUARANTEED, *NOT_GUARANTEED])
+def test_a_bearer_of_each_class_carries_frames_both_ways_and_through_a_handover(qci: int, rlc: str) -> None:
+    rates = {"uplink_rate": "100 kbit/s", "downlink_rate": "100 kbit/s"} if qci in GUARANTEED else {}
+    cell: dict[str, Any] = {
+        "stations": {"ue": {"role": "ue", "position": ["400 m", "0 m"]}, "core": {"role": "gateway"}},
+        "enodebs": {"west": {}, "east": {"position": ["1 km", "0 m"]}},
+        "handover": "none",
+        "resource_blocks": 25,
+        "rlc": rlc,
+        "bearers": [{"class": "voice", "qci": qci, **rates}],
+    }
+    frames = {
+        "ue": [hello(UE), *flow(UE, CORE, 200, 80e3, 1.0, EF)],
+        "core": [hello(CORE), *flow(CORE, UE, 200, 80e3, 1.0, EF)],
+    }
+    emulation = emulate("lte", cell, frames, classes=CLASSES, events=[(1.3, "ue.handover", "east")])
+    assert [event["to"] for event in emulation.events("handover")] == ["east"]
+    assert emulation.statistics["segment"]["stations"]["ue"]["bearers"] == 2
+    # The handover costs what was in the air, and in acknowledged mode's hands, at that moment.
+    assert sum(lost(emulation).values()) <= 2
+    assert emulation.statistics["frames"]["delivered"] >= 100
