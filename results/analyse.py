@@ -98,7 +98,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         "netboxes": netboxes,
         "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
         "began_ns": began_ns,
-        "events": happenings(run.path / EVENTS_FILE, run.journals, began_ns),
+        "events": happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns),
         "series": [one.summary() for one in series],
         "voice": voices,
         "video": videos,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
+import time
 from collections.abc import Mapping
 from contextlib import closing
 from importlib import metadata
@@ -82,7 +83,9 @@ def lab_environment(
     """For lab.json: the lab's status, what offloads its interfaces really have, and the time stolen since `before` was read.
 
     `began_ns` is when the network's time began, CLOCK_REALTIME; `began_s` is the simulated time of each netbox at which it did.
+    `ended_ns` is now.
     """
+    ended_ns = time.time_ns()
     stolen = steal_ratios(before, cpu_times())
     return {
         "nodes": status["nodes"],
@@ -94,6 +97,7 @@ def lab_environment(
         "steal_ratio": stolen.pop("all"),
         "steal_by_core": stolen,
         "began_ns": began_ns,
+        "ended_ns": ended_ns,
         "began_s": dict(began_s),
     }
 

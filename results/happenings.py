@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,16 @@ _EARLIEST_S = -0.5
 _SAME_S = 0.2
 
 
-def happenings(events_file: Path, journals: Mapping[str, Journal], began_ns: int) -> list[dict[str, Any]]:
+def happenings(
+    events_file: Path, journals: Mapping[str, Journal], began_ns: int, ended_ns: int | None = None
+) -> list[dict[str, Any]]:
     """Entries of `events` in metrics.json, by their times, which count from the beginning of the run's network time.
 
-    A change that the run made has the time at which it took effect in the netbox, where its journal says so.
+    What happened after `ended_ns` is the lab being taken down, and left out. A change that the run made has the time at which it took
+    effect in the netbox, where its journal says so.
     """
-    announced = list(_announced(journals, began_ns))
+    until_s = math.inf if ended_ns is None else (ended_ns - began_ns) / 1e9
+    announced = [one for one in _announced(journals, began_ns) if _EARLIEST_S <= one["time_s"] <= until_s]
     made = [_made(line, announced) for line in _lines(events_file)]
     return sorted([*made, *announced], key=lambda one: float(one["time_s"]))
 
@@ -33,8 +38,6 @@ def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[dict[
     for netbox, journal in journals.items():
         offset_s = journal.offset_s(began_ns)
         for event in journal.events:
-            if event["at_s"] + offset_s < _EARLIEST_S:
-                continue
             yield {
                 "time_s": event["at_s"] + offset_s,
                 "kind": event["event"],

@@ -74,6 +74,11 @@ class RunFolder:
         told = (self.json("lab.json") or {}).get("began_ns")
         return told or min((one.began_ns for name, one in self.journals.items() if name in self.netboxes), default=None)
 
+    @property
+    def ended_ns(self) -> int | None:
+        """When the run had its statistics and began to end the lab, CLOCK_REALTIME; None when nobody says so."""
+        return (self.json("lab.json") or {}).get("ended_ns")
+
     @cached_property
     def applications(self) -> list[ApplicationRecord]:
         folders = sorted(file.parent for file in self.path.glob(f"traffic/*/{FLOWS_FILE}"))

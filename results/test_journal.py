@@ -95,6 +95,13 @@ def test_a_change_that_the_run_made_is_told_once_with_the_time_of_its_effect(cel
     ]
 
 
+def test_what_happens_after_the_run_is_not_told(cell: Journal, tmp_path: Path) -> None:
+    everything = happenings(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
+    last = everything[-1]["time_s"]
+    told = happenings(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS, BEGAN_NS + int((last - 0.1) * 1e9))
+    assert told == everything[:-1]
+
+
 def test_a_change_by_hand_is_the_netboxs_word(cell: Journal, tmp_path: Path) -> None:
     found = happenings(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
     assert (found[0]["words"], found[0]["by_run"]) == ("cell: distance 90", False)

@@ -11,7 +11,7 @@ import pytest
 
 from results import reference
 from results.analyse import analyse
-from results.conftest import SyntheticRun
+from results.conftest import START_NS, SyntheticRun
 from results.network_picture import picture
 from results.report import number, percent, signed
 from traffic.speech import Speech
@@ -42,11 +42,19 @@ def reported(synthetic: SyntheticRun) -> tuple[Path, dict[str, Any]]:
     for host, other in (("fr1", "eoc"), ("eoc", "fr1")):
         (folder / f"traffic/call/{host}-heard.wav").write_bytes((folder / f"traffic/call/{other}-spoken.wav").read_bytes())
     (folder / "topology.yaml").write_text("netboxes:\n  cell: {technology: wifi, distance: 80 m, tx_power: 16 dBm}\n")
+    journal = [{"began_ns": START_NS}, {"at_s": 1.25, "event": "link_down", "station": "a", "reason": "out of range"}]
+    (folder / f"nodes/{synthetic.netboxes[0]}/journal.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in journal))
     figures = {"kind": "voice", "direction": "return", "one_way_delay_ms": {"mean": 205.035}, "remark": "they were nearer"}
     (folder / "reference.yaml").write_text(
         json.dumps({"title": "Elsewhere", "source": "a book", "flows": [figures], "remarks": ["<b>"]})
     )
     return folder, analyse(folder)
+
+
+def test_what_a_netbox_announced_is_listed(reported: tuple[Path, dict[str, Any]]) -> None:
+    assert re.search(
+        r"<td>1\.250</td><td[^>]*>\w+\.a: link down \(reason out of range\)</td>", (reported[0] / "report.html").read_text()
+    )
 
 
 def test_the_page_loads_nothing_and_runs_nothing(reported: tuple[Path, dict[str, Any]]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What netboxes announce (docs/architecture.md, "Journal"): in words, and as far as it is a state, what holds now."""
+"""What netboxes and routers announce (docs/architecture.md, "Journal"): in words, and as far as it is a state, what holds now."""
 
 from __future__ import annotations
 
@@ -25,6 +25,9 @@ def words(node: str, event: Mapping[str, Any]) -> str:
     told = details(event)
     if event["event"] == "set":
         return f"{place}: {told.get('parameter')} {_value(told.get('value'))}"
+    if event["event"] in ("route", "route_gone"):
+        ways = " and ".join(f"{way['interface']} ({way['gateway'] or 'its own network'})" for way in told["ways"])
+        return f"{place}: {told['destination']} {'by' if event['event'] == 'route' else 'no more by'} {ways}"
     more = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in told.items())
     return f"{place}: {str(event['event']).replace('_', ' ')}{f' ({more})' if more else ''}"
 

@@ -7,6 +7,8 @@ import pytest
 
 from testbed.announced import links_down, words
 
+A_WAY = {"gateway": "10.9.0.1", "interface": "backhaul"}
+
 
 @pytest.mark.parametrize(
     ("event", "told"),
@@ -16,6 +18,11 @@ from testbed.announced import links_down, words
         ({"event": "link_up", "station": "fr1"}, "field.fr1: link up"),
         ({"event": "link_down", "station": "fr1", "reason": "out of range"}, "field.fr1: link down (reason out of range)"),
         ({"event": "handover", "station": "fr1", "from": "a", "to": "b"}, "field.fr1: handover (from a to b)"),
+        ({"event": "route", "destination": "10.1.0.0/24", "ways": [A_WAY]}, "field: 10.1.0.0/24 by backhaul (10.9.0.1)"),
+        (
+            {"event": "route_gone", "destination": "10.1.0.0/24", "ways": [A_WAY, {"gateway": None, "interface": "eth0"}]},
+            "field: 10.1.0.0/24 no more by backhaul (10.9.0.1) and eth0 (its own network)",
+        ),
     ],
 )
 def test_an_event_is_told_in_words(event: dict[str, Any], told: str) -> None:
