@@ -25,8 +25,8 @@ def happenings(
 ) -> list[dict[str, Any]]:
     """Entries of `events` in metrics.json, by their times, which count from the beginning of the run's network time.
 
-    What happened after `ended_ns` is the lab being taken down, and left out. A change that the run made has the time at which it took
-    effect in the netbox, where its journal says so.
+    What happened after `ended_ns` is the lab being taken down, and left out. A change that the run made has the time at which it
+    took effect in the netbox, where its journal says so.
     """
     until_s = math.inf if ended_ns is None else (ended_ns - began_ns) / 1e9
     announced = [one for one in _announced(journals, began_ns) if _EARLIEST_S <= one["time_s"] <= until_s]

@@ -31,8 +31,8 @@ def test_it_is_found_by_its_name() -> None:
 def test_the_script_says_when_each_flow_sends(tmp_path: Path) -> None:
     flow = made(tmp_path, rate="81600 bit/s", payload="74 B", count=2, port=5000, dscp="ef", duration="10 s")
     assert flow.script().splitlines() == [
-        "0.000000 ON 1 UDP SRC 5000 DST 10.98.0.2/5000 PERIODIC [100 74] TOS 0xb8",
-        "0.005000 ON 2 UDP SRC 5001 DST 10.98.0.2/5001 PERIODIC [100 74] TOS 0xb8",
+        "0.000000 ON 1 UDP SRC 5000 DST 10.98.0.2/5000 PERIODIC [100 74] TOS 0xb8 TTL 64",
+        "0.005000 ON 2 UDP SRC 5001 DST 10.98.0.2/5001 PERIODIC [100 74] TOS 0xb8 TTL 64",
         "10.000000 OFF 1",
         "10.000000 OFF 2",
     ]

@@ -24,6 +24,9 @@ IP_HEADERS = {4: 20 + 8, 6: 40 + 8}
 #: What MGEN writes into each datagram at least: its number, when it was sent, where it goes.
 _SMALLEST_PAYLOAD, _LARGEST_PAYLOAD = 28, 1472
 
+#: Of every datagram, as hosts send them (Linux's net.ipv4.ip_default_ttl). MGEN's own is 3: the third router would drop them.
+_TTL = 64
+
 _READY_DEADLINE_S = 10.0
 #: An echo and three resolutions of addresses, each two ways over a satellite of two hops.
 _ECHO_S = 4.0
@@ -118,7 +121,7 @@ class UdpFlow(Application):
         for number, timetable in enumerate(options.timetables(self.plan.name, self.version)):
             port = options.port + number
             kind = "POISSON" if options.pattern == "poisson" else "PERIODIC"
-            what = f"{kind} [{timetable.per_s:.9g} {options.payload:.0f}] TOS {options.dscp << 2:#04x}"
+            what = f"{kind} [{timetable.per_s:.9g} {options.payload:.0f}] TOS {options.dscp << 2:#04x} TTL {_TTL}"
             flow = f"UDP SRC {port} DST {self.plan.destination_address}/{port} {what}"
             for at, until in timetable.periods():
                 ordinal = len(lines) // 2 + 1
