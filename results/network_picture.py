@@ -5,83 +5,99 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-_WIDTH, _BOX, _ROW = 1080, 148, 150
+_WIDTH, _BOX, _GAP = 1080, 148, 20
 _LINE = 15
 _FILLS = {"host": "#eef4fa", "netbox": "#fdf3e7", "router": "#eaf6f0"}
 _STROKES = {"host": "#0072B2", "netbox": "#E69F00", "router": "#009E73"}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Box:
-    """A node with its lines of text, at a column and a row."""
+    """A node with its lines of text, its place (the middle of it), and the nodes that are reached by it from the right."""
 
     name: str
     kind: str
     lines: tuple[str, ...]
-    column: int
-    row: int
+    column: int = 0
+    y: float = 0.0
+    behind: list[Box] = field(default_factory=list)
 
     @property
     def height(self) -> int:
         return 40 + _LINE * len(self.lines)
 
+    @property
+    def room(self) -> float:
+        """The height that it takes with all that is behind it."""
+        return max(self.height + _GAP, sum(box.room for box in self.behind))
 
-def picture(plan: Mapping[str, Any], words: Mapping[str, Sequence[str]], left: str | None) -> str:
-    """`words` are the lines under a node's name; `left` is the host that the picture begins with."""
-    nodes = {node["name"]: node["kind"] for node in plan["nodes"]}
+
+def picture(plan: Mapping[str, Any], words: Mapping[str, Sequence[str]], right: str | None) -> str:
+    """`words` are the lines under a node's name; `right` is the host that the picture ends with, None: the last node.
+
+    A node's column tells by how many wires it is away from there. Parts that no wire joins to it stand below.
+    """
+    boxes = {node["name"]: Box(node["name"], node["kind"], tuple(words.get(node["name"], ()))) for node in plan["nodes"]}
     ends = [(wire["left"]["node"], wire["right"]["node"]) for wire in plan["wires"]]
-    columns = _columns(list(nodes), ends, left)
-    boxes: dict[str, Box] = {}
-    used: dict[int, int] = {}
-    for name in sorted(nodes, key=lambda node: columns[node]):
-        row = used.get(columns[name], 0)
-        used[columns[name]] = row + 1
-        boxes[name] = Box(name, nodes[name], tuple(words.get(name, ())), columns[name], row)
-    return _draw(boxes, ends)
+    roots = _trees(boxes, ends, right)
+    height = 0.0
+    for root in roots:
+        _place(root, height)
+        height += root.room
+    return _draw(boxes, ends, height)
 
 
-def _columns(nodes: Sequence[str], ends: Sequence[tuple[str, str]], left: str | None) -> dict[str, int]:
-    """The number of wires from the leftmost node; parts that no wire joins to it begin at the left again."""
-    beside: dict[str, list[str]] = {node: [] for node in nodes}
+def _trees(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], right: str | None) -> list[Box]:
+    """Gives each box its column, counted from the right, and what is behind it by a shortest way; one root for each part."""
+    beside: dict[str, list[str]] = {name: [] for name in boxes}
     for one, other in ends:
         beside[one].append(other)
         beside[other].append(one)
-    columns: dict[str, int] = {}
-    for first in [*([left] if left in beside else []), *nodes]:
-        if first in columns:
+    roots: list[Box] = []
+    seen: set[str] = set()
+    for first in [*([right] if right in beside else []), *reversed(beside)]:
+        if first in seen:
             continue
-        columns[first] = 0
+        roots.append(boxes[first])
+        seen.add(first)
         waiting = deque([first])
         while waiting:
             node = waiting.popleft()
             for other in beside[node]:
-                if other not in columns:
-                    columns[other] = columns[node] + 1
+                if other not in seen:
+                    seen.add(other)
+                    boxes[other].column = boxes[node].column + 1
+                    boxes[node].behind.append(boxes[other])
                     waiting.append(other)
-    return columns
+    return roots
 
 
-def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]]) -> str:
+def _place(box: Box, top: float) -> None:
+    """A box stands in the middle of what is behind it."""
+    box.y = top + box.room / 2
+    top += (box.room - sum(other.room for other in box.behind)) / 2
+    for other in box.behind:
+        _place(other, top)
+        top += other.room
+
+
+def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], height: float) -> str:
     columns = max((box.column for box in boxes.values()), default=0) + 1
-    rows = max((box.row for box in boxes.values()), default=0) + 1
     width = max(_WIDTH, columns * (_BOX + 24))
     step = width / columns
-    tallest = max((box.height for box in boxes.values()), default=0)
-    row_height = max(_ROW, tallest + 24)
-    height = rows * row_height
 
-    def centre(box: Box) -> tuple[float, float]:
-        return step * (box.column + 0.5), row_height * (box.row + 0.5)
+    def x(box: Box) -> float:
+        return width - step * (box.column + 0.5)
 
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" aria-label="the network">']
-    for one, other in ends:
-        (x1, y1), (x2, y2) = centre(boxes[one]), centre(boxes[other])
-        parts.append(f'<line x1="{x1:.0f}" y1="{y1:.0f}" x2="{x2:.0f}" y2="{y2:.0f}" stroke="#98a2ad" stroke-width="2"/>')
-    parts += [_box(box, *centre(box)) for box in boxes.values()]
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" role="img" aria-label="the network">']
+    for one, other in ((boxes[one], boxes[other]) for one, other in ends):
+        way = f'x1="{x(one):.0f}" y1="{one.y:.0f}" x2="{x(other):.0f}" y2="{other.y:.0f}"'
+        parts.append(f'<line {way} stroke="#98a2ad" stroke-width="2"/>')
+    parts += [_box(box, x(box), box.y) for box in boxes.values()]
     return "".join([*parts, "</svg>"])
 
 

@@ -45,7 +45,7 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         "ended": _moment(record.get("ended")),
         "folder": run.path.resolve().name,
         "key_figures": _key_figures(found),
-        "network": picture(run.plan, network_words(run), _leftmost(traffic)),
+        "network": picture(run.plan, network_words(run), _rightmost(traffic)),
         "losses": [
             {"flow": flow["name"], "direction": flow["direction"], **loss} for flow in found["flows"] for loss in flow["losses"]
         ],
@@ -72,12 +72,12 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
     }
 
 
-def _leftmost(traffic: Sequence[Mapping[str, Any]]) -> str | None:
+def _rightmost(traffic: Sequence[Mapping[str, Any]]) -> str | None:
     """Return traffic is drawn from left to right."""
     if not traffic:
         return None
     first = traffic[0]
-    return str(first["source"] if first["direction"] == "return" else first["destination"])
+    return str(first["destination"] if first["direction"] == "return" else first["source"])
 
 
 def _key_figures(found: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -130,6 +130,10 @@ def test_a_branching_network_is_drawn_with_all_its_nodes() -> None:
         "wires": [{"left": {"node": one}, "right": {"node": other}} for one, other in wires],
     }
     drawn = picture(plan, {"b": ["wifi", "<80 m>"]}, "a")
+    places = {name: (float(x), float(y)) for x, y, name in re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*600">(\w+)<', drawn)}
+    assert places["c"][0] == places["d"][0] < places["b"][0] < places["a"][0] == places["alone"][0]
+    assert len({places[name][1] for name in "cd"}) == 2
+    assert places["alone"][1] > max(places[name][1] for name in "abcd")
     assert drawn.count("<rect") == 5 and drawn.count("<line") == 3
     assert "&lt;80 m&gt;" in drawn
 
