@@ -79,7 +79,8 @@ def _lateness(netbox: str, lateness: Mapping[str, Mapping[str, float]], kept: Ma
                 f"netbox {netbox}: one in a hundred {things} is more than {p99:,.0f} us late, the limit is {limit_us:,.0f} us"
             )
     if kept["missed"]:
-        words = f"netbox {netbox}: {kept['missed']:,} events or frames were later than the limit of {limit_us:,.0f} us"
+        many = "1 event or frame was" if kept["missed"] == 1 else f"{kept['missed']:,} events or frames were"
+        words = f"netbox {netbox}: {many} later than the limit of {limit_us:,.0f} us"
         verdict.degraded.append(words + _when(kept["misses"]))
 
 
