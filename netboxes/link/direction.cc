@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "direction.h"
 
-#include "../engine/live_number.h"
-#include "checked.h"
+#include "times.h"
 
-#include "ns3/simulator.h"
-
-#include <cmath>
 #include <limits>
 
 namespace netboxit::link
@@ -17,27 +13,11 @@ namespace
 
 constexpr auto NEVER = std::numeric_limits<std::int64_t>::max();
 
-std::int64_t Now()
-{
-    return ns3::Simulator::Now().GetNanoSeconds();
-}
-
-std::int64_t Nanoseconds(double seconds)
-{
-    return std::llround(seconds * 1e9);
-}
-
 ns3::Ptr<ns3::UniformRandomVariable> Stream(std::int64_t number)
 {
     auto random = ns3::CreateObject<ns3::UniformRandomVariable>();
     random->SetStream(number);
     return random;
-}
-
-double CheckedNumber(std::string_view parameter, const Json& value, double minimum, double maximum, std::string_view unit)
-{
-    const LiveNumber limits{parameter, minimum, maximum, unit};
-    return CheckLive("link", {&limits, 1}, parameter, value);
 }
 
 } // namespace
@@ -69,171 +49,6 @@ Direction::Direction(const SegmentSetup& setup, StationId from)
 Direction::~Direction()
 {
     m_wake->Cancel();
-}
-
-bool Direction::Set(std::string_view parameter, const Json& value)
-{
-    const auto now = Now();
-    Advance(now);
-    if (parameter == "rate")
-    {
-        SetRate(value);
-    }
-    else if (parameter == "delay")
-    {
-        m_delay = Nanoseconds(CheckedNumber(parameter, value, 0.0, 10.0, "s"));
-    }
-    else if (parameter == "overhead")
-    {
-        m_overhead = static_cast<std::uint32_t>(CheckedNumber(parameter, value, 0, 1000, "B"));
-    }
-    else if (parameter == "jitter")
-    {
-        m_jitter.Set(value);
-    }
-    else if (parameter == "loss")
-    {
-        m_loss.Set(value);
-    }
-    else if (parameter == "duplication")
-    {
-        m_duplication = CheckedNumber(parameter, value, 0.0, 1.0, "(a probability)");
-    }
-    else if (parameter == "reordering")
-    {
-        SetReordering(value);
-    }
-    else if (parameter == "corruption")
-    {
-        SetCorruption(value);
-    }
-    else if (parameter == "queue")
-    {
-        SetQueue(value);
-    }
-    else if (parameter == "trace")
-    {
-        SetTrace(value);
-    }
-    else if (parameter == "while_down")
-    {
-        m_waitsWhileDown = value == "wait";
-    }
-    else
-    {
-        return false;
-    }
-    Expect(now);
-    return true;
-}
-
-void Direction::SetRate(const Json& value)
-{
-    m_rate = CheckedNumber("rate", value, 1e3, 100e9, "bit/s");
-    ChooseCapacity();
-}
-
-void Direction::SetReordering(const Json& value)
-{
-    const double probability = Checked(value, "reordering", "probability", 0.0, 1.0);
-    const double gap = Checked(value, "reordering", "gap", 1, 1e6, "frames");
-    m_reorderBy = Nanoseconds(Checked(value, "reordering", "by", 0.0, 5.0, "s"));
-    m_reorderProbability = probability;
-    m_reorderGap = static_cast<std::uint64_t>(gap);
-    m_candidates = 0;
-}
-
-void Direction::SetCorruption(const Json& value)
-{
-    const bool drops = CheckedWord(value, "corruption", "frames", {"damaged", "dropped"}) == "dropped";
-    m_bitErrors.SetRate(Checked(value, "corruption", "bit_error_rate", 0.0, 0.5));
-    m_dropsDamaged = drops;
-}
-
-void Direction::SetQueue(const Json& value)
-{
-    auto queue = MakeDiscipline(value,
-                                m_queueChance,
-                                [this](const Waiting& frame, Loss reason) { Lose(frame.slot, reason); });
-    const double limit = value.value("time", Json()).is_null() ? 0.0 : Checked(value, "queue", "time", 1e-3, 25.0, "s");
-    // What waits keeps its order and its age; what has no room in the new queue is lost.
-    while (m_queue && m_queue->Packets() > 0)
-    {
-        const auto frame = m_queue->Dequeue(Now());
-        if (frame)
-        {
-            queue->Enqueue(*frame, Now(), m_rate);
-        }
-    }
-    m_queue = std::move(queue);
-    m_timeLimit = Nanoseconds(limit);
-}
-
-void Direction::SetTrace(const Json& value)
-{
-    if (!value.is_null() && !value.contains("opportunities") && !value.contains("rate"))
-    {
-        throw OutOfRange("link: trace cannot be " + value.dump() + "; it is what parameters.py makes of a file");
-    }
-    const auto said = std::exchange(m_traceSaid, value);
-    try
-    {
-        ChooseCapacity();
-    }
-    catch (const std::exception& error)
-    {
-        m_traceSaid = said;
-        throw OutOfRange(error.what());
-    }
-}
-
-void Direction::ChooseCapacity()
-{
-    const auto& said = m_traceSaid;
-    std::unique_ptr<Capacity> capacity;
-    std::optional<Series> delay;
-    std::optional<Series> loss;
-    if (said.is_object())
-    {
-        const bool repeat = said.value("repeat", false);
-        const auto between = said.value("between", "") == "line" ? Timeline::Between::Line : Timeline::Between::Hold;
-        const auto series = [&](const char* name)
-        {
-            const auto points = said.value(name, Json());
-            return points.is_array() ? std::optional(Series(points, between, repeat)) : std::nullopt;
-        };
-        if (const auto opportunities = said.value("opportunities", Json()); opportunities.is_array())
-        {
-            capacity = std::make_unique<Opportunities>(opportunities.get<std::vector<std::uint32_t>>(), repeat);
-        }
-        if (const auto rate = series("rate"))
-        {
-            capacity = std::make_unique<RateOverTime>(*rate);
-        }
-        delay = series("delay");
-        loss = series("loss");
-    }
-    m_capacity = capacity ? std::move(capacity) : std::make_unique<ConstantRate>(m_rate);
-    m_delayOverTime = std::move(delay);
-    m_lossOverTime = std::move(loss);
-    if (m_began >= 0)
-    {
-        Begin();
-    }
-}
-
-void Direction::Begin()
-{
-    m_began = Now();
-    Advance(m_began);
-    m_capacity->Begin(m_began);
-    for (auto* series : {&m_delayOverTime, &m_lossOverTime})
-    {
-        if (*series)
-        {
-            (*series)->Begin(m_began);
-        }
-    }
 }
 
 void Direction::SetDown(bool down)
