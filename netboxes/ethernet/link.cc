@@ -77,7 +77,8 @@ bool Link::Send(SlotId slot, std::uint32_t bytes)
 void Link::Place(Passage& passage, std::int64_t earliest)
 {
     passage.start = std::max(earliest, m_free);
-    const auto sent = passage.start + Duration(passage.bytes);
+    passage.duration = Duration(passage.bytes);
+    const auto sent = passage.start + passage.duration;
     m_free = sent + Duration(INTERFRAME_GAP);
     m_lastArrival = passage.arrival = std::max(sent + m_delay, m_lastArrival);
 }
@@ -103,8 +104,9 @@ void Link::ExpectFirst(std::int64_t now)
 
 void Link::ArriveFirst()
 {
-    const auto slot = At(0).slot;
-    const auto now = At(0).arrival;
+    const auto [slot, bytes, start, duration, now] = At(0);
+    ++m_sent;
+    m_sending += static_cast<std::uint64_t>(duration);
     m_first = (m_first + 1) & (m_passages.size() - 1);
     --m_count;
     m_begun -= m_begun > 0 ? 1 : 0;
@@ -112,7 +114,7 @@ void Link::ArriveFirst()
     {
         ExpectFirst(now);
     }
-    m_arrival(slot);
+    m_arrival(slot, bytes);
 }
 
 void Link::SetRate(std::uint64_t rate)
@@ -144,10 +146,30 @@ void Link::Replace()
     }
     if (m_begun == 0)
     {
-        ns3::Simulator::Remove(m_expected);
-        m_event = ns3::Create<Event>(*this);
+        ExpectNothing();
         ExpectFirst(now);
     }
+}
+
+void Link::ExpectNothing()
+{
+    ns3::Simulator::Remove(m_expected);
+    // One that was removed never runs again.
+    m_event = ns3::Create<Event>(*this);
+}
+
+void Link::Clear(const std::function<void(SlotId)>& lost)
+{
+    if (m_count > 0)
+    {
+        ExpectNothing();
+    }
+    for (std::size_t place = 0; place < m_count; ++place)
+    {
+        lost(At(place).slot);
+    }
+    m_first = m_count = m_begun = 0;
+    m_free = m_lastArrival = Now();
 }
 
 std::size_t Link::Queued() const
@@ -159,6 +181,16 @@ std::size_t Link::Queued() const
         --queued;
     }
     return queued;
+}
+
+Json Link::Read() const
+{
+    return {{"queued", Queued()}, {"sent", m_sent}, {"airtime", static_cast<double>(m_sending) / 1e9}};
+}
+
+void Link::Reset()
+{
+    m_sent = m_sending = 0;
 }
 
 } // namespace netboxit

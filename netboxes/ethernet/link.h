@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/frame.h"
+#include "../engine/segment.h"
 
 #include "ns3/event-id.h"
 #include "ns3/event-impl.h"
@@ -20,7 +20,8 @@ namespace netboxit
 class Link
 {
   public:
-    using Arrival = std::function<void(SlotId)>;
+    /// A frame, and what it took on the wire (bytes).
+    using Arrival = std::function<void(SlotId, std::uint32_t)>;
 
     /// `queue`: frames that wait, apart from the one being sent.
     Link(std::size_t queue, Arrival arrival);
@@ -37,8 +38,14 @@ class Link
     /// False when the queue is full. `bytes` are on the wire before the frame has arrived, the gap not counted.
     bool Send(SlotId slot, std::uint32_t bytes);
 
+    /// The wire is cut, or joined again: all that waits or is on its way is lost, and `lost` told of each frame.
+    void Clear(const std::function<void(SlotId)>& lost);
+
     /// Frames that wait now.
     std::size_t Queued() const;
+    /// What has arrived, and how long it took the transmitter (s); what waits.
+    Json Read() const;
+    void Reset();
 
   private:
     class Event;
@@ -48,6 +55,7 @@ class Link
         SlotId slot;
         std::uint32_t bytes;
         std::int64_t start;
+        std::int64_t duration;
         std::int64_t arrival;
     };
 
@@ -65,6 +73,7 @@ class Link
     /// What has not begun is placed anew.
     void Replace();
     void ExpectFirst(std::int64_t now);
+    void ExpectNothing();
     void ArriveFirst();
 
     std::size_t m_queue;
@@ -77,6 +86,8 @@ class Link
     std::size_t m_begun{0};        ///< how many of them have left the queue
     std::int64_t m_free{0};        ///< when the transmitter is, the gap after its last frame included
     std::int64_t m_lastArrival{0}; ///< of the last frame placed
+    std::uint64_t m_sent{0};
+    std::uint64_t m_sending{0}; ///< how long the transmitter was busy with those, ns
     ns3::Ptr<Event> m_event;
     ns3::EventId m_expected;
 };

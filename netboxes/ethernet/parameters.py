@@ -1,38 +1,142 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of an Ethernet link in YAML. Limits of the live parameters are repeated in segment.cc."""
+"""What can be said of an Ethernet in YAML. Limits of the live parameters are repeated in medium.cc and shared.cc."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from netboxes.technology import StationParameters, Technology
-from testbed.quantities import RATE, TIME, Quantity
+from testbed.quantities import LENGTH, RATE, TIME, Quantity
+
+SPEED_OF_LIGHT = 299792458.0
+#: Half duplex without carrier extension (IEEE 802.3-2018, 4.2.3.4), bit/s.
+FASTEST_SHARED = 100e6
+#: Half of a slot of 512 bit times (4.4.2): there and back within it, collisions are noticed.
+LONGEST_SHARED_BITS = 256.0
+
+Rate = Annotated[float, Quantity(RATE, 10e3, 10e9)]
+Delay = Annotated[float, Quantity(TIME, 0.0, 10.0)]
+Length = Annotated[float, Quantity(LENGTH, 0.0, 100e6)]
 
 
 class Station(StationParameters):
-    """One end of the link."""
+    """One station and its wire. Only at a switch has each wire a rate and a length of its own."""
+
+    LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "delay", "length", "outage"})
+
+    rate: Rate | None = Field(None, description="At a switch: of its link. Default: the network's `rate`.")
+    delay: Delay | None = Field(None, description="At a switch: of its wire. Default: the network's.")
+    length: Length | None = Field(None, description="At a switch: instead of `delay`.")
+    outage: bool = Field(False, description="True: its wire is cut; of a link, for both ends.")
+
+    @model_validator(mode="after")
+    def _check_delay(self) -> Self:
+        if self.delay is not None and self.length is not None:
+            raise ValueError("`delay` and `length` say the same of the wire; keep one")
+        return self
+
+
+class Backoff(BaseModel):
+    """How stations wait that find a shared medium busy, as ns-3's csma does it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    slot: int = Field(512, ge=8, le=65536, description="Bit times; 512: slotTime up to 100 Mbit/s (IEEE 802.3-2018, 4.4.2).")
+    ceiling: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="A wait is 1 slot when the medium is found busy for the first time, then 1 to 2, 1 to 6, … 1 to 2^k - 2 for "
+        "the k-th, k no more than this. backoffLimit is 10 (4.4.2), but of collisions.",
+    )
+    attempts: int = Field(1000, ge=1, le=1_000_000, description="Waits after which a frame is lost (`retry_limit`).")
 
 
 class Parameters(Technology):
-    """A full-duplex Ethernet link between two stations: a cable or fibre of any length, without errors."""
+    """An Ethernet: a full-duplex link, a shared half-duplex segment, or a switch with a link to each station."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "delay"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "delay", "length", "bit_error_rate", "outage"})
     TYPICAL: ClassVar = {"stations": {"left": {}, "right": {}}}
     #: With preamble and gap between frames (IEEE 802.3, 4.4.2).
     SMALLEST_ON_MEDIUM: ClassVar[int] = 84
 
-    stations: dict[str, Station] = Field(min_length=2, max_length=2, description="The two ends, written `NAME: {}`.")
-    rate: Annotated[float, Quantity(RATE, 10e3, 10e9)] = Field(
-        1e9, description="Of each direction: bits on the wire, with preamble, checksum and gap of each frame."
+    stations: dict[str, Station] = Field(
+        min_length=2, max_length=200, description="Written `NAME: {}`; a link has two, a shared or switched medium any number."
     )
-    delay: Annotated[float, Quantity(TIME, 0.0, 10.0)] = Field(
-        500e-9, description="Propagation from end to end; 500 ns for 100 m of cable, 5 us a km."
+    medium: Literal["link", "shared", "switched"] = Field(
+        "link",
+        description="link: full duplex between two; shared: one half-duplex segment (ns-3's csma); switched: all links end at a "
+        "switch.",
+    )
+    rate: Rate = Field(
+        1e9,
+        description="Of each direction of a link, or of the shared medium (no more than 100 Mbit/s): bits on the wire, with "
+        "preamble, checksum and gap of each frame.",
+    )
+    delay: Delay = Field(
+        500e-9,
+        description="Propagation from end to end, at a switch of each wire; 500 ns for 100 m of cable, 5 us a km. Shared: "
+        "no more than 256 bit times.",
+    )
+    length: Length | None = Field(None, description="Of the wire, instead of `delay`.")
+    velocity_factor: float = Field(
+        0.67, ge=0.4, le=1.0, description="Of signals by that of light, with `length`: some 0.67 in cable and fibre."
     )
     queue: int = Field(
         1000, ge=1, le=1_000_000, description="Frames that wait in front of each transmitter, apart from the one being sent."
     )
+    bit_error_rate: float = Field(0.0, ge=0.0, le=0.01, description="Independent bit errors; a frame with any is lost.")
+    outage: bool = Field(False, description="True: all wires are cut, or the switch is off.")
+    switching_delay: Annotated[float, Quantity(TIME, 0.0, 1.0)] | None = Field(
+        None, description="Of a switch: from a frame's last bit in to its first one out at the soonest. Default: 0 s."
+    )
+    backoff: Backoff | None = Field(None, description="Of a shared medium. Default: as below.")
 
     def gross_rate(self) -> float:
-        return 2 * self.rate
+        if self.medium == "shared":
+            return self.rate
+        return sum(self.rate if station.rate is None else station.rate for station in self.stations.values())
+
+    def delay_of_wire(self) -> float:
+        """In s, from `delay` or `length`."""
+        return self.delay if self.length is None else self.length / (self.velocity_factor * SPEED_OF_LIGHT)
+
+    @model_validator(mode="after")
+    def _check_medium(self) -> Self:
+        if self.medium == "link" and len(self.stations) != 2:
+            raise ValueError(
+                f"a link has two stations, not {len(self.stations)}; for more write `medium: switched` or `medium: shared`"
+            )
+        if self.medium != "switched":
+            if self.switching_delay is not None:
+                raise ValueError("`switching_delay` is a switch's: write `medium: switched`, or leave it out")
+            for name, station in self.stations.items():
+                if own := [key for key in ("rate", "delay", "length") if getattr(station, key) is not None]:
+                    raise ValueError(
+                        f"{name}: only at a switch have wires their own {' and '.join(own)}: write `medium: switched`, or "
+                        "say it of the network"
+                    )
+        if self.medium != "shared" and self.backoff is not None:
+            raise ValueError("`backoff` is of a shared medium: write `medium: shared`, or leave it out")
+        if self.length is not None and "delay" in self.model_fields_set:
+            raise ValueError("`delay` and `length` say the same of the wire; keep one")
+        return self
+
+    @model_validator(mode="after")
+    def _check_shared(self) -> Self:
+        if self.medium != "shared":
+            return self
+        if self.rate > FASTEST_SHARED:
+            raise ValueError(
+                f"a shared medium has a rate of up to {RATE.write(FASTEST_SHARED)}: faster ones need carrier extension "
+                "(IEEE 802.3-2018, 4.2.3.4), which is not modelled; write `rate: 100 Mbit/s` or `medium: switched`"
+            )
+        longest = LONGEST_SHARED_BITS / self.rate
+        if self.delay_of_wire() > longest:
+            raise ValueError(
+                f"a shared medium of {RATE.write(self.rate)} has a delay of up to {TIME.write(longest)}, half a slot of 512 bit "
+                f"times (IEEE 802.3-2018, 4.4.2), not {TIME.write(self.delay_of_wire())}"
+            )
+        return self

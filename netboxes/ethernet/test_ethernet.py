@@ -60,8 +60,45 @@ def test_frames_beyond_the_queue_are_lost_and_accounted_for() -> None:
     emulation = emulate("ethernet", LINK | {"queue": 100}, {"left": burst(250, udp(LEFT, RIGHT))})
     assert len(emulation.received["right"]) == 101  # the queue, and the one being sent
     assert emulation.statistics["frames"]["lost"]["queue_full"] == 149
-    assert emulation.statistics["segment"]["stations"]["left"] == {"queued": 0, "lost": {"queue_full": 149}}
+    left = emulation.statistics["segment"]["stations"]["left"]
+    assert left["lost"] == {"queue_full": 149}
+    assert (left["queued"], left["sent"]) == (0, 101)
+    assert left["airtime"] == pytest.approx(101 * (PREAMBLE + len(udp(LEFT, RIGHT)) + CHECK_SEQUENCE) * 8e-9)
     assert (emulation.records["fate"] == Fate.QUEUE_FULL).sum() == 149
+
+
+def test_delay_is_length_by_velocity() -> None:
+    line = {"stations": {"left": {}, "right": {}}, "length": "60 km", "velocity_factor": 0.68}
+    one = burst(1, udp(LEFT, RIGHT, 18))
+    events = [(2.0, "length", 6e3)]
+    times = arrivals(emulate("ethernet", line, {"left": one + burst(1, udp(LEFT, RIGHT, 18), at=3.0)}, events=events))
+    velocity = 0.68 * 299_792_458
+    assert list(times) == pytest.approx([1_000_000_576 + 60e12 / velocity, 3_000_000_576 + 6e12 / velocity], abs=1)
+
+
+def test_what_waits_or_is_on_the_wire_when_it_is_cut_is_lost_and_the_cut_is_announced() -> None:
+    frames = {"left": [(1.0 + k * 1e-3, udp(LEFT, RIGHT, identification=k)) for k in range(2000)]}
+    slow = LINK | {"delay": "100 ms"}
+    emulation = emulate("ethernet", slow, frames, events=[(1.5, "right.outage", True), (2.0, "right.outage", False)])
+    left = emulation.statistics["segment"]["stations"]["left"]
+    # Of the second before it is joined again, and what was on its way: 0.5 s, and 0.1 s.
+    assert left["lost"]["outage"] == pytest.approx(600, abs=1)
+    assert len(emulation.received["right"]) == 2000 - left["lost"]["outage"]
+    told = [(line["event"], line["station"], line["at_s"]) for line in emulation.journal if "link" in line.get("event", "")]
+    assert told == [(event, end, at) for event, at in (("link_down", 0.5), ("link_up", 1.0)) for end in ("left", "right")]
+
+
+def test_bits_go_wrong_as_often_as_said() -> None:
+    frames = [(1.0 + k * 1e-4, udp(LEFT, RIGHT, 972, identification=k)) for k in range(10_000)]
+    lost = emulate("ethernet", LINK | {"bit_error_rate": 1e-5}, {"left": frames}).statistics["frames"]["lost"]["on_air"]
+    expected = 1 - (1 - 1e-5) ** (8 * (1000 + 18))
+    assert lost / 10_000 == pytest.approx(expected, abs=4 * (expected / 10_000) ** 0.5)
+
+
+def test_a_link_that_is_cut_from_the_start_says_so() -> None:
+    emulation = emulate("ethernet", LINK | {"outage": True}, {"left": burst(3, udp(LEFT, RIGHT))})
+    assert emulation.statistics["frames"]["lost"]["outage"] == 3
+    assert [line["station"] for line in emulation.events("link_down")] == ["left", "right"]
 
 
 def test_rate_and_delay_change_while_frames_pass() -> None:
@@ -75,7 +112,11 @@ def test_rate_and_delay_change_while_frames_pass() -> None:
     [
         ("rate", 1e3, "rate cannot be 1000.0; it is a number from 10000 to 1e+10 bit/s"),
         ("delay", -1, "delay cannot be -1; it is a number from 0 to 10 s"),
-        ("queue", 5, "no live parameter 'queue'; there are rate delay"),
+        ("queue", 5, "no live parameter 'queue'; there are rate delay length bit_error_rate outage"),
+        ("bit_error_rate", 0.5, "bit_error_rate cannot be 0.5; it is a number from 0 to 0.01"),
+        ("outage", 1, "outage cannot be 1; it is true or false"),
+        ("left.rate", 1e6, "no live parameter 'rate'; there are outage"),
+        ("third.outage", True, "no station 'third'; there are left right"),
     ],
 )
 def test_bad_live_changes_are_refused(parameter: str, value: float, message: str) -> None:
@@ -88,7 +129,14 @@ def test_bad_live_changes_are_refused(parameter: str, value: float, message: str
     ("change", "message"),
     [
         ({"stations": {"left": {}}}, "at least 2 items"),
-        ({"stations": {"left": {}, "right": {}, "third": {}}}, "at most 2 items"),
+        ({"stations": {"left": {}, "right": {}, "third": {}}}, "a link has two stations, not 3"),
+        ({"length": "100 m"}, "`delay` and `length` say the same"),
+        ({"medium": "shared"}, "up to 100 Mbit/s: faster ones need carrier extension"),
+        ({"medium": "shared", "rate": "100 Mbit/s"}, "has a delay of up to 2.56 us, half a slot of 512 bit times"),
+        ({"switching_delay": "1 us"}, "is a switch's"),
+        ({"backoff": {}}, "is of a shared medium"),
+        ({"stations": {"left": {"rate": "1 Mbit/s"}, "right": {}}}, "left: only at a switch have wires their own rate"),
+        ({"velocity_factor": 1.1}, "less than or equal to 1"),
         ({"rate": "1 kbit/s"}, "outside 10 kbit/s … 10 Gbit/s"),
         ({"queue": 0}, "greater than or equal to 1"),
     ],

@@ -114,7 +114,7 @@ TEST_P(LinkAgainstNs3, EveryFrameArrivesInTheSameNanosecondOrIsDroppedByBoth)
     const auto [room, rate, delay] = GetParam();
     std::vector<Arrived> expected;
     Ns3Link theirs(room, rate, delay, expected);
-    Link ours(room, [this](SlotId slot) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
+    Link ours(room, [this](SlotId slot, std::uint32_t) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
     ours.SetRate(rate);
     ours.SetDelay(delay);
     std::mt19937 random(5);
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(,
 
 TEST_F(LinkTest, FramesThatWaitGetTheNewRateAndDelayAndNoneOvertakes)
 {
-    Link link(10, [this](SlotId slot) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
+    Link link(10, [this](SlotId slot, std::uint32_t) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
     link.SetDelay(10'000);
     for (std::uint32_t number = 0; number < 3; ++number)
     {
@@ -179,10 +179,27 @@ TEST_F(LinkTest, FramesThatWaitGetTheNewRateAndDelayAndNoneOvertakes)
 
 TEST_F(LinkTest, AWaitingFrameIsFirstWhenNothingIsOnTheWire)
 {
-    Link link(10, [this](SlotId slot) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
+    Link link(10, [this](SlotId slot, std::uint32_t) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
     link.Send({0, 1}, 100);
     link.Send({1, 1}, 100);
     Simulator::Schedule(NanoSeconds(850), [&] { link.SetRate(100'000'000); });
     RunAll();
     EXPECT_EQ(arrivals, (std::vector<Arrived>{{0, 800}, {1, 896 + 8'000}}));
+}
+
+TEST_F(LinkTest, WhatWaitsOrIsOnItsWayIsLostWhenTheWireIsCut)
+{
+    Link link(10, [this](SlotId slot, std::uint32_t) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
+    link.SetDelay(10'000);
+    std::vector<std::uint32_t> lost;
+    for (std::uint32_t number = 0; number < 15; ++number)
+    {
+        link.Send({number, 1}, 100); // 800 ns each, and a gap of 96
+    }
+    Simulator::Schedule(NanoSeconds(11'000), [&] { link.Clear([&](SlotId slot) { lost.push_back(slot.index); }); });
+    Simulator::Schedule(NanoSeconds(12'000), [&] { link.Send({99, 1}, 100); });
+    RunAll();
+    EXPECT_EQ(arrivals, (std::vector<Arrived>{{0, 10'800}, {99, 12'000 + 800 + 10'000}}));
+    EXPECT_EQ(lost, (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+    EXPECT_EQ(link.Read().at("sent"), 2);
 }

@@ -173,9 +173,18 @@ int Run(std::uint64_t frames, double rate, const std::string& records)
     configuration.clock = ClockKind::Real;
     configuration.records = records;
     configuration.realtime.priority = 0;
-    configuration.parameters = {{"rate", 10e9}, {"delay", 0}, {"queue", 100'000}};
+    configuration.parameters = {{"medium", "link"},
+                                {"rate", 10e9},
+                                {"delay", 0},
+                                {"length", nullptr},
+                                {"velocity_factor", 0.67},
+                                {"queue", 100'000},
+                                {"bit_error_rate", 0},
+                                {"outage", false}};
     for (const auto* name : {"left", "right"})
     {
+        configuration.parameters["stations"][name] = {
+            {"rate", nullptr}, {"delay", nullptr}, {"length", nullptr}, {"outage", false}};
         configuration.stations.push_back({.name = name, .port = {}});
     }
     const auto events = ns3::CreateObject<EventQueue>();

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "medium.h"
+
+#include "../engine/live_number.h"
+#include "../engine/station_parameter.h"
+
+#include "ns3/simulator.h"
+
+#include <cmath>
+
+namespace netboxit
+{
+
+namespace
+{
+
+// IEEE 802.3-2018, 3.1.1 and 4A.4.2, in bytes.
+constexpr std::uint32_t PREAMBLE = 8; ///< with the start frame delimiter
+constexpr std::uint32_t HEADER = 14;
+constexpr std::uint32_t FRAME_CHECK_SEQUENCE = 4;
+constexpr std::uint32_t SMALLEST_FRAME = 64;
+
+constexpr double SPEED_OF_LIGHT = 299792458.0;
+constexpr std::int64_t BIT_ERROR_STREAM = 7000;
+
+/// The limits are those of parameters.py.
+constexpr std::array LIVE_NUMBERS{
+    LiveNumber{"rate", 10e3, 10e9, "bit/s"},
+    LiveNumber{"delay", 0.0, 10.0, "s"},
+    LiveNumber{"length", 0.0, 100e6, "m"},
+    LiveNumber{"bit_error_rate", 0.0, 0.01, ""},
+};
+/// Those that a station at a switch has for itself.
+constexpr std::span STATION_NUMBERS{LIVE_NUMBERS.data(), 3};
+
+} // namespace
+
+Json ByCause(const LostFrames& lost)
+{
+    Json causes = Json::object();
+    for (std::size_t reason = 1; reason < lost.size(); ++reason)
+    {
+        if (lost[reason] > 0)
+        {
+            causes[std::string(LOSS_NAMES[reason])] = lost[reason];
+        }
+    }
+    return causes;
+}
+
+std::uint32_t BytesOnWire(const Frame& frame)
+{
+    return PREAMBLE + std::max(HEADER + frame.length + FRAME_CHECK_SEQUENCE, SMALLEST_FRAME);
+}
+
+Medium::Medium(const SegmentSetup& setup)
+    : m_fates(setup.fates), m_announcements(setup.announcements), m_names(setup.stations),
+      m_wires(setup.stations.size()),
+      m_velocity(setup.parameters.at("velocity_factor").get<double>() * SPEED_OF_LIGHT),
+      m_allOff(setup.parameters.at("outage")), m_random(ns3::CreateObject<ns3::UniformRandomVariable>())
+{
+    m_random->SetStream(BIT_ERROR_STREAM);
+    m_logOfGoodBit = std::log1p(-setup.parameters.at("bit_error_rate").get<double>());
+    const auto delayOf = [this](const Json& said) -> Json
+    {
+        const auto& length = said.at("length");
+        return length.is_null() ? said.at("delay") : Json(length.get<double>() / m_velocity);
+    };
+    for (StationId id = 0; id < Count(); ++id)
+    {
+        const auto& said = setup.parameters.at("stations").at(m_names[id]);
+        auto& wire = m_wires[id];
+        wire.ownRate = !said.at("rate").is_null();
+        const auto ownDelay = delayOf(said);
+        wire.ownDelay = !ownDelay.is_null();
+        wire.rate = static_cast<std::uint64_t>(
+            std::llround((wire.ownRate ? said : setup.parameters).at("rate").get<double>()));
+        wire.delay =
+            std::llround((wire.ownDelay ? ownDelay : delayOf(setup.parameters)).get<double>() * 1e9);
+        wire.off = said.at("outage");
+    }
+}
+
+Medium::~Medium()
+{
+    m_announce.Cancel();
+}
+
+bool Medium::IsCutBy(bool all, std::span<const Wire> wires, StationId station) const
+{
+    return all || wires[station].off;
+}
+
+bool Medium::HasOwnWires() const
+{
+    return false;
+}
+
+void Medium::Check(double, double) const
+{
+}
+
+bool Medium::Survives(std::uint32_t bytes)
+{
+    return m_logOfGoodBit == 0.0 ||
+           m_random->GetValue() < std::exp(m_logOfGoodBit * 8.0 * static_cast<double>(bytes - PREAMBLE));
+}
+
+void Medium::Begin()
+{
+    // The journal that starts now says of every wire that is cut from the start.
+    for (auto& wire : m_wires)
+    {
+        wire.announced = false;
+    }
+    LookAtCuts();
+    m_announce.Cancel();
+    m_announce = ns3::Simulator::ScheduleNow(&Medium::AnnounceCuts, this);
+}
+
+void Medium::Set(std::string_view name, const Json& value)
+{
+    const auto [station, parameter] = TargetOf(name, m_names);
+    if (parameter == "outage")
+    {
+        SetOutage(station, value);
+        return;
+    }
+    if (station && !HasOwnWires())
+    {
+        CheckLive("ethernet", {}, parameter, value, "outage");
+    }
+    const auto number = station ? CheckLive("ethernet", STATION_NUMBERS, parameter, value, "outage")
+                                : CheckLive("ethernet", LIVE_NUMBERS, parameter, value, "outage");
+    if (parameter == "rate")
+    {
+        SetRate(station, number);
+    }
+    else if (parameter == "bit_error_rate")
+    {
+        m_logOfGoodBit = std::log1p(-number);
+    }
+    else
+    {
+        SetDelay(station, parameter == "delay" ? number : number / m_velocity);
+    }
+}
+
+void Medium::SetRate(std::optional<StationId> station, double rate)
+{
+    Check(rate, static_cast<double>(m_wires.front().delay) / 1e9);
+    for (StationId id = 0; id < Count(); ++id)
+    {
+        auto& wire = m_wires[id];
+        if (station ? id == *station : !wire.ownRate)
+        {
+            wire.ownRate = station.has_value();
+            wire.rate = static_cast<std::uint64_t>(std::llround(rate));
+            ApplyRate(id);
+        }
+    }
+}
+
+void Medium::SetDelay(std::optional<StationId> station, double delay)
+{
+    Check(static_cast<double>(m_wires.front().rate), delay);
+    for (StationId id = 0; id < Count(); ++id)
+    {
+        auto& wire = m_wires[id];
+        if (station ? id == *station : !wire.ownDelay)
+        {
+            wire.ownDelay = station.has_value();
+            wire.delay = std::llround(delay * 1e9);
+            ApplyDelay(id);
+        }
+    }
+}
+
+void Medium::SetOutage(std::optional<StationId> station, const Json& value)
+{
+    if (!value.is_boolean())
+    {
+        throw OutOfRange("ethernet: outage cannot be " + value.dump() + "; it is true or false");
+    }
+    (station ? m_wires[*station].off : m_allOff) = value;
+    LookAtCuts();
+    AnnounceCuts();
+}
+
+void Medium::LookAtCuts()
+{
+    for (StationId id = 0; id < Count(); ++id)
+    {
+        const bool cut = IsCutBy(m_allOff, m_wires, id);
+        if (cut != m_wires[id].cut)
+        {
+            m_wires[id].cut = cut;
+            ApplyCut(id);
+        }
+    }
+}
+
+void Medium::AnnounceCuts()
+{
+    for (StationId id = 0; id < Count(); ++id)
+    {
+        auto& wire = m_wires[id];
+        if (wire.cut && !wire.announced)
+        {
+            m_announcements.Announce("link_down", id, {{"reason", "outage"}});
+        }
+        else if (!wire.cut && wire.announced)
+        {
+            m_announcements.Announce("link_up", id);
+        }
+        wire.announced = wire.cut;
+    }
+}
+
+Json Medium::Read() const
+{
+    Json stations = Json::object();
+    for (StationId id = 0; id < Count(); ++id)
+    {
+        auto& counters = stations[m_names[id]];
+        counters = ReadStation(id);
+        counters["link"] = !m_wires[id].cut;
+        counters["rate"] = m_wires[id].rate;
+        counters["lost"] = ByCause(m_wires[id].lost);
+    }
+    return {{"stations", stations}};
+}
+
+void Medium::Reset()
+{
+    for (StationId id = 0; id < Count(); ++id)
+    {
+        m_wires[id].lost = {};
+        ResetStation(id);
+    }
+}
+
+} // namespace netboxit
