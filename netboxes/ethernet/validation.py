@@ -161,8 +161,9 @@ def _shared() -> Chapter:
     text = """
 Stations that always have a frame, on one half-duplex wire of 100 Mbit/s and 500 ns. ns-3's csma has no collisions, so none
 are paid for: one station has frames and gaps, of several the next may begin sooner than the gap, which is the sender's alone,
-but not before the frame has passed the wire. The medium carries between the two. (Real CSMA/CD carries a little less with short frames and many stations: Boggs, Mogul and Kent, "Measured capacity of an
-Ethernet", SIGCOMM 1988.) The plot's lines are of one station.
+but not before the frame has passed the wire. The medium carries between the two. (Real CSMA/CD carries less with short
+frames and many stations: Boggs, Mogul and Kent, "Measured capacity of an Ethernet", SIGCOMM 1988.) The
+plot's lines are of one station.
 """
     return Chapter("Shared medium: capacity", text, figures, [plot])
 
