@@ -18,7 +18,7 @@ std::uint32_t BurstSymbols(ProfileId profile, std::uint32_t bytes)
     return bytes == 0 ? 0 : (bytes + TAIL_BYTES + perSymbol - 1) / perSymbol;
 }
 
-ReceiverSnr::ReceiverSnr(const std::string& edition)
+ReceiverSnr::ReceiverSnr(const std::string& edition, std::optional<ProfileId> fixed) : m_fixed(fixed)
 {
     if (edition == "802.16-2004")
     {
@@ -52,6 +52,10 @@ std::optional<ProfileId> ReceiverSnr::Choose(double snrDb,
                                              double hysteresisDb) const
 {
     const auto bare = Best(snrDb, 0.0);
+    if (bare && m_fixed)
+    {
+        return m_fixed;
+    }
     if (!bare || !current)
     {
         return bare;

@@ -62,7 +62,8 @@ class ReceiverSnr
 {
   public:
     /// "802.16-2004" (8.3.11.1, Table 266) or "802.16-2009" (8.3.11.1; numbers since Corrigendum 1 of 2005).
-    explicit ReceiverSnr(const std::string& edition);
+    /// With `fixed` that profile is chosen whenever the most robust one is received.
+    explicit ReceiverSnr(const std::string& edition, std::optional<ProfileId> fixed = {});
 
     double ThresholdDb(ProfileId profile) const
     {
@@ -81,6 +82,7 @@ class ReceiverSnr
 
   private:
     std::array<double, PROFILES.size()> m_thresholdsDb;
+    std::optional<ProfileId> m_fixed;
 };
 
 } // namespace netboxit::wimax

@@ -106,6 +106,12 @@ Configuration::Configuration(const SegmentSetup& setup) : classes(setup.classes)
                   parameters.at("backoff_end").get<std::uint32_t>(),
                   ns3::Seconds(parameters.at("request_timeout").get<double>())};
     receiverSnr = parameters.at("receiver_snr").get<std::string>();
+    if (const auto profile = parameters.at("burst_profile").get<std::string>(); profile != "adaptive")
+    {
+        std::array<std::string_view, PROFILES.size()> names;
+        std::ranges::transform(PROFILES, names.begin(), &BurstProfile::name);
+        fixedProfile = IndexOf(names, profile, "burst_profile");
+    }
     hysteresisDb = parameters.at("hysteresis").get<double>();
     queueBytes = parameters.at("queue").get<std::uint32_t>();
     carriage = {parameters.at("fragmentation").get<bool>(),

@@ -80,6 +80,7 @@ struct Configuration
     MapRelevance mapRelevance{};
     ContentionParameters contention;
     std::string receiverSnr;
+    std::optional<ProfileId> fixedProfile; ///< nothing: chosen by SNR
     double hysteresisDb{};
     std::uint32_t queueBytes{};
     Carriage carriage;        ///< of connections that do not say otherwise

@@ -7,31 +7,32 @@ import math
 from collections import Counter
 from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from netboxes.mobility.stations import MobileStation
 from netboxes.technology import Technology
 from netboxes.timeline import OverTime
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
+from netboxes.wimax.service_flow import Queue, ServiceFlow
+from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, TIME, Quantity
 
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 50e3)]
 TxPower = Annotated[float, Quantity(POWER, -30.0, 60.0)]
 AntennaGain = Annotated[float, Quantity(GAIN, -20.0, 40.0)]
-Rate = Annotated[float, Quantity(RATE, 1e3, 100e6)]
 Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
 FadeSeries = Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 100.0), "fade_db")]
-Queue = Annotated[float, Quantity(SIZE, 1514.0, 100e6)]
-Interval = Annotated[float, Quantity(TIME, 1e-3, 10.0)]
 
 #: Frame durations of WirelessMAN-OFDM (IEEE 802.16-2009, 8.3.5.1), seconds.
 FRAME_DURATIONS = (2.5e-3, 4e-3, 5e-3, 8e-3, 10e-3, 12.5e-3, 20e-3)
 
-#: Scheduling services that know a parameter which others do not (6.3.5.2).
-OWNERS = {
-    "reserved_rate": ("UGS", "ertPS", "rtPS", "nrtPS"),
-    "grant_interval": ("UGS", "ertPS"),
-    "polling_interval": ("rtPS", "nrtPS"),
-    "packet_size": ("UGS", "ertPS"),
+#: Bytes that an OFDM symbol carries, by burst profile (8.3.3.4.3).
+PROFILES = {
+    "BPSK 1/2": 12,
+    "QPSK 1/2": 24,
+    "QPSK 3/4": 36,
+    "16-QAM 1/2": 48,
+    "16-QAM 3/4": 72,
+    "64-QAM 2/3": 96,
+    "64-QAM 3/4": 108,
 }
 
 SPEED_OF_LIGHT = 299_792_458.0
@@ -48,59 +49,6 @@ class Station(MobileStation):
     fade: Fade | None = Field(None, description="Of a subscriber's link, beside the cell's `fade`: an obstacle, rain.")
     fade_series: FadeSeries | None = Field(None, description="The same over time, in straight lines between the points.")
     antenna_gain: AntennaGain | None = Field(None, description="Default: the cell's `antenna_gain`.")
-
-
-class ServiceFlow(BaseModel):
-    """The QoS of one traffic class in one direction (IEEE 802.16-2009, 6.3.5.2 and 11.13).
-
-    Rates count whole Ethernet frames without FCS.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, serialize_by_alias=True)
-
-    traffic_class: str = Field(alias="class", description="A class that the netbox declares.")
-    direction: Literal["uplink", "downlink"] = Field(description="uplink: subscriber to base station.")
-    scheduling: Literal["UGS", "ertPS", "rtPS", "nrtPS", "BE"] = Field(
-        description="UGS: fixed grants, unasked; ertPS: grants whose size the subscriber may change; rtPS: polled; "
-        "nrtPS: polled rarely, also contends; BE: contends."
-    )
-    reserved_rate: Rate | None = Field(None, description="Minimum reserved traffic rate; UGS and ertPS need it, BE has none.")
-    maximum_rate: Rate | None = Field(
-        None,
-        description="Maximum sustained traffic rate, a token bucket; default: none, for UGS and ertPS the reserved rate. "
-        "ertPS: of its largest grants.",
-    )
-    maximum_latency: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
-        None, description="A frame that waited longer is discarded before it is sent; default: never."
-    )
-    grant_interval: Interval | None = Field(
-        None, description="UGS, ertPS: unsolicited grant interval; default: a frame, which for ertPS is the least."
-    )
-    polling_interval: Interval | None = Field(
-        None, description="rtPS, nrtPS: unsolicited polling interval; default: a frame for rtPS, 1 s for nrtPS."
-    )
-    packet_size: Annotated[float, Quantity(SIZE, 20.0, 1518.0)] | None = Field(
-        None,
-        description="UGS, ertPS: size of the Ethernet frames (11.13), for the headers in a grant; default: one frame a grant.",
-    )
-    station: str | None = Field(None, description="The subscriber that has this flow; default: each subscriber has one.")
-    queue: Queue | None = Field(None, description="Room of its queue; default: the cell's `queue`.")
-    weight: float = Field(1.0, ge=0.01, le=100.0, description="For the schedulers `weighted` and `proportional-fair`.")
-    fragmentation: bool | None = Field(None, description="Default: the cell's `fragmentation`.")
-    packing: bool | None = Field(None, description="Default: the cell's `packing`.")
-    crc: bool | None = Field(None, description="Default: the cell's `crc`.")
-
-    @model_validator(mode="after")
-    def _check_scheduling(self) -> Self:
-        name = f"the {self.scheduling} {self.direction} flow of class {self.traffic_class!r}"
-        if self.scheduling in ("UGS", "ertPS") and self.reserved_rate is None:
-            raise ValueError(f"{name} needs `reserved_rate`: its grants are made of it")
-        for field, owners in OWNERS.items():
-            if getattr(self, field) is not None and self.scheduling not in owners:
-                raise ValueError(f"{name} has no `{field}`; only {' and '.join(owners)} have")
-        if self.maximum_rate is not None and self.maximum_rate < (self.reserved_rate or 0.0):
-            raise ValueError(f"{name} has a `maximum_rate` below its `reserved_rate`")
-        return self
 
 
 class Parameters(Technology):
@@ -162,6 +110,13 @@ class Parameters(Technology):
         description="Whose table of receiver SNR decides on burst profiles: 6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4 dB of "
         "the edition of 2004 (Table 266), which the thesis's figures follow, or 3, 6, 8.5, 11.5, 15, 19, 21 dB of 2009.",
     )
+    burst_profile: Literal[
+        "adaptive", "BPSK 1/2", "QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-QAM 2/3", "64-QAM 3/4"
+    ] = Field(
+        "adaptive",
+        description="adaptive: in each direction and for each station the most efficient one that its SNR permits; or this one "
+        "for everything but maps and requests in contention, whatever errors it makes.",
+    )
     hysteresis: Annotated[float, Quantity(GAIN, 0.0, 10.0)] = Field(
         1.0, description="A more efficient burst profile, or a lost link, is taken up so far above its threshold."
     )
@@ -207,13 +162,16 @@ class Parameters(Technology):
             if reserved > (most := share * self.gross_rate()):
                 raise ValueError(
                     f"the reserved rates of the {direction}, {RATE.write(reserved)}, are more than its share of a frame carries "
-                    f"even with 64-QAM 3/4, {RATE.write(most)}: lower them, or change `downlink_share` or `bandwidth`"
+                    f"even with {self._best_profile()}, {RATE.write(most)}: lower them, or change `downlink_share` or `bandwidth`"
                 )
 
+    def _best_profile(self) -> str:
+        return "64-QAM 3/4" if self.burst_profile == "adaptive" else self.burst_profile
+
     def gross_rate(self) -> float:
-        """With 64-QAM 3/4, 108 bytes a symbol (8.3.3.4.3), in all symbols; sampling factor 8/7, which is right to 2 %."""
+        """With the most efficient profile there may be, in all symbols; sampling factor 8/7, which is right to 2 %."""
         guard = 1 / int(self.guard.partition("/")[2])
-        return 108 * 8 * self.bandwidth * 8 / 7 / (256 * (1 + guard))
+        return PROFILES[self._best_profile()] * 8 * self.bandwidth * 8 / 7 / (256 * (1 + guard))
 
     @model_validator(mode="after")
     def _check_stations(self) -> Self:

@@ -110,14 +110,16 @@ void StrictPriority::ShareRest(std::span<Claim> claims, Room& room)
 
 void WeightedFair::ShareRest(std::span<Claim> claims, Room& room)
 {
-    // A heap of who had least so far. A connection that comes anew begins where the others are.
+    // A heap of who had least so far. A connection that comes anew begins where the others are; one that still waits
+    // keeps its turn, even where another one had the last bytes of a symbol that were of no use to it.
     std::vector<std::pair<double, Claim*>> open;
     for (auto& claim : claims)
     {
         auto& tag = At(m_tags, claim.connection, 0.0);
         if (IsOpen(claim))
         {
-            tag = std::max(tag, m_virtualTime);
+            const bool waits = At(m_waitsSince, claim.connection, 0.0) == m_subframe - 1.0;
+            tag = waits ? tag : std::max(tag, m_virtualTime);
             open.emplace_back(tag, &claim);
         }
     }
@@ -139,6 +141,14 @@ void WeightedFair::ShareRest(std::span<Claim> claims, Room& room)
         m_tags[claim->connection] = tag;
         std::ranges::push_heap(open, later);
     }
+    for (const auto& claim : claims)
+    {
+        if (IsOpen(claim))
+        {
+            m_waitsSince[claim.connection] = m_subframe;
+        }
+    }
+    m_subframe += 1.0;
 }
 
 void ProportionalFair::ShareRest(std::span<Claim> claims, Room& room)

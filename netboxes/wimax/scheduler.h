@@ -76,7 +76,9 @@ class WeightedFair : public Scheduler
 {
     void ShareRest(std::span<Claim> claims, Room& room) override;
 
-    std::vector<double> m_tags; ///< by connection: bytes per weight that it had so far
+    std::vector<double> m_tags;       ///< by connection: bytes per weight that it had so far
+    std::vector<double> m_waitsSince; ///< by connection: last subframe, of those counted, that left it waiting
+    double m_subframe{1.0};
     double m_virtualTime{};
 };
 

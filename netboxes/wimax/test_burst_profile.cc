@@ -51,6 +51,14 @@ TEST(ReceiverSnr, HysteresisDelaysTheWayUpOnly)
     EXPECT_EQ(snr.Choose(30.0, 0, 1.0), 6U);
 }
 
+TEST(ReceiverSnr, FixedProfileIsUsedWheneverTheMostRobustOneIsReceived)
+{
+    const ReceiverSnr snr("802.16-2004", 4);
+    EXPECT_EQ(snr.Choose(6.4, {}, 1.0), 4U);
+    EXPECT_EQ(snr.Choose(40.0, 4, 1.0), 4U);
+    EXPECT_EQ(snr.Choose(6.3, 4, 1.0), std::nullopt);
+}
+
 TEST(BlockError, AnchoredAtTheStandardsBitErrorRatio)
 {
     for (ProfileId id = 0; id < PROFILES.size(); ++id)
