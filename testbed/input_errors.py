@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
 from typing import Any, get_args, get_origin
 
+import annotated_types
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from testbed.errors import BadInput
@@ -57,10 +59,12 @@ def explain(
         elif detail["type"] == "missing":
             # A misspelt key is one error, not an unknown key and a missing one.
             if not any(loc[:-1] == inside[:-1] and _near(str(loc[-1]), [str(inside[-1])]) for loc in unknown):
-                yield _missing_key(source, _keys_at(model, inside[:-1]), (*at, *inside))
+                about = _meaning(_field_at(model, inside))
+                yield _missing_key(source, _keys_at(model, inside[:-1]), (*at, *inside), about)
         else:
             place, is_key = (inside[:-1], True) if inside and inside[-1] == "[key]" else (inside, False)
-            yield _error_at(source, (*at, *place), told(detail), key=is_key)
+            field = None if is_key else _field_at(model, place)
+            yield _error_at(source, (*at, *place), told(detail, _range(field)), key=is_key, about=_meaning(field))
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
@@ -82,8 +86,11 @@ def listed(words: Sequence[str], last: str = "or") -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
-def _error_at(source: Source, place: Location, message: str, *, key: bool = False) -> BadInput:
+def _error_at(source: Source, place: Location, message: str, *, key: bool = False, about: str = "") -> BadInput:
+    """`about` tells what the value is, and where its limits come from."""
     cause, _, remedy = message.partition("; ")
+    if about:
+        cause, remedy = (cause, f"{remedy} ({about})") if remedy else (f"{cause} ({about})", "")
     return source.bad(place, f"{_label(source, place)}{cause}", remedy, key=key)
 
 
@@ -93,13 +100,14 @@ def _unknown_key(source: Source, keys: Iterable[str], place: Location) -> BadInp
     return source.bad(place, cause, nearest(key, sorted(keys)), key=True)
 
 
-def _missing_key(source: Source, keys: set[str], place: Location) -> BadInput:
+def _missing_key(source: Source, keys: set[str], place: Location, about: str) -> BadInput:
     name = str(place[-1])
     for other in source.keys_of(place[:-1]):
         if other not in keys and _near(other, [name]):
             return _unknown_key(source, [name], (*place[:-1], other))
     # A block mapping begins at its first key; the mapping's own key stands before it and is what a person looks for.
-    return source.bad(place, f'{_label(source, place[:-1])}"{name}" is missing', f"add {name}: …", key=True)
+    remedy = f"add {name}: …{f' ({about})' if about else ''}"
+    return source.bad(place, f'{_label(source, place[:-1])}"{name}" is missing', remedy, key=True)
 
 
 def _label(source: Source, place: Location) -> str:
@@ -119,6 +127,28 @@ def _keys_at(model: type[BaseModel], place: Location) -> set[str]:
         if step != "[key]":
             models = {found for one in models for found in _models_below(one, str(step))} or models
     return {field.alias or name for one in models for name, field in one.model_fields.items()}
+
+
+def _field_at(model: type[BaseModel], place: Location) -> FieldInfo | None:
+    """The field of a model whose value stands there; None inside of values, and where several models could be meant."""
+    models = {model}
+    for step in place[:-1]:
+        if isinstance(step, str) and (below := {found for one in models for found in _models_below(one, step)}):
+            models = below
+    fields = [field for one in models for name, field in one.model_fields.items() if place[-1:] == (field.alias or name,)]
+    return fields[0] if len(fields) == 1 else None
+
+
+def _meaning(field: FieldInfo | None) -> str:
+    return (field.description or "").rstrip(".") if field is not None else ""
+
+
+def _range(field: FieldInfo | None) -> str | None:
+    """ "0 … 100", when a field has both limits."""
+    limits = field.metadata if field is not None else ()
+    least = [limit.ge for limit in limits if isinstance(limit, annotated_types.Ge)]
+    most = [limit.le for limit in limits if isinstance(limit, annotated_types.Le)]
+    return f"{_number(least[0])} … {_number(most[0])}" if least and most else None
 
 
 def _models_below(model: type[BaseModel], step: str) -> Iterator[type[BaseModel]]:
@@ -155,8 +185,8 @@ _BOUNDS = {
 }
 
 
-def told(detail: ErrorDetails) -> str:
-    """What one error of Pydantic's means: cause and remedy, with "; " between them."""
+def told(detail: ErrorDetails, limits: str | None = None) -> str:
+    """What one error of Pydantic's means: cause and remedy, with "; " between them. `limits` are those of the value's range."""
     kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
     if kind in ("value_error", "assertion_error"):
         return str(context["error"])
@@ -164,6 +194,8 @@ def told(detail: ErrorDetails) -> str:
         # The message lists them as 'a', 'b' or 'c'; a value of another kind is nobody's near neighbour.
         words = [word for word in context["expected"].split("'") if word not in ("", ", ", " or ")]
         return f"{_shown(value)} is not known here; {nearest(str(value), words)}"
+    if limits and kind in ("greater_than_equal", "less_than_equal"):
+        return f"{_shown(value)} is outside {limits}"
     if kind in _BOUNDS:
         bound, says = _BOUNDS[kind]
         return f"{_shown(value)} {says.format(context[bound])}"
@@ -176,6 +208,10 @@ def told(detail: ErrorDetails) -> str:
         return f"{_shown(value)} stands where {wanted} is needed"
     message = detail["msg"]
     return f"{_shown(value)}: {message[:1].lower()}{message[1:]}"
+
+
+def _number(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _shown(value: object) -> str:

@@ -90,7 +90,7 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         (
             "packet_error_rate: 1e-6",
             "packet_error_rate: »2",
-            "netboxes.backhaul.packet_error_rate: 2 is more than 1; use 1 or less",
+            "netboxes.backhaul.packet_error_rate: 2 is outside 0 … 1 (",
         ),
         ("packet_error_rate: 1e-6", "packet_error_rate: »low", "'low' stands where a number is needed"),
         # Keys and words
@@ -102,7 +102,7 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("{role: station}", "{role: »sation}", 'did you mean "station"?'),
         ("{role: station}", "{»rolle: station}", 'field.stations.responder: there is no key "rolle"; did you mean "role"?'),
         ("responder: {role: station}", "»responder:", '"role" is missing; add role: …'),
-        ("seed: 1\n", "seed: »-1\n", "seed: -1 is less than 0; use 0 or more"),
+        ("seed: 1\n", "seed: »-1\n", "seed: -1 is outside 0 … 2147483647 (All randomness"),
         ("name: emergency", "name: »5", 'name: 5 is not text; put it in quotes: "5"'),
         ("name: emergency", "name: »Emergency", "use small letters, digits and -, a letter first"),
         ("name: emergency", "name: »emergency-network", "has 17 characters; use 15 at most"),
@@ -138,7 +138,7 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("[fr1, field.responder]", "»fr1", "a wire has two ends; write it like [fr1, field.responder]"),
         # Cores
         ("    distance: 80 m", "    io: »xpd\n    distance: 80 m", "'xpd' is not known here; did you mean \"xdp\"?"),
-        ("    distance: 80 m", "    cores: »3\n    distance: 80 m", "netboxes.field.cores: 3 is more than 2; use 2 or less"),
+        ("    distance: 80 m", "    cores: »3\n    distance: 80 m", "netboxes.field.cores: 3 is outside 1 … 2"),
         (
             "    distance: 80 m",
             "    share: small\n    cores: »2\n    distance: 80 m",
