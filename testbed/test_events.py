@@ -91,7 +91,8 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
         ("{at: 4 s, netbox: near, station: hbu, set: {role: x}}", 'netbox near has no station "hbu"', 'did you mean "hub"?'),
         (
             "{at: 4 s, netbox: near, set: {}}",
-            "events[1].set: has 0, and at least 1 are needed (Live parameters and their new values, written as in the netbox itself)",
+            "events[1].set: has 0, and at least 1 are needed "
+            "(Live parameters and their new values, written as in the netbox itself)",
             "",
         ),
         ("{at: 4 s, netbox: near}", "events[1]: an event of a netbox says what it sets", "write set: {parameter: value}"),
