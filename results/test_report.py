@@ -33,8 +33,10 @@ class Loads(HTMLParser):
         self.loaded += [value or "" for name, value in attrs if name in _LOADING]
 
 
-@pytest.fixture
-def reported(synthetic: SyntheticRun) -> tuple[Path, dict[str, Any]]:
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """The folder of a run that was analysed, and its metrics."""
+    synthetic = SyntheticRun(tmp_path_factory.mktemp("reported") / "run")
     synthetic.calls(200)
     folder = synthetic.write()
     for host, speaker in (("fr1", "field"), ("eoc", "centre")):
