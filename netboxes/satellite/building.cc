@@ -198,7 +198,8 @@ std::unique_ptr<Sender> SatelliteSegment::MakeForward(const SegmentSetup& setup)
                        m_forwardProfiles,
                        TransmitQueue(m_classes.size(), said.at("priority")),
                        [this](const Packet& packet) { return ForwardCoding(packet); },
-                       [this](const Packet& packet, ns3::Time sent) { Depart(m_gateway, packet, sent); });
+                       [this](const Packet& packet, ns3::Time sent) { Depart(m_gateway, packet, sent); },
+                       [this](const Packet& packet, Loss reason) { Lose(m_gateway, packet, reason); });
     return std::make_unique<Carrier>(std::move(filler), m_forwardReference, said.at("forward_rate"), said.at("queue_time"));
 }
 
@@ -209,7 +210,8 @@ std::unique_ptr<Sender> SatelliteSegment::MakeReturn(StationId terminal, const S
                        m_returnProfiles,
                        TransmitQueue(m_classes.size(), said.at("priority")),
                        [this, terminal](const Packet&) { return Link(terminal).back.Used(); },
-                       [this, terminal](const Packet& packet, ns3::Time sent) { Depart(terminal, packet, sent); });
+                       [this, terminal](const Packet& packet, ns3::Time sent) { Depart(terminal, packet, sent); },
+                       [this, terminal](const Packet& packet, Loss reason) { Lose(terminal, packet, reason); });
     if (m_shared)
     {
         return m_returnChannel->MakeSender(std::move(filler));

@@ -1,17 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "burst_filler.h"
 
+#include "ns3/simulator.h"
+
 namespace netboxit
 {
+
+namespace
+{
+
+/// A netbox remembers a frame for 30 s (segment.h): 10 s are left for its own bursts and two hops of up to 5 s, mostly.
+const ns3::Time LONGEST_WAIT = ns3::Seconds(20);
+
+} // namespace
 
 BurstFiller::BurstFiller(const Encapsulation& encapsulation,
                          std::vector<Profile> profiles,
                          TransmitQueue queue,
                          Coding coding,
-                         Departure departure)
+                         Departure departure,
+                         Dropped dropped)
     : m_encapsulation(encapsulation), m_profiles(std::move(profiles)), m_queue(std::move(queue)), m_coding(std::move(coding)),
-      m_departure(std::move(departure)), m_packer(encapsulation)
+      m_departure(std::move(departure)), m_dropped(std::move(dropped)), m_packer(encapsulation)
 {
+}
+
+void BurstFiller::DropOld()
+{
+    if (m_queue.Packets() == 0)
+    {
+        return;
+    }
+    const auto since = ns3::Simulator::Now() - LONGEST_WAIT;
+    while (const auto packet = m_queue.PopOlder(since))
+    {
+        m_dropped(*packet, Loss::QueueExpired);
+    }
+}
+
+void BurstFiller::DropAll(Loss reason)
+{
+    if (const auto packet = m_packer.Abandon())
+    {
+        m_dropped(*packet, reason);
+    }
+    while (const auto packet = m_queue.Pop())
+    {
+        m_dropped(*packet, reason);
+    }
 }
 
 std::size_t BurstFiller::NextProfile() const

@@ -16,10 +16,17 @@ class BurstFiller
   public:
     /// Called for each packet that a codeword completes, with the time at which the codeword will have been sent.
     using Departure = std::function<void(const Packet&, ns3::Time sent)>;
+    /// Called for each packet that is given up before it is sent.
+    using Dropped = std::function<void(const Packet&, Loss reason)>;
     /// How a packet must be modulated and coded to reach its receivers: an index into the profiles.
     using Coding = std::function<std::size_t(const Packet&)>;
 
-    BurstFiller(const Encapsulation& encapsulation, std::vector<Profile> profiles, TransmitQueue queue, Coding coding, Departure departure);
+    BurstFiller(const Encapsulation& encapsulation,
+                std::vector<Profile> profiles,
+                TransmitQueue queue,
+                Coding coding,
+                Departure departure,
+                Dropped dropped);
 
     bool Carries(const Frame& frame) const
     {
@@ -27,8 +34,13 @@ class BurstFiller
     }
     bool Push(const Packet& packet, double limit)
     {
+        DropOld();
         return m_queue.Push(packet, limit);
     }
+    /// Gives up what has waited for longer than a netbox remembers a frame.
+    void DropOld();
+    /// Gives up all that waits, and what is begun.
+    void DropAll(Loss reason);
     /// Nothing is left to be sent.
     bool IsEmpty() const
     {
@@ -67,6 +79,7 @@ class BurstFiller
     TransmitQueue m_queue;
     Coding m_coding;
     Departure m_departure;
+    Dropped m_dropped;
     Packer m_packer;
     std::uint64_t m_codeword{}; ///< sent so far
     std::uint64_t m_begunIn{};  ///< codeword in which the current packet begins

@@ -60,6 +60,12 @@ void Carrier::Schedule(ns3::Time notBefore)
 
 void Carrier::Transmit(Slot slot)
 {
+    m_filler.DropOld();
+    if (m_filler.IsEmpty())
+    {
+        m_scheduled = false;
+        return;
+    }
     const auto& profiles = m_filler.Profiles();
     const auto& profile = profiles[m_filler.NextProfile()];
     if (profile.symbols != profiles[m_reference].symbols)

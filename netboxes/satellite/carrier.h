@@ -16,6 +16,8 @@ class Sender
     virtual ~Sender() = default;
     /// False when the queue has no room for the packet.
     virtual bool Enqueue(const Packet& packet) = 0;
+    /// Gives up all that waits to be sent.
+    virtual void DropAll(Loss reason) = 0;
     virtual const BurstFiller& Filler() const = 0;
     /// Share of the capacity that carried packets and their headers, since the statistics began.
     virtual double Utilisation() const = 0;
@@ -32,6 +34,10 @@ class Carrier : public Sender
     Carrier(BurstFiller filler, std::size_t reference, double rate, double queueTime);
 
     bool Enqueue(const Packet& packet) override;
+    void DropAll(Loss reason) override
+    {
+        m_filler.DropAll(reason);
+    }
     const BurstFiller& Filler() const override
     {
         return m_filler;

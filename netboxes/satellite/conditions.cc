@@ -135,6 +135,11 @@ void SatelliteSegment::UpdateLinks()
         }
         link.down = cause != nullptr;
         link.downs += link.down ? 1 : 0;
+        if (link.down)
+        {
+            // Without slots it would keep until the link is found again what it would otherwise have sent in vain.
+            m_stations[terminal].sender->DropAll(Loss::Outage);
+        }
         if (!m_began)
         {
             continue;

@@ -113,4 +113,10 @@ std::optional<Packet> Packer::Ended()
     return std::exchange(m_packet, std::nullopt);
 }
 
+std::optional<Packet> Packer::Abandon()
+{
+    m_ended = false;
+    return std::exchange(m_packet, std::nullopt);
+}
+
 } // namespace netboxit

@@ -3,6 +3,8 @@
 
 #include "../engine/segment.h"
 
+#include "ns3/nstime.h"
+
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,6 +18,7 @@ struct Packet
     Frame frame;
     StationId from{};
     Destination to;
+    ns3::Time entered; ///< when it came to its first sender
     /// Of its latest way: the codewords of its carrier in which it is, and how the last of them is modulated and coded.
     std::uint64_t firstCodeword{};
     std::uint64_t lastCodeword{};
@@ -72,6 +75,8 @@ class Packer
     /// it once.
     std::uint32_t Put(std::uint32_t room);
     std::optional<Packet> Ended();
+    /// The packet that is begun, of which no more is sent; nothing when there is none.
+    std::optional<Packet> Abandon();
 
   private:
     std::uint32_t PutFirst(std::uint32_t room);

@@ -48,6 +48,23 @@ def goodput(received: list[TimedFrame], length: int) -> float:
     return (len(received) - 1) * length * 8 / (received[-1][0] - received[0][0])
 
 
+def in_codewords(length: int, whole: int, cut: int, edges: int, continuation: int, payload: int) -> float:
+    """Bytes of codewords that a packet takes when they are full: whole with a cut at each codeword's end, or all cut."""
+    if length + whole <= payload:
+        return (length + whole) / (1 - edges / payload)
+    return (length + cut) / (1 - continuation / payload)
+
+
+def in_bursts(length: int, payload: int) -> float:
+    """By RLE (ETSI TS 103 179): whole 3 bytes, cut 6, 5 for the fragments at a burst's ends, 2 a burst entered."""
+    return in_codewords(length, 3, 6, 5, 2, payload)
+
+
+def in_bbframes(length: int, payload: int) -> float:
+    """By GSE (ETSI TS 102 606-1): whole 7 bytes, cut 14, 10 for the fragments at a BBFRAME's ends, 3 a BBFRAME entered."""
+    return in_codewords(length, 7, 14, 10, 3, payload)
+
+
 def lost(emulation: Emulation) -> dict[str, int]:
     return {reason: count for reason, count in emulation.statistics["frames"]["lost"].items() if count}
 

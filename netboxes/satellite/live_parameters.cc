@@ -4,6 +4,9 @@
 
 #include "satellite.h"
 
+#include <cmath>
+#include <sstream>
+
 namespace netboxit
 {
 
@@ -30,6 +33,21 @@ constexpr std::array STATION_NUMBERS{
     LiveNumber{"cra_rate", 0.0, 1e9, "bit/s"},
     LiveNumber{"rbdc_max", 0.0, 1e9, "bit/s"},
 };
+
+/// The longest codeword that parameters.py accepts, s; a superframe that changes its rate must stay within 1 ms and this, too.
+constexpr double LONGEST_CODEWORD = 2.0;
+constexpr double SHORTEST_SUPERFRAME = 1e-3;
+
+void CheckCodeword(const Profile& profile, double rate)
+{
+    if (profile.bits / rate > LONGEST_CODEWORD)
+    {
+        std::ostringstream message;
+        message << "satellite: at " << rate << " bit/s " << profile.name << " takes " << profile.bits / rate << " s, longer than "
+                << LONGEST_CODEWORD << " s; its rate is " << std::ceil(profile.bits / LONGEST_CODEWORD) << " bit/s or more";
+        throw OutOfRange(message.str());
+    }
+}
 
 bool Truth(const Json& value)
 {
@@ -83,6 +101,7 @@ void SatelliteSegment::SetOfLink(std::string_view parameter, const Json& value)
     }
     else if (parameter == "forward_rate")
     {
+        CheckCodeword(m_forwardProfiles[m_forwardReference], number);
         dynamic_cast<Carrier&>(*m_stations[m_gateway].sender).SetRate(number);
     }
     else
@@ -95,9 +114,18 @@ void SatelliteSegment::SetReturnRate(double rate)
 {
     if (m_shared)
     {
+        const double duration = m_returnChannel->DurationAt(rate);
+        if (duration < SHORTEST_SUPERFRAME || duration > LONGEST_CODEWORD)
+        {
+            std::ostringstream message;
+            message << "satellite: at " << rate << " bit/s a superframe, which keeps its slots, takes " << duration << " s; it can take "
+                    << SHORTEST_SUPERFRAME << " to " << LONGEST_CODEWORD << " s";
+            throw OutOfRange(message.str());
+        }
         m_returnChannel->SetRate(rate);
         return;
     }
+    CheckCodeword(m_returnProfiles[m_returnReference], rate);
     for (const auto terminal : m_terminals)
     {
         dynamic_cast<Carrier&>(*m_stations[terminal].sender).SetRate(rate);
@@ -139,6 +167,7 @@ void SatelliteSegment::SetOfStation(StationId station, std::string_view paramete
         }
         if (parameter == "return_rate")
         {
+            CheckCodeword(m_returnProfiles[m_returnReference], number);
             dynamic_cast<Carrier&>(*m_stations[station].sender).SetRate(number);
         }
         else if (parameter == "cra_rate")

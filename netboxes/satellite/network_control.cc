@@ -11,11 +11,13 @@ namespace netboxit
 namespace
 {
 
-/// How many of slots that come at `perSuperframe` fall into this superframe: on average just so many, and the same in any run.
-std::uint32_t Portion(double perSuperframe, std::int64_t superframe)
+/// How many of slots that come at `perSuperframe` fall into this superframe: on average just so many, and the same in any run. `phase`
+/// (0 … 1) keeps those of several terminals from falling into the same ones.
+std::uint32_t Portion(double perSuperframe, std::int64_t superframe, double phase)
 {
+    const auto until = [&](double number) { return std::floor(number * perSuperframe + phase + 1e-9); };
     const auto number = static_cast<double>(superframe);
-    return static_cast<std::uint32_t>(std::floor((number + 1.0) * perSuperframe + 1e-9) - std::floor(number * perSuperframe + 1e-9));
+    return static_cast<std::uint32_t>(until(number + 1.0) - until(number));
 }
 
 } // namespace
@@ -139,12 +141,13 @@ std::uint32_t NetworkControl::Demand(std::size_t terminal,
         return 0;
     }
     const double bitsPerSlot = 8.0 * payload;
+    const double phase = static_cast<double>(terminal) / static_cast<double>(m_accounts.size());
     switch (method)
     {
     case Method::Cra:
-        return Portion(account.parameters.craRate * duration / bitsPerSlot, superframe);
+        return Portion(account.parameters.craRate * duration / bitsPerSlot, superframe, phase);
     case Method::Rbdc:
-        return account.rateUntil < m_deadline ? 0 : Portion(account.rate * duration / bitsPerSlot, superframe);
+        return account.rateUntil < m_deadline ? 0 : Portion(account.rate * duration / bitsPerSlot, superframe, phase);
     case Method::Vbdc:
     case Method::Avbdc:
         return static_cast<std::uint32_t>(std::min(std::ceil(account.volume / payload), 1e9));
@@ -174,9 +177,14 @@ void NetworkControl::Grant(std::int64_t superframe)
     {
         m_demands[terminal] = std::min(m_demands[terminal], Room(terminal));
     }
-    // Those who want least first; among equals another one in each superframe, so that remainders go round.
+    // Those who want least first; among equals another one in each superframe, and the other way round each time, so that remainders
+    // go round, among any of them.
     std::iota(m_order.begin(), m_order.end(), 0);
     std::ranges::rotate(m_order, m_order.begin() + static_cast<std::ptrdiff_t>(Modulo(superframe, m_order.size())));
+    if (Modulo(superframe / static_cast<std::int64_t>(m_order.size()), 2) == 1)
+    {
+        std::ranges::reverse(m_order);
+    }
     std::ranges::stable_sort(m_order, {}, [this](std::size_t terminal) { return m_demands[terminal]; });
     auto asking = static_cast<std::uint32_t>(m_order.size());
     for (const auto terminal : m_order)

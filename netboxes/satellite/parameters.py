@@ -32,6 +32,8 @@ from testbed.quantities import GAIN, TIME, Quantity
 
 #: Slots of a superframe on one carrier, and in all: what a plan can name, and what a netbox can look through.
 MOST_SLOTS = 4096
+#: s of a burst or BBFRAME: frames are remembered for 30 s, and a packet may wait in two queues and take several.
+LONGEST_CODEWORD = 2.0
 #: EN 301 545-2, Table A-1: symbols of a control burst (waveform 3).
 CONTROL_SYMBOLS = 536
 
@@ -135,8 +137,8 @@ class Parameters(Technology):
     priority: bool = Field(
         False, description="Serve the netbox's traffic classes strictly in the order of their declaration, or all as they come."
     )
-    queue_time: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
-        0.5, description="Room in each queue, as the time in which its channel sends it; default: about one round trip."
+    queue_time: Annotated[float, Quantity(TIME, 1e-3, 20.0)] = Field(
+        0.5, description="Room in each queue: the time in which its channel sends it, 1 ms to 20 s; default: about a round trip."
     )
     outage: bool = Field(False, description="True: nothing passes.")
 
@@ -223,6 +225,22 @@ class Parameters(Technology):
                 f"{terminal} never has a link: {profile.name} needs {profile.threshold:.2f} dB ({source}), and "
                 f"`{key}` is {signal:g} dB in clear sky; raise it, or choose a more robust modulation and coding"
             )
+
+    @model_validator(mode="after")
+    def _check_rates(self) -> Self:
+        forward = find(forward_profiles(self.forward_frame), f"{self.forward_modulation} {self.forward_code_rate}")
+        rates = [("return_rate", waveform_profile(self.return_waveform), self.return_rate)]
+        rates += [("forward_rate", forward, self.forward_rate)] if forward else []
+        for name, station in self.stations.items():
+            if station.return_rate is not None:
+                rates.append((f"{name}'s return_rate", rates[0][1], station.return_rate))
+        for key, profile, rate in rates:
+            if profile.bits / rate > LONGEST_CODEWORD:
+                raise ValueError(
+                    f"at `{key}` of {rate / 1e3:g} kbit/s {profile.name} takes {profile.bits / rate:.2g} s, longer than "
+                    f"{LONGEST_CODEWORD:g} s; choose {profile.bits / LONGEST_CODEWORD / 1e3:.3g} kbit/s or more"
+                )
+        return self
 
     @model_validator(mode="after")
     def _check_return_channel(self) -> Self:

@@ -132,6 +132,7 @@ void ReturnChannel::OpenSuperframe(std::int64_t superframe)
         terminal->Assign(assignment, ControlSlots() + assignment.first, payload, Duration());
         terminal->slotScheduled = false;
         terminal->controlScheduled = false;
+        terminal->DropOld();
         ScheduleSlot(*terminal);
         ScheduleControl(*terminal);
     }

@@ -54,6 +54,11 @@ class ReturnChannel
     /// Slots of a superframe that are for traffic, on all carriers together.
     std::uint32_t TrafficSlots() const;
     ns3::Time Duration() const;
+    /// How long a superframe would last at another rate of a carrier, s: it has as many slots.
+    double DurationAt(double rate) const
+    {
+        return m_layout.slotsPerCarrier * m_layout.slotBits / rate;
+    }
 
   private:
     class Terminal;

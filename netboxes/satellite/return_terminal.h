@@ -13,6 +13,14 @@ class ReturnChannel::Terminal : public Sender
     Terminal(ReturnChannel& channel, std::size_t number, BurstFiller filler, const NetworkControl::Terminal& classes, double limit);
 
     bool Enqueue(const Packet& packet) override;
+    void DropAll(Loss reason) override
+    {
+        m_filler.DropAll(reason);
+    }
+    void DropOld()
+    {
+        m_filler.DropOld();
+    }
     const BurstFiller& Filler() const override
     {
         return m_filler;

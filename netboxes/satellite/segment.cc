@@ -22,7 +22,7 @@ std::int64_t SatelliteSegment::Lead() const
 
 void SatelliteSegment::Transmit(StationId from, Destination to, const Frame& frame)
 {
-    Send(from, {.frame = frame, .from = from, .to = to});
+    Send(from, {.frame = frame, .from = from, .to = to, .entered = ns3::Simulator::Now()});
 }
 
 void SatelliteSegment::Send(StationId sender, const Packet& packet)

@@ -11,6 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from netboxes.satellite import rain
+from netboxes.satellite.itu_examples import PERCENTAGES, examples
 from netboxes.satellite.link_under_test import LINK, SHARED, SLOTS, shared_by
 from netboxes.satellite.orbit import Orbit
 from netboxes.satellite.parameters import Parameters
@@ -40,6 +41,9 @@ def test_the_example_topologies_are_accepted(name: str) -> None:
         ({"orbit": {"altitude": "800 km", "highest_elevation": 9}}, "must be above `minimum_elevation`"),
         ({"delay_gaps": [["5 s", "2 s"], ["6 s", "1 s"]]}, "begins before that at 5 s ends"),
         ({"stations": {"a": {"role": "terminal"}, "b": {"role": "gateway", "delay": "1 s"}}}, "`delay` is a terminal's"),
+        ({"queue_time": "21 s"}, "outside 1 ms … 20 s"),
+        ({"forward_rate": "5 kbit/s"}, "at `forward_rate` of 5 kbit/s QPSK 3/4 takes 2.3 s, longer than 2 s; choose 5.86 kbit/s"),
+        ({"return_rate": "1 kbit/s", "return_waveform": 22}, "`return_rate` of 1 kbit/s 22 16QAM 5/6 takes 4.8 s"),
     ],
 )
 def test_bad_links_are_refused_with_range_and_source(change: dict[str, Any], message: str) -> None:
@@ -93,6 +97,12 @@ def test_specific_attenuation_is_that_of_the_tables(
 ) -> None:
     for tilt, (k, alpha) in ((0.0, horizontal), (90.0, vertical)):
         assert rain.specific_attenuation(ghz * 1e9, 30.0, 0.0, tilt) == pytest.approx(k * 30.0**alpha, rel=0.002)
+
+
+def test_rain_attenuation_is_that_of_the_examples_of_study_group_3() -> None:
+    for path, attenuations in examples():
+        measured = [rain.attenuation(path, percentage) for percentage in PERCENTAGES]
+        assert measured == pytest.approx(attenuations, rel=1e-6)
 
 
 def test_rain_attenuation_grows_with_frequency_and_rarity_and_fits_its_log_normal() -> None:

@@ -35,7 +35,16 @@ const Packet* TransmitQueue::Front() const
 
 std::optional<Packet> TransmitQueue::Pop()
 {
-    const auto line = std::ranges::find_if(m_lines, [](const Line& l) { return !l.packets.empty(); });
+    return PopOf(std::ranges::find_if(m_lines, [](const Line& l) { return !l.packets.empty(); }));
+}
+
+std::optional<Packet> TransmitQueue::PopOlder(ns3::Time since)
+{
+    return PopOf(std::ranges::find_if(m_lines, [&](const Line& l) { return !l.packets.empty() && l.packets.front().entered < since; }));
+}
+
+std::optional<Packet> TransmitQueue::PopOf(std::vector<Line>::iterator line)
+{
     if (line == m_lines.end())
     {
         return std::nullopt;

@@ -25,6 +25,8 @@ class TransmitQueue
     const Packet* Front() const;
     /// Nothing when all lines are empty.
     std::optional<Packet> Pop();
+    /// A packet of any line that came before `since`; nothing when there is none.
+    std::optional<Packet> PopOlder(ns3::Time since);
     std::size_t Packets() const
     {
         return m_packets;
@@ -46,6 +48,8 @@ class TransmitQueue
         std::deque<Packet> packets;
         std::uint64_t bytes{};
     };
+
+    std::optional<Packet> PopOf(std::vector<Line>::iterator line);
 
     std::vector<Line> m_lines;
     std::size_t m_packets{};
