@@ -3,7 +3,7 @@
 
 #include "carrier_packet.h"
 #include "guaranteeing_scheduler.h"
-#include "multipath_fading.h"
+#include "propagation.h"
 
 #include "ns3/boolean.h"
 #include "ns3/component-carrier-enb.h"
@@ -17,7 +17,6 @@
 #include "ns3/internet-stack-helper.h"
 #include "ns3/lte-enb-phy.h"
 #include "ns3/lte-enb-rrc.h"
-#include "ns3/lte-spectrum-value-helper.h"
 #include "ns3/lte-ue-phy.h"
 #include "ns3/lte-ue-power-control.h"
 #include "ns3/lte-ue-rrc.h"
@@ -42,10 +41,9 @@ constexpr std::uint64_t CORE_MTU = 10000;
 /// The default bearer has the first logical channel of user data, 3, and the dedicated ones follow in their order.
 constexpr std::size_t FIRST_DEDICATED_CHANNEL = 4;
 constexpr int LOWEST_ARP = 15; ///< TS 23.203, 6.1.7.3
-/// Random streams: the LTE devices', those of wandering stations, and the channels'.
+/// Random streams: the LTE devices', and those of wandering stations (the channels' are in propagation.cc).
 constexpr std::int64_t FIRST_STREAM = 1000;
 constexpr std::int64_t WANDER_STREAM = 900'000;
-constexpr std::int64_t FADING_STREAM = 990'000;
 
 /// Every so many ms a UE sounds the channel; as many UEs fit into a cell (TS 36.213, Table 8.2-1, without those of ns-3's 2 and 5 ms,
 /// which leave no room for a UE that comes over).
@@ -73,6 +71,12 @@ void SetDefaults(const LtePlan& plan)
     SetDefault("ns3::LteEnbRrc::EpsBearerToRlcMapping", ns3::EnumValue(RLC.at(plan.rlc)));
     SetDefault("ns3::LteEnbRrc::SrsPeriodicity", ns3::UintegerValue(SoundingPeriod(plan.stations.size())));
     SetDefault("ns3::LteEnbRrc::DefaultTransmissionMode", ns3::UintegerValue(plan.transmissionMode));
+    // The target waits for the UE while its answer goes back over X2, and while it tries random access (ns-3: 50 times 7 ms at most); the
+    // source waits besides until the path is switched and X2 says so.
+    const auto joining = ns3::MilliSeconds(500) + ns3::Seconds(plan.x2Delay);
+    SetDefault("ns3::LteEnbRrc::HandoverJoiningTimeoutDuration", ns3::TimeValue(joining));
+    SetDefault("ns3::LteEnbRrc::HandoverLeavingTimeoutDuration",
+               ns3::TimeValue(joining + ns3::MilliSeconds(200) + ns3::Seconds(plan.x2Delay + 2.0 * plan.coreDelay)));
     SetDefault("ns3::LteRlcAm::MaxTxBufferSize", ns3::UintegerValue(plan.queueSize));
     SetDefault("ns3::LteRlcUm::MaxTxBufferSize", ns3::UintegerValue(plan.queueSize));
     SetDefault("ns3::LteRlcUm::EnablePdcpDiscarding", ns3::BooleanValue(plan.queueTime.has_value()));
@@ -89,35 +93,6 @@ void SetDefaults(const LtePlan& plan)
     }
     SetDefault("ns3::PointToPointEpcHelper::S1uLinkDelay", ns3::TimeValue(ns3::Seconds(plan.coreDelay)));
     SetDefault("ns3::NoBackhaulEpcHelper::X2LinkDelay", ns3::TimeValue(ns3::Seconds(plan.x2Delay)));
-}
-
-void ChoosePropagation(ns3::LteHelper& helper, const LtePlan& plan)
-{
-    const auto choose = [&helper](const std::string& type) {
-        helper.SetPathlossModelType(ns3::TypeId::LookupByName(type));
-    };
-    if (plan.propagation == "friis")
-    {
-        choose("ns3::FriisPropagationLossModel");
-    }
-    else if (plan.propagation == "log-distance")
-    {
-        choose("ns3::LogDistancePropagationLossModel");
-        const double frequency = ns3::LteSpectrumValueHelper::GetCarrierFrequency(plan.downlinkEarfcn);
-        // Free space at 1 m (Friis), of the downlink in both directions.
-        helper.SetPathlossModelAttribute(
-            "ReferenceLoss",
-            ns3::DoubleValue(20.0 * std::log10(4.0 * std::numbers::pi * frequency / 299792458.0)));
-        helper.SetPathlossModelAttribute("Exponent", ns3::DoubleValue(plan.pathLossExponent));
-    }
-    else
-    {
-        static const std::map<std::string, std::string> ENVIRONMENTS{
-            {"urban", "Urban"}, {"suburban", "SubUrban"}, {"open", "OpenAreas"}};
-        choose("ns3::OkumuraHataPropagationLossModel");
-        helper.SetPathlossModelAttribute("Environment", ns3::StringValue(ENVIRONMENTS.at(plan.environment)));
-        helper.SetPathlossModelAttribute("CitySize", ns3::StringValue("Small"));
-    }
 }
 
 void ChooseHandover(ns3::LteHelper& helper, const LtePlan& plan)
@@ -174,22 +149,6 @@ ns3::Vector VectorOf(const Json& position)
     return {position.at(0), position.at(1), position.at(2)};
 }
 
-void AddFading(LteNetwork& network, const LtePlan& plan)
-{
-    const auto taps = TapsOf(plan.fading);
-    if (taps.empty())
-    {
-        return;
-    }
-    auto stream = FADING_STREAM;
-    for (const auto& channel :
-         {network.helper->GetDownlinkSpectrumChannel(), network.helper->GetUplinkSpectrumChannel()})
-    {
-        channel->AddSpectrumPropagationLossModel(
-            ns3::CreateObject<MultipathFading>(taps, plan.doppler, stream++));
-    }
-}
-
 void AddEnodebs(LteNetwork& network, const LtePlan& plan)
 {
     ns3::NodeContainer nodes;
@@ -199,6 +158,7 @@ void AddEnodebs(LteNetwork& network, const LtePlan& plan)
         auto mobility = ns3::CreateObject<ns3::ConstantPositionMobilityModel>();
         mobility->SetPosition(VectorOf(plan.enodebs[i].position));
         nodes.Get(i)->AggregateObject(mobility);
+        network.sites.push_back(mobility);
     }
     const auto devices = network.helper->InstallEnbDevice(nodes);
     for (std::size_t i = 0; i < plan.enodebs.size(); ++i)
@@ -274,6 +234,7 @@ void AddTerminals(LteNetwork& network, const LtePlan& plan, ns3::EpcHelper& core
                                                PlaceAround(plan, id, plan.stations[id].distance),
                                                WANDER_STREAM + id);
             node->AggregateObject(network.motions[id]);
+            network.attenuation->Of(network.motions[id]) = plan.stations[id].loss;
             nodes.Add(node);
             ids.push_back(id);
         }
@@ -317,7 +278,12 @@ LteNetwork BuildNetwork(const LtePlan& plan)
     LteNetwork network;
     network.helper = HelperOf(plan, core);
     AddEnodebs(network, plan);
-    AddFading(network, plan);
+    AddFading(*network.helper, plan);
+    network.attenuation = AddAttenuation(*network.helper, plan);
+    for (std::size_t i = 0; i < network.sites.size(); ++i)
+    {
+        network.attenuation->Of(network.sites[i]).isOff = plan.enodebs[i].isOff;
+    }
     AddTerminals(network, plan, *core);
     for (const auto& enodeb : network.enodebs)
     {

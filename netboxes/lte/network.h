@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "attenuation.h"
 #include "plan.h"
 
 #include "../mobility/motion.h"
@@ -25,6 +26,8 @@ struct LteNetwork
     std::vector<ns3::Ptr<ns3::LteUeNetDevice>> terminals; ///< by StationId, null for the gateway
     std::vector<ns3::Ipv4Address> addresses;              ///< by StationId; the gateway's is the remote host's
     std::vector<ns3::Ptr<Motion>> motions;                ///< by StationId, null for the gateway
+    std::vector<ns3::Ptr<ns3::MobilityModel>> sites;      ///< where eNodeBs stand, in their order
+    ns3::Ptr<Attenuation> attenuation;
 };
 
 /// What a broadcast is addressed to on its way to the core.

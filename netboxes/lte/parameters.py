@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_valid
 from netboxes.lte.bands import BANDS, CHANNEL_WIDTHS, RESOURCE_BLOCKS
 from netboxes.mobility.stations import MobileStation, Position
 from netboxes.technology import Technology
+from netboxes.timeline import OverTime
 from testbed.names import Name
 from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
 
@@ -20,6 +21,8 @@ TxPower = Annotated[float, Quantity(POWER, -30.0, 60.0)]
 UeTxPower = Annotated[float, Quantity(POWER, -40.0, 33.0)]
 Gain = Annotated[float, Quantity(GAIN, -20.0, 30.0)]
 NoiseFigure = Annotated[float, Quantity(GAIN, 0.0, 30.0)]
+Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
+FadeSeries = Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 100.0), "fade_db")]
 Height = Annotated[float, Quantity(LENGTH, 1.0, 500.0)]
 BearerRate = Annotated[float, Quantity(RATE, 1e3, 100e6)]
 
@@ -43,11 +46,16 @@ LARGEST_BLOCK = {6: 4392, 15: 11064, 25: 18336, 50: 36696, 75: 55056, 100: 75376
 class Station(MobileStation):
     """The core's end, or one UE."""
 
-    LIVE: ClassVar[frozenset[str]] = MobileStation.LIVE | {"distance", "tx_power", "handover"}
+    LIVE: ClassVar[frozenset[str]] = MobileStation.LIVE | {"distance", "tx_power", "fade", "outage", "handover"}
 
     role: Literal["gateway", "ue"] = Field(description="gateway: the network side of the PGW, exactly one; ue: everybody else.")
     distance: Distance | None = Field(None, description="Of a UE from the first eNodeB; default: the network's `distance`.")
     tx_power: UeTxPower | None = Field(None, description="Of a UE; default: the network's `ue_tx_power`.")
+    fade: Fade | None = Field(
+        None, description="Loss of a UE's links besides, beside the network's `fade`: an obstacle, a tunnel."
+    )
+    fade_series: FadeSeries | None = Field(None, description="The same over time, in straight lines between the points.")
+    outage: bool = Field(False, description="True: a UE's radio is off.")
     handover: Name | None = Field(None, description="While it runs: hand the UE over to this eNodeB now.")
 
     @model_validator(mode="after")
@@ -103,7 +111,7 @@ class Bearer(BaseModel):
 class Parameters(Technology):
     """LTE with its core network: eNodeBs, UEs, and the gateway to the network behind the PGW."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "ue_tx_power"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "ue_tx_power", "fade", "outage"})
     FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"responder": {"role": "ue"}, "core": {"role": "gateway"}}, "distance": "500 m"}
 
@@ -147,6 +155,11 @@ class Parameters(Technology):
     )
     doppler: Annotated[float, Quantity(FREQUENCY, 0.1, 1000.0)] = Field(
         5.0, description="Greatest Doppler shift of the fading; with 1.8 GHz 5 Hz is 3 km/h. TS 36.104 has 5, 70 and 300 Hz."
+    )
+    fade: Fade = Field(0.0, description="Loss of all links besides: rain, smoke.")
+    fade_series: FadeSeries | None = Field(None, description="The same over time, in straight lines between the points.")
+    outage: bool | list[Name] = Field(
+        False, description="eNodeBs that are off the air: true for all, or a list of their names, as in [west]."
     )
     scheduler: Literal["pf", "rr", "fdmt", "tdmt", "tta", "fdbet", "tdbet", "fdtbfq", "tdtbfq", "pss", "cqa"] = Field(
         "pf",
@@ -235,7 +248,8 @@ class Parameters(Technology):
             found = ", ".join(gateways) or "none"
             raise ValueError(f"an LTE network has exactly one station with `role: gateway` (found: {found})")
         gateway = self.stations[gateways[0]]
-        said = [key for key in ("distance", "position", "path", "wander", "tx_power") if getattr(gateway, key) is not None]
+        radio = ("distance", "position", "path", "wander", "tx_power", "fade", "fade_series")
+        said = [key for key in radio if getattr(gateway, key) is not None] + ["outage"] * gateway.outage
         if said:
             raise ValueError(f"{gateways[0]} is the gateway, behind the core network, and has no `{said[0]}`")
         if len(self.stations) - 1 > MOST_TERMINALS:
@@ -244,6 +258,13 @@ class Parameters(Technology):
             for name, height in self._heights():
                 if height < 0.0:
                     raise ValueError(f"{name} is below ground (z {height:g} m), where the formula okumura-hata says nothing")
+        return self
+
+    @model_validator(mode="after")
+    def _check_outage(self) -> Self:
+        unknown = [name for name in self.outage if name not in self.enodebs] if isinstance(self.outage, list) else []
+        if unknown:
+            raise ValueError(f"`outage` names {unknown[0]!r}, which is no eNodeB; there are {', '.join(self.enodebs)}")
         return self
 
     @model_validator(mode="after")

@@ -49,6 +49,24 @@ Json RaisedPlace(const Json& station, double height)
     return place;
 }
 
+/// What links lose besides, of all of them or of one station.
+Attenuation::Loss LossOf(const Json& said)
+{
+    Attenuation::Loss loss;
+    loss.fade = Or(said.at("fade"), 0.0);
+    if (!said.at("fade_series").is_null())
+    {
+        loss.series.emplace(said.at("fade_series"), Timeline::Between::Line);
+    }
+    return loss;
+}
+
+/// `outage` is true for all eNodeBs, or lists some.
+bool IsOff(const Json& enodeb, const Json& outage)
+{
+    return outage == true || (outage.is_array() && std::ranges::find(outage, enodeb) != outage.end());
+}
+
 std::vector<BearerPlan> BearersOf(const std::string& station,
                                   const Json& bearers,
                                   const std::vector<std::string>& classNames)
@@ -95,7 +113,7 @@ LtePlan::LtePlan(const Json& parameters,
       terminalHeight(parameters.at("ue_height")), uplinkPowerControl(parameters.at("uplink_power_control")),
       propagation(parameters.at("propagation")), pathLossExponent(parameters.at("path_loss_exponent")),
       environment(parameters.at("environment")), fading(parameters.at("fading")),
-      doppler(parameters.at("doppler")), handover(parameters.at("handover")),
+      doppler(parameters.at("doppler")), loss(LossOf(parameters)), handover(parameters.at("handover")),
       handoverHysteresis(parameters.at("handover_hysteresis")), timeToTrigger(parameters.at("time_to_trigger")),
       coreDelay(parameters.at("core_delay")), x2Delay(parameters.at("x2_delay"))
 {
@@ -108,7 +126,8 @@ LtePlan::LtePlan(const Json& parameters,
         enodebs.push_back({.name = enodeb.at("name"),
                            .position = Raised(enodeb.at("position"), enodebHeight),
                            .txPower = Or(enodeb.at("tx_power"), parameters.at("tx_power").get<double>()),
-                           .ownTxPower = !enodeb.at("tx_power").is_null()});
+                           .ownTxPower = !enodeb.at("tx_power").is_null(),
+                           .isOff = IsOff(enodeb.at("name"), parameters.at("outage"))});
     }
     for (const auto& name : stationNames)
     {
@@ -124,7 +143,9 @@ LtePlan::LtePlan(const Json& parameters,
                             .txPower = Or(station.at("tx_power"), parameters.at("ue_tx_power").get<double>()),
                             .ownDistance = !station.at("distance").is_null(),
                             .ownTxPower = !station.at("tx_power").is_null(),
+                            .loss = LossOf(station),
                             .bearers = BearersOf(name, parameters.at("bearers"), classNames)});
+        stations.back().loss.isOff = station.at("outage");
     }
 }
 

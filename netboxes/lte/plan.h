@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "attenuation.h"
+
 #include "../engine/segment.h"
 
 #include <optional>
@@ -17,6 +19,7 @@ struct EnodebPlan
     Json position; ///< x, y, z in m, the antenna's height included
     double txPower{};
     bool ownTxPower{}; ///< said of this eNodeB, so that the segment's live parameter leaves it alone
+    bool isOff{};
 };
 
 /// An EPS bearer that a UE has beside its default one (TS 23.401, 4.7.2), for the frames of one traffic class.
@@ -39,6 +42,7 @@ struct StationPlan
     double txPower{};    ///< dBm
     bool ownDistance{};  ///< said of this station, so that the segment's live parameter leaves it alone
     bool ownTxPower{};
+    Attenuation::Loss loss;
     std::vector<BearerPlan> bearers;
 };
 
@@ -67,6 +71,7 @@ struct LtePlan
     std::string environment;
     std::string fading;
     double doppler{}; ///< Hz
+    Attenuation::Loss loss; ///< of all links
     std::string handover;
     double handoverHysteresis{};
     double timeToTrigger{};

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/live_number.h"
-#include "../engine/station_parameter.h"
-
 #include "bearer_watch.h"
 #include "carrier_packet.h"
+#include "handover_guard.h"
+#include "live_changes.h"
 #include "network.h"
 #include "terminal.h"
 
@@ -13,7 +12,6 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
-#include <array>
 
 namespace netboxit
 {
@@ -21,17 +19,6 @@ namespace netboxit
 namespace
 {
 
-/// What can be changed while the segment runs; the limits are those of parameters.py.
-constexpr std::array LIVE_NUMBERS{
-    LiveNumber{"distance", 1.0, 100e3, "m"},
-    LiveNumber{"tx_power", -30.0, 60.0, "dBm"},
-    LiveNumber{"ue_tx_power", -40.0, 33.0, "dBm"},
-};
-constexpr std::array LIVE_NUMBERS_OF_STATION{
-    LiveNumber{"distance", 1.0, 100e3, "m"},
-    LiveNumber{"tx_power", -40.0, 33.0, "dBm"},
-};
-constexpr double FARTHEST = 1000e3; ///< m, of a coordinate (netboxes/mobility/stations.py)
 /// A UE in reach of a cell is connected within 0.3 s; one that is not by then does not hold up the others.
 const ns3::Time LONGEST_ATTACH = ns3::Seconds(2);
 
@@ -44,7 +31,7 @@ class LteSegment : public Segment
     explicit LteSegment(const SegmentSetup& setup)
         : m_names(setup.stations), m_plan(setup.parameters, setup.stations, setup.classes),
           m_network(BuildNetwork(m_plan)), m_fates(setup.fates),
-          m_announcements(setup.announcements),
+          m_live(m_names, m_cellNames, m_plan, m_network, m_terminals, setup.announcements),
           m_watch(m_network.terminals, m_network.enodebs, [this](const auto& packet, bool uplink) {
               Refused(packet, uplink);
           })
@@ -63,9 +50,7 @@ class LteSegment : public Segment
             m_terminals[id] = std::make_unique<Terminal>(id,
                                                          m_plan.stations[id],
                                                          setup.classes.size(),
-                                                         m_network.terminals[id],
-                                                         m_network.addresses[id],
-                                                         m_network.motions[id],
+                                                         m_network,
                                                          m_cellNames,
                                                          setup.fates,
                                                          setup.announcements);
@@ -73,6 +58,7 @@ class LteSegment : public Segment
         }
         for (const auto& enodeb : m_network.enodebs)
         {
+            m_guards.push_back(std::make_unique<HandoverGuard>(enodeb, m_network.enodebs));
             enodeb->GetPhy()->GetUlSpectrumPhy()->TraceConnectWithoutContext(
                 "UlPhyReception", ns3::MakeCallback(&LteSegment::ReceivedUplink, this));
             enodeb->GetPhy()->TraceConnectWithoutContext("ReportUeSinr",
@@ -95,35 +81,7 @@ class LteSegment : public Segment
 
     void Set(std::string_view name, const Json& value) override
     {
-        const auto [station, parameter] = TargetOf(name, m_names);
-        if (station)
-        {
-            SetOfStation(*station, parameter, value);
-            return;
-        }
-        const double checked = CheckLive("lte", LIVE_NUMBERS, parameter, value);
-        if (parameter == "tx_power")
-        {
-            for (std::size_t i = 0; i < m_plan.enodebs.size(); ++i)
-            {
-                if (!m_plan.enodebs[i].ownTxPower)
-                {
-                    SetTxPower(m_network.enodebs[i], checked);
-                }
-            }
-            return;
-        }
-        for (const auto& terminal : m_terminals)
-        {
-            if (terminal && parameter == "distance" && !terminal->Plan().ownDistance && terminal->Plan().place.empty())
-            {
-                terminal->TheMotion()->SetPosition(PlaceAround(m_plan, terminal->Id(), checked));
-            }
-            else if (terminal && parameter == "ue_tx_power" && !terminal->Plan().ownTxPower)
-            {
-                SetTxPower(terminal->Device(), checked);
-            }
-        }
+        m_live.Set(name, value);
     }
 
     Json Read() const override
@@ -139,6 +97,7 @@ class LteSegment : public Segment
 
     void Begin() override
     {
+        m_network.attenuation->Begin();
         for (const auto& motion : m_network.motions)
         {
             if (motion)
@@ -211,48 +170,6 @@ class LteSegment : public Segment
         }
     }
 
-    void SetOfStation(StationId id, std::string_view parameter, const Json& value)
-    {
-        if (!m_terminals[id])
-        {
-            throw UnknownParameter("lte: " + m_names[id] + " is the gateway, of which nothing can be changed");
-        }
-        auto& terminal = *m_terminals[id];
-        if (parameter == "handover")
-        {
-            HandOver(terminal, value);
-            return;
-        }
-        if (parameter == "position")
-        {
-            terminal.TheMotion()->SetPosition(PositionFrom(value));
-            return;
-        }
-        const double checked = CheckLive("lte", LIVE_NUMBERS_OF_STATION, parameter, value, "position handover");
-        if (parameter == "distance")
-        {
-            terminal.TheMotion()->SetPosition(PlaceAround(m_plan, id, checked));
-        }
-        else
-        {
-            SetTxPower(terminal.Device(), checked);
-        }
-    }
-
-    ns3::Vector PositionFrom(const Json& value) const
-    {
-        const bool whole = value.is_array() && value.size() == 3 &&
-                           std::ranges::all_of(value, [](const auto& coordinate) {
-                               return coordinate.is_number() && std::abs(coordinate.template get<double>()) <= FARTHEST;
-                           });
-        if (!whole || (m_plan.propagation == "okumura-hata" && value.at(2).get<double>() < 0.0))
-        {
-            throw OutOfRange("lte: a position is [x, y, z] in m, each from -1000000 to 1000000, not " + value.dump() +
-                             "; with okumura-hata z is at least 0, a height above ground");
-        }
-        return {value.at(0), value.at(1), value.at(2).get<double>() + m_plan.terminalHeight};
-    }
-
     /// RLC has refused a packet, to or from a UE.
     void Refused(const CarrierPacket& packet, bool uplink)
     {
@@ -289,36 +206,13 @@ class LteSegment : public Segment
         return found == m_terminals.end() ? nullptr : found->get();
     }
 
-    void HandOver(Terminal& terminal, const Json& value)
-    {
-        const auto found = value.is_string() ? std::ranges::find(m_cellNames, value.get_ref<const std::string&>())
-                                             : m_cellNames.end();
-        if (found == m_cellNames.end())
-        {
-            std::string names;
-            for (const auto& name : m_cellNames)
-            {
-                names += (names.empty() ? "" : ", ") + name;
-            }
-            throw OutOfRange("lte: handover is to one of the eNodeBs " + names + ", not to " + value.dump());
-        }
-        const auto target = static_cast<std::uint16_t>(found - m_cellNames.begin() + 1);
-        const auto reason = terminal.WhyNotTo(target, m_network.enodebs);
-        if (!reason.empty())
-        {
-            m_announcements.Announce("handover_failed", terminal.Id(), {{"to", *found}, {"reason", reason}});
-            return;
-        }
-        m_network.enodebs[terminal.Cell() - 1]->GetRrc()->SendHandoverRequest(
-            terminal.Device()->GetRrc()->GetRnti(), target);
-    }
-
     std::vector<std::string> m_names;
     LtePlan m_plan;
     LteNetwork m_network;
     Fates& m_fates;
-    Announcements& m_announcements;
+    LiveChanges m_live;
     BearerWatch m_watch;
+    std::vector<std::unique_ptr<HandoverGuard>> m_guards;
     std::vector<std::string> m_cellNames;
     std::vector<std::unique_ptr<Terminal>> m_terminals; ///< by StationId, null for the gateway
     std::map<std::uint32_t, Terminal*> m_byAddress;

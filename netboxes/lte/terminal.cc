@@ -35,15 +35,14 @@ std::size_t BearersOf(const ns3::Ptr<ns3::LteUeRrc>& rrc)
 Terminal::Terminal(StationId id,
                    const StationPlan& plan,
                    std::size_t classes,
-                   ns3::Ptr<ns3::LteUeNetDevice> device,
-                   ns3::Ipv4Address address,
-                   ns3::Ptr<Motion> motion,
+                   const LteNetwork& network,
                    const std::vector<std::string>& cellNames,
                    Fates& fates,
                    Announcements& announcements)
-    : m_id(id), m_plan(plan), m_device(std::move(device)), m_address(address), m_motion(std::move(motion)),
-      m_cellNames(cellNames), m_fates(fates), m_announcements(announcements),
-      m_radio(m_device), m_upward(classes), m_downward(classes)
+    : m_id(id), m_plan(plan), m_device(network.terminals[id]), m_address(network.addresses[id]),
+      m_motion(network.motions[id]), m_cellNames(cellNames), m_network(network), m_fates(fates),
+      m_announcements(announcements), m_radio(m_device), m_guard(id, m_network, [this] { Orphaned(); }),
+      m_upward(classes), m_downward(classes)
 {
     m_device->SetReceiveCallback(ns3::MakeCallback(&Terminal::FromDevice, this));
     const auto rrc = m_device->GetRrc();
@@ -184,6 +183,20 @@ void Terminal::StateChanges(std::uint64_t,
         ++m_linkFailures;
         Disconnected("radio link failure");
     }
+    else if (to < ns3::LteUeRrc::CONNECTED_NORMALLY && m_connected)
+    {
+        Disconnected("connection released");
+    }
+}
+
+void Terminal::Orphaned()
+{
+    m_orphaned = true;
+    // After what the UE's RRC is about to do in the belief that all went well.
+    ns3::Simulator::ScheduleNow([this] {
+        m_orphaned = false;
+        m_device->GetRrc()->GetLteUeRrcSapProvider()->RecvRrcConnectionRelease({});
+    });
 }
 
 void Terminal::Reconfigured(std::uint64_t, std::uint16_t cell, std::uint16_t)
@@ -230,8 +243,13 @@ void Terminal::HandoverStarts(std::uint64_t, std::uint16_t cell, std::uint16_t, 
     m_disturbed = ns3::Simulator::Now().GetNanoSeconds();
 }
 
-void Terminal::HandoverEnds(std::uint64_t, std::uint16_t cell, std::uint16_t)
+void Terminal::HandoverEnds(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti)
 {
+    if (m_orphaned)
+    {
+        HandoverFails(imsi, cell, rnti);
+        return;
+    }
     ++m_handovers;
     m_announcements.Announce("handover", m_id, {{"from", CellName(m_handoverFrom)}, {"to", CellName(cell)}});
 }
@@ -243,8 +261,7 @@ void Terminal::HandoverFails(std::uint64_t, std::uint16_t, std::uint16_t)
         "handover_failed", m_id, {{"from", CellName(m_handoverFrom)}, {"to", CellName(m_handoverTo)}});
 }
 
-std::string Terminal::WhyNotTo(std::uint16_t target,
-                               const std::vector<ns3::Ptr<ns3::LteEnbNetDevice>>& enodebs) const
+std::string Terminal::WhyNotTo(std::uint16_t target) const
 {
     const auto rrc = m_device->GetRrc();
     if (!m_connected)
@@ -255,7 +272,7 @@ std::string Terminal::WhyNotTo(std::uint16_t target,
     {
         return "in this cell already";
     }
-    const auto serving = enodebs.at(Cell() - 1)->GetRrc();
+    const auto serving = m_network.enodebs.at(Cell() - 1)->GetRrc();
     const bool calm = rrc->GetState() == ns3::LteUeRrc::CONNECTED_NORMALLY && serving->HasUeManager(rrc->GetRnti()) &&
                       serving->GetUeManager(rrc->GetRnti())->GetState() == ns3::UeManager::CONNECTED_NORMALLY;
     return calm ? "" : "another procedure is going on";
@@ -300,7 +317,8 @@ Json Terminal::Read() const
             {"handovers", m_handovers},
             {"handover_failures", m_handoverFailures},
             {"link_failures", m_linkFailures},
-            {"bearers", m_connected ? 1 + m_plan.bearers.size() : 0}};
+            {"bearers", m_connected ? 1 + m_plan.bearers.size() : 0},
+            {"fade", m_network.attenuation->FadeOf(m_motion)}};
     counters.update(m_radio.Read());
     return counters;
 }

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "frames_under_way.h"
+#include "network.h"
 #include "plan.h"
 #include "radio_counters.h"
-
-#include "../mobility/motion.h"
+#include "signalling_guard.h"
 
 #include "ns3/lte-enb-net-device.h"
 #include "ns3/lte-ue-net-device.h"
@@ -23,9 +23,7 @@ class Terminal
     Terminal(StationId id,
              const StationPlan& plan,
              std::size_t classes,
-             ns3::Ptr<ns3::LteUeNetDevice> device,
-             ns3::Ipv4Address address,
-             ns3::Ptr<Motion> motion,
+             const LteNetwork& network,
              const std::vector<std::string>& cellNames,
              Fates& fates,
              Announcements& announcements);
@@ -77,8 +75,7 @@ class Terminal
     void Refused(SlotId slot, ClassId trafficClass, bool uplink);
 
     /// Why it cannot be handed over to a cell now; empty when it can.
-    std::string WhyNotTo(std::uint16_t target,
-                         const std::vector<ns3::Ptr<ns3::LteEnbNetDevice>>& enodebs) const;
+    std::string WhyNotTo(std::uint16_t target) const;
 
     RadioCounters& Counters()
     {
@@ -105,6 +102,8 @@ class Terminal
     void HandoverEnds(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti);
     void HandoverFails(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti);
     void Disconnected(const char* reason);
+    /// The eNodeB knows nothing of a connection that the UE believes to have.
+    void Orphaned();
     void Sweep();
     void LoseUp(const FramesUnderWay::Entry& entry, Loss reason);
     void LoseDown(SlotId slot, Loss reason);
@@ -118,11 +117,14 @@ class Terminal
     ns3::Ipv4Address m_address;
     ns3::Ptr<Motion> m_motion;
     const std::vector<std::string>& m_cellNames;
+    const LteNetwork& m_network;
     Fates& m_fates;
     Announcements& m_announcements;
 
     RadioCounters m_radio;
+    SignallingGuard m_guard;
     bool m_connected{};
+    bool m_orphaned{};
     bool m_down{};
     std::uint16_t m_handoverFrom{};
     std::uint16_t m_handoverTo{};
