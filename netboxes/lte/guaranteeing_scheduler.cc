@@ -3,9 +3,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/lte-common.h"
-#include "ns3/object-factory.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 
 #include <algorithm>
 #include <numeric>
@@ -31,151 +29,12 @@ std::int64_t Now()
 
 } // namespace
 
-using ControlSap = ns3::FfMacCschedSapProvider;
-using RequestSap = ns3::FfMacSchedSapProvider;
-using IndicationSap = ns3::FfMacSchedSapUser;
-
-/// What the MAC configures: passed on, and looked at.
-class GuaranteeingScheduler::Control : public ControlSap
-{
-  public:
-    Control(GuaranteeingScheduler& owner, ControlSap& inner) : m_owner(owner), m_inner(inner) {}
-
-    void CschedCellConfigReq(const CschedCellConfigReqParameters& request) override
-    {
-        m_inner.CschedCellConfigReq(request);
-    }
-    void CschedUeConfigReq(const CschedUeConfigReqParameters& request) override
-    {
-        m_inner.CschedUeConfigReq(request);
-    }
-    void CschedLcConfigReq(const CschedLcConfigReqParameters& request) override
-    {
-        m_owner.Configure(request);
-        m_inner.CschedLcConfigReq(request);
-    }
-    void CschedLcReleaseReq(const CschedLcReleaseReqParameters& request) override
-    {
-        for (const auto channel : request.m_logicalChannelIdentity)
-        {
-            m_owner.m_channels.erase({request.m_rnti, channel});
-        }
-        m_inner.CschedLcReleaseReq(request);
-    }
-    void CschedUeReleaseReq(const CschedUeReleaseReqParameters& request) override
-    {
-        m_owner.Release(request.m_rnti);
-        m_inner.CschedUeReleaseReq(request);
-    }
-
-  private:
-    GuaranteeingScheduler& m_owner;
-    ControlSap& m_inner;
-};
-
-/// What the MAC reports and asks for in each subframe.
-class GuaranteeingScheduler::Requests : public RequestSap
-{
-  public:
-    Requests(GuaranteeingScheduler& owner, RequestSap& inner) : m_owner(owner), m_inner(inner) {}
-
-    RequestSap& Inner()
-    {
-        return m_inner;
-    }
-
-    void SchedDlRlcBufferReq(const SchedDlRlcBufferReqParameters& request) override
-    {
-        m_owner.Report(request);
-    }
-    void SchedDlPagingBufferReq(const SchedDlPagingBufferReqParameters& request) override
-    {
-        m_inner.SchedDlPagingBufferReq(request);
-    }
-    void SchedDlMacBufferReq(const SchedDlMacBufferReqParameters& request) override
-    {
-        m_inner.SchedDlMacBufferReq(request);
-    }
-    void SchedDlTriggerReq(const SchedDlTriggerReqParameters& request) override
-    {
-        m_owner.BeforeDownlink();
-        m_inner.SchedDlTriggerReq(request);
-    }
-    void SchedDlRachInfoReq(const SchedDlRachInfoReqParameters& request) override
-    {
-        m_inner.SchedDlRachInfoReq(request);
-    }
-    void SchedDlCqiInfoReq(const SchedDlCqiInfoReqParameters& request) override
-    {
-        m_inner.SchedDlCqiInfoReq(request);
-    }
-    void SchedUlTriggerReq(const SchedUlTriggerReqParameters& request) override
-    {
-        m_owner.BeforeUplink();
-        m_inner.SchedUlTriggerReq(request);
-    }
-    void SchedUlNoiseInterferenceReq(const SchedUlNoiseInterferenceReqParameters& request) override
-    {
-        m_inner.SchedUlNoiseInterferenceReq(request);
-    }
-    void SchedUlSrInfoReq(const SchedUlSrInfoReqParameters& request) override
-    {
-        m_inner.SchedUlSrInfoReq(request);
-    }
-    void SchedUlMacCtrlInfoReq(const SchedUlMacCtrlInfoReqParameters& request) override
-    {
-        m_owner.ReportUplink(request);
-    }
-    void SchedUlCqiInfoReq(const SchedUlCqiInfoReqParameters& request) override
-    {
-        m_inner.SchedUlCqiInfoReq(request);
-    }
-
-  private:
-    GuaranteeingScheduler& m_owner;
-    RequestSap& m_inner;
-};
-
-/// What the scheduler has decided: looked at on its way to the MAC.
-class GuaranteeingScheduler::Indications : public IndicationSap
-{
-  public:
-    Indications(GuaranteeingScheduler& owner, IndicationSap& mac) : m_owner(owner), m_mac(mac) {}
-
-    void SchedDlConfigInd(const SchedDlConfigIndParameters& indication) override
-    {
-        auto granted = indication;
-        m_owner.Granted(granted);
-        m_mac.SchedDlConfigInd(granted);
-    }
-    void SchedUlConfigInd(const SchedUlConfigIndParameters& indication) override
-    {
-        auto granted = indication;
-        m_owner.Granted(granted);
-        m_mac.SchedUlConfigInd(granted);
-    }
-
-  private:
-    GuaranteeingScheduler& m_owner;
-    IndicationSap& m_mac;
-};
-
 ns3::TypeId GuaranteeingScheduler::GetTypeId()
 {
     static const auto id =
         ns3::TypeId("netboxit::GuaranteeingScheduler")
-            .SetParent<ns3::FfMacScheduler>()
+            .SetParent<InterposedScheduler>()
             .AddConstructor<GuaranteeingScheduler>()
-            .AddAttribute("Inner",
-                          "Type of the scheduler that does the work",
-                          ns3::StringValue("ns3::PfFfMacScheduler"),
-                          ns3::MakeStringAccessor(&GuaranteeingScheduler::m_innerType),
-                          ns3::MakeStringChecker())
-            .AddAttribute("HarqEnabled",
-                          "Passed on",
-                          ns3::BooleanValue(true),
-                          ns3::MakeBooleanAccessor(&GuaranteeingScheduler::m_harq),
-                          ns3::MakeBooleanChecker())
             .AddAttribute("Acknowledged",
                           "Whether any RLC entity is in acknowledged mode",
                           ns3::BooleanValue(false),
@@ -189,62 +48,11 @@ ns3::TypeId GuaranteeingScheduler::GetTypeId()
     return id;
 }
 
-GuaranteeingScheduler::GuaranteeingScheduler() = default;
-GuaranteeingScheduler::~GuaranteeingScheduler() = default;
-
-void GuaranteeingScheduler::NotifyConstructionCompleted()
-{
-    ns3::FfMacScheduler::NotifyConstructionCompleted();
-    ns3::ObjectFactory factory(m_innerType);
-    factory.Set("HarqEnabled", ns3::BooleanValue(m_harq));
-    m_inner = factory.Create<ns3::FfMacScheduler>();
-    m_control = std::make_unique<Control>(*this, *m_inner->GetFfMacCschedSapProvider());
-    m_requests = std::make_unique<Requests>(*this, *m_inner->GetFfMacSchedSapProvider());
-}
-
-void GuaranteeingScheduler::DoDispose()
-{
-    m_inner->Dispose();
-    m_inner = nullptr;
-    ns3::FfMacScheduler::DoDispose();
-}
-
-void GuaranteeingScheduler::SetFfMacCschedSapUser(ns3::FfMacCschedSapUser* user)
-{
-    m_inner->SetFfMacCschedSapUser(user);
-}
-
-void GuaranteeingScheduler::SetFfMacSchedSapUser(ns3::FfMacSchedSapUser* user)
-{
-    m_indications = std::make_unique<Indications>(*this, *user);
-    m_inner->SetFfMacSchedSapUser(m_indications.get());
-}
-
-ns3::FfMacCschedSapProvider* GuaranteeingScheduler::GetFfMacCschedSapProvider()
-{
-    return m_control.get();
-}
-
-ns3::FfMacSchedSapProvider* GuaranteeingScheduler::GetFfMacSchedSapProvider()
-{
-    return m_requests.get();
-}
-
-void GuaranteeingScheduler::SetLteFfrSapProvider(ns3::LteFfrSapProvider* provider)
-{
-    m_inner->SetLteFfrSapProvider(provider);
-}
-
-ns3::LteFfrSapUser* GuaranteeingScheduler::GetLteFfrSapUser()
-{
-    return m_inner->GetLteFfrSapUser();
-}
-
-void GuaranteeingScheduler::Configure(const ControlSap::CschedLcConfigReqParameters& request)
+void GuaranteeingScheduler::Configures(ChannelConfiguration& channels)
 {
     using Bearer = ns3::LogicalChannelConfigListElement_s;
-    auto& terminal = m_terminals[request.m_rnti];
-    for (const auto& bearer : request.m_logicalChannelConfigList)
+    auto& terminal = m_terminals[channels.m_rnti];
+    for (const auto& bearer : channels.m_logicalChannelConfigList)
     {
         ++terminal.channels;
         if (bearer.m_qosBearerType != Bearer::QBT_GBR || !m_upholds)
@@ -252,10 +60,10 @@ void GuaranteeingScheduler::Configure(const ControlSap::CschedLcConfigReqParamet
             continue;
         }
         const auto traits = TraitsOf(bearer.m_qci);
-        const Precedence precedence{m_arp ? m_arp(request.m_rnti, bearer.m_logicalChannelIdentity) : 15,
+        const Precedence precedence{m_arp ? m_arp(channels.m_rnti, bearer.m_logicalChannelIdentity) : 15,
                                     traits.priority};
         const double patience = traits.delayBudget * PATIENCE;
-        m_channels[{request.m_rnti, bearer.m_logicalChannelIdentity}].guarantee =
+        m_channels[{channels.m_rnti, bearer.m_logicalChannelIdentity}].guarantee =
             Guarantee(static_cast<double>(bearer.m_eRabGuaranteedBitrateDl), patience, precedence);
         // The uplink's reports tell a UE's guaranteed bearers together, so the most urgent one speaks for all.
         const auto& others = terminal.guarantee;
@@ -267,17 +75,22 @@ void GuaranteeingScheduler::Configure(const ControlSap::CschedLcConfigReqParamet
     }
 }
 
-void GuaranteeingScheduler::Release(std::uint16_t rnti)
+void GuaranteeingScheduler::ReleasesChannel(std::uint16_t rnti, std::uint8_t channel)
+{
+    m_channels.erase({rnti, channel});
+}
+
+void GuaranteeingScheduler::ReleasesTerminal(std::uint16_t rnti)
 {
     m_terminals.erase(rnti);
     std::erase_if(m_channels, [rnti](const auto& channel) { return channel.first.first == rnti; });
 }
 
-void GuaranteeingScheduler::Report(const BufferReport& report)
+void GuaranteeingScheduler::Reports(const BufferReport& report)
 {
     if (!m_hasGuarantees)
     {
-        m_requests->Inner().SchedDlRlcBufferReq(report);
+        Inner().SchedDlRlcBufferReq(report);
         return;
     }
     auto& channel = m_channels[{report.m_rnti, report.m_logicalChannelIdentity}];
@@ -285,7 +98,7 @@ void GuaranteeingScheduler::Report(const BufferReport& report)
     channel.guarantee.Waits(std::uint64_t{report.m_rlcTransmissionQueueSize} + report.m_rlcRetransmissionQueueSize, Now());
     if (!channel.isHidden)
     {
-        m_requests->Inner().SchedDlRlcBufferReq(report);
+        Inner().SchedDlRlcBufferReq(report);
     }
 }
 
@@ -322,11 +135,11 @@ void GuaranteeingScheduler::BeforeDownlink()
             shown.m_rlcRetransmissionQueueSize = 0;
             shown.m_rlcStatusPduSize = 0;
         }
-        m_requests->Inner().SchedDlRlcBufferReq(shown);
+        Inner().SchedDlRlcBufferReq(shown);
     }
 }
 
-void GuaranteeingScheduler::Granted(IndicationSap::SchedDlConfigIndParameters& downlink)
+void GuaranteeingScheduler::Granted(DownlinkGrants& downlink)
 {
     const auto now = Now();
     for (auto& allocation : downlink.m_buildDataList)
@@ -353,11 +166,11 @@ void GuaranteeingScheduler::Granted(IndicationSap::SchedDlConfigIndParameters& d
     }
 }
 
-void GuaranteeingScheduler::ReportUplink(const RequestSap::SchedUlMacCtrlInfoReqParameters& report)
+void GuaranteeingScheduler::ReportsUplink(const ControlReport& report)
 {
     if (!m_hasGuarantees)
     {
-        m_requests->Inner().SchedUlMacCtrlInfoReq(report);
+        Inner().SchedUlMacCtrlInfoReq(report);
         return;
     }
     auto others = report;
@@ -381,7 +194,7 @@ void GuaranteeingScheduler::ReportUplink(const RequestSap::SchedUlMacCtrlInfoReq
     }
     if (!others.m_macCeList.empty())
     {
-        m_requests->Inner().SchedUlMacCtrlInfoReq(others);
+        Inner().SchedUlMacCtrlInfoReq(others);
     }
 }
 
@@ -426,12 +239,12 @@ void GuaranteeingScheduler::Show(std::uint16_t rnti, const Terminal& terminal)
         status.m_macCeValue.m_bufferStatus.push_back(ns3::BufferSizeLevelBsr::BufferSize2BsrId(
             visible ? static_cast<std::uint32_t>(terminal.waiting[group]) : 0));
     }
-    RequestSap::SchedUlMacCtrlInfoReqParameters report{};
+    ControlReport report{};
     report.m_macCeList.push_back(status);
-    m_requests->Inner().SchedUlMacCtrlInfoReq(report);
+    Inner().SchedUlMacCtrlInfoReq(report);
 }
 
-void GuaranteeingScheduler::Granted(IndicationSap::SchedUlConfigIndParameters& uplink)
+void GuaranteeingScheduler::Granted(UplinkGrants& uplink)
 {
     if (m_acknowledged)
     {
