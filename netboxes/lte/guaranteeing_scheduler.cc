@@ -22,6 +22,9 @@ constexpr std::uint32_t SMALLEST_PIECE = 10;
 /// What ns-3 puts guaranteed bearers into, the others into the next one.
 constexpr std::size_t GUARANTEED_GROUP = 1;
 
+/// bit/s; parameters.py has no higher one for a bearer.
+constexpr std::uint64_t HIGHEST_RATE = 100'000'000;
+
 std::int64_t Now()
 {
     return ns3::Simulator::Now().GetNanoSeconds();
@@ -52,9 +55,14 @@ void GuaranteeingScheduler::Configures(ChannelConfiguration& channels)
 {
     using Bearer = ns3::LogicalChannelConfigListElement_s;
     auto& terminal = m_terminals[channels.m_rnti];
-    for (const auto& bearer : channels.m_logicalChannelConfigList)
+    for (auto& bearer : channels.m_logicalChannelConfigList)
     {
         ++terminal.channels;
+        if (bearer.m_eRabMaximulBitrateDl == 0)
+        {
+            // A bearer without a maximum: ns-3's token banks (fdtbfq, tdtbfq) would give it nothing.
+            bearer.m_eRabMaximulBitrateDl = HIGHEST_RATE;
+        }
         if (bearer.m_qosBearerType != Bearer::QBT_GBR || !m_upholds)
         {
             continue;

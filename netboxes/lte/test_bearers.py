@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from netboxes.engine.virtual import emulate
-from netboxes.lte.cell_under_test import CLASSES, EF, flow, hello, lost
+from netboxes.lte.cell_under_test import CLASSES, EF, LARGEST_BLOCK, flow, goodput, hello, lost, saturated
 from netboxes.lte.parameters import GUARANTEED, NOT_GUARANTEED
 
 UE, CORE = 0, 1
+#: Those that give the cell to whoever hears it best, and to one when all hear it alike.
+MAXIMUM_THROUGHPUT = ("fdmt", "tdmt", "tta")
 
 
 @pytest.mark.parametrize("rlc", ["um", "by-qci"])
@@ -36,3 +38,14 @@ def test_a_bearer_of_each_class_carries_frames_both_ways_and_through_a_handover(
     # The handover costs what was in the air, and in acknowledged mode's hands, at that moment.
     assert sum(lost(emulation).values()) <= 2
     assert emulation.statistics["frames"]["delivered"] >= 100
+
+
+@pytest.mark.parametrize("scheduler", ["pf", "rr", *MAXIMUM_THROUGHPUT, "fdbet", "tdbet", "fdtbfq", "tdtbfq", "pss", "cqa"])
+def test_every_scheduler_fills_the_cell_and_shares_it_as_its_name_says(scheduler: str) -> None:
+    stations = {name: {"role": "ue", "distance": "100 m"} for name in ("one", "two")} | {"core": {"role": "gateway"}}
+    cell = {"stations": stations, "resource_blocks": 6, "scheduler": scheduler, "queue_size": "10 kB"}
+    emulation = emulate("lte", cell, saturated(cell, False, ["one", "two"], 4e6, 0.6), duration_s=1.8)
+    rates = [goodput(emulation, name, 2, 1500, 1.2, 1.6) for name in ("one", "two")]
+    assert sum(rates) == pytest.approx(LARGEST_BLOCK[6] * 1e3, rel=0.03)
+    if scheduler not in MAXIMUM_THROUGHPUT:
+        assert min(rates) == pytest.approx(max(rates), rel=0.1)
