@@ -8,20 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, TimedFrame, emulate, ethernet, mac
-from netboxes.wifi.test_wifi import CELL, THREE, flow, hello, lost, towards_access_point
-
-ROLE = {"ad-hoc": "peer", "mesh": "mesh-point"}
-
-
-def line(mode: str, count: int, distance: float, **changes: Any) -> dict[str, Any]:
-    """Stations s0, s1, … on a line, `distance` m from one to the next."""
-    stations = {f"s{index}": {"role": ROLE[mode]} for index in range(count)}
-    return {"mode": mode, "stations": stations, "distance": f"{distance} m", "standard": "802.11a"} | changes
-
-
-def hello_at(station: int, time: float) -> list[TimedFrame]:
-    return [(time, ethernet(mac(station), BROADCAST, 0x88B5, b"hello"))]
+from netboxes.engine.virtual import Emulation, EmulationFailed, emulate
+from netboxes.wifi.cell_under_test import CELL, THREE, flow, hello, line, lost, towards_access_point
 
 
 def changes_of(emulation: Emulation, station: str) -> list[tuple[float, str]]:
@@ -31,7 +19,7 @@ def changes_of(emulation: Emulation, station: str) -> list[tuple[float, str]]:
 @pytest.mark.parametrize("standard", ["802.11a", "802.11b", "802.11g", "802.11n", "802.11ac", "802.11ax"])
 def test_ad_hoc_peers_speak_with_each_other_without_an_access_point(standard: str) -> None:
     cell = line("ad-hoc", 3, 20, standard=standard)
-    frames = {"s0": hello_at(0, 0.5) + flow(0, 2, 1000, 2e6, 1.0), "s1": hello_at(1, 0.6), "s2": hello_at(2, 0.7)}
+    frames = {"s0": hello(0, 0.5) + flow(0, 2, 1000, 2e6, 1.0), "s1": hello(1, 0.6), "s2": hello(2, 0.7)}
     emulation = emulate("wifi", cell, frames)
     assert len(emulation.received["s2"]) == 250 + 2 and len(emulation.received["s1"]) == 2
     assert lost(emulation) == {} and emulation.statistics["frames"]["duplicates"] == 0
@@ -41,7 +29,7 @@ def test_ad_hoc_peers_speak_with_each_other_without_an_access_point(standard: st
 
 def test_ad_hoc_peers_out_of_range_hear_nothing_and_have_no_link() -> None:
     cell = line("ad-hoc", 3, 300)
-    frames = {"s0": hello_at(0, 0.5) + flow(0, 2, 500, 1e6, 0.2), "s1": hello_at(1, 0.6), "s2": hello_at(2, 0.7)}
+    frames = {"s0": hello(0, 0.5) + flow(0, 2, 500, 1e6, 0.2), "s1": hello(1, 0.6), "s2": hello(2, 0.7)}
     emulation = emulate("wifi", cell, frames, events=[(2.0, "s2.position", [5000.0, 0.0])])
     assert len(emulation.received["s2"]) == 1  # that of s1, its neighbour
     assert set(lost(emulation)) == {"outage"}
@@ -54,9 +42,9 @@ def test_mesh_points_reach_each_other_through_those_between(standard: str, rate_
     # At 2.4 GHz signals go farther.
     cell = line("mesh", 4, 300 if standard == "802.11a" else 600, standard=standard, rate_control=rate_control)
     frames = {
-        "s0": hello_at(0, 2.5) + flow(0, 3, 1000, 0.3e6, 2.0, start=4.0),
-        "s3": hello_at(3, 2.7),
-        "s1": hello_at(1, 3.0),
+        "s0": hello(0, 2.5) + flow(0, 3, 1000, 0.3e6, 2.0, start=4.0),
+        "s3": hello(3, 2.7),
+        "s1": hello(1, 3.0),
     }
     emulation = emulate("wifi", cell, frames)
     received = {name: len(got) for name, got in emulation.received.items()}
@@ -74,7 +62,7 @@ def test_a_mesh_finds_another_way_and_loses_what_has_none() -> None:
     places = {"s0": (0, 0), "s1": (250, 60), "s2": (250, -60), "s3": (500, 0)}
     stations = {name: {"role": "mesh-point", "position": [f"{x} m", f"{y} m"]} for name, (x, y) in places.items()}
     cell = {"mode": "mesh", "stations": stations}
-    frames = {"s0": flow(0, 3, 500, 0.2e6, 20.0, start=4.0), "s3": hello_at(3, 3.0)}
+    frames = {"s0": flow(0, 3, 500, 0.2e6, 20.0, start=4.0), "s3": hello(3, 3.0)}
     events = [(10.0, "s1.position", [0.0, 5000.0]), (18.0, "s2.position", [0.0, -5000.0])]
     emulation = emulate("wifi", cell, frames, events=events, duration_s=60.0)
     arrivals = np.array([time for time, _ in emulation.received["s3"]])

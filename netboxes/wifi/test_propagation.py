@@ -9,21 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netboxes.engine.virtual import BROADCAST, TimedFrame, emulate, ethernet, mac
-from netboxes.wifi.test_modes import line
-from netboxes.wifi.test_wifi import flow, hello, lost
-
-FREQUENCY = 5.18e9
-WAVELENGTH = 299792458 / FREQUENCY
-
-
-def friis(distance: float) -> float:
-    """dB."""
-    return 20 * math.log10(4 * math.pi * distance / WAVELENGTH)
-
-
-def broadcasts(count: int, interval: float) -> list[TimedFrame]:
-    return [(1.0 + i * interval, ethernet(mac(0), BROADCAST, 0x88B5, i.to_bytes(4, "big"))) for i in range(count)]
+from netboxes.engine.virtual import BROADCAST, emulate, ethernet, mac
+from netboxes.wifi.cell_under_test import broadcasts, flow, hello, line, lost
+from netboxes.wifi.path_loss import free_space, two_ray
 
 
 def signal(cell: dict[str, Any], receiver: str = "s1", seed: int = 1) -> float | None:
@@ -43,8 +31,7 @@ def placed(*places: tuple[float, float, float], **changes: Any) -> dict[str, Any
 
 @pytest.mark.parametrize("distance", [100.0, 400.0, 800.0])
 def test_two_ray_is_free_space_and_then_falls_by_the_fourth_power(distance: float) -> None:
-    crossover = 4 * math.pi * 1.5**2 / WAVELENGTH
-    expected = 20 - (friis(distance) if distance < crossover else 40 * math.log10(distance) - 40 * math.log10(1.5))
+    expected = 20 - two_ray(distance, 1.5)
     cell = line("ad-hoc", 2, distance, propagation="two-ray", tx_power="20 dBm", sensitivity="-105 dBm", noise_figure="0 dB")
     assert signal(cell) == pytest.approx(expected, abs=0.01)
 
@@ -52,7 +39,7 @@ def test_two_ray_is_free_space_and_then_falls_by_the_fourth_power(distance: floa
 def test_antenna_gains_of_both_ends_count() -> None:
     cell = placed((0, 0, 0), (100, 0, 0), antenna_gain="3 dB")
     cell["stations"]["s1"]["antenna_gain"] = "10 dB"
-    assert signal(cell) == pytest.approx(16 + 13 - friis(100), abs=0.01)
+    assert signal(cell) == pytest.approx(16 + 13 - free_space(100), abs=0.01)
 
 
 def test_shadowing_has_its_deviation_and_stays_the_same_in_both_directions() -> None:
@@ -63,7 +50,7 @@ def test_shadowing_has_its_deviation_and_stays_the_same_in_both_directions() -> 
         stations = emulate("wifi", cell, frames, seed=seed).statistics["segment"]["stations"]
         there, back = stations["s1"]["links"]["s0"]["signal"], stations["s0"]["links"]["s1"]["signal"]
         assert there == pytest.approx(back, abs=1e-9)
-        shadows.append(16 - friis(20) - there)
+        shadows.append(16 - free_space(20) - there)
     assert np.mean(shadows) == pytest.approx(0.0, abs=3 * 6 / math.sqrt(60))
     assert np.std(shadows) == pytest.approx(6.0, rel=3 / math.sqrt(2 * 60))
 
@@ -72,7 +59,7 @@ def test_shadowing_has_its_deviation_and_stays_the_same_in_both_directions() -> 
 @pytest.mark.parametrize("fading", ["nakagami", "rayleigh"])
 def test_rayleigh_outage_is_exponential(fading: str, above_mean: float) -> None:
     """Frames that need so much more than the mean power get through with probability exp(-ratio)."""
-    threshold = 16 - friis(100) + above_mean
+    threshold = 16 - free_space(100) + above_mean
     cell = line("ad-hoc", 2, 100, fading=fading, doppler="50 Hz", sensitivity=f"{threshold} dBm", noise_figure="0 dB")
     emulation = emulate("wifi", cell, {"s0": broadcasts(2000, 20e-3)})
     assert len(emulation.received["s1"]) / 2000 == pytest.approx(math.exp(-(10 ** (above_mean / 10))), abs=0.035)
@@ -98,9 +85,9 @@ def test_walls_take_their_loss_and_rooms_follow_itu_r_p_1238() -> None:
     def between(a: tuple[float, float, float], b: tuple[float, float, float]) -> float | None:
         return signal(placed(a, b, buildings=[house], noise_figure="0 dB"))
 
-    assert between(inside, street) == pytest.approx(16 - friis(55) - 12, abs=0.01)
-    assert between(behind, street) == pytest.approx(16 - friis(90) - 2 * 12, abs=0.01)
-    assert between(street, (60.0, 65.0, 1.0)) == pytest.approx(16 - friis(60), abs=0.01)
+    assert between(inside, street) == pytest.approx(16 - free_space(55) - 12, abs=0.01)
+    assert between(behind, street) == pytest.approx(16 - free_space(90) - 2 * 12, abs=0.01)
+    assert between(street, (60.0, 65.0, 1.0)) == pytest.approx(16 - free_space(60), abs=0.01)
     room = 20 * math.log10(5180) + 28 * math.log10(10) - 28
     assert between(inside, (15.0, 5.0, 1.0)) == pytest.approx(16 - room, abs=0.01)
     floor = 20 * math.log10(5180) + 28 * math.log10(3) - 28 + 4

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from netboxes.engine.virtual import emulate, udp
-from netboxes.wifi.test_wifi import CELL, flow, hello, lost
+from netboxes.wifi.cell_under_test import CELL, flow, hello, lost
 
 SPARSE = {"name": "sparse", "match": {"ports": [[6666, 6666]]}}
 

@@ -4,78 +4,29 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
-from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, TimedFrame, emulate, ethernet, mac, udp, vlan
+from netboxes.engine.virtual import BROADCAST, EmulationFailed, emulate, ethernet, mac, udp, vlan
+from netboxes.wifi.cell_under_test import (
+    CELL,
+    COMMANDER,
+    HEADERS,
+    OTHER,
+    RESPONDER,
+    THREE,
+    flow,
+    hello,
+    lost,
+    saturated,
+    towards_access_point,
+)
+from netboxes.wifi.path_loss import NOISE, free_space
+from netboxes.wifi.standard_arithmetic import OFDM, ofdm, ofdm_exchange, psdu, saturation
+from netboxes.wifi.validation_contention import bianchi, contending
 
-HEADERS = 28  # IPv4 and UDP
-RESPONDER, COMMANDER, OTHER = 0, 1, 2
-CELL: dict[str, Any] = {
-    "stations": {"responder": {"role": "station"}, "commander": {"role": "access-point"}},
-    "standard": "802.11a",
-    "distance": "80 m",
-    "tx_power": "16 dBm",
-}
-THREE = CELL | {"stations": CELL["stations"] | {"other": {"role": "station"}}, "distance": "20 m"}
-
-# OFDM PHY in a 20 MHz channel, us (IEEE 802.11-2020, Table 17-21 and 17.3.2).
-SLOT, SIFS, SYMBOL, PREAMBLE, CW_MIN = 9.0, 16.0, 4.0, 20.0, 15
-DIFS = SIFS + 2 * SLOT
-MAC_OVERHEAD = 24 + 8 + 4  # MAC header, LLC/SNAP, FCS
-ACK = 14
-MANDATORY_RATES = (24, 12, 6)  # Mbit/s; an ACK takes the fastest one that is not above the data's
-
-
-def on_air(rate: float, psdu: int) -> float:
-    """Time in us of a PPDU with `psdu` bytes at `rate` Mbit/s (17.4.3): service field 16 bits, tail 6 bits."""
-    return PREAMBLE + SYMBOL * math.ceil((16 + 8 * psdu + 6) / (rate * SYMBOL))
-
-
-def acknowledged(rate: float, length: int) -> float:
-    """Time in us from the start of a packet of `length` bytes at layer 3 to the end of its ACK."""
-    ack_rate = next(r for r in MANDATORY_RATES if r <= rate)
-    return on_air(rate, length + MAC_OVERHEAD) + SIFS + on_air(ack_rate, ACK)
-
-
-def saturation(rate: float, length: int) -> float:
-    """Goodput in bit/s of one station that always has something to send and whom nobody disturbs."""
-    cycle = DIFS + CW_MIN / 2 * SLOT + acknowledged(rate, length)
-    return length * 8 / cycle * 1e6
-
-
-def flow(
-    source: int, destination: int, length: int, load: float, seconds: float, start: float = 1.0, dscp: int = 0
-) -> list[TimedFrame]:
-    """Packets of `length` bytes at layer 3 at equal distances, `load` bit/s in all."""
-    interval = length * 8 / load
-    return [
-        (start + i * interval, udp(source, destination, length - HEADERS, identification=i, dscp=dscp))
-        for i in range(round(seconds / interval))
-    ]
-
-
-def hello(station: int) -> list[TimedFrame]:
-    """A broadcast from which the bridge learns where a station is."""
-    return [(0.5, ethernet(mac(station), BROADCAST, 0x88B5, b"hello"))]
-
-
-def towards_access_point(
-    cell: dict[str, Any], length: int, load: float, seconds: float = 1.0, **options: Any
-) -> tuple[Emulation, float]:
-    """A flow from responder to commander, and its goodput in bit/s."""
-    frames = {"responder": flow(RESPONDER, COMMANDER, length, load, seconds), "commander": hello(COMMANDER)}
-    emulation = emulate("wifi", cell, frames, **options)
-    received = [time for time, _ in emulation.received["commander"]]
-    if len(received) < 2:
-        return emulation, 0.0
-    return emulation, (len(received) - 1) * length * 8 / (received[-1] - received[0])
-
-
-def lost(emulation: Emulation) -> dict[str, int]:
-    return {reason: count for reason, count in emulation.statistics["frames"]["lost"].items() if count}
+DIFS = OFDM.difs
 
 
 @pytest.mark.parametrize("rate", [6, 24, 54])
@@ -96,7 +47,7 @@ def test_latency_below_saturation_at_80_m_is_one_transmission() -> None:
     records = emulation.records[emulation.records["in_ns"] >= 1e9]
     delays = (records["out_ns"] - records["in_ns"]) / 1e3
     # No backoff when the medium has been idle. The standard needs no DIFS then, either (10.3.4.2); ns-3 waits for one.
-    assert np.median(delays) == pytest.approx(DIFS + on_air(54, 500 + MAC_OVERHEAD), abs=1.0)
+    assert np.median(delays) == pytest.approx(DIFS + ofdm(54, psdu(500)), abs=1.0)
     assert delays.max() < 1000.0
 
 
@@ -114,12 +65,9 @@ def test_goodput_falls_with_distance_in_steps_of_the_ofdm_rates() -> None:
 
 def test_signal_to_noise_ratio_follows_friis() -> None:
     emulation, _ = towards_access_point(CELL, 500, 1e6)
-    # Channel 36: 5.18 GHz; noise of 20 MHz at 290 K and 7 dB noise figure.
-    loss = 20 * math.log10(4 * math.pi * 80 * 5.18e9 / 299792458)
-    noise = 10 * math.log10(1.380649e-23 * 290 * 20e6 * 1e3) + 7
     responder = emulation.statistics["segment"]["stations"]["responder"]
-    assert responder["signal"] == pytest.approx(16 - loss, abs=0.1)
-    assert responder["snr"] == pytest.approx(16 - loss - noise, abs=0.1)
+    assert responder["signal"] == pytest.approx(16 - free_space(80), abs=0.1)
+    assert responder["snr"] == pytest.approx(16 - free_space(80) - NOISE, abs=0.1)
 
 
 def test_log_distance_with_exponent_2_is_friis() -> None:
@@ -198,8 +146,8 @@ def test_stations_reach_each_other_through_the_access_point() -> None:
     records = emulation.records[emulation.records["in_ns"] >= 1e9]
     delays = (records["out_ns"] - records["in_ns"]) / 1e3
     # Two transmissions: the first one's ACK, DIFS and perhaps a backoff before the second.
-    shortest = acknowledged(54, 500) + DIFS + on_air(54, 500 + MAC_OVERHEAD)
-    assert np.median(delays) == pytest.approx(shortest, abs=(CW_MIN + 1) * SLOT)
+    shortest = ofdm_exchange(54, 500) + DIFS + ofdm(54, psdu(500))
+    assert np.median(delays) == pytest.approx(shortest, abs=(OFDM.cw_min + 1) * OFDM.slot)
     assert lost(emulation) == {}
 
 
@@ -224,8 +172,17 @@ def test_two_saturated_stations_share_the_medium() -> None:
     counts = [np.count_nonzero(records["station_in"] == station) for station in (RESPONDER, OTHER)]
     assert counts[0] == pytest.approx(counts[1], rel=0.1)
     total = sum(counts) * 1500 * 8
-    # Collisions cost less than the backoff that two stations share saves.
-    assert 0.9 * saturation(54, 1500) < total < 1.25 * saturation(54, 1500)
+    assert total == pytest.approx(bianchi(2, 54, 1500, rts=False), rel=0.03)
+
+
+@pytest.mark.parametrize("rts", [False, True])
+def test_five_saturated_stations_carry_what_bianchi_says(rts: bool) -> None:
+    expected = bianchi(5, 54, 1500, rts)
+    assert sum(saturated(contending(5, 54, rts), 1500, expected, 1.0)) == pytest.approx(expected, rel=0.04)
+
+
+def test_one_station_contends_with_nobody() -> None:
+    assert bianchi(1, 24, 500, rts=False) == pytest.approx(saturation(24, 500), rel=1e-6)
 
 
 def test_voice_overtakes_best_effort_with_qos() -> None:
