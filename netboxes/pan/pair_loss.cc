@@ -28,6 +28,7 @@ void PairLoss::Set(ns3::Ptr<ns3::PropagationLossModel> byDistance,
     m_byDistance = byDistance;
     m_antennaGain = antennaGain;
     m_off.assign(stations.size(), false);
+    m_fades.assign(stations.size(), 0.0);
     m_shadowing.assign(stations.size() * stations.size(), 0.0);
     auto normal = ns3::CreateObject<ns3::NormalRandomVariable>();
     normal->SetStream(stream);
@@ -54,7 +55,7 @@ double PairLoss::DoCalcRxPower(double txPowerDbm,
         return NOTHING;
     }
     return m_byDistance->CalcRxPower(txPowerDbm, a, b) + 2.0 * m_antennaGain -
-           m_shadowing[from * m_off.size() + to];
+           m_shadowing[from * m_off.size() + to] - Fade(from, to);
 }
 
 int64_t PairLoss::DoAssignStreams(int64_t)

@@ -6,12 +6,13 @@
 #include "ns3/random-variable-stream.h"
 
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace netboxit
 {
 
-/// Loss between two stations: by distance, by log-normal shadowing of the pair, by their antennas, and by a radio that is off.
+/// Loss between two stations: by distance, by log-normal shadowing of the pair, by their antennas, by fades, and by a radio that is off.
 class PairLoss : public ns3::PropagationLossModel
 {
   public:
@@ -23,6 +24,15 @@ class PairLoss : public ns3::PropagationLossModel
              double antennaGain,
              double shadowing,
              std::int64_t stream);
+    /// What all links lose besides, or those of one station, dB.
+    void SetFade(std::optional<std::size_t> station, double decibels)
+    {
+        (station ? m_fades.at(*station) : m_fade) = decibels;
+    }
+    double Fade(std::size_t a, std::size_t b) const
+    {
+        return m_fade + m_fades[a] + m_fades[b];
+    }
     void SetOff(std::size_t station, bool off)
     {
         m_off.at(station) = off;
@@ -39,6 +49,8 @@ class PairLoss : public ns3::PropagationLossModel
     std::map<const ns3::MobilityModel*, std::size_t> m_numbers;
     std::vector<double> m_shadowing; ///< dB, stations times stations, symmetrical
     std::vector<bool> m_off;
+    double m_fade{0.0};
+    std::vector<double> m_fades; ///< of stations
 };
 
 } // namespace netboxit

@@ -12,6 +12,7 @@ from netboxes.technology import Technology
 from testbed.quantities import GAIN, LENGTH, POWER, TIME, Quantity
 
 Distance = Annotated[float, Quantity(LENGTH, 0.1, 10e3)]
+Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
 TxPower = Annotated[float, Quantity(POWER, -32.0, 31.0)]
 
 
@@ -26,20 +27,21 @@ def _only_page_zero(value: object) -> object:
 class Station(MobileStation):
     """One station of the network."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"position", "distance", "tx_power", "outage"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"position", "distance", "tx_power", "fade", "outage"})
 
     role: Literal["coordinator", "device"] = Field(
         "device", description="coordinator: the one of a star through which all others speak; a peer network has none."
     )
     distance: Distance | None = Field(None, description="Instead of a position; default: the network's `distance`.")
     tx_power: TxPower | None = Field(None, description="Default: the network's `tx_power`.")
+    fade: Fade = Field(0.0, description="Of its links, beside the network's `fade`: a body or a wall before its antenna.")
     outage: bool = Field(False, description="True: its radio is off.")
 
 
 class Parameters(Technology):
     """A wireless personal area network after IEEE 802.15.4-2006, 2.4 GHz O-QPSK, without beacons."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "outage"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "fade", "outage"})
     TYPICAL: ClassVar = {"stations": {"sensor": {}, "hub": {"role": "coordinator"}}, "distance": "5 m"}
     CALIBRATION_RATES: ClassVar = ((20.0, 120.0), (1.0, 7.0))
 
@@ -90,6 +92,7 @@ class Parameters(Technology):
     reassembly_timeout: Annotated[float, Quantity(TIME, 0.01, 60.0)] = Field(
         60.0, description="From a packet's first fragment to its last; 60 s is the most that RFC 4944, 5.3, permits."
     )
+    fade: Fade = Field(0.0, description="Loss of all links besides; those of both stations of a link add to it.")
     outage: bool = Field(False, description="True: all radios are off.")
 
     def gross_rate(self) -> float:

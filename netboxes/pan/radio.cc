@@ -79,6 +79,11 @@ Radio::Radio(const Json& parameters, const std::vector<std::string>& stations)
                 parameters.at("antenna_gain"),
                 parameters.at("shadowing"),
                 SHADOWING_STREAM);
+    SetFade(std::nullopt, parameters.at("fade"));
+    for (StationId id = 0; id < m_count; ++id)
+    {
+        SetFade(id, said.at(stations[id]).at("fade"));
+    }
     BuildDevices(parameters);
     ApplyOutage();
 }
@@ -145,9 +150,10 @@ double Radio::Power(StationId from, StationId to) const
     return m_loss->CalcRxPower(m_stations[from].txPower, m_stations[from].motion, m_stations[to].motion);
 }
 
-bool Radio::Reach(StationId a, StationId b) const
+bool Radio::Reach(StationId a, StationId b, bool faded) const
 {
-    return Power(a, b) >= m_sensitivity && Power(b, a) >= m_sensitivity;
+    const double least = m_sensitivity - (faded ? 0.0 : m_loss->Fade(a, b));
+    return Power(a, b) >= least && Power(b, a) >= least;
 }
 
 void Radio::Begin()

@@ -29,8 +29,8 @@ class Radio
     {
         return m_noise;
     }
-    /// Whether each hears the other with `sensitivity` at least.
-    bool Reach(StationId a, StationId b) const;
+    /// Whether each hears the other with `sensitivity` at least; or would, without fades.
+    bool Reach(StationId a, StationId b, bool faded = true) const;
     /// What a MAC frame carries at most, bytes.
     std::uint32_t PayloadRoom() const;
 
@@ -42,6 +42,10 @@ class Radio
     void SetTxPower(std::optional<StationId> station, double dBm);
     void SetPosition(StationId station, const ns3::Vector& position);
     void SetOutage(std::optional<StationId> station, bool off);
+    void SetFade(std::optional<StationId> station, double decibels)
+    {
+        m_loss->SetFade(station, decibels);
+    }
     bool IsOff(StationId station) const
     {
         return m_allOff || m_stations.at(station).off;

@@ -18,6 +18,7 @@ namespace
 constexpr std::array LIVE_NUMBERS{
     LiveNumber{"distance", 0.1, 10e3, "m"},
     LiveNumber{"tx_power", -32.0, 31.0, "dBm"},
+    LiveNumber{"fade", 0.0, 100.0, "dB"},
 };
 
 /// Limit of a coordinate, that of netboxes/mobility/stations.py, m.
@@ -69,7 +70,8 @@ class PanSegment : public Segment
     /// Of a datagram that ends at `at`: for its destination, or all that have not got it.
     void Lose(StationId at, const Datagram& datagram, Loss reason);
     /// A station of a star is within reach when its coordinator is, a peer when any other one is.
-    bool IsReachable(StationId station) const;
+    bool IsReachable(StationId station, bool faded = true) const;
+    std::string_view WhyDown(StationId station) const;
     void LookAtLinks();
     void LookAgain();
 
@@ -212,20 +214,25 @@ void PanSegment::LookAgain()
     }
 }
 
-bool PanSegment::IsReachable(StationId station) const
+bool PanSegment::IsReachable(StationId station, bool faded) const
 {
     if (m_coordinator)
     {
-        return station == *m_coordinator ? !m_radio.IsOff(station) : m_radio.Reach(station, *m_coordinator);
+        return station == *m_coordinator ? !m_radio.IsOff(station) : m_radio.Reach(station, *m_coordinator, faded);
     }
     for (StationId other = 0; other < m_stations.size(); ++other)
     {
-        if (other != station && m_radio.Reach(station, other))
+        if (other != station && m_radio.Reach(station, other, faded))
         {
             return true;
         }
     }
     return false;
+}
+
+std::string_view PanSegment::WhyDown(StationId station) const
+{
+    return m_radio.IsOff(station) ? "outage" : IsReachable(station, false) ? "faded" : "out of range";
 }
 
 void PanSegment::LookAtLinks()
@@ -244,8 +251,7 @@ void PanSegment::LookAtLinks()
         }
         else
         {
-            m_announcements.Announce(
-                "link_down", id, {{"reason", m_radio.IsOff(id) ? "outage" : "out of range"}});
+            m_announcements.Announce("link_down", id, {{"reason", WhyDown(id)}});
         }
     }
 }
@@ -271,6 +277,10 @@ void PanSegment::Set(std::string_view name, const Json& value)
         if (parameter == "tx_power")
         {
             m_radio.SetTxPower(station, number);
+        }
+        else if (parameter == "fade")
+        {
+            m_radio.SetFade(station, number);
         }
         else if (m_coordinator && station == m_coordinator)
         {

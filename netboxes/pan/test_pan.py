@@ -141,6 +141,25 @@ def test_outage_power_and_place_change_while_it_runs() -> None:
     assert set(lost(emulation)) == {"outage"}
 
 
+def test_a_fade_takes_a_link_and_gives_it_back() -> None:
+    events = [(1.0, "fade", 50.0), (2.0, "fade", 5.0), (3.0, "s0.fade", 45.0), (4.0, "s0.fade", 0.0), (5.0, "hub.fade", 6.0)]
+    emulation = emulate("pan", star(2), {"s0": packets(0, 60, 0.1, 60), "hub": HELLO}, events=events)
+    told = [(e["event"], e["station"], e.get("reason")) for e in emulation.journal if e.get("event", "").startswith("link")]
+    both = [("link_down", f"s{i}", "faded") for i in range(2)], [("link_up", f"s{i}", None) for i in range(2)]
+    assert told == [*both[0], *both[1], ("link_down", "s0", "faded"), ("link_up", "s0", None)]
+    assert set(lost(emulation)) == {"outage"}
+    # Friis at 2405 MHz and 5 m, 0 dBm: the network's and the hub's fade add up.
+    assert station(emulation, "hub")["signal"] == pytest.approx(-54.05 - 5.0 - 6.0, abs=0.01)
+
+
+def test_a_station_wanders_out_of_reach() -> None:
+    wander = {"area": [["-1 km", "-1 km"], ["1 km", "1 km"]], "speed": ["100 m/s", "200 m/s"]}
+    parameters = {"stations": {"s0": {"wander": wander}, "hub": {"role": "coordinator"}}}
+    emulation = emulate("pan", parameters, {"hub": HELLO}, duration_s=60.0)
+    assert len(emulation.events("link_down")) > 1
+    assert abs(len(emulation.events("link_down")) - len(emulation.events("link_up"))) <= 1
+
+
 def test_a_full_queue_is_counted() -> None:
     burst = packets(0, 1000, 1e-4, 20)
     emulation = emulate("pan", star(1, queue_size=4), {"s0": burst, "hub": HELLO})

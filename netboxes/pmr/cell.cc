@@ -142,8 +142,8 @@ void Cell::LookAtLinks()
             m_announcements.Announce("link_up", id);
             continue;
         }
-        m_announcements.Announce(
-            "link_down", id, {{"reason", m_radio.IsOff(id) ? "outage" : "out of range"}});
+        const auto* reason = m_radio.IsOff(id) ? "outage" : m_radio.InService(id, false) ? "faded" : "out of range";
+        m_announcements.Announce("link_down", id, {{"reason", reason}});
         std::erase_if(m_requests, [&](const Request& request) { return request.from == id; });
         std::vector<std::uint64_t> ended;
         for (const auto& call : m_calls)
@@ -188,6 +188,7 @@ Json Cell::Read() const
         {
             counters["signal"] = m_radio.Power(*base, id);
             counters["snr"] = m_radio.Snr(*base, id);
+            counters["snr_at_base"] = m_radio.Snr(id, *base);
         }
     }
     const auto waiting = std::ranges::count(m_requests, Request::Stage::Waiting, &Request::stage);

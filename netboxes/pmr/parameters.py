@@ -12,24 +12,28 @@ from netboxes.technology import Technology
 from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, TIME, Quantity
 
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
+Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
 TxPower = Annotated[float, Quantity(POWER, 0.0, 50.0)]
 
 
 class Station(MobileStation):
     """One station of the network."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"position", "distance", "tx_power", "outage"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"position", "distance", "tx_power", "fade", "outage"})
 
     role: Literal["base", "terminal"] = Field("terminal", description="base: the base station; direct mode has none.")
     distance: Distance | None = Field(None, description="Instead of a position; default: the network's `distance`.")
     tx_power: TxPower | None = Field(None, description="Default: the network's `base_tx_power` or `tx_power`.")
+    fade: Fade = Field(0.0, description="Of its links, beside the network's `fade`: a building, a tunnel.")
     outage: bool = Field(False, description="True: its radio is off.")
 
 
 class Parameters(Technology):
     """Narrow-band professional mobile radio after TETRA (EN 300 392-2): packets over channels that are set up for them."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "slots", "call_setup_time", "hang_time", "outage"})
+    LIVE: ClassVar[frozenset[str]] = frozenset(
+        {"distance", "tx_power", "fade", "slots", "call_setup_time", "hang_time", "outage"}
+    )
     TYPICAL: ClassVar = {"stations": {"terminal": {}, "base": {"role": "base"}}, "error_model": "none"}
     CALIBRATION_RATES: ClassVar = ((1.0, 6.0), (0.1, 0.4))
 
@@ -106,6 +110,7 @@ class Parameters(Technology):
     environment: Literal["urban", "suburban", "open"] = Field("suburban", description="For propagation hata.")
     base_height: Annotated[float, Quantity(LENGTH, 30.0, 200.0)] = Field(30.0, description="For propagation hata, 30 m to 200 m.")
     terminal_height: Annotated[float, Quantity(LENGTH, 1.0, 10.0)] = Field(1.5, description="For propagation hata, 1 m to 10 m.")
+    fade: Fade = Field(0.0, description="Loss of all links besides; those of both stations of a link add to it.")
     outage: bool = Field(False, description="True: all radios are off.")
 
     def gross_rate(self) -> float:

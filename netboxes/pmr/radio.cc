@@ -25,7 +25,8 @@ Radio::Radio(const Json& parameters, const std::vector<std::string>& stations)
       m_errors(parameters.at("error_model") == "tu50"     ? Errors::Tu50
                : parameters.at("error_model") == "static" ? Errors::Static
                                                           : Errors::None),
-      m_allOff(parameters.at("outage")), m_fades(ns3::CreateObject<ns3::ExponentialRandomVariable>()),
+      m_allOff(parameters.at("outage")), m_fade(parameters.at("fade")),
+      m_fades(ns3::CreateObject<ns3::ExponentialRandomVariable>()),
       m_spoiled(ns3::CreateObject<ns3::UniformRandomVariable>())
 {
     m_fades->SetStream(FADE_STREAM);
@@ -52,7 +53,8 @@ Radio::Radio(const Json& parameters, const std::vector<std::string>& stations)
              .sensitivity = parameters.at(base ? "base_sensitivity" : "sensitivity"),
              .ownPlace = ownDistance || Motion::IsSaid(station),
              .ownTxPower = ownTxPower || base,
-             .off = station.at("outage")});
+             .off = station.at("outage"),
+             .fade = station.at("fade")});
     }
 }
 
@@ -61,7 +63,8 @@ double Radio::Power(StationId from, StationId to) const
     const auto& sender = m_stations[from];
     const auto& receiver = m_stations[to];
     const double metres = ns3::CalculateDistance(sender.motion->GetPosition(), receiver.motion->GetPosition());
-    return sender.txPower + sender.antennaGain + receiver.antennaGain - m_propagation.Loss(metres);
+    return sender.txPower + sender.antennaGain + receiver.antennaGain - m_propagation.Loss(metres) -
+           Fade(from, to);
 }
 
 double Radio::Snr(StationId from, StationId to) const
@@ -69,10 +72,11 @@ double Radio::Snr(StationId from, StationId to) const
     return Power(from, to) - m_stations[to].sensitivity + SNR_AT_SENSITIVITY;
 }
 
-bool Radio::Reach(StationId a, StationId b) const
+bool Radio::Reach(StationId a, StationId b, bool faded) const
 {
-    return !IsOff(a) && !IsOff(b) && Power(a, b) >= m_stations[b].sensitivity &&
-           Power(b, a) >= m_stations[a].sensitivity;
+    const double back = faded ? 0.0 : Fade(a, b);
+    return !IsOff(a) && !IsOff(b) && Power(a, b) + back >= m_stations[b].sensitivity &&
+           Power(b, a) + back >= m_stations[a].sensitivity;
 }
 
 bool Radio::Connected(StationId a, StationId b) const
@@ -80,15 +84,15 @@ bool Radio::Connected(StationId a, StationId b) const
     return !m_base || a == m_base || b == m_base ? Reach(a, b) : Reach(a, *m_base) && Reach(b, *m_base);
 }
 
-bool Radio::InService(StationId station) const
+bool Radio::InService(StationId station, bool faded) const
 {
     if (m_base)
     {
-        return station == m_base ? !IsOff(station) : Reach(station, *m_base);
+        return station == m_base ? !IsOff(station) : Reach(station, *m_base, faded);
     }
     for (StationId other = 0; other < m_count; ++other)
     {
-        if (other != station && Reach(station, other))
+        if (other != station && Reach(station, other, faded))
         {
             return true;
         }
@@ -169,6 +173,11 @@ void Radio::SetTxPower(std::optional<StationId> station, double dBm)
 void Radio::SetOutage(std::optional<StationId> station, bool off)
 {
     (station ? m_stations.at(*station).off : m_allOff) = off;
+}
+
+void Radio::SetFade(std::optional<StationId> station, double decibels)
+{
+    (station ? m_stations.at(*station).fade : m_fade) = decibels;
 }
 
 } // namespace netboxit

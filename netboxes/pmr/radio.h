@@ -28,12 +28,12 @@ class Radio
     double Power(StationId from, StationId to) const;
     /// Mean ratio of a symbol's energy to noise, dB.
     double Snr(StationId from, StationId to) const;
-    /// Whether each hears the other with its sensitivity at least, and both radios are on.
-    bool Reach(StationId a, StationId b) const;
+    /// Whether each hears the other with its sensitivity at least, and both radios are on; or would, without fades.
+    bool Reach(StationId a, StationId b, bool faded = true) const;
     /// Whether a packet can get from one to the other, over the base where there is one.
     bool Connected(StationId a, StationId b) const;
     /// A terminal is in service when it and the base, or any other terminal, reach each other.
-    bool InService(StationId station) const;
+    bool InService(StationId station, bool faded = true) const;
     bool IsOff(StationId station) const
     {
         return m_allOff || m_stations.at(station).off;
@@ -50,6 +50,8 @@ class Radio
     void SetTxPower(std::optional<StationId> station, double dBm);
     void SetPosition(StationId station, const ns3::Vector& position);
     void SetOutage(std::optional<StationId> station, bool off);
+    /// What all links lose besides, or those of one station, dB.
+    void SetFade(std::optional<StationId> station, double decibels);
 
   private:
     enum class Errors
@@ -68,7 +70,13 @@ class Radio
         bool ownPlace;
         bool ownTxPower;
         bool off;
+        double fade; ///< dB
     };
+
+    double Fade(StationId a, StationId b) const
+    {
+        return m_fade + m_stations[a].fade + m_stations[b].fade;
+    }
 
     ns3::Vector PlaceAt(StationId station, double distance) const;
 
@@ -77,6 +85,7 @@ class Radio
     Propagation m_propagation;
     Errors m_errors;
     bool m_allOff;
+    double m_fade; ///< of all, dB
     std::vector<Station> m_stations;
     ns3::Ptr<ns3::ExponentialRandomVariable> m_fades;
     ns3::Ptr<ns3::UniformRandomVariable> m_spoiled;

@@ -19,10 +19,12 @@ namespace
 constexpr std::array LIVE_NUMBERS{
     LiveNumber{"distance", 1.0, 100e3, "m"},
     LiveNumber{"tx_power", 0.0, 50.0, "dBm"},
+    LiveNumber{"fade", 0.0, 100.0, "dB"},
 };
 constexpr std::array LIVE_OF_NETWORK{
     LiveNumber{"distance", 1.0, 100e3, "m"},
     LiveNumber{"tx_power", 0.0, 50.0, "dBm"},
+    LiveNumber{"fade", 0.0, 100.0, "dB"},
     LiveNumber{"slots", 1.0, 4.0, ""},
     LiveNumber{"call_setup_time", 0.0, 5.0, "s"},
     LiveNumber{"hang_time", 0.0, 60.0, "s"},
@@ -133,6 +135,10 @@ void PmrSegment::SetNumber(std::optional<StationId> station, std::string_view pa
     if (parameter == "tx_power")
     {
         m_radio.SetTxPower(station, number);
+    }
+    else if (parameter == "fade")
+    {
+        m_radio.SetFade(station, number);
     }
     else if (parameter == "call_setup_time")
     {

@@ -197,6 +197,26 @@ def test_a_terminal_out_of_range_loses_its_link() -> None:
     assert len(emulation.received["base"]) > 10
 
 
+def test_a_fade_takes_a_link_and_gives_it_back() -> None:
+    events = [(1.0, "fade", 80.0), (2.0, "fade", 3.0), (3.0, "t0.fade", 80.0), (4.0, "t0.fade", 4.0), (5.0, "base.fade", 5.0)]
+    frames = {"t0": packets(0, 40, [START]), "base": HELLO}
+    without = emulate("pmr", network(2), frames, duration_s=20.0)
+    faded = emulate("pmr", network(2), frames, events=events, duration_s=20.0)
+    told = [(e["event"], e["station"], e.get("reason")) for e in faded.journal if e.get("event", "").startswith("link")]
+    both = [("link_down", f"t{i}", "faded") for i in range(2)], [("link_up", f"t{i}", None) for i in range(2)]
+    assert told == [*both[0], *both[1], ("link_down", "t0", "faded"), ("link_up", "t0", None)]
+    for name in ("signal", "snr", "snr_at_base"):
+        assert station(faded, "t0")[name] == pytest.approx(station(without, "t0")[name] - 3.0 - 4.0 - 5.0)
+
+
+def test_a_terminal_wanders_out_of_range() -> None:
+    wander = {"area": [["0 km", "0 km"], ["40 km", "40 km"]], "speed": ["500 m/s", "900 m/s"]}
+    parameters = network(stations={"t0": {"wander": wander}, "base": {"role": "base"}}, error_model="tu50")
+    emulation = emulate("pmr", parameters, {"base": HELLO}, duration_s=600.0)
+    assert len(emulation.events("link_down")) > 1
+    assert abs(len(emulation.events("link_down")) - len(emulation.events("link_up"))) <= 1
+
+
 def test_parameters_change_while_it_runs() -> None:
     changes: list[tuple[float, str, Any]] = [
         (18.0, "outage", True),
