@@ -6,14 +6,6 @@
 namespace netboxit
 {
 
-namespace
-{
-
-/// A netbox remembers a frame for 30 s (segment.h): 10 s are left for its own bursts and two hops of up to 5 s, mostly.
-const ns3::Time LONGEST_WAIT = ns3::Seconds(20);
-
-} // namespace
-
 BurstFiller::BurstFiller(const Encapsulation& encapsulation,
                          std::vector<Profile> profiles,
                          TransmitQueue queue,
@@ -27,12 +19,16 @@ BurstFiller::BurstFiller(const Encapsulation& encapsulation,
 
 void BurstFiller::DropOld()
 {
+    const auto now = ns3::Simulator::Now();
+    if (m_packer.IsBusy() && m_packer.Current()->entered < now - LONGEST_LIFE)
+    {
+        m_dropped(*m_packer.Abandon(), Loss::QueueExpired);
+    }
     if (m_queue.Packets() == 0)
     {
         return;
     }
-    const auto since = ns3::Simulator::Now() - LONGEST_WAIT;
-    while (const auto packet = m_queue.PopOlder(since))
+    while (const auto packet = m_queue.PopOlder(now - LONGEST_WAIT))
     {
         m_dropped(*packet, Loss::QueueExpired);
     }

@@ -10,6 +10,12 @@
 namespace netboxit
 {
 
+/// A netbox remembers a frame for 30 s (segment.h). A packet that has not been begun this long after it entered is given up: the rest is
+/// for its own codewords and its ways.
+inline const ns3::Time LONGEST_WAIT = ns3::Seconds(20);
+/// None arrives this long after it entered, but for a superframe.
+inline const ns3::Time LONGEST_LIFE = ns3::Seconds(27);
+
 /// A station's queue, cut by an encapsulation into codewords (bursts or BBFRAMEs).
 class BurstFiller
 {
@@ -37,7 +43,7 @@ class BurstFiller
         DropOld();
         return m_queue.Push(packet, limit);
     }
-    /// Gives up what has waited for longer than a netbox remembers a frame.
+    /// Gives up what has waited for longer than LONGEST_WAIT, or was begun and is older than LONGEST_LIFE.
     void DropOld();
     /// Gives up all that waits, and what is begun.
     void DropAll(Loss reason);

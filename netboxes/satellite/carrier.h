@@ -47,6 +47,11 @@ class Carrier : public Sender
     void Reset() override;
 
     void SetRate(double rate);
+    /// Of the profile `reference`, bit/s.
+    double Rate() const
+    {
+        return m_capacity.Rate();
+    }
 
   private:
     void Schedule(ns3::Time notBefore);

@@ -48,6 +48,11 @@ class ReturnChannel
 
     /// Of a carrier, bit/s, from the next superframe on.
     void SetRate(double rate);
+    /// Of a carrier now, bit/s.
+    double Rate() const
+    {
+        return m_layout.rate;
+    }
     void SetCraRate(std::size_t terminal, double rate);
     void SetRbdcMaximum(std::size_t terminal, double rate);
 

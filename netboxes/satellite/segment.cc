@@ -65,6 +65,11 @@ void SatelliteSegment::Depart(StationId sender, const Packet& packet, ns3::Time 
             }
         }
     }
+    if (sent + delay - packet.entered > LONGEST_LIFE)
+    {
+        Lose(sender, packet, Loss::QueueExpired);
+        return;
+    }
     ns3::Simulator::Schedule(sent + delay - ns3::Simulator::Now(), &SatelliteSegment::Arrive, this, sender, packet);
 }
 

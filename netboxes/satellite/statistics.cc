@@ -9,9 +9,20 @@ namespace netboxit
 namespace
 {
 
-Json Direction(const AdaptiveCoding& coding)
+/// `rate` (bit/s) is of the profile `reference`.
+Json Direction(const AdaptiveCoding& coding, const Profile& reference, double rate)
 {
-    return {{"es_n0", coding.EsN0()}, {"margin", coding.Margin()}, {"profile", coding.UsedProfile().name}};
+    const auto& used = coding.UsedProfile();
+    return {{"es_n0", coding.EsN0()},
+            {"margin", coding.Margin()},
+            {"profile", used.name},
+            {"efficiency", used.Efficiency()},
+            {"rate", rate * used.Efficiency() / reference.Efficiency()}};
+}
+
+double RateOf(const Sender& carrier)
+{
+    return dynamic_cast<const Carrier&>(carrier).Rate();
 }
 
 } // namespace
@@ -47,8 +58,9 @@ Json SatelliteSegment::Read() const
             read["up"] = link.down ? 0 : 1;
             read["link_losses"] = link.downs;
             read["delay"] = DelayBetween(id, m_gateway).GetSeconds();
-            read["forward"] = Direction(link.forward);
-            read["return"] = Direction(link.back);
+            read["forward"] = Direction(link.forward, m_forwardProfiles[m_forwardReference], RateOf(*m_stations[m_gateway].sender));
+            const double rate = m_shared ? m_returnChannel->Rate() : RateOf(*station.sender);
+            read["return"] = Direction(link.back, m_returnProfiles[m_returnReference], rate);
         }
         stations[station.name] = read;
     }

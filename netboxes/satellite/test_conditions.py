@@ -177,6 +177,10 @@ def test_a_return_rate_of_one_terminal_and_waveforms_that_change_it() -> None:
     burst = 599
     expected = 1e6 * burst / BURST * 500 / (503 / (1 - 5 / burst))
     assert (len(times) - 1) * 4000 / (times[-1] - times[0]) == pytest.approx(expected, rel=0.01)
+    used = station(emulation)["return"]
+    assert used["profile"] == "22 16QAM 5/6"
+    assert (used["rate"], used["efficiency"]) == pytest.approx((1e6 * burst / BURST, 8 * burst / 1616))
+    assert station(emulation)["forward"]["rate"] == pytest.approx(10e6 * 58192 / (90 + 12960) / (48408 / (90 + 32400)))
 
 
 @pytest.mark.parametrize(

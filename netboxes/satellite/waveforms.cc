@@ -156,12 +156,11 @@ std::vector<Profile> ReturnProfiles(int id)
 
 std::vector<Profile> Efficient(std::vector<Profile> profiles)
 {
-    const auto efficiency = [](const Profile& p) { return static_cast<double>(p.bits) / p.symbols; };
     std::ranges::sort(profiles, {}, &Profile::threshold);
     std::vector<Profile> kept;
     for (const auto& profile : profiles)
     {
-        if (kept.empty() || efficiency(profile) > efficiency(kept.back()))
+        if (kept.empty() || profile.Efficiency() > kept.back().Efficiency())
         {
             kept.push_back(profile);
         }

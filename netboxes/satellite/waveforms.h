@@ -22,6 +22,11 @@ struct Profile
 
     /// Share of the codewords that are lost at this Es/N0 (dB): Q((esN0 - midpoint) / width).
     double ErrorRate(double esN0) const;
+    /// Bits a symbol.
+    double Efficiency() const
+    {
+        return static_cast<double>(bits) / symbols;
+    }
     /// Es/N0 (dB) below which hardly a codeword (1 in 700) is received.
     double LossOfLock() const
     {
