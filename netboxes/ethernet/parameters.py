@@ -68,7 +68,7 @@ class Parameters(Technology):
     medium: Literal["link", "shared", "switched"] = Field(
         "link",
         description="link: full duplex between two; shared: one half-duplex segment (ns-3's csma); switched: all links end at a "
-        "switch.",
+        "switch, which is what more than two stations have when nothing is said.",
     )
     rate: Rate = Field(
         1e9,
@@ -102,6 +102,13 @@ class Parameters(Technology):
     def delay_of_wire(self) -> float:
         """In s, from `delay` or `length`."""
         return self.delay if self.length is None else self.length / (self.velocity_factor * SPEED_OF_LIGHT)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _more_than_two_have_a_switch(cls, data: object) -> object:
+        if isinstance(data, dict) and isinstance(data.get("stations"), dict) and len(data["stations"]) > 2:
+            return {"medium": "switched", **data}
+        return data
 
     @model_validator(mode="after")
     def _check_medium(self) -> Self:

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, ethernet, mac
-from netboxes.ethernet.lan_under_test import delays_s, delivered, lan, measure, on_wire, packets, saturated
+from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, ethernet, mac, run
+from netboxes.ethernet.lan_under_test import START_S, delays_s, delivered, lan, measure, on_wire, packets, saturated
+from netboxes.ethernet.parameters import Parameters
 from testbed import topology_file
 from testbed.files import CHECKOUT
 
@@ -152,7 +156,73 @@ def test_a_seed_gives_the_same_run_again_and_another_one_does_not() -> None:
     assert run(3) != run(4)
 
 
-@pytest.mark.parametrize("name", ["ethernet", "chain"])
-def test_the_example_topologies_are_right(name: str) -> None:
-    network = topology_file.load(CHECKOUT / "topologies" / f"{name}.yaml")
-    assert {netbox.technology for netbox in network.netboxes.values()} == {"ethernet"}
+def test_more_than_two_stations_have_a_switch_when_nothing_is_said() -> None:
+    assert Parameters.model_validate({"stations": {"a": {}, "b": {}}}).medium == "link"
+    assert Parameters.model_validate({"stations": {"a": {}, "b": {}, "c": {}}}).medium == "switched"
+
+
+@pytest.mark.parametrize(
+    ("name", "delays_us"),
+    [
+        # 500 bytes of layer 3 are 4208 bits with preamble; wires, and what the switch takes.
+        ("ethernet", {"post": 42.08 + 4.208 + 5 + 0.5 + 0.1, "coax": 420.8 + 185 / (0.65 * 299.792458)}),
+        (
+            "chain",
+            {"lan": 2 * 42.08 + 1, "first": 4.208 + 10e3 / 200.86, "second": 4.208 + 40e3 / 200.86, "third": 4.208 + 49.79},
+        ),
+    ],
+)
+def test_the_segments_of_the_examples_take_their_time(name: str, delays_us: dict[str, float]) -> None:
+    netboxes = topology_file.load(CHECKOUT / "topologies" / f"{name}.yaml").netboxes
+    assert set(netboxes) == set(delays_us)
+    for segment, expected in delays_us.items():
+        said = netboxes[segment].parameters.model_dump(mode="json")
+        stations = list(said["stations"])
+        hello = {each: [(0.1, ethernet(mac(i), BROADCAST, 0x88B5, b"hello"))] for i, each in enumerate(stations)}
+        # From the second to the first station.
+        frames = hello | {stations[1]: hello[stations[1]] + packets(1, 0, 500, [0.0])}
+        taken = delays_s(run("ethernet", stations, said, frames)) * 1e6
+        assert taken == pytest.approx(expected, abs=0.05)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    medium=st.sampled_from(["link", "shared", "switched"]),
+    stations=st.integers(2, 6),
+    rate=st.sampled_from([1e6, 10e6, 100e6]),
+    errors=st.sampled_from([0.0, 1e-6, 1e-4]),
+    queue=st.integers(1, 50),
+    chance=st.randoms(use_true_random=False),
+    seed=st.integers(1, 1000),
+)
+def test_any_network_accounts_for_its_frames_whatever_changes(
+    medium: str, stations: int, rate: float, errors: float, queue: int, chance: random.Random, seed: int
+) -> None:
+    stations = 2 if medium == "link" else stations
+    network = lan(medium, stations, rate=f"{rate} bit/s", delay="1 us", bit_error_rate=errors, queue=queue)
+    times = [chance.uniform(0, 0.2) for _ in range(100)]
+    traffic = {
+        i: packets(i, chance.randrange(stations), [chance.randint(28, 1500) for _ in times], times) for i in range(stations)
+    }
+    changes: list[tuple[float, str, Any]] = [
+        (
+            START_S + chance.uniform(0, 0.25),
+            *chance.choice(
+                [
+                    ("outage", chance.random() < 0.3),
+                    (f"s{chance.randrange(stations)}.outage", chance.random() < 0.5),
+                    ("rate", chance.choice([1e6, 10e6, 100e6])),
+                    ("delay", chance.choice([0.0, 1e-6, 2.5e-6])),
+                    ("length", chance.choice([0.0, 100.0, 500.0])),
+                    ("bit_error_rate", chance.choice([0.0, 1e-5, 1e-3])),
+                ]
+            ),
+        )
+        for _ in range(30)
+    ]
+    emulation = measure(network, traffic, events=changes, seed=seed)
+    counted = emulation.statistics["frames"]
+    assert counted["lost"]["unknown"] == counted["inside"] == counted["duplicates"] == 0
+    said = emulation.statistics["segment"]["stations"].values()
+    by_station = sum(sum(each["lost"].values()) + sum(each.get("port", {}).get("lost", {}).values()) for each in said)
+    assert by_station <= sum(counted["lost"].values())
