@@ -25,7 +25,8 @@ def console() -> Console:
     """For what has tables or colours; Rich takes 30 ms to import, which lines of plain text do without."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    # Without emoji: ":cd:" is a part of a MAC address.
+    return Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
 
 
 def table(title: str, *headers: str) -> Table:
