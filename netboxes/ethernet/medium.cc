@@ -100,10 +100,9 @@ void Medium::Check(double, double) const
 {
 }
 
-bool Medium::Survives(std::uint32_t bytes)
+bool Medium::DrawSurvival(std::uint32_t bytes)
 {
-    return m_logOfGoodBit == 0.0 ||
-           m_random->GetValue() < std::exp(m_logOfGoodBit * 8.0 * static_cast<double>(bytes - PREAMBLE));
+    return m_random->GetValue() < std::exp(m_logOfGoodBit * 8.0 * static_cast<double>(bytes - PREAMBLE));
 }
 
 void Medium::Begin()

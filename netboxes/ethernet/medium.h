@@ -79,11 +79,15 @@ class Medium : public Segment
     /// Has what is cut or joined applied. A medium calls it when it is made, too.
     void LookAtCuts();
     /// For what is on a wire: no bit of so many bytes, preamble included, was damaged. By chance.
-    bool Survives(std::uint32_t bytes);
+    bool Survives(std::uint32_t bytes)
+    {
+        return m_logOfGoodBit == 0.0 || DrawSurvival(bytes);
+    }
 
     Fates& m_fates;
 
   private:
+    bool DrawSurvival(std::uint32_t bytes);
     void SetRate(std::optional<StationId> station, double rate);
     void SetDelay(std::optional<StationId> station, double delay);
     void SetOutage(std::optional<StationId> station, const Json& value);

@@ -86,7 +86,7 @@ class Parameters(Technology):
     SMALLEST_ON_MEDIUM: ClassVar[int] = 42
 
     stations: dict[str, Station] = Field(
-        min_length=2, max_length=2, description="The two ends, `NAME: {}`, or with what is different of what this one sends."
+        min_length=2, description="The two ends, `NAME: {}`, or with what is different of what this one sends."
     )
     rate: Rate = Field(FASTEST, description="Of each direction; the default is more than a netbox carries: no limit.")
     overhead: Overhead = Field(14.0, description="What a frame takes besides its layer-3 packet; 14 B: Ethernet's header.")
@@ -115,6 +115,12 @@ class Parameters(Technology):
         rates = [station.rate or self.rate for station in self.stations.values()]
         traced = self.trace or any(station.trace for station in self.stations.values())
         return None if traced or FASTEST in rates else sum(rates)
+
+    @model_validator(mode="after")
+    def _check_ends(self) -> Self:
+        if len(self.stations) != 2:
+            raise ValueError(f"a link has two stations, not {len(self.stations)}; what joins more is `technology: ethernet`")
+        return self
 
     @model_validator(mode="after")
     def _check_sense(self) -> Self:

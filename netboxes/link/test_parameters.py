@@ -55,6 +55,7 @@ def test_what_changes_live_is_said_as_in_yaml() -> None:
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
+        ({"stations": {"a": {}, "b": {}, "c": {}}}, "a link has two stations, not 3"),
         ({"rate": "10 bit/s"}, "outside 1 kbit/s … 100 Gbit/s"),
         ({"delay": "20 s"}, "outside 0 s … 10 s"),
         ({"loss": 1.5}, "less than or equal to 1"),
