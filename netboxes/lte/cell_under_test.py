@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, ethernet, mac, udp
 
+MEGABIT = 1e6  # bit/s
+#: One UE and the gateway.
+ONE: dict[str, Any] = {"stations": {"ue": {"role": "ue"}, "core": {"role": "gateway"}}}
 HEADERS = 28  # IPv4 and UDP
 CLASSES = [{"name": "voice", "match": {"dscp": [46]}}, {"name": "video", "match": {"dscp": [34]}}]
 VOICE, VIDEO, REST = 0, 1, 2  # classes

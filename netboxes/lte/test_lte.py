@@ -126,6 +126,8 @@ def test_the_same_seed_gives_the_same_run_and_another_one_another() -> None:
     assert not np.array_equal(first.records, other.records)
 
 
-def test_the_example_is_sound() -> None:
+def test_the_examples_are_sound() -> None:
+    cells = topology_file.load(CHECKOUT / "topologies" / "lte-handover.yaml").netboxes["cells"]
+    assert list(cells.parameters.model_dump()["enodebs"]) == ["west", "east"]
     cell = topology_file.load(CHECKOUT / "topologies" / "lte.yaml").netboxes["cell"]
     assert cell.parameters.gross_rate() == 2 * 18336e3

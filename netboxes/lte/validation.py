@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LTE: peak rates, link budget, guaranteed bearers, fairness, handover and latency."""
+"""LTE: peak rates, guaranteed bearers, fairness and latency; the radio's part is in validation_radio.py."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from netboxes.engine.virtual import Emulation, emulate, mac
+from netboxes.engine.virtual import Emulation, emulate
 from netboxes.lte.cell_under_test import (
     AF41,
     CLASSES,
     EF,
     IN_GROUPS,
     LARGEST_BLOCK,
+    MEGABIT,
+    ONE,
     VIDEO,
     VOICE,
     delays,
@@ -24,19 +24,21 @@ from netboxes.lte.cell_under_test import (
     hello,
     saturated,
 )
+from netboxes.lte.validation_radio import fading, handover, handover_place, link_budget, path_loss
 from netboxes.validation import Chapter, Curve, Figure, Plot
 
 BANDWIDTHS = (6, 15, 25, 50, 75, 100)
-ONE: dict[str, Any] = {"stations": {"ue": {"role": "ue"}, "core": {"role": "gateway"}}}
-MEGABIT = 1e6
 
 
 def chapters() -> Iterator[Chapter]:
     yield peak_rates()
     yield link_budget()
+    yield path_loss()
+    yield fading()
     yield guarantees()
     yield fairness()
     yield handover()
+    yield handover_place()
     yield latency()
 
 
@@ -76,66 +78,6 @@ def peak_rates() -> Chapter:
                     Curve("uplink", BANDWIDTHS, measured["uplink"], True),
                 ],
             )
-        ],
-    )
-
-
-def link_budget() -> Chapter:
-    blocks, power, noise_figure = 25, 30.0, 9.0
-    distances = (500.0, 2e3, 5e3, 10e3, 15e3, 20e3, 30e3, 40e3)
-    frequency = 1842.5e6  # the middle of band 3
-    # MCS and the bits of its transport block with 24 resource blocks (TS 36.213, Tables 7.1.7.1-1 and 7.1.7.2.1-1).
-    schemes_expected = {5e3: (22, 11064), 10e3: (16, 7224), 15e3: (12, 4776)}
-    figures, rates, schemes, ratios = [], [], [], []
-    for distance in distances:
-        cell = ONE | {
-            "resource_blocks": blocks,
-            "distance": f"{distance} m",
-            "tx_power": f"{power} dBm",
-            "enodeb_height": "1.5 m",
-        }
-        emulation = emulate("lte", cell, saturated(cell, False, ["ue"], LARGEST_BLOCK[blocks] * 1.1e3, 0.6), duration_s=4.0)
-        loss = 20 * math.log10(4 * math.pi * distance * frequency / 299792458.0)
-        noise = -174.0 + noise_figure + 10 * math.log10(blocks * 180e3)
-        expected = power - loss - noise
-        counters = emulation.statistics["segment"]["stations"]["ue"]
-        if distance <= 15e3:
-            figures.append(
-                Figure(
-                    f"{distance / 1e3:g} km, 30 dBm, free space: SINR", "dB", expected, counters["sinr_downlink"], absolute=0.3
-                )
-            )
-        rates.append(goodput(emulation, "ue", 1, 1500, 1.2, 1.6) / MEGABIT)
-        schemes.append(counters["mcs_downlink"])
-        ratios.append(expected)
-    for distance, (scheme, block) in schemes_expected.items():
-        place, rate = f"{distance / 1e3:g} km", rates[distances.index(distance)]
-        figures += [
-            Figure(f"{place}: MCS", "", scheme, schemes[distances.index(distance)], absolute=1.0),
-            Figure(f"{place}: goodput with MCS {scheme}", "Mbit/s", block / 1e3, rate, relative=0.02),
-        ]
-    shannon = [IN_GROUPS[blocks] * 180e3 * math.log2(1 + 10 ** (ratio / 10)) / MEGABIT for ratio in ratios]
-    return Chapter(
-        "LTE: signal and modulation against distance",
-        "One UE, 25 resource blocks at 1.8 GHz, 30 dBm, free space. Expected SINR: transmit power less Friis's loss, less "
-        "thermal noise (-174 dBm/Hz) with the receiver's noise figure of 9 dB in 4.5 MHz. The modulation and coding scheme "
-        "follows it (which one a ratio bears is ns-3's link adaptation, for a block error rate of 10 %: no other source is "
-        "compared), and the goodput is the transport block of that scheme in each subframe (TS 36.213), under the capacity "
-        "of the channel (Shannon) by 3 to 4 dB.",
-        figures,
-        [
-            Plot(
-                "lte-distance",
-                "LTE goodput in the downlink",
-                "m",
-                "Mbit/s",
-                [
-                    Curve("bound", distances, [min(s, LARGEST_BLOCK[24] / 1e3) for s in shannon], False),
-                    Curve("goodput", distances, rates, True),
-                ],
-                logarithmic_x=True,
-            ),
-            Plot("lte-mcs", "LTE modulation and coding scheme", "SINR, dB", "MCS", [Curve("downlink", ratios, schemes, True)]),
         ],
     )
 
@@ -238,39 +180,6 @@ def fairness() -> Chapter:
         "throughput the goodput; maximum throughput gives everything to the best channel (1/4). Each within 0.1: schedulers "
         "start with no knowledge of past throughput, and retransmissions are not shared out. The uplink is round robin with "
         "all.",
-        figures,
-    )
-
-
-def handover() -> Chapter:
-    figures = []
-    for algorithm in ("a3-rsrp", "a2-a4-rsrq"):
-        path = [{"at": "0 s", "position": ["100 m", "0 m"]}, {"at": "20 s", "position": ["900 m", "0 m"]}]
-        cell = {
-            "stations": {"ue": {"role": "ue", "path": path}, "core": {"role": "gateway"}},
-            "enodebs": {"west": {"position": ["0 m", "0 m"]}, "east": {"position": ["1000 m", "0 m"]}},
-            "handover": algorithm,
-            "propagation": "log-distance",
-            "path_loss_exponent": 3,
-            "tx_power": "36 dBm",
-            "resource_blocks": 25,
-        }
-        frames = {"ue": [hello(0)], "core": [hello(1), *flow(1, 0, 200, 320e3, 20.0)]}
-        emulation = emulate("lte", cell, frames)
-        events = emulation.events("handover")
-        times = np.array([time for time, frame in emulation.received["ue"] if frame[6:12] == mac(1) and time >= 1.0])
-        when = events[0]["at_s"] + 0.8 if events else 0.0
-        near = (times > when - 0.1) & (times < when + 0.3)
-        gap = float(np.diff(times[near]).max()) * 1e3
-        figures += [
-            Figure(f"{algorithm}: handovers on the way", "", 1.0, float(len(events)), absolute=0.0),
-            Figure(f"{algorithm}: longest gap in the downlink at the handover", "ms", 30.0, gap, absolute=25.0),
-        ]
-    return Chapter(
-        "LTE: handover",
-        "A UE goes from one eNodeB to another 1 km away, at 40 m/s, with a packet each 5 ms in the downlink. It is handed "
-        "over once, over X2. 3GPP reckons with an interruption of 49.5 ms (TR 36.881, 5.2.5.2); ns-3's signalling is ideal, "
-        "and what remains is random access and the forwarding of packets, so 5 to 55 ms are to be seen.",
         figures,
     )
 
