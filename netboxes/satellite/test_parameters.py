@@ -23,7 +23,7 @@ from testbed.files import CHECKOUT
 SKY = {"rain_rate": 42, "latitude": 44.6, "elevation": 38, "uplink_frequency": "29.5 GHz", "downlink_frequency": "19.7 GHz"}
 
 
-@pytest.mark.parametrize("name", ["satellite", "satellite-meo"])
+@pytest.mark.parametrize("name", ["satellite", "satellite-meo", "satellite-leo"])
 def test_the_example_topologies_are_accepted(name: str) -> None:
     link = topology_file.load(CHECKOUT / "topologies" / f"{name}.yaml").netboxes["backhaul"]
     assert link.technology == "satellite"

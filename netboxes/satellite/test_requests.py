@@ -12,6 +12,7 @@ import pytest
 from netboxes.engine.virtual import emulate
 from netboxes.satellite.link_under_test import (
     BURST,
+    CONTROL_BURST,
     DELAY,
     HUB,
     MEOC,
@@ -59,6 +60,26 @@ def test_rbdc_starts_as_late_as_vbdc_and_then_keeps_its_rate() -> None:
     # From then on slots come at the rate of the packets, and the wait is a few of their distances.
     assert took[2000:].max() <= DELAY + 3 * SUPERFRAME
     assert lost(emulation) == {}
+
+
+@pytest.mark.parametrize(("interval", "lead"), [(4, 0.02), (1, 0.2), (3, 0.5)])
+def test_rarer_control_slots_and_slower_plans_delay_what_is_asked_for(interval: int, lead: float) -> None:
+    link = SHARED | {"capacity_request": "VBDC", "control_interval": interval, "plan_lead": f"{lead} s"}
+    emulation = emulate("satellite", link, {"meoc": flow(MEOC, HUB, 100, ALONE, 300)})
+    # From a control slot, one in so many superframes, to the superframe whose plan has what was asked for in it.
+    loop = math.ceil((CONTROL_BURST + 2 * DELAY + lead) / SUPERFRAME) * SUPERFRAME
+    slot = (SLOTS // 2 + 1) * RETURN_SLOT
+    measured = delays(emulation, HUB) - DELAY - slot
+    assert measured.min() == pytest.approx(loop, abs=0.001)
+    assert measured.max() == pytest.approx(loop + interval * SUPERFRAME, abs=0.001)
+
+
+def test_a_rate_that_is_not_asked_for_again_in_time_ends() -> None:
+    # Asked for once in eight superframes, each time for 100 ms: two superframes, now and then three.
+    link = SHARED | {"capacity_request": "RBDC", "rbdc_max": "800 kbit/s", "rbdc_timeout": "100 ms", "control_interval": 8}
+    emulation = emulate("satellite", link, {"meoc": flow(MEOC, HUB, 1500, 0.01, 2000)}, duration_s=21.0)
+    assigned = emulation.statistics["segment"]["stations"]["meoc"]["slots_by_method"]["RBDC"] * BURST * 8 / 19.2
+    assert assigned == pytest.approx(800e3 * 2 / 8, rel=0.05)
 
 
 def test_rbdc_is_given_back_when_nothing_comes_any_more() -> None:
