@@ -72,8 +72,8 @@ class Parameters(Technology):
     )
     rate: Rate = Field(
         1e9,
-        description="Of each direction of a link, or of the shared medium (no more than 100 Mbit/s): bits on the wire, with "
-        "preamble, checksum and gap of each frame.",
+        description="Of each direction of a link, or of the shared medium (no more than 100 Mbit/s, 10 Mbit/s when nothing is "
+        "said): bits on the wire, with preamble, checksum and gap of each frame.",
     )
     delay: Delay = Field(
         500e-9,
@@ -105,10 +105,12 @@ class Parameters(Technology):
 
     @model_validator(mode="before")
     @classmethod
-    def _more_than_two_have_a_switch(cls, data: object) -> object:
-        if isinstance(data, dict) and isinstance(data.get("stations"), dict) and len(data["stations"]) > 2:
-            return {"medium": "switched", **data}
-        return data
+    def _fill_in_what_is_usual(cls, data: object) -> object:
+        if not isinstance(data, dict):
+            return data
+        if isinstance(data.get("stations"), dict) and len(data["stations"]) > 2:
+            data = {"medium": "switched", **data}
+        return {"rate": "10 Mbit/s", **data} if data.get("medium") == "shared" else data
 
     @model_validator(mode="after")
     def _check_medium(self) -> Self:

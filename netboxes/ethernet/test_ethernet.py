@@ -131,7 +131,7 @@ def test_bad_live_changes_are_refused(parameter: str, value: float, message: str
         ({"stations": {"left": {}}}, "at least 2 items"),
         ({"medium": "link", "stations": {"left": {}, "right": {}, "third": {}}}, "a link has two stations, not 3"),
         ({"length": "100 m"}, "`delay` and `length` say the same"),
-        ({"medium": "shared"}, "up to 100 Mbit/s: faster ones need carrier extension"),
+        ({"medium": "shared", "rate": "1 Gbit/s"}, "up to 100 Mbit/s: faster ones need carrier extension"),
         ({"medium": "shared", "rate": "100 Mbit/s"}, "has a delay of up to 2.56 us, half a slot of 512 bit times"),
         ({"switching_delay": "1 us"}, "is a switch's"),
         ({"backoff": {}}, "is of a shared medium"),

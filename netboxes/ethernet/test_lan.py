@@ -16,6 +16,7 @@ from netboxes.ethernet.lan_under_test import START_S, delays_s, delivered, lan, 
 from netboxes.ethernet.parameters import Parameters
 from testbed import topology_file
 from testbed.files import CHECKOUT
+from testbed.live import parse
 
 SHARED: dict[str, Any] = {"rate": "10 Mbit/s", "delay": "2 us"}
 SWITCHED: dict[str, Any] = {"rate": "100 Mbit/s", "delay": "500 ns", "switching_delay": "3 us"}
@@ -158,7 +159,17 @@ def test_a_seed_gives_the_same_run_again_and_another_one_does_not() -> None:
 
 def test_more_than_two_stations_have_a_switch_when_nothing_is_said() -> None:
     assert Parameters.model_validate({"stations": {"a": {}, "b": {}}}).medium == "link"
-    assert Parameters.model_validate({"stations": {"a": {}, "b": {}, "c": {}}}).medium == "switched"
+    three = {"stations": {"a": {}, "b": {}, "c": {}}}
+    assert Parameters.model_validate(three).medium == "switched"
+    assert Parameters.model_validate(three | {"medium": "shared"}).rate == 10e6
+
+
+def test_changes_are_said_as_in_yaml() -> None:
+    assert parse(Parameters, "length=20 km") == ("length", 20e3)
+    assert parse(Parameters, "rate=10 Mbit/s") == ("rate", 10e6)
+    assert parse(Parameters, "outage=true") == ("outage", True)
+    assert parse(Parameters, "server.outage=true") == ("server.outage", True)
+    assert parse(Parameters, "server.rate=100 Mbit/s") == ("server.rate", 100e6)
 
 
 @pytest.mark.parametrize(
