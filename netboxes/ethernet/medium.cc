@@ -125,9 +125,11 @@ void Medium::Set(std::string_view name, const Json& value)
         SetOutage(station, value);
         return;
     }
-    if (station && !HasOwnWires())
+    const auto isOfWire = std::ranges::find(STATION_NUMBERS, parameter, &LiveNumber::name) != STATION_NUMBERS.end();
+    if (station && isOfWire && !HasOwnWires())
     {
-        CheckLive("ethernet", {}, parameter, value, "outage");
+        throw OutOfRange("ethernet: only at a switch has a station a " + std::string(parameter) +
+                         " of its own; change that of the network");
     }
     const auto number = station ? CheckLive("ethernet", STATION_NUMBERS, parameter, value, "outage")
                                 : CheckLive("ethernet", LIVE_NUMBERS, parameter, value, "outage");

@@ -115,7 +115,7 @@ def test_rate_and_delay_change_while_frames_pass() -> None:
         ("queue", 5, "no live parameter 'queue'; there are rate delay length bit_error_rate outage"),
         ("bit_error_rate", 0.5, "bit_error_rate cannot be 0.5; it is a number from 0 to 0.01"),
         ("outage", 1, "outage cannot be 1; it is true or false"),
-        ("left.rate", 1e6, "no live parameter 'rate'; there are outage"),
+        ("left.rate", 1e6, "only at a switch has a station a rate of its own; change that of the network"),
         ("third.outage", True, "no station 'third'; there are left right"),
     ],
 )
