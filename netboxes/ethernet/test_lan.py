@@ -159,7 +159,7 @@ def test_a_seed_gives_the_same_run_again_and_another_one_does_not() -> None:
 
 def test_more_than_two_stations_have_a_switch_when_nothing_is_said() -> None:
     assert Parameters.model_validate({"stations": {"a": {}, "b": {}}}).medium == "link"
-    three = {"stations": {"a": {}, "b": {}, "c": {}}}
+    three: dict[str, Any] = {"stations": {"a": {}, "b": {}, "c": {}}}
     assert Parameters.model_validate(three).medium == "switched"
     assert Parameters.model_validate(three | {"medium": "shared"}).rate == 10e6
 
