@@ -17,6 +17,7 @@ namespace
 constexpr std::array LIVE_NUMBERS{
     LiveNumber{"distance", 1.0, 100e3, "m"},
     LiveNumber{"tx_power", -20.0, 36.0, "dBm"},
+    LiveNumber{"fade", 0.0, 100.0, "dB"},
 };
 constexpr double FARTHEST = 1000e3; ///< m from the origin, along each axis
 
@@ -66,6 +67,10 @@ void SetOfStation(CellPlan& plan, const Cell& cell, StationId id, std::string_vi
         station.ownPlace = true;
         cell.motions[id]->SetPosition(plan.PlaceOf(id, AccessPointOf(plan, cell)));
     }
+    else if (parameter == "fade")
+    {
+        cell.propagation->SetFade(id, checked);
+    }
     else
     {
         station.txPower = checked;
@@ -89,6 +94,11 @@ void SetLive(CellPlan& plan,
         return;
     }
     const double checked = CheckLive("wifi", LIVE_NUMBERS, parameter, value);
+    if (parameter == "fade")
+    {
+        cell.propagation->SetFade(checked);
+        return;
+    }
     const auto accessPoint = AccessPointOf(plan, cell);
     for (StationId id = 0; id < plan.stations.size(); ++id)
     {

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from netboxes.technology import Technology
 from netboxes.wifi import parameter_checks as checks
 from netboxes.wifi.standards import RATES, WIDTHS, Standard
-from netboxes.wifi.stations import AntennaGain, Building, Distance, Station, TxPower
+from netboxes.wifi.stations import AntennaGain, Building, Distance, Fade, Station, TxPower
 from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
 
 _Shape = Annotated[float, Field(ge=0.5, le=50.0)]
@@ -23,7 +23,7 @@ def _one_for_all_distances(value: object) -> object:
 class Parameters(Technology):
     """A cell of IEEE 802.11: an access point and its stations, an ad hoc network, or a mesh, on one channel."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "fade"})
     FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"station": {"role": "station"}, "point": {"role": "access-point"}}, "distance": "80 m"}
 
@@ -80,6 +80,7 @@ class Parameters(Technology):
     doppler: Annotated[float, Quantity(FREQUENCY, 0.01, 2000.0)] = Field(
         10.0, description="For fading rayleigh: speed over wavelength, 0.01 to 2000 Hz; 17 Hz is 1 m/s at 5.2 GHz."
     )
+    fade: Fade = Field(0.0, description="Loss of all links besides, 0 to 100 dB: smoke, an obstacle.")
     buildings: list[Building] = Field(
         [], max_length=100, description="Walls between stations add their loss; within one building ITU-R P.1238 holds instead."
     )

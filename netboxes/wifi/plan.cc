@@ -45,7 +45,8 @@ PropagationPlan ReadPropagation(const Json& parameters, const std::vector<std::s
                          .antennaHeight = parameters.at("antenna_height"),
                          .shadowing = parameters.at("shadowing"),
                          .fading = parameters.at("fading"),
-                         .doppler = parameters.at("doppler")};
+                         .doppler = parameters.at("doppler"),
+                         .fade = parameters.at("fade")};
     for (const auto& [distance, shape] : parameters.at("nakagami_m").get<std::vector<std::pair<double, double>>>())
     {
         plan.nakagami.emplace_back(distance, shape);
@@ -91,6 +92,7 @@ CellPlan::CellPlan(const Json& parameters, const std::vector<std::string>& stati
                             .distance = Or(station.at("distance"), Or(parameters.at("distance"), 0.0)),
                             .txPower = Or(station.at("tx_power"), parameters.at("tx_power").get<double>()),
                             .antennaGain = Or(station.at("antenna_gain"), parameters.at("antenna_gain").get<double>()),
+                            .fade = station.at("fade"),
                             .ownPlace = !station.at("distance").is_null() || Motion::IsSaid(station),
                             .ownTxPower = !station.at("tx_power").is_null(),
                             .motion = station});

@@ -27,6 +27,7 @@ struct StationPlan
     double distance{};    ///< m from the access point; without one, from the neighbours on a line
     double txPower{};     ///< dBm
     double antennaGain{}; ///< dBi
+    double fade{};        ///< dB that all its ways lose besides
     bool ownPlace{};      ///< said of this station, so that the cell's live distance leaves it alone
     bool ownTxPower{};
     Json motion;          ///< as netboxes/mobility has it
@@ -52,6 +53,7 @@ struct PropagationPlan
     std::string fading;     ///< none, nakagami or rayleigh
     std::vector<std::pair<double, double>> nakagami; ///< from this distance (m) on, this shape m; three at most
     double doppler{};                                ///< Hz
+    double fade{};                                   ///< dB that all ways lose besides
     std::vector<BuildingPlan> buildings;
     std::vector<std::pair<StationId, StationId>> hidden; ///< pairs that do not hear each other
 };

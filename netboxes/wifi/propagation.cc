@@ -7,6 +7,7 @@
 #include "ns3/random-variable-stream.h"
 #include "ns3/string.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -99,6 +100,12 @@ ns3::Ptr<Propagation> Propagation::Make(const CellPlan& plan,
     {
         propagation->m_ids.emplace(ns3::PeekPointer(places[id]), id);
     }
+    propagation->m_fade = plan.propagation.fade;
+    propagation->m_fades.resize(places.size());
+    for (StationId id = 0; id < places.size(); ++id)
+    {
+        propagation->SetFade(id, plan.stations[id].fade);
+    }
     propagation->DrawShadows(plan.propagation.shadowing, stream);
     for (const auto& [a, b] : plan.propagation.hidden)
     {
@@ -139,6 +146,22 @@ double Propagation::LossBetween(const ns3::MobilityModel* a, const ns3::Mobility
     return m_hasPairs ? m_pairs[m_ids.at(a) * m_count + m_ids.at(b)] : 0.0;
 }
 
+void Propagation::SetFade(double fade)
+{
+    m_fade = fade;
+}
+
+void Propagation::SetFade(StationId station, double fade)
+{
+    m_fades[station] = fade;
+    m_hasFades = std::ranges::any_of(m_fades, [](double each) { return each > 0.0; });
+}
+
+double Propagation::FadeBetween(const ns3::MobilityModel* a, const ns3::MobilityModel* b) const
+{
+    return m_fade + (m_hasFades ? m_fades[m_ids.at(a)] + m_fades[m_ids.at(b)] : 0.0);
+}
+
 double Propagation::MeanPower(double txPower,
                               const ns3::Ptr<ns3::MobilityModel>& a,
                               const ns3::Ptr<ns3::MobilityModel>& b) const
@@ -147,7 +170,8 @@ double Propagation::MeanPower(double txPower,
     {
         return NOTHING;
     }
-    const double pair = LossBetween(ns3::PeekPointer(a), ns3::PeekPointer(b));
+    const double pair = LossBetween(ns3::PeekPointer(a), ns3::PeekPointer(b)) +
+                        FadeBetween(ns3::PeekPointer(a), ns3::PeekPointer(b));
     if (m_walls->AreNone())
     {
         return m_path->CalcRxPower(txPower, a, b) - pair;

@@ -27,6 +27,10 @@ class Propagation : public ns3::PropagationLossModel
     /// What `b` receives of `a` without fading, dBm at its antenna of 0 dBi.
     double MeanPower(double txPower, const ns3::Ptr<ns3::MobilityModel>& a, const ns3::Ptr<ns3::MobilityModel>& b) const;
 
+    /// Takes so many dB of all ways, or of all that begin or end at one station, beside all else.
+    void SetFade(double fade);
+    void SetFade(StationId station, double fade);
+
   private:
     double DoCalcRxPower(double txPower,
                          ns3::Ptr<ns3::MobilityModel> a,
@@ -37,6 +41,8 @@ class Propagation : public ns3::PropagationLossModel
     double& LossBetween(StationId a, StationId b);
     double LossBetween(const ns3::MobilityModel* a, const ns3::MobilityModel* b) const;
 
+    double FadeBetween(const ns3::MobilityModel* a, const ns3::MobilityModel* b) const;
+
     ns3::Ptr<ns3::PropagationLossModel> m_path;
     ns3::Ptr<ns3::PropagationLossModel> m_fading; ///< null: none
     std::unique_ptr<Walls> m_walls;
@@ -45,6 +51,9 @@ class Propagation : public ns3::PropagationLossModel
     bool m_hasPairs{};
     std::size_t m_count{};
     std::unordered_map<const ns3::MobilityModel*, StationId> m_ids;
+    double m_fade{};             ///< dB
+    std::vector<double> m_fades; ///< dB, by station
+    bool m_hasFades{};
     std::vector<double> m_pairs; ///< dB, by both identities; infinite for those that are hidden from each other
 };
 

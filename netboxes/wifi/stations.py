@@ -13,6 +13,7 @@ from testbed.quantities import GAIN, LENGTH, POWER, Quantity
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
 TxPower = Annotated[float, Quantity(POWER, -20.0, 36.0)]
 AntennaGain = Annotated[float, Quantity(GAIN, -20.0, 40.0)]
+Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
 
 #: What stations may be in each mode.
 ROLES = {"infrastructure": ("access-point", "station"), "ad-hoc": ("peer",), "mesh": ("mesh-point",)}
@@ -21,7 +22,7 @@ ROLES = {"infrastructure": ("access-point", "station"), "ad-hoc": ("peer",), "me
 class Station(MobileStation):
     """One station of the cell."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"position", "distance", "tx_power"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"position", "distance", "tx_power", "fade"})
 
     role: Literal["access-point", "station", "peer", "mesh-point"] = Field(
         description="infrastructure: one access-point, with which the others, each a station, associate; ad-hoc: all peer; "
@@ -30,6 +31,7 @@ class Station(MobileStation):
     distance: Distance | None = Field(None, description="Of a station from the access point; default: the cell's `distance`.")
     tx_power: TxPower | None = Field(None, description="Default: the cell's `tx_power`.")
     antenna_gain: AntennaGain | None = Field(None, description="Default: the cell's `antenna_gain`.")
+    fade: Fade = Field(0.0, description="Loss of its links besides, beside the cell's `fade`, 0 to 100 dB: a cellar, a tunnel.")
 
 
 class Building(BaseModel):

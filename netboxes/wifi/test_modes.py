@@ -10,6 +10,7 @@ import pytest
 
 from netboxes.engine.virtual import Emulation, EmulationFailed, emulate
 from netboxes.wifi.cell_under_test import CELL, THREE, flow, hello, line, lost, towards_access_point
+from netboxes.wifi.path_loss import free_space
 
 
 def changes_of(emulation: Emulation, station: str) -> list[tuple[float, str]]:
@@ -87,6 +88,26 @@ def test_a_station_that_walks_out_of_range_says_so_and_when_it_is_back() -> None
     assert not np.any((arrivals > 4.0) & (arrivals < 7.0)) and np.count_nonzero(arrivals > 9.0) > 200
 
 
+def test_a_wandering_station_stays_in_its_area_and_goes_where_its_seed_says() -> None:
+    wander = {"area": [["20 m", "0 m"], ["60 m", "0.1 m"]], "speed": ["20 m/s", "40 m/s"]}
+    stations = {
+        "responder": {"role": "station", "wander": wander},
+        "commander": {"role": "access-point", "position": ["0 m", "0 m"]},
+    }
+
+    def signals(seed: int) -> list[float]:
+        cell = {"stations": stations, "standard": "802.11a"}
+        emulation, _ = towards_access_point(cell, 500, 0.2e6, seconds=8.0, seed=seed, interval_s=0.5)
+        assert lost(emulation) == {}
+        samples = [line["statistics"]["stations"]["commander"]["links"] for line in emulation.journal if "statistics" in line]
+        return [links["responder"]["signal"] for links in samples if links]
+
+    first, again, other = (signals(seed) for seed in (3, 3, 4))
+    assert first == again != other
+    nearest, farthest = 16 - free_space(20), 16 - free_space(60.1)
+    assert all(farthest <= signal <= nearest for signal in first) and max(first) - min(first) > 3.0
+
+
 def test_places_and_powers_of_single_stations_change_live() -> None:
     near, far = (
         towards_access_point(THREE, 500, 1e6, events=events)[0].statistics["segment"]["stations"]["responder"]["signal"]
@@ -99,13 +120,34 @@ def test_places_and_powers_of_single_stations_change_live() -> None:
     assert signals["commander"]["links"]["responder"]["signal"] == pytest.approx(near + 6.02, abs=0.01)
 
 
+def test_fades_of_the_cell_and_of_a_station_add_up() -> None:
+    stations = THREE["stations"] | {"responder": {"role": "station", "fade": "3 dB"}}
+    events = [(1.2, "fade", 10.0), (1.3, "other.fade", 5.0)]
+    cell = THREE | {"stations": stations, "sensitivity": "-92 dBm"}
+    clear, _ = towards_access_point(THREE, 500, 1e6)
+    faded, _ = towards_access_point(cell, 500, 1e6, events=events)
+    before, after = (emulation.statistics["segment"]["stations"] for emulation in (clear, faded))
+    lost_by = {name: before[name]["signal"] - after[name]["signal"] for name in ("responder", "other")}
+    assert lost_by == {"responder": pytest.approx(13.0, abs=1e-6), "other": pytest.approx(15.0, abs=1e-6)}
+
+
+def test_a_fade_takes_a_link_and_gives_it_back() -> None:
+    """Ad hoc, where range is reckoned; and with an access point, where beacons tell."""
+    for cell, station in ((line("ad-hoc", 2, 20), "s1"), (CELL, "responder")):
+        first = next(iter(cell["stations"]))
+        events = [(2.0, f"{station}.fade", 80.0), (5.0, f"{station}.fade", 0.0)]
+        emulation = emulate("wifi", cell, {first: hello(0) + hello(0, 7.0)}, events=events)
+        assert [event for _, event in changes_of(emulation, station)] == ["link_down", "link_up"]
+
+
 @pytest.mark.parametrize(
     ("cell", "parameter", "value", "message"),
     [
         (CELL, "nobody.distance", 10.0, "no station 'nobody'; there are responder commander"),
         (CELL, "responder.position", [1.0], "it is \\[x, y\\] or \\[x, y, z\\] in m"),
         (CELL, "responder.tx_power", 40.0, "from -20 to 36 dBm"),
-        (CELL, "responder.colour", 1.0, "there are distance tx_power position"),
+        (CELL, "responder.fade", -1.0, "from 0 to 100 dB"),
+        (CELL, "responder.colour", 1.0, "there are distance tx_power fade position"),
         (CELL, "commander.distance", 10.0, "only stations of an access point"),
         (CELL | {"propagation": "two-ray"}, "responder.position", [1.0, 0.0, -2.0], "antennas are above the ground"),
         (line("ad-hoc", 2, 20), "s0.distance", 10.0, "only stations of an access point"),
