@@ -135,9 +135,10 @@ void SatelliteSegment::UpdateLinks()
         }
         link.down = cause != nullptr;
         link.downs += link.down ? 1 : 0;
-        if (link.down)
+        if (link.down && !m_gap)
         {
-            // Without slots it would keep until the link is found again what it would otherwise have sent in vain.
+            // Without slots it would keep until the link is found again what it would otherwise have sent in vain. A handover is short, and
+            // the terminal knows of it: it keeps what waits.
             m_stations[terminal].sender->DropAll(Loss::Outage);
         }
         if (!m_began)

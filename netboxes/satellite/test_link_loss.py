@@ -81,6 +81,18 @@ def test_what_waits_for_slots_when_the_link_is_lost_is_lost_with_it() -> None:
     assert emulation.statistics["segment"]["stations"]["meoc"]["queued_bytes"] == 0
 
 
+def test_what_waits_for_slots_when_the_satellite_changes_is_sent_by_the_next() -> None:
+    link = SHARED | {"capacity_request": "CRA", "cra_rate": "100 kbit/s", "delay_gaps": [["3 s", "300 ms"]]}
+    # 80 packets of 510 bytes at 100 kbit/s take 3.3 s; time begins with the first frame, at 0.1 s.
+    frames = {"meoc": flow(MEOC, HUB, 500, 0.01, 80), "hub": hello(HUB)}
+    emulation = emulate("satellite", link | {"queue_time": "2 s"}, frames, duration_s=20.0)
+    arrivals = np.array([at for at, _ in emulation.received["hub"]])
+    # What was on its way is lost, 254 ms of 24 packets a second.
+    assert 5 <= lost(emulation)["outage"] <= 9
+    assert len(arrivals) == 80 - lost(emulation)["outage"]
+    assert not np.any((arrivals > 3.1) & (arrivals < 3.4 + DELAY)) and np.any(arrivals > 3.4 + DELAY)
+
+
 @pytest.mark.parametrize("priority", [False, True])
 def test_packets_that_wait_for_too_long_are_given_up(priority: bool) -> None:
     classes = [{"name": "voice", "match": {"dscp": [46]}}]
