@@ -88,8 +88,8 @@ class Bearer(BaseModel):
     )
     uplink_rate: BearerRate | None = Field(None, description="Guaranteed bit rate from the UE, of layer-3 packets.")
     downlink_rate: BearerRate | None = Field(None, description="Guaranteed bit rate to the UE.")
-    uplink_maximum: BearerRate | None = Field(None, description="Maximum bit rate; default: the guaranteed one.")
-    downlink_maximum: BearerRate | None = Field(None, description="Maximum bit rate; default: the guaranteed one.")
+    uplink_maximum: BearerRate | None = Field(None, description="Maximum bit rate; what exceeds it is dropped. Default: none.")
+    downlink_maximum: BearerRate | None = Field(None, description="Maximum bit rate; what exceeds it is dropped. Default: none.")
     arp: int = Field(8, ge=1, le=15, description="Priority level of allocation and retention, 1 first (TS 23.203, 6.1.7.3).")
     stations: list[str] | None = Field(None, description="The UEs that have this bearer; default: all.")
 

@@ -91,8 +91,8 @@ std::vector<BearerPlan> BearersOf(const std::string& station,
                          .qci = bearer.at("qci"),
                          .uplinkRate = uplink,
                          .downlinkRate = downlink,
-                         .uplinkMaximum = Or(bearer.at("uplink_maximum"), uplink),
-                         .downlinkMaximum = Or(bearer.at("downlink_maximum"), downlink),
+                         .uplinkMaximum = Or(bearer.at("uplink_maximum"), 0.0),
+                         .downlinkMaximum = Or(bearer.at("downlink_maximum"), 0.0),
                          .arp = bearer.at("arp")});
     }
     return plans;

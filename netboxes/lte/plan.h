@@ -29,7 +29,7 @@ struct BearerPlan
     int qci{};
     double uplinkRate{};   ///< guaranteed, bit/s; 0 for a bearer without guarantee
     double downlinkRate{}; ///< the same from the core to the UE
-    double uplinkMaximum{};
+    double uplinkMaximum{}; ///< bit/s; 0: no maximum
     double downlinkMaximum{};
     int arp{}; ///< priority level of allocation and retention, 1 is highest
 };

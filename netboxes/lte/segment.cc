@@ -73,7 +73,7 @@ class LteSegment : public Segment
         if (from == m_plan.gateway)
         {
             ++m_sent;
-            Downward(from, to, frame.slot, frame);
+            Downward(from, to, frame);
             return;
         }
         m_terminals[from]->SendUp(to, frame, to.station ? m_network.addresses[*to.station] : Everyone());
@@ -115,12 +115,12 @@ class LteSegment : public Segment
 
   private:
     /// From the core to one UE, or one copy to each but the sender.
-    void Downward(StationId from, Destination to, SlotId slot, const Frame& frame)
+    void Downward(StationId from, Destination to, const Frame& frame)
     {
         for (const auto& terminal : m_terminals)
         {
             const bool meant = terminal && (to.station ? terminal->Id() == *to.station : terminal->Id() != from);
-            if (meant && terminal->LeavesCore(slot, frame.trafficClass))
+            if (meant && terminal->LeavesCore(frame))
             {
                 m_network.sgi->Send(
                     CarrierPacket::Make(frame, m_network.addresses[m_plan.gateway], terminal->Address()),
@@ -138,7 +138,7 @@ class LteSegment : public Segment
     {
         const auto carried = CarrierPacket::Read(packet);
         const auto sender = carried ? m_byAddress.find(carried->source.Get()) : m_byAddress.end();
-        if (sender == m_byAddress.end() || !sender->second->ArrivedAtCore(carried->slot, carried->trafficClass))
+        if (sender == m_byAddress.end() || !sender->second->Traffic().ArrivedAtCore(carried->slot, carried->trafficClass))
         {
             return true;
         }
@@ -147,12 +147,12 @@ class LteSegment : public Segment
         const auto receiver = m_byAddress.find(carried->destination.Get());
         if (receiver != m_byAddress.end())
         {
-            Downward(sender->second->Id(), {receiver->second->Id()}, carried->slot, frame);
+            Downward(sender->second->Id(), {receiver->second->Id()}, frame);
             return true;
         }
         if (everyone)
         {
-            Downward(sender->second->Id(), {}, carried->slot, frame);
+            Downward(sender->second->Id(), {}, frame);
         }
         ++m_received;
         m_fates.Deliver(carried->slot, m_plan.gateway);
@@ -176,7 +176,7 @@ class LteSegment : public Segment
         const auto found = m_byAddress.find((uplink ? packet.source : packet.destination).Get());
         if (found != m_byAddress.end())
         {
-            found->second->Refused(packet.slot, packet.trafficClass, uplink);
+            found->second->Traffic().Refused(packet.slot, packet.trafficClass, uplink);
         }
     }
 

@@ -17,12 +17,6 @@ namespace netboxit
 namespace
 {
 
-/// A frame of which nothing was heard for so long is lost: it waits in RLC queues no longer than queue_size at a few kbit/s.
-const ns3::Time LONGEST_WAIT = ns3::Seconds(10);
-const ns3::Time SWEEP_INTERVAL = ns3::Seconds(1);
-/// A frame lost so shortly before a handover or loss of connection was in one of its queues.
-constexpr std::int64_t DISTURBANCE = 1'000'000'000;
-
 std::size_t BearersOf(const ns3::Ptr<ns3::LteUeRrc>& rrc)
 {
     ns3::ObjectMapValue bearers;
@@ -42,7 +36,7 @@ Terminal::Terminal(StationId id,
     : m_id(id), m_plan(plan), m_device(network.terminals[id]), m_address(network.addresses[id]),
       m_motion(network.motions[id]), m_cellNames(cellNames), m_network(network), m_fates(fates),
       m_announcements(announcements), m_radio(m_device), m_guard(id, m_network, [this] { Orphaned(); }),
-      m_upward(classes), m_downward(classes)
+      m_traffic(id, plan, classes, fates)
 {
     m_device->SetReceiveCallback(ns3::MakeCallback(&Terminal::FromDevice, this));
     const auto rrc = m_device->GetRrc();
@@ -51,7 +45,6 @@ Terminal::Terminal(StationId id,
     rrc->TraceConnectWithoutContext("HandoverStart", ns3::MakeCallback(&Terminal::HandoverStarts, this));
     rrc->TraceConnectWithoutContext("HandoverEndOk", ns3::MakeCallback(&Terminal::HandoverEnds, this));
     rrc->TraceConnectWithoutContext("HandoverEndError", ns3::MakeCallback(&Terminal::HandoverFails, this));
-    ns3::Simulator::Schedule(SWEEP_INTERVAL, &Terminal::Sweep, this);
 }
 
 Terminal::~Terminal()
@@ -65,31 +58,15 @@ Terminal::~Terminal()
 
 void Terminal::SendUp(Destination to, const Frame& frame, ns3::Ipv4Address destination)
 {
-    const FramesUnderWay::Entry entry{frame.slot, to, ns3::Simulator::Now().GetNanoSeconds()};
-    if (!m_connected)
+    if (m_traffic.LeavesTerminal(to, frame, m_connected))
     {
-        LoseUp(entry, Loss::Outage);
-        return;
+        m_device->GetNas()->Send(CarrierPacket::Make(frame, m_address, destination), ether_type::IPV4);
     }
-    ++m_sent;
-    m_upward[frame.trafficClass].Sent(entry);
-    m_device->GetNas()->Send(CarrierPacket::Make(frame, m_address, destination), ether_type::IPV4);
 }
 
-bool Terminal::ArrivedAtCore(SlotId slot, ClassId trafficClass)
+bool Terminal::LeavesCore(const Frame& frame)
 {
-    return m_upward[trafficClass].Arrived(slot, [this](const auto& entry) { LoseUp(entry, Silent(entry)); });
-}
-
-bool Terminal::LeavesCore(SlotId slot, ClassId trafficClass)
-{
-    if (!m_connected)
-    {
-        LoseDown(slot, Loss::Outage);
-        return false;
-    }
-    m_downward[trafficClass].Sent({slot, {m_id}, ns3::Simulator::Now().GetNanoSeconds()});
-    return true;
+    return m_traffic.LeavesCore(frame, m_connected);
 }
 
 bool Terminal::FromDevice(ns3::Ptr<ns3::NetDevice>,
@@ -97,79 +74,12 @@ bool Terminal::FromDevice(ns3::Ptr<ns3::NetDevice>,
                           std::uint16_t,
                           const ns3::Address&)
 {
-    Receive(packet);
-    return true;
-}
-
-void Terminal::Receive(ns3::Ptr<const ns3::Packet> packet)
-{
     const auto carried = CarrierPacket::Read(packet);
-    if (!carried)
+    if (carried && m_traffic.ArrivedAtTerminal(carried->slot, carried->trafficClass))
     {
-        return;
-    }
-    auto& underWay = m_downward[carried->trafficClass];
-    if (underWay.Arrived(carried->slot, [this](const auto& entry) { LoseDown(entry.slot, Silent(entry)); }))
-    {
-        ++m_received;
         m_fates.Deliver(carried->slot, m_id);
     }
-}
-
-void Terminal::Refused(SlotId slot, ClassId trafficClass, bool uplink)
-{
-    const auto entry = (uplink ? m_upward : m_downward)[trafficClass].Refused(slot);
-    if (!entry)
-    {
-        return;
-    }
-    if (uplink)
-    {
-        LoseUp(*entry, Loss::QueueFull);
-    }
-    else
-    {
-        LoseDown(slot, Loss::QueueFull);
-    }
-}
-
-void Terminal::LoseUp(const FramesUnderWay::Entry& entry, Loss reason)
-{
-    ++m_lostUp[reason];
-    if (entry.to.station)
-    {
-        m_fates.Lose(entry.slot, *entry.to.station, reason);
-    }
-    else
-    {
-        m_fates.LoseAll(entry.slot, reason);
-    }
-}
-
-void Terminal::LoseDown(SlotId slot, Loss reason)
-{
-    ++m_lostDown[reason];
-    m_fates.Lose(slot, m_id, reason);
-}
-
-Loss Terminal::Silent(const FramesUnderWay::Entry& entry) const
-{
-    const bool disturbed = m_disturbed >= entry.sent && m_disturbed - entry.sent < DISTURBANCE;
-    return disturbed ? Loss::Outage : Loss::OnAir;
-}
-
-void Terminal::Sweep()
-{
-    const auto before = (ns3::Simulator::Now() - LONGEST_WAIT).GetNanoSeconds();
-    for (auto& underWay : m_upward)
-    {
-        underWay.GiveUp(before, [this](const auto& entry) { LoseUp(entry, Silent(entry)); });
-    }
-    for (auto& underWay : m_downward)
-    {
-        underWay.GiveUp(before, [this](const auto& entry) { LoseDown(entry.slot, Silent(entry)); });
-    }
-    ns3::Simulator::Schedule(SWEEP_INTERVAL, &Terminal::Sweep, this);
+    return true;
 }
 
 void Terminal::StateChanges(std::uint64_t,
@@ -214,16 +124,7 @@ void Terminal::Disconnected(const char* reason)
 {
     m_connected = false;
     m_down = true;
-    m_disturbed = ns3::Simulator::Now().GetNanoSeconds();
-    // What waits in the queues of the old connection goes with it.
-    for (auto& underWay : m_upward)
-    {
-        underWay.GiveUp(m_disturbed + 1, [this](const auto& entry) { LoseUp(entry, Loss::Outage); });
-    }
-    for (auto& underWay : m_downward)
-    {
-        underWay.GiveUp(m_disturbed + 1, [this](const auto& entry) { LoseDown(entry.slot, Loss::Outage); });
-    }
+    m_traffic.Interrupted();
     m_announcements.Announce("link_down", m_id, {{"reason", reason}});
 }
 
@@ -240,7 +141,7 @@ void Terminal::HandoverStarts(std::uint64_t, std::uint16_t cell, std::uint16_t, 
 {
     m_handoverFrom = cell;
     m_handoverTo = target;
-    m_disturbed = ns3::Simulator::Now().GetNanoSeconds();
+    m_traffic.Disturbed();
 }
 
 void Terminal::HandoverEnds(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti)
@@ -290,35 +191,14 @@ std::string Terminal::CellName(std::uint16_t cell) const
 
 Json Terminal::Read() const
 {
-    const auto count = [](const std::vector<FramesUnderWay>& classes) {
-        std::size_t frames = 0;
-        for (const auto& underWay : classes)
-        {
-            frames += underWay.Count();
-        }
-        return frames;
-    };
-    const auto losses = [](const std::map<Loss, std::uint64_t>& lost) {
-        Json counts = Json::object();
-        for (const auto& [reason, number] : lost)
-        {
-            counts[std::string(NameOf(reason))] = number;
-        }
-        return counts;
-    };
     Json counters{{"connected", m_connected},
             {"cell", CellName(Cell())},
-            {"sent", m_sent},
-            {"received", m_received},
-            {"queued_uplink", count(m_upward)},
-            {"queued_downlink", count(m_downward)},
-            {"lost_uplink", losses(m_lostUp)},
-            {"lost_downlink", losses(m_lostDown)},
             {"handovers", m_handovers},
             {"handover_failures", m_handoverFailures},
             {"link_failures", m_linkFailures},
             {"bearers", m_connected ? 1 + m_plan.bearers.size() : 0},
             {"fade", m_network.attenuation->FadeOf(m_motion)}};
+    m_traffic.Read(counters);
     counters.update(m_radio.Read());
     return counters;
 }

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "frames_under_way.h"
 #include "network.h"
 #include "plan.h"
 #include "radio_counters.h"
 #include "signalling_guard.h"
+#include "terminal_traffic.h"
 
 #include "ns3/lte-enb-net-device.h"
 #include "ns3/lte-ue-net-device.h"
 #include "ns3/lte-ue-rrc.h"
 
-#include <map>
-
 namespace netboxit
 {
 
-/// One UE: its frames on the way up and down, whether it is connected, and its counters.
+/// One UE: whether it is connected and to which cell, its frames, and its counters.
 class Terminal
 {
   public:
@@ -67,12 +65,12 @@ class Terminal
 
     /// Puts a frame on its bearer to the core; `destination` is the internal address that the frame is for.
     void SendUp(Destination to, const Frame& frame, ns3::Ipv4Address destination);
-    /// The core has got its frame. False when it was given up before.
-    bool ArrivedAtCore(SlotId slot, ClassId trafficClass);
-    /// A frame leaves the core for this UE. False, and the copy is lost, when it has no bearers.
-    bool LeavesCore(SlotId slot, ClassId trafficClass);
-    /// An RLC queue has refused its frame.
-    void Refused(SlotId slot, ClassId trafficClass, bool uplink);
+    /// A frame leaves the core for this UE. False, and the copy is lost, when it may not.
+    bool LeavesCore(const Frame& frame);
+    TerminalTraffic& Traffic()
+    {
+        return m_traffic;
+    }
 
     /// Why it cannot be handed over to a cell now; empty when it can.
     std::string WhyNotTo(std::uint16_t target) const;
@@ -87,7 +85,6 @@ class Terminal
     Json Read() const;
 
   private:
-    void Receive(ns3::Ptr<const ns3::Packet> packet);
     bool FromDevice(ns3::Ptr<ns3::NetDevice>,
                     ns3::Ptr<const ns3::Packet> packet,
                     std::uint16_t,
@@ -104,11 +101,6 @@ class Terminal
     void Disconnected(const char* reason);
     /// The eNodeB knows nothing of a connection that the UE believes to have.
     void Orphaned();
-    void Sweep();
-    void LoseUp(const FramesUnderWay::Entry& entry, Loss reason);
-    void LoseDown(SlotId slot, Loss reason);
-    /// How a frame was lost that was sent then and never heard of.
-    Loss Silent(const FramesUnderWay::Entry& entry) const;
     std::string CellName(std::uint16_t cell) const;
 
     StationId m_id;
@@ -123,21 +115,15 @@ class Terminal
 
     RadioCounters m_radio;
     SignallingGuard m_guard;
+    TerminalTraffic m_traffic;
     bool m_connected{};
     bool m_orphaned{};
     bool m_down{};
     std::uint16_t m_handoverFrom{};
     std::uint16_t m_handoverTo{};
-    std::int64_t m_disturbed{-1}; ///< ns, when the latest handover or loss of connection was
     std::uint64_t m_handovers{};
     std::uint64_t m_handoverFailures{};
     std::uint64_t m_linkFailures{};
-    std::vector<FramesUnderWay> m_upward;   ///< by class
-    std::vector<FramesUnderWay> m_downward; ///< by class
-    std::map<Loss, std::uint64_t> m_lostUp;
-    std::map<Loss, std::uint64_t> m_lostDown;
-    std::uint64_t m_sent{};
-    std::uint64_t m_received{};
 };
 
 } // namespace netboxit

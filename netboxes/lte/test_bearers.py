@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from netboxes.engine.virtual import emulate
-from netboxes.lte.cell_under_test import CLASSES, EF, LARGEST_BLOCK, flow, goodput, hello, lost, saturated
+from netboxes.lte.cell_under_test import CLASSES, EF, LARGEST_BLOCK, ONE, flow, goodput, hello, lost, saturated
 from netboxes.lte.parameters import GUARANTEED, NOT_GUARANTEED
 
 UE, CORE = 0, 1
@@ -49,3 +49,23 @@ def test_every_scheduler_fills_the_cell_and_shares_it_as_its_name_says(scheduler
     assert sum(rates) == pytest.approx(LARGEST_BLOCK[6] * 1e3, rel=0.03)
     if scheduler not in MAXIMUM_THROUGHPUT:
         assert min(rates) == pytest.approx(max(rates), rel=0.1)
+
+
+def test_what_exceeds_a_maximum_rate_is_dropped() -> None:
+    bearer = {
+        "class": "voice",
+        "qci": 1,
+        "uplink_rate": "64 kbit/s",
+        "uplink_maximum": "400 kbit/s",
+        "downlink_rate": "64 kbit/s",
+    }
+    cell = ONE | {"resource_blocks": 25, "bearers": [bearer | {"downlink_maximum": "200 kbit/s"}]}
+    frames = {
+        "ue": [hello(UE), *flow(UE, CORE, 500, 800e3, 1.5, EF)],
+        "core": [hello(CORE), *flow(CORE, UE, 500, 800e3, 1.5, EF)],
+    }
+    emulation = emulate("lte", cell, frames, classes=CLASSES)
+    assert goodput(emulation, "core", UE, 500, 1.5, 2.5) == pytest.approx(400e3, rel=0.03)
+    assert goodput(emulation, "ue", CORE, 500, 1.5, 2.5) == pytest.approx(200e3, rel=0.03)
+    counters = emulation.statistics["segment"]["stations"]["ue"]
+    assert set(counters["lost_uplink"]) == set(counters["lost_downlink"]) == {"queue_full"}
