@@ -12,6 +12,7 @@ from netboxes.wifi import (
     validation_fading,
     validation_goodput,
     validation_hidden,
+    validation_mesh,
     validation_priority,
 )
 
@@ -23,3 +24,4 @@ def chapters() -> Iterator[Chapter]:
     yield from validation_hidden.chapters()
     yield from validation_priority.chapters()
     yield from validation_fading.chapters()
+    yield from validation_mesh.chapters()

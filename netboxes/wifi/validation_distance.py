@@ -166,8 +166,8 @@ def _goodput() -> Chapter:
 802.11a, 16 dBm, free space, noise figure 7 dB, a good card's sensitivity. At a constant rate (`error_model: nist`) goodput
 follows from the frame errors above: a frame is sent up to seven times, with a backoff that doubles (IEEE 802.11-2020, 10.3.3)
 after each wait for an acknowledgement that does not come. Tolerance 3 %. The last point of each rate is in the steep part,
-where 3 % of distance halve the goodput, and only drawn: there ns-3 carries up to a fifth less than expected, because
-it takes longer to begin with the next frame when it has given one up.
+where 3 % of distance halve the goodput, and only drawn. Farther out ns-3 carries up to a fifth less than expected: it needs some
+50 us more after a frame that it has given up.
 
 `ideal` rate control (`error_model: table`, the default) takes the fastest rate with a bit error rate below 1e-6; its goodput is
 that of the rate it names, less 1 % for beacons and for frames with errors. It reaches farther than the constant rates here
