@@ -26,8 +26,8 @@ constexpr std::uint32_t MESH_CONTROL = 6;
 constexpr std::uint32_t EXTENDED_ADDRESS = 6;
 /// Longest MSDU, LLC/SNAP included (IEEE 802.11-2020, 9.2.4, maximum data unit sizes).
 constexpr std::uint32_t MAXIMUM_MSDU = 2304;
-/// A group-addressed frame is on the air for at most 5.484 ms (aPPDUMaxTime), or 18 ms at 1 Mbit/s, and is not
-/// acknowledged: whoever has not got it by then never will.
+/// A group-addressed frame is on the air for at most 5.484 ms (aPPDUMaxTime), or 18 ms at 1 Mbit/s, the lowest
+/// basic rate at 2.4 GHz, and is not acknowledged: whoever has not got it by then never will.
 constexpr double GROUP_FRAME_SETTLED = 6e-3;
 constexpr double DSSS_GROUP_FRAME_SETTLED = 20e-3;
 /// Before the engine gives a frame up (30 s).
@@ -37,17 +37,9 @@ constexpr std::int64_t DISCIPLINE_STREAM = 3'000'000;
 /// In a mesh a broadcast may wait in the queue of each mesh point.
 ns3::Time GroupFrameSettled(const CellPlan& plan)
 {
-    const double onAir = plan.standard == "802.11b" || plan.standard == "802.11g" ? DSSS_GROUP_FRAME_SETTLED
-                                                                                   : GROUP_FRAME_SETTLED;
+    const double onAir = plan.band < 3e9 ? DSSS_GROUP_FRAME_SETTLED : GROUP_FRAME_SETTLED;
     const double flood = plan.queueLifetime * static_cast<double>(plan.stations.size()) + 0.1;
     return ns3::Seconds(plan.mode == Mode::Mesh ? std::min(flood, LONGEST_FLOOD) : onAir);
-}
-
-/// The final destination of a data frame: address 3 towards the access point and in a mesh, address 1 else
-/// (IEEE 802.11-2020, 9.3.2.1).
-ns3::Mac48Address FinalDestination(const ns3::WifiMacHeader& header)
-{
-    return header.IsToDs() ? header.GetAddr3() : header.GetAddr1();
 }
 
 } // namespace
@@ -212,102 +204,6 @@ void Station::TransmissionBegins(ns3::WifiConstPsduMap psdus, ns3::WifiTxVector 
         {
             ns3::Simulator::Schedule(m_groupFrameSettled, &Station::GroupFrameSettles, this, *slot);
         }
-    }
-}
-
-void Station::GroupFrameSettles(SlotId slot)
-{
-    for (const auto* station : m_around.stations.All())
-    {
-        if (!HasWayTo(station))
-        {
-            m_around.fates.Lose(slot, station->Id(), Loss::Outage);
-        }
-    }
-    m_around.fates.LoseAll(slot, Loss::OnAir);
-}
-
-/// The MAC refuses a frame before queueing it when the receiver, or this station itself, is not associated.
-void Station::NotEnqueued(ns3::Ptr<const ns3::Packet> msdu)
-{
-    if (const auto slot = SlotOf(msdu))
-    {
-        Lose(*slot, nullptr, Loss::Outage);
-    }
-}
-
-/// The access point does not know at once that a station has lost it: such a station acknowledges data frames
-/// and discards them.
-void Station::Refused(ns3::Ptr<const ns3::Packet> msdu)
-{
-    const bool lostIt = m_around.plan.mode == Mode::Infrastructure && !m_around.links.IsUp(m_id);
-    if (const auto slot = lostIt ? SlotOf(msdu) : std::nullopt)
-    {
-        Lose(*slot, this, Loss::Outage);
-    }
-}
-
-void Station::QueueOverflows(ns3::Ptr<const ns3::WifiMpdu> mpdu)
-{
-    Dropped(ns3::WIFI_MAC_DROP_FAILED_ENQUEUE, mpdu);
-}
-
-void Station::Dropped(ns3::WifiMacDropReason reason, ns3::Ptr<const ns3::WifiMpdu> mpdu)
-{
-    const auto& header = mpdu->GetHeader();
-    const auto slot = header.IsData() && header.HasData() ? SlotOf(mpdu->GetPacket()) : std::nullopt;
-    if (!slot)
-    {
-        return;
-    }
-    const auto* receiver = m_around.stations.Find(FinalDestination(header));
-    const bool reachable = HasWayTo(receiver);
-    const auto category = CategoryOf(header);
-    if (IsMesh() && !receiver)
-    {
-        // One of several copies of a broadcast: who still misses it when the flood is over has lost it.
-        m_counters.CountLoss(reason == ns3::WIFI_MAC_DROP_FAILED_ENQUEUE ? Loss::QueueFull : Loss::OnAir, category);
-        return;
-    }
-    switch (reason)
-    {
-    case ns3::WIFI_MAC_DROP_FAILED_ENQUEUE:
-        return Lose(*slot, receiver, Loss::QueueFull, category);
-    case ns3::WIFI_MAC_DROP_EXPIRED_LIFETIME:
-    case ns3::WIFI_MAC_DROP_QOS_OLD_PACKET:
-        return Lose(*slot, receiver, reachable ? Loss::QueueExpired : Loss::Outage, category);
-    case ns3::WIFI_MAC_DROP_REACHED_RETRY_LIMIT:
-        return Lose(*slot, receiver, reachable ? Loss::RetryLimit : Loss::Outage, category);
-    }
-}
-
-void Station::PathFailed(const ns3::Ptr<const ns3::Packet>& token, MeshRouting::Failure failure)
-{
-    if (const auto slot = ReadToken(token))
-    {
-        Lose(*slot, nullptr, failure == MeshRouting::Failure::NoRoom ? Loss::QueueFull : Loss::Outage);
-    }
-}
-
-bool Station::HasWayTo(const Station* receiver) const
-{
-    if (!receiver || receiver == this)
-    {
-        return m_around.links.IsUp(m_id);
-    }
-    return m_around.links.IsBetween(m_id, receiver->Id());
-}
-
-void Station::Lose(SlotId slot, const Station* receiver, Loss reason, std::optional<ns3::AcIndex> category)
-{
-    m_counters.CountLoss(reason, category);
-    if (receiver)
-    {
-        m_around.fates.Lose(slot, receiver->Id(), reason);
-    }
-    else
-    {
-        m_around.fates.LoseAll(slot, reason);
     }
 }
 

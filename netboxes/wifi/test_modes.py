@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netboxes.engine.virtual import Emulation, EmulationFailed, emulate
+from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, emulate, ethernet, mac
 from netboxes.wifi.cell_under_test import CELL, THREE, flow, hello, line, lost, towards_access_point
 from netboxes.wifi.path_loss import free_space
 
@@ -129,6 +129,19 @@ def test_fades_of_the_cell_and_of_a_station_add_up() -> None:
     before, after = (emulation.statistics["segment"]["stations"] for emulation in (clear, faded))
     lost_by = {name: before[name]["signal"] - after[name]["signal"] for name in ("responder", "other")}
     assert lost_by == {"responder": pytest.approx(13.0, abs=1e-6), "other": pytest.approx(15.0, abs=1e-6)}
+
+
+@pytest.mark.parametrize("standard", ["802.11b", "802.11g", "802.11n", "802.11ax"])
+@pytest.mark.parametrize("mode", ["infrastructure", "ad-hoc"])
+def test_a_long_broadcast_at_2_4_ghz_takes_its_time_and_arrives(standard: str, mode: str) -> None:
+    """It goes at 1 Mbit/s: 1500 bytes with their headers in 12.4 ms."""
+    cell = CELL if mode == "infrastructure" else line("ad-hoc", 2, 20)
+    width = {} if standard in ("802.11b", "802.11g") else {"channel_width": "20 MHz"}
+    sender, receiver = ("commander", "responder") if mode == "infrastructure" else ("s0", "s1")
+    frames = {sender: [(1.0 + 0.1 * i, ethernet(mac(0), BROADCAST, 0x88B5, bytes(1486))) for i in range(5)]}
+    emulation = emulate("wifi", cell | {"standard": standard, "band": "2.4 GHz"} | width, frames)
+    delays = [at - (1.0 + 0.1 * i) for i, (at, _) in enumerate(emulation.received[receiver])]
+    assert len(delays) == 5 and min(delays) > 0.012 and lost(emulation) == {}
 
 
 def test_a_fade_takes_a_link_and_gives_it_back() -> None:
