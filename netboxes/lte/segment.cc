@@ -192,7 +192,7 @@ class LteSegment : public Segment
     {
         if (auto* terminal = In(cell, rnti))
         {
-            terminal->Counters().SoundedUplink(sinr);
+            terminal->Sounded(sinr);
         }
     }
 

@@ -88,6 +88,10 @@ void Terminal::StateChanges(std::uint64_t,
                             ns3::LteUeRrc::State,
                             ns3::LteUeRrc::State to)
 {
+    if (to == ns3::LteUeRrc::CONNECTED_PHY_PROBLEM || to < ns3::LteUeRrc::CONNECTED_NORMALLY)
+    {
+        m_uplink.Reset();
+    }
     if (to == ns3::LteUeRrc::CONNECTED_PHY_PROBLEM && m_connected)
     {
         ++m_linkFailures;
@@ -111,10 +115,29 @@ void Terminal::Orphaned()
 
 void Terminal::Reconfigured(std::uint64_t, std::uint16_t cell, std::uint16_t)
 {
-    if (m_connected || BearersOf(m_device->GetRrc()) < 1 + m_plan.bearers.size())
+    if (!m_connected && !m_uplink.IsLost() && BearersOf(m_device->GetRrc()) >= 1 + m_plan.bearers.size())
     {
-        return;
+        Connected(cell);
     }
+}
+
+void Terminal::Sounded(double ratio)
+{
+    m_radio.SoundedUplink(ratio);
+    const auto change = m_uplink.Sounded(ratio, ns3::Simulator::Now().GetNanoSeconds());
+    if (change == true && m_connected)
+    {
+        ++m_linkFailures;
+        Disconnected("uplink too weak");
+    }
+    else if (change == false && !m_connected)
+    {
+        Connected(m_device->GetRrc()->GetCellId());
+    }
+}
+
+void Terminal::Connected(std::uint16_t cell)
+{
     m_connected = true;
     m_down = false;
     m_announcements.Announce("link_up", m_id, {{"cell", CellName(cell)}});

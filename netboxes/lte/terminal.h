@@ -6,6 +6,7 @@
 #include "radio_counters.h"
 #include "signalling_guard.h"
 #include "terminal_traffic.h"
+#include "uplink_watch.h"
 
 #include "ns3/lte-enb-net-device.h"
 #include "ns3/lte-ue-net-device.h"
@@ -75,6 +76,9 @@ class Terminal
     /// Why it cannot be handed over to a cell now; empty when it can.
     std::string WhyNotTo(std::uint16_t target) const;
 
+    /// An eNodeB has measured the sounding signal of this UE; the ratio is its SINR.
+    void Sounded(double ratio);
+
     RadioCounters& Counters()
     {
         return m_radio;
@@ -98,6 +102,7 @@ class Terminal
     void HandoverStarts(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti, std::uint16_t target);
     void HandoverEnds(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti);
     void HandoverFails(std::uint64_t imsi, std::uint16_t cell, std::uint16_t rnti);
+    void Connected(std::uint16_t cell);
     void Disconnected(const char* reason);
     /// The eNodeB knows nothing of a connection that the UE believes to have.
     void Orphaned();
@@ -116,6 +121,7 @@ class Terminal
     RadioCounters m_radio;
     SignallingGuard m_guard;
     TerminalTraffic m_traffic;
+    UplinkWatch m_uplink;
     bool m_connected{};
     bool m_orphaned{};
     bool m_down{};

@@ -48,6 +48,14 @@ def test_what_fades_or_falls_silent_loses_its_link_and_finds_it_again(parameter:
     assert goodput(emulation, "ue", CORE, 200, 7.0, 8.0) == pytest.approx(80e3, rel=0.02)
 
 
+def test_a_terminal_that_is_heard_no_more_is_down_although_it_hears_its_cell() -> None:
+    emulation = emulate("lte", TWO_CELLS, talk(7.0), events=[(2.0, "ue.tx_power", -40.0), (6.5, "ue.tx_power", 23.0)])
+    assert told(emulation) == [("link_down", "uplink too weak"), ("link_up", "west")]
+    down, up = emulation.events("link_down")[0]["at_s"] + 0.8, emulation.events("link_up")[0]["at_s"] + 0.8
+    assert (down, up) == (pytest.approx(5.0, abs=0.1), pytest.approx(6.6, abs=0.1))
+    assert goodput(emulation, "core", UE, 200, 7.0, 8.0) == pytest.approx(80e3, rel=0.02)
+
+
 def test_a_terminal_whose_enodeb_falls_silent_goes_to_another_one() -> None:
     emulation = emulate("lte", TWO_CELLS | {"handover": "none"}, talk(4.0), events=[(2.0, "outage", ["west"])])
     assert told(emulation) == [("link_down", "radio link failure"), ("link_up", "east")]
