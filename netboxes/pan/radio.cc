@@ -56,23 +56,21 @@ ns3::Ptr<ns3::PropagationLossModel> LossByDistance(const Json& parameters, doubl
 } // namespace
 
 Radio::Radio(const Json& parameters, const std::vector<std::string>& stations)
-    : m_count(stations.size()), m_extended(parameters.at("addressing") == "extended"),
-      m_allOff(parameters.at("outage")), m_channelNumber(parameters.at("channel")),
+    : m_count(stations.size()),
+      m_circle(parameters.at("stations"), stations, "coordinator", parameters.at("distance"), FIRST_WALK_STREAM),
+      m_extended(parameters.at("addressing") == "extended"), m_allOff(parameters.at("outage")), m_channelNumber(parameters.at("channel")),
       m_sensitivity(parameters.at("sensitivity")), m_loss(ns3::CreateObject<PairLoss>())
 {
     const auto& said = parameters.at("stations");
-    for (StationId id = 0; id < m_count; ++id)
-    {
-        if (said.at(stations[id]).at("role") == "coordinator")
-        {
-            m_coordinator = id;
-        }
-    }
     std::vector<ns3::Ptr<ns3::MobilityModel>> places;
     for (StationId id = 0; id < m_count; ++id)
     {
-        AddStation(id, parameters, said.at(stations[id]));
-        places.push_back(m_stations.back().motion);
+        const auto& station = said.at(stations[id]);
+        const bool ownTxPower = !station.at("tx_power").is_null();
+        m_stations.push_back({.txPower = ownTxPower ? station.at("tx_power") : parameters.at("tx_power"),
+                              .ownTxPower = ownTxPower,
+                              .off = station.at("outage")});
+        places.push_back(m_circle.At(id));
     }
     m_loss->Set(LossByDistance(parameters, FrequencyOf(m_channelNumber)),
                 places,
@@ -88,18 +86,6 @@ Radio::Radio(const Json& parameters, const std::vector<std::string>& stations)
     ApplyOutage();
 }
 
-void Radio::AddStation(StationId id, const Json& parameters, const Json& station)
-{
-    const bool ownDistance = !station.at("distance").is_null();
-    const bool ownTxPower = !station.at("tx_power").is_null();
-    const double distance = ownDistance ? station.at("distance") : parameters.at("distance");
-    m_stations.push_back({.motion = Motion::From(station, PlaceAt(id, distance), FIRST_WALK_STREAM + id),
-                          .txPower = ownTxPower ? station.at("tx_power") : parameters.at("tx_power"),
-                          .ownPlace = ownDistance || Motion::IsSaid(station),
-                          .ownTxPower = ownTxPower,
-                          .off = station.at("outage")});
-}
-
 void Radio::BuildDevices(const Json& parameters)
 {
     auto channel = ns3::CreateObject<ns3::SingleModelSpectrumChannel>();
@@ -109,13 +95,13 @@ void Radio::BuildDevices(const Json& parameters)
     for (StationId id = 0; id < m_count; ++id)
     {
         auto node = ns3::CreateObject<ns3::Node>();
-        node->AggregateObject(m_stations[id].motion);
+        node->AggregateObject(m_circle.At(id));
         auto device = ns3::CreateObject<ns3::lrwpan::LrWpanNetDevice>();
         device->SetChannel(channel);
         node->AddDevice(device);
         device->SetNode(node);
         const auto phy = device->GetPhy();
-        phy->SetMobility(m_stations[id].motion);
+        phy->SetMobility(m_circle.At(id));
         auto attributes = ns3::Create<ns3::lrwpan::PhyPibAttributes>();
         attributes->phyCurrentPage = parameters.at("channel_page");
         attributes->phyCurrentChannel = m_channelNumber;
@@ -147,55 +133,13 @@ std::uint32_t Radio::PayloadRoom() const
 
 double Radio::Power(StationId from, StationId to) const
 {
-    return m_loss->CalcRxPower(m_stations[from].txPower, m_stations[from].motion, m_stations[to].motion);
+    return m_loss->CalcRxPower(m_stations[from].txPower, m_circle.At(from), m_circle.At(to));
 }
 
 bool Radio::Reach(StationId a, StationId b, bool faded) const
 {
     const double least = m_sensitivity - (faded ? 0.0 : m_loss->Fade(a, b));
     return Power(a, b) >= least && Power(b, a) >= least;
-}
-
-void Radio::Begin()
-{
-    for (const auto& station : m_stations)
-    {
-        station.motion->Begin();
-    }
-}
-
-bool Radio::Moves() const
-{
-    return std::ranges::any_of(m_stations, [](const Station& station) { return station.motion->Moves(); });
-}
-
-ns3::Vector Radio::PlaceAt(StationId station, double distance) const
-{
-    // Around the coordinator, which is none of them; peers on a circle of that diameter.
-    const double radius = !m_coordinator ? distance / 2 : station == *m_coordinator ? 0.0 : distance;
-    const auto others = static_cast<double>(m_coordinator ? m_count - 1 : m_count);
-    const auto number = m_coordinator && station > *m_coordinator ? station - 1 : station;
-    const double angle = 2.0 * std::numbers::pi * number / others;
-    return {radius * std::cos(angle), radius * std::sin(angle), 0.0};
-}
-
-void Radio::SetDistance(std::optional<StationId> station, double metres)
-{
-    for (StationId id = 0; id < m_count; ++id)
-    {
-        auto& each = m_stations[id];
-        if (station ? id == *station : !each.ownPlace)
-        {
-            each.ownPlace = station.has_value();
-            each.motion->SetPosition(PlaceAt(id, metres));
-        }
-    }
-}
-
-void Radio::SetPosition(StationId station, const ns3::Vector& position)
-{
-    m_stations.at(station).ownPlace = true;
-    m_stations.at(station).motion->SetPosition(position);
 }
 
 void Radio::SetTxPower(std::optional<StationId> station, double dBm)

@@ -3,7 +3,7 @@
 
 #include "../engine/segment.h"
 
-#include "../mobility/motion.h"
+#include "../mobility/circle.h"
 #include "pair_loss.h"
 
 #include "ns3/lr-wpan-net-device.h"
@@ -34,13 +34,13 @@ class Radio
     /// What a MAC frame carries at most, bytes.
     std::uint32_t PayloadRoom() const;
 
-    void Begin();
-    /// Whether any station moves by itself.
-    bool Moves() const;
-    /// Of all that have no place or power of their own, or of one, which then has.
-    void SetDistance(std::optional<StationId> station, double metres);
+    /// Where the stations are.
+    Circle& Places()
+    {
+        return m_circle;
+    }
+    /// Of all that have no power of their own, or of one, which then has.
     void SetTxPower(std::optional<StationId> station, double dBm);
-    void SetPosition(StationId station, const ns3::Vector& position);
     void SetOutage(std::optional<StationId> station, bool off);
     void SetFade(std::optional<StationId> station, double decibels)
     {
@@ -54,21 +54,17 @@ class Radio
   private:
     struct Station
     {
-        ns3::Ptr<Motion> motion;
         double txPower;
-        bool ownPlace;
         bool ownTxPower;
         bool off;
     };
 
-    ns3::Vector PlaceAt(StationId station, double distance) const;
-    void AddStation(StationId id, const Json& parameters, const Json& station);
     void BuildDevices(const Json& parameters);
     void ApplyTxPower(StationId station);
     void ApplyOutage();
 
     std::size_t m_count;
-    std::optional<StationId> m_coordinator;
+    Circle m_circle;
     bool m_extended;
     bool m_allOff;
     std::uint32_t m_channelNumber;

@@ -198,7 +198,7 @@ void PanSegment::Lose(StationId at, const Datagram& datagram, Loss reason)
 
 void PanSegment::Begin()
 {
-    m_radio.Begin();
+    m_radio.Places().Begin();
     // The journal that starts now says of every link that is down from the start.
     m_up.assign(m_up.size(), true);
     m_look.Cancel();
@@ -208,7 +208,7 @@ void PanSegment::Begin()
 void PanSegment::LookAgain()
 {
     LookAtLinks();
-    if (m_radio.Moves())
+    if (m_radio.Places().Moves())
     {
         m_look = ns3::Simulator::Schedule(LOOK, &PanSegment::LookAgain, this);
     }
@@ -269,7 +269,7 @@ void PanSegment::Set(std::string_view name, const Json& value)
     }
     else if (station && parameter == "position")
     {
-        m_radio.SetPosition(*station, PositionOf(value));
+        m_radio.Places().SetPosition(*station, PositionOf(value));
     }
     else
     {
@@ -288,7 +288,7 @@ void PanSegment::Set(std::string_view name, const Json& value)
         }
         else
         {
-            m_radio.SetDistance(station, number);
+            m_radio.Places().SetDistance(station, number);
         }
     }
     LookAtLinks();

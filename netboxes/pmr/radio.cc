@@ -21,7 +21,9 @@ constexpr std::int64_t FIRST_WALK_STREAM = 7010;
 } // namespace
 
 Radio::Radio(const Json& parameters, const std::vector<std::string>& stations)
-    : m_count(stations.size()), m_propagation(parameters),
+    : m_count(stations.size()),
+      m_circle(parameters.at("stations"), stations, "base", parameters.at("distance"), FIRST_WALK_STREAM),
+      m_base(m_circle.Central()), m_propagation(parameters),
       m_errors(parameters.at("error_model") == "tu50"     ? Errors::Tu50
                : parameters.at("error_model") == "static" ? Errors::Static
                                                           : Errors::None),
@@ -34,24 +36,13 @@ Radio::Radio(const Json& parameters, const std::vector<std::string>& stations)
     const auto& said = parameters.at("stations");
     for (StationId id = 0; id < m_count; ++id)
     {
-        if (said.at(stations[id]).at("role") == "base")
-        {
-            m_base = id;
-        }
-    }
-    for (StationId id = 0; id < m_count; ++id)
-    {
         const auto& station = said.at(stations[id]);
         const bool base = id == m_base;
-        const bool ownDistance = !station.at("distance").is_null();
         const bool ownTxPower = !station.at("tx_power").is_null();
-        const double distance = ownDistance ? station.at("distance") : parameters.at("distance");
         m_stations.push_back(
-            {.motion = Motion::From(station, PlaceAt(id, distance), FIRST_WALK_STREAM + id),
-             .txPower = ownTxPower ? station.at("tx_power") : parameters.at(base ? "base_tx_power" : "tx_power"),
+            {.txPower = ownTxPower ? station.at("tx_power") : parameters.at(base ? "base_tx_power" : "tx_power"),
              .antennaGain = parameters.at(base ? "base_antenna_gain" : "antenna_gain"),
              .sensitivity = parameters.at(base ? "base_sensitivity" : "sensitivity"),
-             .ownPlace = ownDistance || Motion::IsSaid(station),
              .ownTxPower = ownTxPower || base,
              .off = station.at("outage"),
              .fade = station.at("fade")});
@@ -62,7 +53,7 @@ double Radio::Power(StationId from, StationId to) const
 {
     const auto& sender = m_stations[from];
     const auto& receiver = m_stations[to];
-    const double metres = ns3::CalculateDistance(sender.motion->GetPosition(), receiver.motion->GetPosition());
+    const double metres = ns3::CalculateDistance(m_circle.At(from)->GetPosition(), m_circle.At(to)->GetPosition());
     return sender.txPower + sender.antennaGain + receiver.antennaGain - m_propagation.Loss(metres) -
            Fade(from, to);
 }
@@ -113,48 +104,6 @@ bool Radio::DrawBlock(StationId from, StationId to, double fade, const BlockForm
     }
     const double snr = std::pow(10.0, Snr(from, to) / 10.0) * fade;
     return m_spoiled->GetValue() >= BlockError(snr, format.bits, format.codingGain);
-}
-
-void Radio::Begin()
-{
-    for (const auto& station : m_stations)
-    {
-        station.motion->Begin();
-    }
-}
-
-bool Radio::Moves() const
-{
-    return std::ranges::any_of(m_stations, [](const Station& station) { return station.motion->Moves(); });
-}
-
-ns3::Vector Radio::PlaceAt(StationId station, double distance) const
-{
-    // Around the base, which is none of them; in direct mode on a circle of that diameter.
-    const double radius = !m_base ? distance / 2 : station == *m_base ? 0.0 : distance;
-    const auto others = static_cast<double>(m_base ? m_count - 1 : m_count);
-    const auto number = m_base && station > *m_base ? station - 1 : station;
-    const double angle = 2.0 * std::numbers::pi * number / others;
-    return {radius * std::cos(angle), radius * std::sin(angle), 0.0};
-}
-
-void Radio::SetDistance(std::optional<StationId> station, double metres)
-{
-    for (StationId id = 0; id < m_count; ++id)
-    {
-        auto& each = m_stations[id];
-        if (station ? id == *station : !each.ownPlace)
-        {
-            each.ownPlace = station.has_value();
-            each.motion->SetPosition(PlaceAt(id, metres));
-        }
-    }
-}
-
-void Radio::SetPosition(StationId station, const ns3::Vector& position)
-{
-    m_stations.at(station).ownPlace = true;
-    m_stations.at(station).motion->SetPosition(position);
 }
 
 void Radio::SetTxPower(std::optional<StationId> station, double dBm)

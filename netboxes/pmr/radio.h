@@ -3,7 +3,7 @@
 
 #include "../engine/segment.h"
 
-#include "../mobility/motion.h"
+#include "../mobility/circle.h"
 #include "blocks.h"
 #include "propagation.h"
 
@@ -44,11 +44,12 @@ class Radio
     /// Whether a block gets over a link in a frame with this fade.
     bool DrawBlock(StationId from, StationId to, double fade, const BlockFormat& format) const;
 
-    void Begin();
-    bool Moves() const;
-    void SetDistance(std::optional<StationId> station, double metres);
+    /// Where the stations are.
+    Circle& Places()
+    {
+        return m_circle;
+    }
     void SetTxPower(std::optional<StationId> station, double dBm);
-    void SetPosition(StationId station, const ns3::Vector& position);
     void SetOutage(std::optional<StationId> station, bool off);
     /// What all links lose besides, or those of one station, dB.
     void SetFade(std::optional<StationId> station, double decibels);
@@ -63,11 +64,9 @@ class Radio
 
     struct Station
     {
-        ns3::Ptr<Motion> motion;
         double txPower;     ///< dBm
         double antennaGain; ///< dB
         double sensitivity; ///< dBm
-        bool ownPlace;
         bool ownTxPower;
         bool off;
         double fade; ///< dB
@@ -78,9 +77,8 @@ class Radio
         return m_fade + m_stations[a].fade + m_stations[b].fade;
     }
 
-    ns3::Vector PlaceAt(StationId station, double distance) const;
-
     std::size_t m_count;
+    Circle m_circle;
     std::optional<StationId> m_base;
     Propagation m_propagation;
     Errors m_errors;

@@ -77,7 +77,7 @@ class PmrSegment : public Segment
 
     void Begin() override
     {
-        m_radio.Begin();
+        m_radio.Places().Begin();
         m_cell.Begin();
         m_look.Cancel();
         m_look = ns3::Simulator::ScheduleNow(&PmrSegment::LookAgain, this);
@@ -94,7 +94,7 @@ class PmrSegment : public Segment
     void LookAgain()
     {
         m_cell.LookAtLinks();
-        if (m_radio.Moves())
+        if (m_radio.Places().Moves())
         {
             m_look = ns3::Simulator::Schedule(LOOK, &PmrSegment::LookAgain, this);
         }
@@ -119,7 +119,7 @@ void PmrSegment::Set(std::string_view name, const Json& value)
     }
     else if (station && parameter == "position")
     {
-        m_radio.SetPosition(*station, PositionOf(value));
+        m_radio.Places().SetPosition(*station, PositionOf(value));
     }
     else
     {
@@ -162,7 +162,7 @@ void PmrSegment::SetNumber(std::optional<StationId> station, std::string_view pa
     }
     else
     {
-        m_radio.SetDistance(station, number);
+        m_radio.Places().SetDistance(station, number);
     }
 }
 
