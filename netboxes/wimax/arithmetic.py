@@ -42,9 +42,8 @@ class Profile:
     rate: Fraction
     #: Of the outer Reed-Solomon code: bytes after it, and how many wrong ones it repairs.
     outer: tuple[int, int]
-    #: Of the punctured convolutional code: free distance, step between distances, information bits in a period, and how many of
-    #: them are wrong in all error events of each distance (Haccoun and Bégin 1989).
-    inner: tuple[int, int, int, tuple[int, ...]]
+    #: Of the inner convolutional code: information bits in a period of its puncturing, with one bit more on the air.
+    period: int
     #: dB; editions of 2004 and 2009 (8.3.11.1).
     thresholds: tuple[float, float]
 
@@ -53,19 +52,14 @@ class Profile:
         return int(DATA_CARRIERS * self.bits_per_carrier * self.rate / 8)
 
 
-_HALF = (10, 2, 1, (36, 211, 1404, 11633, 77433))
-_TWO_THIRDS = (6, 1, 2, (3, 70, 285, 1276, 6160))
-_THREE_QUARTERS = (5, 1, 3, (42, 201, 1492, 10469, 62935))
-_FIVE_SIXTHS = (4, 1, 5, (92, 528, 8694, 79453, 792114))
-
 PROFILES = (
-    Profile("BPSK 1/2", 1, Fraction(1, 2), (12, 0), _HALF, (6.4, 3.0)),
-    Profile("QPSK 1/2", 2, Fraction(1, 2), (32, 4), _TWO_THIRDS, (9.4, 6.0)),
-    Profile("QPSK 3/4", 2, Fraction(3, 4), (40, 2), _FIVE_SIXTHS, (11.2, 8.5)),
-    Profile("16-QAM 1/2", 4, Fraction(1, 2), (64, 8), _TWO_THIRDS, (16.4, 11.5)),
-    Profile("16-QAM 3/4", 4, Fraction(3, 4), (80, 4), _FIVE_SIXTHS, (18.2, 15.0)),
-    Profile("64-QAM 2/3", 6, Fraction(2, 3), (108, 6), _THREE_QUARTERS, (22.7, 19.0)),
-    Profile("64-QAM 3/4", 6, Fraction(3, 4), (120, 6), _FIVE_SIXTHS, (24.4, 21.0)),
+    Profile("BPSK 1/2", 1, Fraction(1, 2), (12, 0), 1, (6.4, 3.0)),
+    Profile("QPSK 1/2", 2, Fraction(1, 2), (32, 4), 2, (9.4, 6.0)),
+    Profile("QPSK 3/4", 2, Fraction(3, 4), (40, 2), 5, (11.2, 8.5)),
+    Profile("16-QAM 1/2", 4, Fraction(1, 2), (64, 8), 2, (16.4, 11.5)),
+    Profile("16-QAM 3/4", 4, Fraction(3, 4), (80, 4), 5, (18.2, 15.0)),
+    Profile("64-QAM 2/3", 6, Fraction(2, 3), (108, 6), 3, (22.7, 19.0)),
+    Profile("64-QAM 3/4", 6, Fraction(3, 4), (120, 6), 5, (24.4, 21.0)),
 )
 
 
@@ -160,43 +154,6 @@ def carried(rooms: Iterable[int], sdu: int, *, fragmentation: bool = True, packi
                 if left == 0:
                     left, ended = sdu, ended + 1
     return ended
-
-
-def viterbi_error(profile: Profile, snr: float) -> float:
-    """Union bound of the bit error ratio behind the inner code; `snr` is Es/N0 of a coded bit, not in dB."""
-    free, step, period, weights = profile.inner
-    terms = (weight * math.erfc(math.sqrt((free + step * i) * snr)) / 2 for i, weight in enumerate(weights))
-    return min(0.5, sum(terms) / period)
-
-
-def _outer(profile: Profile, snr: float) -> tuple[float, float]:
-    """Share of blocks that are not repaired, and of bits that are wrong after all."""
-    length, repaired = profile.outer
-    bit = viterbi_error(profile, snr)
-    byte = 1 - (1 - bit) ** 8
-    chances = [(k, math.comb(length, k) * byte**k * (1 - byte) ** (length - k)) for k in range(repaired + 1, length + 1)]
-    block = sum(chance for _, chance in chances)
-    wrong = sum(k * chance for k, chance in chances) / length
-    return min(1.0, block), wrong * bit / byte if byte > 0 else 0.0
-
-
-def anchor(profile: Profile) -> float:
-    """dB of a coded bit at which one bit in a million is wrong in the end."""
-    low, high = -5.0, 15.0
-    while high - low > 1e-6:
-        middle = (low + high) / 2
-        low, high = (middle, high) if _outer(profile, 10 ** (middle / 10))[1] > 1e-6 else (low, middle)
-    return low
-
-
-def block_error(profile: Profile, margin: float) -> float:
-    """Share of lost Reed-Solomon blocks, each an OFDM symbol, so many dB above the receiver SNR."""
-    return _outer(profile, 10 ** ((anchor(profile) + margin) / 10))[0]
-
-
-def packet_error(profile: Profile, margin: float, blocks: float) -> float:
-    """A packet is lost with any of the blocks that it lies in."""
-    return float(1 - (1 - block_error(profile, margin)) ** blocks)
 
 
 def collisions(stations: int, window: int) -> tuple[float, float]:

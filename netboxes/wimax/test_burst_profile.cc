@@ -63,11 +63,11 @@ TEST(BlockError, AnchoredAtTheStandardsBitErrorRatio)
 {
     for (ProfileId id = 0; id < PROFILES.size(); ++id)
     {
-        EXPECT_NEAR(BitErrorRatio(id, 0.0), 1e-6, 1e-9) << PROFILES[id].name;
-        // A wrong block has at least one wrong bit, and a decoder that fails leaves more than T bytes wrong.
+        // With one wrong bit in a million, a lost block has at least as many as its code does not repair, and
+        // hardly a tenth of all: simulated, 3 of BPSK 1/2's to 40 of 64-QAM's.
         const double bits = 8.0 * PROFILES[id].rsLength;
-        EXPECT_LE(BlockErrorRate(id, 0.0), 1e-6 * bits) << PROFILES[id].name;
-        EXPECT_GE(BlockErrorRate(id, 0.0), 1e-6) << PROFILES[id].name;
+        EXPECT_LE(BlockErrorRate(id, 0.0), 1e-6 * bits / (PROFILES[id].rsCorrects + 1)) << PROFILES[id].name;
+        EXPECT_GE(BlockErrorRate(id, 0.0), 1e-6 * bits / 50.0) << PROFILES[id].name;
     }
 }
 
@@ -76,13 +76,14 @@ TEST(BlockError, FallsWithMarginAndSaturatesBelowIt)
     for (ProfileId id = 0; id < PROFILES.size(); ++id)
     {
         double before = 1.0;
-        for (double margin = -6.0; margin <= 6.0; margin += 0.25)
+        for (double margin = -12.0; margin <= 6.0; margin += 0.25)
         {
             const double now = BlockErrorRate(id, margin);
             EXPECT_LE(now, before + 1e-12) << PROFILES[id].name << " at " << margin;
             before = now;
         }
-        EXPECT_GT(BlockErrorRate(id, -4.0), 0.9) << PROFILES[id].name;
+        EXPECT_GT(BlockErrorRate(id, -7.0), 0.98) << PROFILES[id].name;
+        EXPECT_LT(BlockErrorRate(id, 1.0), 2e-6) << PROFILES[id].name;
     }
 }
 

@@ -50,8 +50,8 @@ def test_four_stages_of_table_6_2() -> None:
     voice = [mean(result, VOICE) for result in (alone[VOICE], *stages)]
     data = [mean(result, DATA) for result in (alone[DATA], *stages[1:])]
     sent = len(_flow(284, 401e3, VIDEO, 6100))
-    # At 7.5 km BPSK 1/2 is 0.1 dB above its threshold: 0.2 % are lost on the air, of every class.
-    assert all(len(arrived(result, 1, 0, VIDEO)) > 0.995 * sent for result in (alone[VIDEO], *stages))
+    # At 7.5 km BPSK 1/2 is 0.1 dB above its threshold: less than 0.1 % are lost on the air, of every class.
+    assert all(len(arrived(result, 1, 0, VIDEO)) > 0.998 * sent for result in (alone[VIDEO], *stages))
     # A BPSK symbol has a third of the bits, so at 7.5 km what was sent takes a little longer itself.
     assert video[:3] == pytest.approx([video[0]] * 3, abs=0.1)
     assert video[3] == pytest.approx(video[0], abs=0.8)

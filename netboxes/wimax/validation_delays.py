@@ -240,7 +240,6 @@ def _backoff() -> Chapter:
             Curve("", [2**e for e in exponents], expected, False),
             Curve("", [2**e for e in exponents], measured, True),
         ],
-        logarithmic_x=True,
     )
     text = f"""
 The same best-effort station with other first windows (`backoff_start`): of W opportunities, {FRAME.opportunities} a frame, it
