@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "network.h"
 
-#include "carrier_packet.h"
+#include "bearers.h"
 #include "guaranteeing_scheduler.h"
 #include "propagation.h"
 
 #include "ns3/boolean.h"
-#include "ns3/component-carrier-enb.h"
 #include "ns3/config.h"
 #include "ns3/constant-position-mobility-model.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/enum.h"
-#include "ns3/epc-tft.h"
-#include "ns3/eps-bearer.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/lte-enb-phy.h"
 #include "ns3/lte-enb-rrc.h"
@@ -38,9 +35,6 @@ namespace
 constexpr const char* CORE_RATE = "100Gb/s";
 /// Bytes: a jumbo frame with the headers of GTP-U, UDP and IP.
 constexpr std::uint64_t CORE_MTU = 10000;
-/// The default bearer has the first logical channel of user data, 3, and the dedicated ones follow in their order.
-constexpr std::size_t FIRST_DEDICATED_CHANNEL = 4;
-constexpr int LOWEST_ARP = 15; ///< TS 23.203, 6.1.7.3
 /// Random streams: the LTE devices', and those of wandering stations (the channels' are in propagation.cc).
 constexpr std::int64_t FIRST_STREAM = 1000;
 constexpr std::int64_t WANDER_STREAM = 900'000;
@@ -170,54 +164,6 @@ void AddEnodebs(LteNetwork& network, const LtePlan& plan)
     network.helper->AssignStreams(devices, FIRST_STREAM);
 }
 
-/// Tells the scheduler of an eNodeB the allocation and retention priority of a UE's bearers.
-void TellPriorities(const ns3::Ptr<ns3::LteEnbNetDevice>& enodeb, const LteNetwork& network, const LtePlan& plan)
-{
-    std::map<std::uint64_t, std::vector<int>> byImsi;
-    for (StationId id = 0; id < plan.stations.size(); ++id)
-    {
-        if (network.terminals[id])
-        {
-            auto& priorities = byImsi[network.terminals[id]->GetImsi()];
-            for (const auto& bearer : plan.stations[id].bearers)
-            {
-                priorities.push_back(bearer.arp);
-            }
-        }
-    }
-    const auto rrc = enodeb->GetRrc();
-    auto arp = [rrc = ns3::PeekPointer(rrc), byImsi](std::uint16_t rnti, std::uint8_t channel) {
-        const auto found = byImsi.find(rrc->GetUeManager(rnti)->GetImsi());
-        const auto index = static_cast<std::size_t>(channel) - FIRST_DEDICATED_CHANNEL;
-        return found != byImsi.end() && index < found->second.size() ? found->second[index] : LOWEST_ARP;
-    };
-    const auto carrier = ns3::DynamicCast<ns3::ComponentCarrierEnb>(enodeb->GetCcMap().at(0));
-    ns3::DynamicCast<GuaranteeingScheduler>(carrier->GetFfMacScheduler())->SetArp(arp);
-}
-
-ns3::EpsBearer BearerOf(const BearerPlan& plan)
-{
-    ns3::GbrQosInformation rates;
-    rates.gbrUl = static_cast<std::uint64_t>(plan.uplinkRate);
-    rates.gbrDl = static_cast<std::uint64_t>(plan.downlinkRate);
-    rates.mbrUl = static_cast<std::uint64_t>(plan.uplinkMaximum);
-    rates.mbrDl = static_cast<std::uint64_t>(plan.downlinkMaximum);
-    ns3::EpsBearer bearer(static_cast<ns3::EpsBearer::Qci>(plan.qci), rates);
-    bearer.arp.priorityLevel = static_cast<std::uint8_t>(plan.arp);
-    return bearer;
-}
-
-/// All packets of one class, in both directions.
-ns3::Ptr<ns3::EpcTft> TemplateOf(ClassId trafficClass)
-{
-    ns3::EpcTft::PacketFilter filter;
-    filter.typeOfService = CarrierPacket::TypeOfService(trafficClass);
-    filter.typeOfServiceMask = 0xff;
-    auto flowTemplate = ns3::Create<ns3::EpcTft>();
-    flowTemplate->Add(filter);
-    return flowTemplate;
-}
-
 void AddTerminals(LteNetwork& network, const LtePlan& plan, ns3::EpcHelper& core)
 {
     network.terminals.resize(plan.stations.size());
@@ -258,8 +204,7 @@ void AddTerminals(LteNetwork& network, const LtePlan& plan, ns3::EpcHelper& core
     {
         for (const auto& bearer : plan.stations[id].bearers)
         {
-            network.helper->ActivateDedicatedEpsBearer(
-                ns3::Ptr<ns3::NetDevice>(network.terminals[id]), BearerOf(bearer), TemplateOf(bearer.trafficClass));
+            ActivateBearer(*network.helper, network.terminals[id], bearer);
         }
     }
 }
