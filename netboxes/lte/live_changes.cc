@@ -3,6 +3,7 @@
 
 #include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
+#include "../mobility/live_position.h"
 
 #include "ns3/lte-enb-rrc.h"
 
@@ -16,7 +17,6 @@ namespace netboxit
 namespace
 {
 
-constexpr double FARTHEST = 1000e3; ///< m, of a coordinate (netboxes/mobility/stations.py)
 constexpr LiveNumber DISTANCE{"distance", 1.0, 100e3, "m"};
 constexpr LiveNumber FADE{"fade", 0.0, 100.0, "dB"};
 constexpr std::array OF_NETWORK{
@@ -178,15 +178,13 @@ std::size_t LiveChanges::CellOf(const Json& name, std::string_view what) const
 
 ns3::Vector LiveChanges::PositionFrom(const Json& value) const
 {
-    const bool whole = value.is_array() && value.size() == 3 && std::ranges::all_of(value, [](const auto& coordinate) {
-                           return coordinate.is_number() && std::abs(coordinate.template get<double>()) <= FARTHEST;
-                       });
-    if (!whole || (m_plan.propagation == "okumura-hata" && value.at(2).get<double>() < 0.0))
+    auto position = CheckLivePosition("lte", value);
+    if (m_plan.propagation == "okumura-hata" && position.z < 0.0)
     {
-        throw OutOfRange("lte: a position is [x, y, z] in m, each from -1000000 to 1000000, not " + value.dump() +
-                         "; with okumura-hata z is at least 0, a height above ground");
+        throw OutOfRange("lte: position cannot be " + value.dump() + "; with okumura-hata z is at least 0, a height above ground");
     }
-    return {value.at(0), value.at(1), value.at(2).get<double>() + m_plan.terminalHeight};
+    position.z += m_plan.terminalHeight;
+    return position;
 }
 
 void LiveChanges::HandOver(Terminal& terminal, const Json& value)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
+#include "../mobility/live_position.h"
 
 #include "cell.h"
 
@@ -30,22 +31,8 @@ constexpr std::array LIVE_OF_NETWORK{
     LiveNumber{"hang_time", 0.0, 60.0, "s"},
 };
 
-/// Limit of a coordinate, that of netboxes/mobility/stations.py, m.
-constexpr double FARTHEST = 1000e3;
 /// How often it is looked whether a moving station is still in service.
 const ns3::Time LOOK = ns3::MilliSeconds(500);
-
-ns3::Vector PositionOf(const Json& value)
-{
-    const auto isCoordinate = [](const Json& each)
-    { return each.is_number() && std::abs(each.get<double>()) <= FARTHEST; };
-    if (!value.is_array() || value.size() < 2 || value.size() > 3 || !std::ranges::all_of(value, isCoordinate))
-    {
-        throw OutOfRange("pmr: position cannot be " + value.dump() +
-                         "; it is x, y and perhaps z, numbers from -1e6 to 1e6 m");
-    }
-    return {value[0], value[1], value.size() > 2 ? value[2].get<double>() : 0.0};
-}
 
 } // namespace
 
@@ -119,7 +106,7 @@ void PmrSegment::Set(std::string_view name, const Json& value)
     }
     else if (station && parameter == "position")
     {
-        m_radio.Places().SetPosition(*station, PositionOf(value));
+        m_radio.Places().SetPosition(*station, CheckLivePosition("pmr", value));
     }
     else
     {

@@ -3,6 +3,7 @@
 
 #include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
+#include "../mobility/live_position.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +20,6 @@ constexpr std::array LIVE_NUMBERS{
     LiveNumber{"tx_power", -20.0, 36.0, "dBm"},
     LiveNumber{"fade", 0.0, 100.0, "dB"},
 };
-constexpr double FARTHEST = 1000e3; ///< m from the origin, along each axis
 
 ns3::Vector AccessPointOf(const CellPlan& plan, const Cell& cell)
 {
@@ -30,16 +30,7 @@ ns3::Vector AccessPointOf(const CellPlan& plan, const Cell& cell)
 
 ns3::Vector CheckPosition(const CellPlan& plan, const Json& value)
 {
-    const bool isPlace = value.is_array() && (value.size() == 2 || value.size() == 3) &&
-                         std::ranges::all_of(value, [](const Json& coordinate) {
-                             return coordinate.is_number() && std::abs(coordinate.get<double>()) <= FARTHEST;
-                         });
-    if (!isPlace)
-    {
-        throw OutOfRange("wifi: position cannot be " + value.dump() +
-                         "; it is [x, y] or [x, y, z] in m, each from -1e6 to 1e6");
-    }
-    const ns3::Vector position{value[0], value[1], value.size() == 3 ? value[2].get<double>() : 0.0};
+    const auto position = CheckLivePosition("wifi", value);
     if (plan.propagation.model == "two-ray" && position.z + plan.propagation.antennaHeight <= 0.0)
     {
         throw OutOfRange("wifi: with two-ray propagation antennas are above the ground: z and antenna_height together over 0 m");

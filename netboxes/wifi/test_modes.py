@@ -157,7 +157,7 @@ def test_a_fade_takes_a_link_and_gives_it_back() -> None:
     ("cell", "parameter", "value", "message"),
     [
         (CELL, "nobody.distance", 10.0, "no station 'nobody'; there are responder commander"),
-        (CELL, "responder.position", [1.0], "it is \\[x, y\\] or \\[x, y, z\\] in m"),
+        (CELL, "responder.position", [1.0], "it is \\[x, y\\] or \\[x, y, z\\], each a number"),
         (CELL, "responder.tx_power", 40.0, "from -20 to 36 dBm"),
         (CELL, "responder.fade", -1.0, "from 0 to 100 dB"),
         (CELL, "responder.colour", 1.0, "there are distance tx_power fade position"),

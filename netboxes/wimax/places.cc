@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "places.h"
 
+#include "../mobility/live_position.h"
+
 #include <algorithm>
-#include <cmath>
 
 namespace netboxit::wimax
 {
@@ -12,9 +13,6 @@ namespace
 
 /// Random streams of walks, one a station, after all others of the cell.
 constexpr std::int64_t FIRST_STREAM = 1 << 20;
-
-/// As in netboxes/mobility/stations.py.
-constexpr double FARTHEST_M = 1000e3;
 
 } // namespace
 
@@ -57,20 +55,12 @@ ns3::Vector Places::RelativeTo(StationId base, StationId subscriber, double dist
 
 void Places::Set(StationId station, const Json& position)
 {
-    const bool good = position.is_array() && position.size() == 3 &&
-                      std::ranges::all_of(position,
-                                          [](const Json& part)
-                                          { return part.is_number() && std::abs(part.get<double>()) <= FARTHEST_M; });
-    if (!good)
-    {
-        throw OutOfRange("wimax: position cannot be " + position.dump() +
-                         "; it takes [x, y, z], each a number from -1e6 to 1e6 m");
-    }
+    const auto there = CheckLivePosition("wimax", position);
     if (!m_motions[station])
     {
         m_motions[station] = ns3::CreateObject<Motion>();
     }
-    m_motions[station]->SetPosition({position[0], position[1], position[2]});
+    m_motions[station]->SetPosition(there);
 }
 
 } // namespace netboxit::wimax
