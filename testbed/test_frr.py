@@ -149,7 +149,8 @@ def test_routes_go_the_other_way_when_a_link_fails(tmp_path: Path, nothing_left:
         while hops(lab) != ["10.1.0.1", "10.9.0.2", "10.2.0.2"]:
             assert time.monotonic() < deadline, (lab.node_folder("west") / "journal.jsonl").read_text()
         lines = [json.loads(line) for line in (lab.node_folder("west") / "journal.jsonl").read_text().splitlines()]
-    routes = [line["interface"] for line in lines if line.get("event") == "route" and line["destination"] == "10.2.0.0/24"]
+        changes = [line for line in lines if line.get("event") == "route" and line["destination"] == "10.2.0.0/24"]
+        routes = [way["interface"] for line in changes for way in line["ways"]]
     assert routes[-1] == "far"
     assert "near" in routes
 
