@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from netboxes import validation_page
+from netboxes.technology import technologies
 from netboxes.validation import Chapter, Curve, Figure, Plot
 
 GOOD = Figure("rate", "Mbit/s", 10.0, 10.2, relative=0.05)
@@ -34,3 +35,10 @@ def test_parts_of_other_technologies_stay_as_they_are(tmp_path: Path, monkeypatc
     outside = validation_page.write([], file)
     assert outside == []
     assert validation_page.parts_of(file.read_text()) == {"wifi": "## wifi\nold\n"}
+
+
+def test_every_segment_is_validated_and_stands_on_the_page() -> None:
+    segments = {name for name, technology in technologies().items() if technology.TYPICAL is not None}
+    assert segments == set(validation_page.technologies())
+    assert segments == set(validation_page.parts_of(validation_page.PAGE.read_text())), "write it anew with make validate"
+    assert "**outside**" not in validation_page.PAGE.read_text()
