@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib import rc_context
 
 from experiments.outcome import Plot
-from results.chart_style import PALETTE, STYLE, as_svg, panels
+from results.chart_style import PALETTE, STYLE, as_svg, make_logarithmic, panels
 
 _LOOKS: dict[str, dict[str, Any]] = {
     "virtual": {"linewidth": 1.4, "marker": ".", "markersize": 5},
@@ -28,6 +28,7 @@ def draw(plot: Plot) -> str:
             look["color"] = next(colours[curve.source])
         axis.plot(curve.x, curve.y, label=curve.label, **look)
     axis.set(title=plot.title, xlabel=plot.x_label, ylabel=plot.y_label)
-    axis.set_yscale("log" if plot.logarithmic_y else "linear")
+    if plot.logarithmic_y:
+        make_logarithmic(axis, "y")
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return as_svg(figure)

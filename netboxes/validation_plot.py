@@ -6,7 +6,7 @@ from __future__ import annotations
 from matplotlib import rc_context
 
 from netboxes.validation import Plot
-from results.chart_style import PALETTE, STYLE, as_svg, panels
+from results.chart_style import PALETTE, STYLE, as_svg, make_logarithmic, panels
 
 
 @rc_context({**STYLE, "figure.facecolor": "white"})
@@ -22,7 +22,9 @@ def draw(plot: Plot) -> str:
         name = f"{curve.label}, {kind}" if curve.label else kind
         axis.plot(curve.x, curve.y, color=PALETTE[at % len(PALETTE)], markersize=4.5, label=name, **look)
     axis.set(title=plot.title, xlabel=plot.x_label, ylabel=plot.y_label)
-    axis.set_xscale("log" if plot.logarithmic_x else "linear")
-    axis.set_yscale("log" if plot.logarithmic_y else "linear")
+    if plot.logarithmic_x:
+        make_logarithmic(axis, "x")
+    if plot.logarithmic_y:
+        make_logarithmic(axis, "y")
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return as_svg(figure)

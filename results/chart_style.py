@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import io
-from typing import Any
+import math
+from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
 COLOURS = {"return": "#0072B2", "forward": "#D55E00"}
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
@@ -26,6 +28,17 @@ def panels(number: int, height: float) -> tuple[Figure, list[Axes]]:
     """A figure of the width of a page and this height (inches), with panels beside each other."""
     figure = Figure(figsize=(10.4, height), layout="constrained")
     return figure, [figure.add_subplot(1, number, at + 1) for at in range(number)]
+
+
+def make_logarithmic(axes: Axes, way: Literal["x", "y"]) -> None:
+    """Equal steps for equal ratios along one axis, which has its data already, with plain numbers, few of them."""
+    (axes.set_xscale if way == "x" else axes.set_yscale)("log")
+    axis = axes.xaxis if way == "x" else axes.yaxis
+    least, most = axis.get_view_interval()
+    steps = (1.0, 2.0, 5.0) if math.log10(most / least) < 2.5 else (1.0,)
+    axis.set_major_locator(LogLocator(subs=steps, numticks=10))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
 
 
 def as_svg(figure: Figure) -> str:
