@@ -26,9 +26,9 @@ BELOW, BEYOND = ("load-2", "load-4", "load-6", "load-7"), ("load-9", "load-11")
 LOADS = (1, 2, 3, 4, 5, 6, 6.5, 7, 7.25, 7.5, 7.75, 8, 8.5, 9, 10, 11, 12)
 DISTANCES = (5, 10, 20, 25, 30, 35, 40, 45, 50, 52, 55, 60, 65, 70, 75, 80, 85, 90)
 
-#: Delays may differ by more than the lab's limit of lateness: near the capacity the generator's own lateness comes first,
-#: because what it catches up with in a heap waits in the cell's queue.
-_TOLERANCE = Tolerance(lateness_ms=5.0)
+#: The limit of lateness of both topologies. Near the capacity the generator's own lateness comes on top, because what it catches
+#: up with in a heap waits in the cell's queue: on a busy machine more than this.
+_TOLERANCE = Tolerance(lateness_ms=1.0)
 
 
 @dataclass(frozen=True)
