@@ -83,6 +83,11 @@ def test_real_and_virtual_time_agree_within_the_tolerance(change: dict[str, Any]
     assert agree("a flow", replace(FIGURES, **change), FIGURES, Tolerance(lateness_ms=1.0)).met is met
 
 
+def test_two_that_carried_nothing_do_not_agree() -> None:
+    nothing = replace(FIGURES, goodput_ip_kbps=None, delay_mean_ms=None)
+    assert not agree("a flow", nothing, nothing, Tolerance(lateness_ms=1.0)).met
+
+
 def test_an_outcome_that_was_not_expected_is_told() -> None:
     missed = Expectation("goodput", "7", "3", False)
     outcome = Outcome("e0", "E0", "What was run.", [Table("T", ("a", "b"), [("1", "2|3")])], [missed], [], [])
