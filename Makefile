@@ -2,7 +2,7 @@
 # setup: everything that NetBoxIT needs, built and ready       demo: the emergency network carries a real call and a camera
 # bench: measures this machine (about 25 minutes); `make bench BENCH="setup_a --pairs 9"` a part of it
 # validate: measures every technology beside what is expected of it, and writes docs/validation.md (minutes)
-# random: tries 10 000 random sets of parameters of each technology (half an hour)
+# random: tries 10 000 random sets of parameters of each technology (five minutes on two cores)
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too
 
