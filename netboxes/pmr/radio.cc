@@ -3,9 +3,7 @@
 
 #include "block_error.h"
 
-#include <algorithm>
 #include <cmath>
-#include <numbers>
 
 namespace netboxit
 {
