@@ -77,7 +77,9 @@ def _slope(name: str, technology: type[Technology], frame_bytes: int, start_s: f
         low, high = (_cpu_s(name, technology, frame_bytes, rate, duration_s) for rate in (few, many))
         if high - low > _ENOUGH_S:
             break
-    frame_s = max(high - low, 0.0) / ((many - few) * duration_s)
+    if high <= low:
+        raise NetBoxITError(f"{name}: more frames took no more CPU time than fewer: the machine is too busy to be measured")
+    frame_s = (high - low) / ((many - few) * duration_s)
     idle_s = max(low - start_s - frame_s * few * duration_s, 0.0)
     return round(frame_s * 1e6, 3), idle_s / duration_s
 

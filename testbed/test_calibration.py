@@ -8,6 +8,7 @@ import pytest
 from netboxes.technology import technologies
 from testbed import calibrate, calibration
 from testbed.calibration import Calibration, Costs, Machine, NoCalibration, PortCost, TechnologyCost
+from testbed.errors import NetBoxITError
 
 MADE_UP = Calibration(
     measured="2026-11-21T00:00:00+00:00",
@@ -48,11 +49,18 @@ def test_every_technology_that_passes_frames_on_can_be_calibrated() -> None:
             assert len(technology.model_validate(technology.TYPICAL).model_dump()["stations"]) == 2
 
 
+def test_a_machine_on_which_more_frames_cost_less_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibrate, "technologies", lambda: {"ethernet": technologies()["ethernet"]})
+    monkeypatch.setattr(calibrate, "_KINDS", {})
+    monkeypatch.setattr(calibrate, "_cpu_s", lambda *_: 0.03)
+    with pytest.raises(NetBoxITError, match="ethernet: more frames took no more CPU time than fewer"):
+        calibrate.calibrate(lambda _: None)
+
+
 @pytest.mark.lab
 @pytest.mark.usefixtures("nothing_left")
 def test_frames_cost_a_netbox_and_its_ports_time_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibrate, "technologies", lambda: {"ethernet": technologies()["ethernet"]})
-    monkeypatch.setattr(calibrate, "_DURATIONS_S", (4.0,))
     monkeypatch.setattr(calibrate, "_PORT_DURATION_S", 0.2)
     found = calibrate.calibrate(lambda _: None)
     assert found.stale() == []
