@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,9 @@ class UndoFailed(NetBoxITError):
     """Some objects of a lab could not be removed; the ledger is kept."""
 
 
+#: The kind of a line that says that an object is gone while the lab stays.
+_REMOVED = "removed"
+
 #: Removes objects of one kind, given in the reverse of the order of their creation; those already gone are fine.
 Undoer = Callable[[list[Record]], None]
 
@@ -39,35 +42,60 @@ class Ledger:
 
     def add(self, *records: Record) -> None:
         lines = "".join(json.dumps({"kind": r.kind, "name": r.name, **r.details}) + "\n" for r in records)
-        descriptor = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
+            _cut_half_line(descriptor)
             os.write(descriptor, lines.encode())
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
     def records(self) -> list[Record]:
-        """In the order of creation. A last line without its end was never acted upon: its writer died while writing it."""
+        """What is there, in the order of creation.
+
+        A last line without its end was never acted upon: its writer died while writing it.
+        """
         if not self._file.exists():
             return []
         whole = self._file.read_text().rpartition("\n")[0]
-        found = []
+        found: dict[tuple[str, str], Record] = {}
         for line in whole.splitlines():
             details = json.loads(line)
-            found.append(Record(details.pop("kind"), details.pop("name"), details))
-        return found
+            record = Record(details.pop("kind"), details.pop("name"), details)
+            if record.kind == _REMOVED:
+                found.pop((record.details["of"], record.name), None)
+            else:
+                found[record.kind, record.name] = record
+        return list(found.values())
+
+    def remove(self, records: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
+        """Undoes some records while the rest stays, the last made first, and only then strikes them out. Raises UndoFailed."""
+        _undo(records, undoers)
+        self.add(*(Record(_REMOVED, record.name, {"of": record.kind}) for record in records))
 
     def undo(self, undoers: Mapping[str, Undoer]) -> None:
-        """Undoes all records in reverse; neighbours of one kind are handed over together, so that they can go in parallel.
+        """Undoes all records, the last made first. Raises UndoFailed."""
+        _undo(self.records(), undoers)
 
-        One that fails does not keep the others: UndoFailed tells all of them at the end.
-        """
-        failures = []
-        for kind, group in itertools.groupby(reversed(self.records()), key=lambda record: record.kind):
-            records = list(group)
-            try:
-                undoers[kind](records)
-            except (NetBoxITError, OSError) as error:
-                failures.append(f"{kind} {', '.join(r.name for r in records)}: {error}")
-        if failures:
-            raise UndoFailed("not everything could be removed; " + "; ".join(failures))
+
+def _cut_half_line(descriptor: int) -> None:
+    """Removes what a writer that died left of its last line, which would spoil the next one."""
+    size = os.fstat(descriptor).st_size
+    written = os.pread(descriptor, size, 0)
+    os.ftruncate(descriptor, written.rfind(b"\n") + 1)
+
+
+def _undo(made: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
+    """In reverse; neighbours of one kind are handed over together, so that they can go in parallel.
+
+    One that fails does not keep the others: UndoFailed tells all of them at the end.
+    """
+    failures = []
+    for kind, group in itertools.groupby(reversed(made), key=lambda record: record.kind):
+        records = list(group)
+        try:
+            undoers[kind](records)
+        except (NetBoxITError, OSError) as error:
+            failures.append(f"{kind} {', '.join(r.name for r in records)}: {error}")
+    if failures:
+        raise UndoFailed("not everything could be removed; " + "; ".join(failures))

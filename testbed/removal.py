@@ -12,7 +12,7 @@ from pathlib import Path
 from testbed import awake, containers, cores, namespaces, rings, state
 from testbed.containers import Container
 from testbed.interruption import HeldBack
-from testbed.ledger import Ledger, Record
+from testbed.ledger import Ledger, Record, Undoer
 
 
 def container_of(folder: Path, node: str, name: str) -> Container:
@@ -32,7 +32,14 @@ def take_down(name: str) -> None:
 
 
 def undo(folder: Path) -> None:
-    """Every kind of object, in the reverse of its creation; then the folder itself."""
+    """Every object, in the reverse of its creation; then the folder itself."""
+    with HeldBack():
+        Ledger(ledger_file(folder)).undo(undoers(folder))
+        shutil.rmtree(folder)
+
+
+def undoers(folder: Path) -> dict[str, Undoer]:
+    """What removes objects of each kind of a lab."""
 
     def remove_containers(records: list[Record]) -> None:
         containers.end(folder / "containers", [record.name for record in records])
@@ -60,7 +67,7 @@ def undo(folder: Path) -> None:
             cores.end_all(record.name)
             cores.remove(record.name)
 
-    undoers = {
+    return {
         "container": remove_containers,
         "realtime group": remove_groups,
         "awake core": release_cores,
@@ -68,6 +75,3 @@ def undo(folder: Path) -> None:
         "wire": leave_to_namespaces,
         "namespace": remove_namespaces,
     }
-    with HeldBack():
-        Ledger(ledger_file(folder)).undo(undoers)
-        shutil.rmtree(folder)
