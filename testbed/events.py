@@ -98,6 +98,5 @@ def _changes(
 def _wire_change(ends: tuple[str, str], state: WireState, topology: Topology, wiring: Wiring) -> WireChange:
     """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one."""
     left, right = wiring.wire_between(*ends)
-    order = {**dict.fromkeys(topology.netboxes, 0), **dict.fromkeys(topology.routers, 1), **dict.fromkeys(topology.hosts, 2)}
-    end = min(left, right, key=lambda one: order[one.node])
+    end = min(left, right, key=lambda one: ("frames", "packets", "nothing").index(topology.node(one.node).PASSES))
     return WireChange(f"{left}--{right}", state, end.node, end.port)

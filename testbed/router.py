@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from testbed.addresses import Addresses, Gateways
+from testbed.addresses import Addresses, Gateways, Interface
 from testbed.files import find_file
 from testbed.input_errors import AtPlaces, nearest
 from testbed.names import Name
+from testbed.node_section import NodeSection
 from testbed.quantities import TIME, Quantity
 from testbed.section import Section
 
@@ -43,8 +44,11 @@ class Ospf(Section):
         return self
 
 
-class Router(Section):
+class Router(NodeSection):
     """An IP router in a container of its own."""
+
+    KIND: ClassVar = "router"
+    PASSES: ClassVar = "packets"
 
     engine: Literal["click", "linux"] = Field(
         "click", description="What routes: a Click configuration, or the kernel, with FRRouting where there is something for it."
@@ -79,6 +83,12 @@ class Router(Section):
         if wrong:
             raise AtPlaces(wrong)
         return self
+
+    def ports(self) -> dict[str, tuple[Interface, ...]]:
+        return self.interfaces
+
+    def needs_interface(self) -> str | None:
+        return "whose kernel routes between interfaces" if self.engine == "linux" else None
 
     def _wrong_in_ospf(self, ospf: Ospf) -> Iterator[tuple[tuple[str | int, ...], str]]:
         if self.configuration is not None:

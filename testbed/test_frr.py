@@ -126,7 +126,7 @@ def test_a_router_without_ospf_runs_nothing_and_has_its_gateway(tmp_path: Path) 
         (
             "[west.near, near.left]",
             "{ends: [west.near, near.left], wire: memory}",
-            "a router by the kernel",
+            "a router, whose kernel routes",
         ),
     ],
 )

@@ -74,7 +74,7 @@ def test_hosts_reach_each_other_over_memory_wires_and_status_says_which_they_are
     wires = chain.status()["wires"]
     assert [wire["kind"] for wire in wires] == ["veth", "memory", "memory", "memory", "veth"]
     assert [[end["port"] for end in wire["ends"]] for wire in wires[1:4]] == [["memory", "memory"]] * 3
-    assert wires[0]["reason"] == "auto: programs of a need an interface of the kernel"
+    assert wires[0]["reason"] == "auto: a is a host, whose programs need an interface of the kernel"
     assert wires[0]["ends"][0]["port"] == "kernel"
     assert wires[0]["ends"][1]["port"] == chain.node("first").interfaces[0].port
     assert wires[0]["ends"][1]["reason"].startswith("auto: ")

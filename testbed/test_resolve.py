@@ -222,8 +222,8 @@ def test_auto_takes_memory_between_emulators_and_veth_at_hosts_and_says_why() ->
     found = [(wire.kind, wire.reason) for wire in plan_of().wires]
     memory = ("memory", "auto: both ends are emulators")
     assert found[1:-1] == [memory] * 3
-    assert found[0] == ("veth", "auto: programs of fr1 need an interface of the kernel")
-    assert found[-1] == ("veth", "auto: programs of eoc need an interface of the kernel")
+    assert found[0] == ("veth", "auto: fr1 is a host, whose programs need an interface of the kernel")
+    assert found[-1] == ("veth", "auto: eoc is a host, whose programs need an interface of the kernel")
 
 
 def test_a_netbox_gets_the_sockets_that_it_asks_for(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         (
             "[fr1, field.responder]",
             "{ends: [fr1, field.responder], wire: »memory}",
-            "a memory wire joins emulators only, and fr1 is a host, whose programs need an interface; "
+            "a memory wire joins emulators only, and fr1 is a host, whose programs need an interface of the kernel; "
             "write {ends: [fr1, field.responder], wire: veth}",
         ),
         ("[fr1, field.responder]", "{ends: [fr1, »field.respnder], wire: veth}", '"field" has no port "respnder"'),

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -23,15 +25,17 @@ from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema
 
 from netboxes.technology import Technology, technologies
-from testbed.addresses import Addresses, Gateways
+from testbed.addresses import Addresses, Gateways, Interface
 from testbed.events import Event
 from testbed.input_errors import AtPlaces, InPart, nearest
 from testbed.names import Name
+from testbed.node_section import NodeSection
 from testbed.quantities import TIME, Quantity
 from testbed.router import Router
 from testbed.section import Section
 from testbed.traffic_class import Match
 from testbed.wire_ends import TwoEnds
+from testbed.yaml_source import Location
 from traffic.application import ApplicationOptions, applications
 
 #: The interface of a host that has one.
@@ -65,8 +69,11 @@ class RealtimeOfNetbox(Section):
     policy: Literal["mark", "abort"] | None = Field(None, description="Beyond it: mark the run, or end it.")
 
 
-class Host(Section):
+class Host(NodeSection):
     """A container where applications run. With one wire it has an `address`, with several it has `interfaces`."""
+
+    KIND: ClassVar = "host"
+    PASSES: ClassVar = "nothing"
 
     address: Addresses | None = Field(None, description="Address with prefix length; a list for IPv4 and IPv6 both.")
     interfaces: dict[Name, Addresses] | None = Field(None, description="Name of each interface, and its address or addresses.")
@@ -80,14 +87,22 @@ class Host(Section):
             raise ValueError("a host has either address or interfaces; put the address into interfaces")
         return self
 
-    def ports(self) -> dict[str, tuple[Any, ...]]:
-        """Addresses by interface."""
+    def ports(self) -> dict[str, tuple[Interface, ...]]:
         return self.interfaces or {ONLY_INTERFACE: self.address or ()}
 
+    def place(self, port: str) -> Location:
+        return super().place(port) if self.interfaces else ("address",)
 
-class Netbox(Section):
+    def needs_interface(self) -> str:
+        return "whose programs need an interface of the kernel"
+
+
+class Netbox(NodeSection):
     """One emulated segment. Keys other than these are parameters of its technology."""
 
+    KIND: ClassVar = "netbox"
+    PORT: ClassVar = "station"
+    PASSES: ClassVar = "frames"
     OWN_KEYS: ClassVar = ("technology", "stations", "classes", "realtime", "io", "cores", "share")
 
     technology: str = Field(description="Folder of `netboxes/` that emulates it.")
@@ -139,6 +154,9 @@ class Netbox(Section):
         if self.share is not None and self.cores > 1:
             raise AtPlaces({("cores",): f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"})
         return self
+
+    def ports(self) -> dict[str, tuple[Interface, ...]]:
+        return dict.fromkeys(self.stations, ())
 
 
 def _check_classes(parameters: Technology, declared: list[str]) -> None:
@@ -225,6 +243,16 @@ class Topology(Section):
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
 
     _path: Path = PrivateAttr(default=Path())
+
+    #: The sections with nodes, and what their nodes are.
+    SECTIONS: ClassVar[dict[str, type[NodeSection]]] = {"hosts": Host, "netboxes": Netbox, "routers": Router}
+
+    def sections(self) -> dict[str, Mapping[str, NodeSection]]:
+        return {section: getattr(self, section) for section in self.SECTIONS}
+
+    def node(self, name: str) -> NodeSection:
+        """The node of that name; KeyError when there is none."""
+        return ChainMap(*map(dict, self.sections().values()))[name]
 
     @property
     def path(self) -> Path:

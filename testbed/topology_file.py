@@ -12,8 +12,7 @@ from testbed.errors import BadTopology
 from testbed.event_checks import event_problems
 from testbed.events import Event
 from testbed.input_errors import explain
-from testbed.router import Router
-from testbed.topology import Host, Netbox, Topology, Traffic, Wire, WireKind
+from testbed.topology import Topology, Traffic, Wire, WireKind
 from testbed.wiring import Draft
 from testbed.wiring_checks import problems
 from testbed.yaml_source import Source, read
@@ -46,7 +45,7 @@ def _context(source: Source) -> dict[str, Path]:
 def _sections_in_doubt(source: Source) -> bool:
     """Whether whole sections are wrong or perhaps misspelt: then every name in them would seem unknown."""
     misspelt = set(source.data) - set(Topology.model_fields)
-    return bool(misspelt) or not all(isinstance(source.data.get(key, {}), dict) for key in ("hosts", "netboxes", "routers"))
+    return bool(misspelt) or not all(isinstance(source.data.get(key, {}), dict) for key in Topology.SECTIONS)
 
 
 def _salvage(source: Source) -> Draft:
@@ -67,9 +66,9 @@ def _salvage(source: Source) -> Draft:
     timed = source.data.get("events")
     events = [right(Event, event) for event in (timed if isinstance(timed, list) else [])]
     return Draft(
-        hosts={name: right(Host, value) for name, value in section("hosts").items()},
-        netboxes={name: right(Netbox, value) for name, value in section("netboxes").items()},
-        routers={name: right(Router, value) for name, value in section("routers").items()},
+        sections={
+            one: {name: right(kind, value) for name, value in section(one).items()} for one, kind in Topology.SECTIONS.items()
+        },
         wires={index: wire for index, wire in enumerate(wires) if wire},
         traffic={name: item for name, value in section("traffic").items() if (item := right(Traffic, value))},
         events={index: event for index, event in enumerate(events) if event},

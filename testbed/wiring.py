@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 from testbed.addresses import Address, Interface
 from testbed.events import Event
 from testbed.input_errors import listed, nearest
+from testbed.node_section import NodeSection
 from testbed.router import Router
 from testbed.topology import Host, Netbox, Topology, Traffic, Wire, WireKind
 from testbed.yaml_source import Location
@@ -37,9 +38,8 @@ class End:
 class Draft:
     """What is known of a network, perhaps not all: a node that is wrong in itself is None, a wrong wire is left out."""
 
-    hosts: Mapping[str, Host | None]
-    netboxes: Mapping[str, Netbox | None]
-    routers: Mapping[str, Router | None]
+    #: The nodes by section and name.
+    sections: Mapping[str, Mapping[str, NodeSection | None]]
     wires: Mapping[int, Wire]
     traffic: Mapping[str, Traffic]
     centre: str | None
@@ -55,36 +55,46 @@ class Draft:
     def of(topology: Topology) -> Draft:
         wires = dict(enumerate(topology.wires))
         events = dict(enumerate(topology.events))
-        return Draft(
-            topology.hosts, topology.netboxes, topology.routers, wires, topology.traffic, topology.centre, events, topology.wire
-        )
+        return Draft(topology.sections(), wires, topology.traffic, topology.centre, events, topology.wire)
 
-    def nodes(self) -> Iterator[tuple[str, str, Host | Netbox | Router | None]]:
+    @property
+    def hosts(self) -> Mapping[str, Host | None]:
+        return cast(Mapping[str, Host | None], self.sections["hosts"])
+
+    @property
+    def netboxes(self) -> Mapping[str, Netbox | None]:
+        return cast(Mapping[str, Netbox | None], self.sections["netboxes"])
+
+    @property
+    def routers(self) -> Mapping[str, Router | None]:
+        return cast(Mapping[str, Router | None], self.sections["routers"])
+
+    def nodes(self) -> Iterator[tuple[str, str, NodeSection | None]]:
         """Section, name and node."""
-        for section, nodes in (("hosts", self.hosts), ("netboxes", self.netboxes), ("routers", self.routers)):
+        for section, nodes in self.sections.items():
             for name, node in nodes.items():
                 yield section, name, node
 
+    def node(self, name: str) -> NodeSection | None:
+        """None also when there is none of that name."""
+        return next((node for _, one, node in self.nodes() if one == name), None)
+
     def ports(self) -> dict[str, tuple[str, ...] | None]:
         """The ports of each node; None where they are not known."""
-        found: dict[str, tuple[str, ...] | None] = {}
-        for name, host in self.hosts.items():
-            found[name] = tuple(host.ports()) if host else None
-        for name, netbox in self.netboxes.items():
-            found[name] = tuple(netbox.stations) if netbox else None
-        for name, router in self.routers.items():
-            found[name] = tuple(router.interfaces) if router else None
-        return found
+        return {name: tuple(node.ports()) if node else None for _, name, node in self.nodes()}
+
+    def passing(self, what: Literal["frames", "packets", "nothing"]) -> frozenset[str]:
+        """The nodes that pass so much on."""
+        sections = {section for section, kind in Topology.SECTIONS.items() if what == kind.PASSES}
+        return frozenset(name for section, name, _ in self.nodes() if section in sections)
 
     def interfaces(self) -> Iterator[tuple[End, Interface, Location]]:
-        """Every address of a host or router: where it is, what it is, and where the file says so."""
-        for name, host in self.hosts.items():
-            for port, addresses in host.ports().items() if host else ():
-                place: Location = ("hosts", name, "interfaces", port) if host and host.interfaces else ("hosts", name, "address")
-                yield from ((End(name, port), address, place) for address in addresses)
-        for name, router in self.routers.items():
-            for port, addresses in router.interfaces.items() if router else ():
-                yield from ((End(name, port), address, ("routers", name, "interfaces", port)) for address in addresses)
+        """Every address: where it is, what it is, and where the file says so."""
+        for section, name, node in self.nodes():
+            if node is None:
+                continue
+            for port, addresses in node.ports().items():
+                yield from ((End(name, port), address, (section, name, *node.place(port))) for address in addresses)
 
 
 def find_end(text: str, ports: Mapping[str, tuple[str, ...] | None]) -> End:
@@ -114,9 +124,9 @@ class Wiring:
     """The wires of a network, both ends found."""
 
     wires: Sequence[tuple[End, End]]
-    #: Nodes that pass frames from each of their ports to the others: netboxes.
+    #: Nodes that pass frames from each of their ports to the others: netboxes, say.
     transparent: frozenset[str]
-    #: Nodes that pass nothing on: hosts.
+    #: Nodes that pass nothing on: hosts, say.
     final: frozenset[str]
     _segment: dict[End, int] = field(default_factory=dict, init=False)
 
@@ -140,7 +150,7 @@ class Wiring:
         draft = Draft.of(topology)
         ports = draft.ports()
         wires = [(find_end(left, ports), find_end(right, ports)) for left, right in (wire.ends for wire in topology.wires)]
-        return Wiring(wires, frozenset(topology.netboxes), frozenset(topology.hosts))
+        return Wiring(wires, draft.passing("frames"), draft.passing("nothing"))
 
     def segments(self) -> list[tuple[End, ...]]:
         """The ends of each layer-2 segment: what frames reach without a router."""

@@ -9,11 +9,11 @@ from itertools import combinations
 
 from testbed.addresses import Address, Interface, overlap
 from testbed.input_errors import listed, nearest
+from testbed.topology import Topology
 from testbed.wiring import Draft, End, Wiring, addresses_between, find_end
 from testbed.yaml_source import Location
 
-_KINDS = {"hosts": "host", "netboxes": "netbox", "routers": "router"}
-_PORTS = {"hosts": "interface", "netboxes": "station", "routers": "interface"}
+_SECTIONS = Topology.SECTIONS
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class Problem:
 def problems(draft: Draft) -> list[Problem]:
     """Everything that is wrong. What follows from another error is left out."""
     wires, wrong_wires, meant = _wires(draft)
-    wiring = Wiring(list(wires.values()), frozenset(draft.netboxes), frozenset(draft.hosts))
+    wiring = Wiring(list(wires.values()), draft.passing("frames"), draft.passing("nothing"))
     unwired = list(_unwired(draft, wires, meant))
     found = [
         *_nothing(draft),
         *_names_used_twice(draft),
         *_centre(draft),
         *wrong_wires,
-        *_memory_at_hosts(draft, wires),
+        *_memory_at_kernels(draft, wires),
         *unwired,
         *_addresses_used_twice(draft),
     ]
@@ -50,7 +50,7 @@ def _names_used_twice(draft: Draft) -> Iterator[Problem]:
     sections: dict[str, str] = {}
     for section, name, _ in draft.nodes():
         if name in sections:
-            cause = f'"{name}" is the name of a {_KINDS[sections[name]]} already'
+            cause = f'"{name}" is the name of a {_SECTIONS[sections[name]].KIND} already'
             yield Problem((section, name), cause, "give each node a name of its own", key=True)
         sections.setdefault(name, section)
 
@@ -71,7 +71,7 @@ def _centre(draft: Draft) -> Iterator[Problem]:
 def _not_a_host(draft: Draft, name: str) -> tuple[str, str]:
     for section, node, _ in draft.nodes():
         if node == name:
-            return f'"{name}" is a {_KINDS[section]}, not a host', f"use {listed(list(draft.hosts))}"
+            return f'"{name}" is a {_SECTIONS[section].KIND}, not a host', f"use {listed(list(draft.hosts))}"
     return f'there is no host "{name}"', nearest(name, draft.hosts)
 
 
@@ -106,15 +106,14 @@ def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set
     return right, wrong, meant
 
 
-def _memory_at_hosts(draft: Draft, wires: dict[int, tuple[End, End]]) -> Iterator[Problem]:
-    """A host's programs, and a kernel that routes, speak to interfaces of the kernel, which shared memory is not."""
+def _memory_at_kernels(draft: Draft, wires: dict[int, tuple[End, End]]) -> Iterator[Problem]:
+    """Programs, and a kernel that passes frames or packets on, speak to interfaces of the kernel, which shared memory is not."""
     for index, ends in wires.items():
         kind = draft.wires[index].wire or draft.wire
         for end in ends if kind == "memory" else ():
-            router = draft.routers.get(end.node)
-            by_kernel = "a router by the kernel, which needs an interface" if router and router.engine == "linux" else None
-            if kind_of_node := ("a host, whose programs need an interface" if end.node in draft.hosts else by_kernel):
-                cause = f"a memory wire joins emulators only, and {end.node} is {kind_of_node}"
+            node = draft.node(end.node)
+            if node and (why := node.needs_interface()):
+                cause = f"a memory wire joins emulators only, and {end.node} is a {node.KIND}, {why}"
                 remedy = f"write {{ends: [{', '.join(draft.wires[index].ends)}], wire: veth}}"
                 yield Problem(("wires", index, "wire"), cause, remedy)
 
@@ -133,9 +132,10 @@ def _unwired(draft: Draft, wires: dict[int, tuple[End, End]], meant: set[str]) -
         for port in known:
             if f"{name}.{port}" in wired or (len(known) == 1 and name in wired) or (len(known) > 1 and name in meant):
                 continue
+            kind, port_kind = _SECTIONS[section].KIND, _SECTIONS[section].PORT
             whole = section == "hosts" and len(known) == 1
-            place: Location = (section, name) if whole else (section, name, _PORTS[section] + "s", port)
-            cause = f"{_KINDS[section]} {name} has no wire" if whole else f"{_PORTS[section]} {name}.{port} has no wire"
+            place: Location = (section, name) if whole else (section, name, f"{port_kind}s", port)
+            cause = f"{kind} {name} has no wire" if whole else f"{port_kind} {name}.{port} has no wire"
             yield Problem(place, cause, f"add - [{name if whole else f'{name}.{port}'}, …] to wires", key=True)
 
 
