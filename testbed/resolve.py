@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,20 +11,17 @@ from testbed import frr, routers
 from testbed.core_plan import CorePlan, plan_cores
 from testbed.cores import available_cores
 from testbed.errors import NetBoxITError
-from testbed.events import beyond, plan_events, switched_wires
+from testbed.events import beyond, plan_events
 from testbed.files import CHECKOUT
-from testbed.names import container_name, lab_name, mac_address
+from testbed.names import container_name, lab_name
 from testbed.netbox_configuration import NODE_FOLDER, netbox_json
-from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan, WireEnd, WirePlan
+from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan
+from testbed.planned_wires import MTU, PlannedWires
 from testbed.rootfs import WIRES_FOLDER
 from testbed.router import Router
-from testbed.topology import Host, Netbox, Topology, WireKind
+from testbed.topology import Host, Netbox, Topology
 from testbed.traffic_plan import plan_traffic
-from testbed.wire_kind import wire_kind
 from testbed.wiring import End, Wiring
-
-#: Ethernet's, where no technology of the segment has a smaller one.
-MTU = 1500
 
 #: ping and packet captures; ports below 1024, as SIP proxies or web servers have them.
 HOST_CAPABILITIES = ("net_raw", "net_bind_service")
@@ -67,7 +64,6 @@ class _Resolver:
     def __init__(self, topology: Topology, lab: str, cores: tuple[int, ...], realtime: RealtimeSupport) -> None:
         self.topology, self.lab, self.realtime = topology, lab, realtime
         self.wiring = Wiring.of(topology)
-        self.switched = switched_wires(topology, self.wiring)
         self.cores: CorePlan = plan_cores(
             cores,
             # A kernel routes on the cores of those who send, and FRRouting is idle most of the time.
@@ -79,10 +75,7 @@ class _Resolver:
         )
         self.emulators = len(topology.netboxes) + len(self._click_routers())
         self.priority = topology.realtime.priority if realtime.fifo else 0
-        self.mtu = {end: mtu for segment in self.wiring.segments() for mtu in [self._mtu(segment)] for end in segment}
-        said = [entry.wire or topology.wire for entry in topology.wires]
-        self.wires = tuple(self._wire(*ends, kind) for ends, kind in zip(self.wiring.wires, said, strict=True))
-        self.wire_of = {End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)}
+        self.wires = PlannedWires(topology, self.wiring, lab)
 
     def plan(self, duration_s: float | None) -> Plan:
         topology = self.topology
@@ -90,13 +83,13 @@ class _Resolver:
         nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
         nodes += [self._router(name, router) for name, router in topology.routers.items()]
         traffic, events = plan_traffic(topology, self.wiring, duration_s), plan_events(topology, self.wiring)
-        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self._mtu_notes())
+        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self.wires.notes())
         return Plan(
             lab=self.lab,
             topology=str(topology.path),
             seed=topology.seed,
             nodes=tuple(nodes),
-            wires=self.wires,
+            wires=self.wires.wires,
             traffic=traffic,
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,
@@ -114,7 +107,7 @@ class _Resolver:
             namespace=container_name(self.lab, name),
             cores=self.cores.cores[name],
             command=IDLE,
-            interfaces=self._interfaces(name, host.ports()),
+            interfaces=self.wires.interfaces(name, host.ports()),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
             capabilities=HOST_CAPABILITIES,
         )
@@ -127,7 +120,7 @@ class _Resolver:
             name,
             "netbox",
             command=(str(program), str(NODE_FOLDER / "netbox.json")),
-            interfaces=self._interfaces(name, dict.fromkeys(netbox.stations, ()), *self._sockets(netbox)),
+            interfaces=self.wires.interfaces(name, dict.fromkeys(netbox.stations, ()), *self._sockets(netbox)),
             files={"netbox.json": self._netbox_json(name, netbox, ports)},
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
@@ -151,7 +144,7 @@ class _Resolver:
             namespace=container_name(self.lab, name),
             cores=self.cores.cores[name],
             command=IDLE if text is None else frr.command(NODE_FOLDER, sum(neighbours.values()), networks),
-            interfaces=self._interfaces(name, router.interfaces),
+            interfaces=self.wires.interfaces(name, router.interfaces),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in router.gateway),
             files={} if text is None else {frr.CONFIGURATION: text},
             capabilities=HOST_CAPABILITIES if text is None else frr.CAPABILITIES,
@@ -160,14 +153,14 @@ class _Resolver:
 
     def _click_router(self, name: str, router: Router) -> NodePlan:
         assert router.configuration is not None, "the model of a Click router asks for one"
-        interfaces = self._interfaces(name, router.interfaces, "packet")
-        values = router_defines(interfaces, min(self.mtu[End(name, interface.name)] for interface in interfaces))
+        interfaces = self.wires.interfaces(name, router.interfaces, "packet")
+        values = router_defines(interfaces, min(self.wires.mtu[End(name, interface.name)] for interface in interfaces))
         # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
         copy = router.configuration.name
         return self._emulator(
             name,
             "router",
-            command=routers.command(Path(NODE_FOLDER / copy), values, self.priority, memory=self._memory_ends(name)),
+            command=routers.command(Path(NODE_FOLDER / copy), values, self.priority, memory=self.wires.memory_ends(name)),
             interfaces=interfaces,
             files={copy: _read_configuration(router.configuration)},
         )
@@ -194,34 +187,17 @@ class _Resolver:
             realtime_priority=self.priority,
         )
 
-    def _memory_ends(self, node: str) -> dict[str, str]:
-        """The node's interfaces that are ends of memory wires, and which end each is."""
-        wires = {end.port: wire for end, wire in self.wire_of.items() if end.node == node and wire.kind == "memory"}
-        return {port: "left" if wire.left == WireEnd(node, port) else "right" for port, wire in wires.items()}
-
     def _port(self, name: str, netbox: Netbox, station: str) -> dict[str, Any]:
         """How a netbox reaches the wire of a station (docs/architecture.md, "Netbox process")."""
-        if (end := self._memory_ends(name).get(station)) is not None:
+        if (end := self.wires.memory_ends(name).get(station)) is not None:
             # No interface would tell the MTU.
-            return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.mtu[End(name, station)]}
+            return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.wires.mtu[End(name, station)]}
         kind, _ = self._sockets(netbox)
         return {"kind": kind, "interface": station} | ({"fallback": False} if kind == "xdp" else {})
 
     def _budget_us(self) -> int:
         """What the kernel grants to the emulators of a core together; the whole to all, since few use up what they may."""
         return self.realtime.budget_us or 0 if self.realtime.fifo and self.emulators else 0
-
-    def _interfaces(
-        self, node: str, ports: dict[str, tuple[Any, ...]], by: Literal["kernel", "packet", "xdp"] = "kernel", reason: str = ""
-    ) -> tuple[InterfacePlan, ...]:
-        """`by` is what the node reaches veth wires by, and `reason` why."""
-        found = []
-        for port, addresses in ports.items():
-            wire, mac = self.wire_of[End(node, port)], mac_address(self.lab, node, port)
-            memory = wire.kind == "memory"
-            words = tuple(map(str, addresses))
-            found.append(InterfacePlan(port, wire.name, mac, words, "memory" if memory else by, "" if memory else reason))
-        return tuple(found)
 
     def _sockets(self, netbox: Netbox) -> tuple[Literal["packet", "xdp"], str]:
         """By what a netbox reaches veth wires, and why."""
@@ -238,22 +214,6 @@ class _Resolver:
             runtime_us=None if self.realtime.budget_us is None else self._budget_us(),
             io_core=self.cores.io_cores.get(name),
         )
-
-    def _wire(self, left: End, right: End, said: WireKind) -> WirePlan:
-        kind, reason = wire_kind(left, right, said, self.topology, self.switched)
-        return WirePlan(
-            name=f"{left}--{right}",
-            left=WireEnd(left.node, left.port),
-            right=WireEnd(right.node, right.port),
-            mtu=self.mtu[left],
-            kind=kind,
-            reason=reason,
-        )
-
-    def _mtu(self, segment: Iterable[End]) -> int:
-        """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""
-        netboxes = self.topology.netboxes
-        return min([MTU, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])
 
     def _realtime_notes(self) -> list[str]:
         if not self.emulators:
@@ -277,10 +237,6 @@ class _Resolver:
         if not self.topology.realtime.keep_awake or self.realtime.keep_awake:
             return []
         return ["the netboxes' cores cannot be kept awake and will be late more often; `netboxit doctor` says why"]
-
-    def _mtu_notes(self) -> list[str]:
-        small = {str(end): mtu for end, mtu in self.mtu.items() if mtu < MTU and end.node not in self.topology.netboxes}
-        return [f"the MTU at {end} is {mtu} bytes: a technology on its segment carries no more" for end, mtu in small.items()]
 
 
 def router_defines(interfaces: Sequence[InterfacePlan], mtu: int) -> dict[str, str]:

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The wires of a plan, and by what each node reaches its own: names, kinds, MTU, MAC addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from testbed.events import switched_wires
+from testbed.names import mac_address
+from testbed.plan import InterfacePlan, WireEnd, WirePlan
+from testbed.topology import Topology, WireKind
+from testbed.wire_kind import wire_kind
+from testbed.wiring import End, Wiring
+
+#: Ethernet's, where no technology of the segment has a smaller one.
+MTU = 1500
+
+
+class PlannedWires:
+    """All wires of a topology's lab."""
+
+    def __init__(self, topology: Topology, wiring: Wiring, lab: str) -> None:
+        self._topology, self._lab = topology, lab
+        self._switched = switched_wires(topology, wiring)
+        self.mtu = {end: mtu for segment in wiring.segments() for mtu in [self._mtu(segment)] for end in segment}
+        said = [entry.wire or topology.wire for entry in topology.wires]
+        self.wires = tuple(self._wire(*ends, kind) for ends, kind in zip(wiring.wires, said, strict=True))
+        self._wire_of = {End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)}
+
+    def interfaces(
+        self,
+        node: str,
+        ports: Mapping[str, tuple[Any, ...]],
+        by: Literal["kernel", "packet", "xdp"] = "kernel",
+        reason: str = "",
+    ) -> tuple[InterfacePlan, ...]:
+        """A node's, from its ports with their addresses; `by` is what it reaches veth wires by, and `reason` why."""
+        found = []
+        for port, addresses in ports.items():
+            wire, mac = self._wire_of[End(node, port)], mac_address(self._lab, node, port)
+            memory = wire.kind == "memory"
+            words = tuple(map(str, addresses))
+            found.append(InterfacePlan(port, wire.name, mac, words, "memory" if memory else by, "" if memory else reason))
+        return tuple(found)
+
+    def memory_ends(self, node: str) -> dict[str, str]:
+        """The node's interfaces that are ends of memory wires, and which end each is."""
+        wires = {end.port: wire for end, wire in self._wire_of.items() if end.node == node and wire.kind == "memory"}
+        return {port: "left" if wire.left == WireEnd(node, port) else "right" for port, wire in wires.items()}
+
+    def notes(self) -> list[str]:
+        small = {str(end): mtu for end, mtu in self.mtu.items() if mtu < MTU and end.node not in self._topology.netboxes}
+        return [f"the MTU at {end} is {mtu} bytes: a technology on its segment carries no more" for end, mtu in small.items()]
+
+    def _wire(self, left: End, right: End, said: WireKind) -> WirePlan:
+        kind, reason = wire_kind(left, right, said, self._topology, self._switched)
+        return WirePlan(
+            name=f"{left}--{right}",
+            left=WireEnd(left.node, left.port),
+            right=WireEnd(right.node, right.port),
+            mtu=self.mtu[left],
+            kind=kind,
+            reason=reason,
+        )
+
+    def _mtu(self, segment: Iterable[End]) -> int:
+        """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""
+        netboxes = self._topology.netboxes
+        return min([MTU, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])
