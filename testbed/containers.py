@@ -177,14 +177,14 @@ def alive(container: Container) -> bool:
 
 
 def end(home: Path, names: Sequence[str]) -> None:
-    """Kills the containers of a lab in whatever state they are, also half started.
+    """Kills these containers of a lab in whatever state they are, also half started.
 
     A monitor ends with its container; one that does not (its container was not there yet, or it hangs) is killed too.
     """
     started = time.monotonic()
     while True:
         killed = [process for name in names for process in cores.kill_all(name)]
-        monitors = _monitors(home)
+        monitors = _monitors(home, names)
         if not monitors and not killed:
             return
         waited_s = time.monotonic() - started
@@ -226,16 +226,16 @@ def log_tail(container: Container, lines: int = 12) -> str:
     return "".join(f"\n    {line}" for line in text[-lines:])
 
 
-def _monitors(home: Path) -> list[processes.ProcessIdentity]:
-    """Those of a lab, by the folder of its containers in their command line, also when their starter was killed."""
-    option = f"\0-P\0{home}\0".encode()
+def _monitors(home: Path, names: Sequence[str]) -> list[processes.ProcessIdentity]:
+    """By the folder of the lab's containers and their names in the command line, also when their starter was killed."""
+    options = [f"\0-P\0{home}\0-n\0{name}\0".encode() for name in names]
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             line = file.read_bytes()
             if (
                 line.startswith(b"lxc-execute\0")
-                and option in line
+                and any(option in line for option in options)
                 and (identity := processes.ProcessIdentity.of(int(file.parent.name)))
             ):
                 found.append(identity)

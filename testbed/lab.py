@@ -175,7 +175,7 @@ class Lab:
         deadline = time.monotonic() + deadline_s
         while (left := [name for name, alive in self.alive().items() if alive]) and time.monotonic() < deadline:
             time.sleep(0.01)
-        containers.end(self._container(self.plan.nodes[0]).home, [self.plan.node(name).container for name in left])
+        containers.end(self._container(self.plan.nodes[0]).home, [node.container for node in self.plan.nodes])
         return left
 
     def wait_ready(self, deadline_s: float = 30.0) -> None:

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A node of a lab that is up, ended and started again: its namespace with the wires, its folder and its ledger entry stay.
+
+Whoever starts it with other files or another configuration writes them between `stop` and `start`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from testbed import containers, state
+from testbed.containers import Container
+from testbed.plan import NodePlan
+from testbed.removal import container_of
+
+#: What a node makes to say that it answers: left behind, it would be taken for the next one's word.
+_SIGNS_OF_LIFE: Final = ("control.sock", "ready")
+
+
+def stop(lab: Path, node: NodePlan) -> None:
+    """Kills all that runs in a node's container, without notice, as a loss of power does. A node that has ended is fine."""
+    with state.locked(lab):
+        container = _container(lab, node)
+        containers.end(container.home, [container.name])
+        containers.remove_traces(container)
+        for name in _SIGNS_OF_LIFE:
+            (container.folder / name).unlink(missing_ok=True)
+
+
+def start(lab: Path, node: NodePlan) -> None:
+    """Starts the node's command in its container, as its LXC configuration says now; `Lab.wait_ready` tells when it answers."""
+    with state.locked(lab):
+        container = _container(lab, node)
+        containers.wait_started(container, containers.start(container, node.command))
+
+
+def _container(lab: Path, node: NodePlan) -> Container:
+    return container_of(lab, node.name, node.container)
