@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from pathlib import Path
 
@@ -93,6 +94,26 @@ def test_many_values_can_be_given(tmp_path: Path) -> None:
     values = {f"NAME_OF_VALUE_{number}": str(number) for number in range(100)}
     uses = "".join(f"Idle -> Strip($NAME_OF_VALUE_{number}) -> Discard;\n" for number in range(100))
     assert check(tmp_path, uses, **values) == []
+
+
+def test_a_colleagues_configuration_writes_nothing_on_this_host_while_it_is_checked(tmp_path: Path) -> None:
+    target = tmp_path / "written"
+    check(tmp_path, f"FromDevice(ian) -> ToDump({target});")
+    assert not target.exists()
+    (error,) = check(tmp_path, f"FromDump({MEOC.parent}/no.pcap) -> Discard;")
+    assert "No such file" in error.message
+    secret = tmp_path / "secret.pcap"
+    secret.write_bytes(b"not for everybody")
+    (error,) = check(tmp_path, f"FromDump({secret}) -> Discard;")
+    assert "No such file" in error.message, "it sees its own file only"
+
+
+def test_a_colleagues_configuration_listens_nowhere_while_it_is_checked(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        # In this host's network the port would be in use.
+        assert check(tmp_path, f"ControlSocket(tcp, {taken.getsockname()[1]});") == []
 
 
 def test_a_configuration_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from testbed import sandbox
 from testbed.errors import NetBoxITError
 from testbed.plan import InterfacePlan
 from testbed.rootfs import WIRES_FOLDER
@@ -104,17 +104,16 @@ def command(
 def check(configuration: Path, defines: Mapping[str, str]) -> list[ConfigurationError]:
     """Has Click parse and initialise a configuration, without any interface; returns what is wrong with it, in Click's words.
 
-    Raises RouterProgramMissing.
+    That is in a sandbox: elements that write to files or open sockets do so as they are initialised. Raises RouterProgramMissing,
+    SandboxFailed.
     """
     if not EXECUTABLE.exists():
         raise RouterProgramMissing(f"checking {configuration}: there is no {EXECUTABLE}; build it with `make setup`")
-    result = subprocess.run(
+    configuration = configuration.absolute()
+    result = sandbox.run(
         (str(EXECUTABLE), "--check", *_define_options(defines), str(configuration)),
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=_CHECK_TIMEOUT_S,
-        check=False,
+        [configuration],
+        _CHECK_TIMEOUT_S,
     )
     if result.returncode == 0:
         return []
