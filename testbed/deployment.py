@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, rings, rootfs, state, wires
+from testbed import awake, containers, cores, namespaces, recorded, rings, rootfs, state, wires
 from testbed.containers import Container
 from testbed.ledger import Ledger, Record
-from testbed.plan import NodePlan, Plan
+from testbed.plan import NodePlan, Plan, WirePlan
 from testbed.removal import container_of, ledger_file, undo
 
 #: Told what is being done, for whoever draws it.
@@ -22,15 +21,20 @@ def bring_up(plan: Plan, progress: Progress) -> Path:
     folder = state.make_lab_folder(plan.lab)
     with state.locked(folder):
         try:
-            _Deployment(plan, folder, progress).run()
+            recorded.begin(folder, [])
+            Deployment(plan, folder, progress).everything()
+            recorded.end(folder)
         except BaseException:
             undo(folder)
             raise
     return folder
 
 
-class _Deployment:
-    """The steps from plan to running containers, each object in the ledger before it is made."""
+class Deployment:
+    """The steps from plan to running containers, each object in the ledger before it is made.
+
+    Each takes the nodes or wires that it makes: all of them when a lab comes up, the new ones in a lab that is up.
+    """
 
     def __init__(self, plan: Plan, folder: Path, progress: Progress) -> None:
         self._plan, self._folder, self._progress = plan, folder, progress
@@ -39,24 +43,27 @@ class _Deployment:
         # No container's name: a dot is in no lab's and no node's.
         self._realtime_group = f"nbx-{plan.lab}.realtime"
 
-    def run(self) -> None:
-        self._write_files()
-        self._progress("wires")
-        self._make_namespaces()
-        self._make_veth_wires()
-        self._make_memory_wires()
-        self._keep_cores_awake()
-        self._progress("containers")
-        self._make_realtime_group()
-        self._start_containers()
-
-    def _write_files(self) -> None:
-        (self._folder / "plan.json").write_text(json.dumps(self._plan.to_json(), indent=1) + "\n")
+    def everything(self) -> None:
+        nodes = self._plan.nodes
+        recorded.write(self._folder, self._plan)
         rootfs.build(self._root, self._plan)
+        self.write_files(nodes)
+        self._progress("wires")
+        self.make_namespaces(nodes)
+        self.make_wires(self._plan.wires)
+        for node in nodes:
+            wires.configure(self._plan, node)
+        self.keep_cores_awake(self._plan.awake_cores)
+        self._progress("containers")
+        self.make_realtime_group()
+        self.start_containers(nodes)
+
+    def write_files(self, nodes: Iterable[NodePlan]) -> None:
+        """Each node's own files, and the configuration of its container."""
         host = containers.HostFacts.read()
-        for node in self._plan.nodes:
+        for node in nodes:
             container = self._container(node)
-            container.configuration_file.parent.mkdir(parents=True)
+            container.configuration_file.parent.mkdir(parents=True, exist_ok=True)
             for name, text in node.files.items():
                 file = container.folder / name
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -73,28 +80,46 @@ class _Deployment:
             )
             container.configuration_file.write_text(text)
 
-    def _make_namespaces(self) -> None:
-        for node in self._plan.nodes:
+    def make_namespaces(self, nodes: Collection[NodePlan]) -> None:
+        for node in nodes:
             if namespaces.path(node.namespace).exists():
                 # Recorded, it would be removed with the lab, though it is somebody else's.
                 raise namespaces.NamespaceFailed(
                     f"network namespace {node.namespace} exists already and is not this lab's; see `ip netns`"
                 )
-        self._ledger.add(*(Record("namespace", node.namespace) for node in self._plan.nodes))
-        for node in self._plan.nodes:
+        self._ledger.add(*(Record("namespace", node.namespace) for node in nodes))
+        for node in nodes:
             namespaces.create(node.namespace)
             wires.prepare_namespace(node)
 
-    def _make_veth_wires(self) -> None:
-        made = [wire for wire in self._plan.wires if wire.kind == "veth"]
+    def make_wires(self, made: Collection[WirePlan]) -> None:
+        """Veth pairs, whose interfaces are then to be configured, and memory wires."""
+        self._make_veth_wires([wire for wire in made if wire.kind == "veth"])
+        self._make_memory_wires([wire.name for wire in made if wire.kind == "memory"])
+
+    def make_realtime_group(self) -> None:
+        """One for all emulators: the kernel counts a group's budget on each core by itself."""
+        if self._plan.realtime_budget_us:
+            self._ledger.add(Record("realtime group", self._realtime_group))
+            cores.make_realtime_group(self._realtime_group, self._plan.realtime_budget_us)
+
+    def keep_cores_awake(self, kept: Collection[int]) -> None:
+        self._ledger.add(*(Record("awake core", str(core)) for core in kept))
+        for core in kept:
+            awake.hold(core, self._folder)
+
+    def start_containers(self, nodes: Collection[NodePlan]) -> None:
+        self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in nodes))
+        monitors = [(self._container(node), containers.start(self._container(node), node.command)) for node in nodes]
+        for container, monitor in monitors:
+            containers.wait_started(container, monitor)
+
+    def _make_veth_wires(self, made: Collection[WirePlan]) -> None:
         self._ledger.add(*(Record("wire", wire.name) for wire in made))
         for wire in made:
             wires.create(self._plan, wire)
-        for node in self._plan.nodes:
-            wires.configure(self._plan, node)
 
-    def _make_memory_wires(self) -> None:
-        made = [wire.name for wire in self._plan.wires if wire.kind == "memory"]
+    def _make_memory_wires(self, made: Collection[str]) -> None:
         for name in made:
             rings.check_free(self._plan.lab, name)
         self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in made))
@@ -105,23 +130,6 @@ class _Deployment:
         """The folders of a node's memory wires on the host, by its interfaces."""
         memory = {wire.name for wire in self._plan.wires if wire.kind == "memory"}
         return {one.name: rings.folder(self._plan.lab, one.wire) for one in node.interfaces if one.wire in memory}
-
-    def _make_realtime_group(self) -> None:
-        """One for all emulators: the kernel counts a group's budget on each core by itself."""
-        if self._plan.realtime_budget_us:
-            self._ledger.add(Record("realtime group", self._realtime_group))
-            cores.make_realtime_group(self._realtime_group, self._plan.realtime_budget_us)
-
-    def _keep_cores_awake(self) -> None:
-        self._ledger.add(*(Record("awake core", str(core)) for core in self._plan.awake_cores))
-        for core in self._plan.awake_cores:
-            awake.hold(core, self._folder)
-
-    def _start_containers(self) -> None:
-        self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in self._plan.nodes))
-        monitors = [(self._container(node), containers.start(self._container(node), node.command)) for node in self._plan.nodes]
-        for container, monitor in monitors:
-            containers.wait_started(container, monitor)
 
     def _container(self, node: NodePlan) -> Container:
         return container_of(self._folder, node.name, node.container)

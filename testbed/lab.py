@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from testbed import awake, containers, frr, namespaces, processes, removal, routers, state
+from testbed import awake, containers, frr, namespaces, processes, recorded, removal, routers, state
 from testbed.containers import Container
 from testbed.control import Control, ControlFailed, short_path
 from testbed.errors import NetBoxITError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from testbed.deployment import Progress
 
 Standard = IO[bytes] | int | None
+
+_CHANGING = "a command changes the lab, or one that did so ended half way: `netboxit down` removes it"
 
 
 class NodeFailed(NetBoxITError):
@@ -221,7 +223,7 @@ class Lab:
             "folder": str(self.folder),
             "nodes": nodes,
             "wires": [self._wire_status(wire, {node["name"]: node["netbox"] for node in nodes}) for wire in self.plan.wires],
-            "notes": list(self.plan.notes),
+            "notes": [*self.plan.notes, *([_CHANGING] if recorded.is_changing(self.folder) else [])],
         }
 
     def _wire_status(self, wire: WirePlan, netboxes: Mapping[str, Any]) -> dict[str, Any]:
