@@ -88,7 +88,7 @@ int simclick_sim_send(simclick_node_t* node,
                       int length,
                       simclick_simpacketinfo* info)
 {
-    auto& devices = static_cast<netboxit::ClickRouter::Node*>(node)->router->m_devices;
+    const auto devices = static_cast<netboxit::Engine::Node*>(node)->router->Devices();
     if (interface < 0 || static_cast<std::size_t>(interface) >= devices.size() || length <= 0)
     {
         return -1;
@@ -100,7 +100,8 @@ int simclick_sim_send(simclick_node_t* node,
 int simclick_sim_command(simclick_node_t* node, int command, ...)
 {
     // Click asks what is supported before it has a node.
-    auto* router = node != nullptr ? static_cast<netboxit::ClickRouter::Node*>(node)->router : nullptr;
+    auto* engine = static_cast<netboxit::Engine::Node*>(node);
+    auto* router = node != nullptr ? engine->router : nullptr;
     std::va_list arguments;
     va_start(arguments, command);
     int result = -1;
@@ -144,7 +145,7 @@ int simclick_sim_command(simclick_node_t* node, int command, ...)
         const auto* when = va_arg(arguments, const timeval*);
         // Always the latest word: Click remembers what it asked for and does not ask for an earlier time
         // again.
-        router->m_wake = std::chrono::seconds(when->tv_sec) + std::chrono::microseconds(when->tv_usec);
+        engine->wake = std::chrono::seconds(when->tv_sec) + std::chrono::microseconds(when->tv_usec);
         result = 0;
         break;
     }

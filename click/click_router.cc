@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "click_router.h"
 
-#include "capture.h"
 #include "memory_device.h"
 #include "packet_device.h"
 #include "prelude.h"
+#include "swap.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <sstream>
 
 namespace netboxit
 {
@@ -21,157 +19,49 @@ namespace
 
 using std::chrono::nanoseconds;
 
-constexpr int BAD_INPUT = 2;
-
-nanoseconds Now(clockid_t clock)
+nanoseconds Read(clockid_t clock)
 {
     timespec time{};
     ::clock_gettime(clock, &time);
     return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
-bool EndsWith(const std::string& name, std::string_view last)
-{
-    return name.size() > last.size() && name.ends_with(last) && name[name.size() - last.size() - 1] == '/';
-}
-
-std::string Trimmed(std::string_view text)
-{
-    const auto first = text.find_first_not_of(" \t\r\n");
-    return first == std::string_view::npos
-               ? ""
-               : std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
-}
-
 } // namespace
 
 ClickRouter::ClickRouter(const Options& options)
-    : m_options(options), m_epoch(Now(CLOCK_REALTIME) - Now(CLOCK_MONOTONIC))
+    : m_options(options), m_epoch(Read(CLOCK_REALTIME) - Read(CLOCK_MONOTONIC))
 {
-    m_node.router = this;
-    SetTime();
-    Create();
-    std::istringstream list(ReadHandler("", "list").text);
-    std::string name;
-    std::getline(list, name); // the number of elements
-    while (std::getline(list, name))
-    {
-        m_elements.push_back(name);
-    }
-    CheckDevices();
+    m_engine =
+        std::make_unique<Engine>(*this, ReadConfiguration(options.configuration), options.configuration);
 }
 
-void ClickRouter::Create()
+nanoseconds ClickRouter::Now() const
 {
-    const auto file = ComposeConfiguration(m_options.configuration);
-    const auto path = "/proc/self/fd/" + std::to_string(file.Get());
-    const StderrCapture capture;
-    // Click calls exit() itself when a configuration is wrong: its messages are told, and the exit status
-    // set, from there.
-    static const ClickRouter* creating;
-    static const StderrCapture* told;
-    static std::string memory;
-    creating = this;
-    memory = path;
-    told = &capture;
-    std::atexit(
-        []
-        {
-            if (creating != nullptr)
-            {
-                told->Tell(ExplainMessages(told->Text(), memory, creating->m_options.configuration));
-                std::_Exit(BAD_INPUT);
-            }
-        });
-    const int result = simclick_click_create(&m_node, path.c_str());
-    creating = nullptr;
-    if (result != 0)
-    {
-        throw BadConfiguration(ExplainMessages(capture.Text(), path, m_options.configuration));
-    }
-    capture.Tell(ExplainMessages(capture.Text(), path, m_options.configuration));
-}
-
-ClickRouter::~ClickRouter()
-{
-    if (m_node.clickRouter != nullptr)
-    {
-        simclick_click_kill(&m_node);
-    }
-}
-
-/// The arguments that a prelude's compound kept in its script: `TYPE PASSIVE, return "…"`.
-std::vector<std::string> ClickRouter::Arguments(const std::string& element)
-{
-    const auto config = ReadHandler(element, "config").text;
-    const auto first = config.find('"');
-    const auto last = config.rfind('"');
-    std::vector<std::string> arguments;
-    std::istringstream list(first < last ? config.substr(first + 1, last - first - 1) : "");
-    for (std::string argument; std::getline(list, argument, ',');)
-    {
-        arguments.push_back(Trimmed(argument));
-    }
-    return arguments;
-}
-
-/// Refuses interfaces without a name, and the arguments of FromDevice that would change which frames come in,
-/// and that the library cannot honour.
-void ClickRouter::CheckDevices()
-{
-    for (const auto& name : m_names)
-    {
-        if (name.starts_with('$'))
-        {
-            throw BadConfiguration(m_options.configuration + ": interface " + name +
-                                   ": the variable has no value; give one with --define " + name.substr(1) +
-                                   "=…\n");
-        }
-    }
-    for (const auto& element : m_elements)
-    {
-        if (!EndsWith(element, DEVICE_ARGUMENTS))
-        {
-            continue;
-        }
-        for (const auto& argument : Arguments(element))
-        {
-            const auto word = argument.substr(0, argument.find(' '));
-            const auto value = Trimmed(std::string_view(argument).substr(word.size()));
-            const bool asked = value != "false" && value != "0" && value != "no";
-            if (word == "BPF_FILTER" || word == "PROTOCOL" ||
-                ((word == "FORCE_IP" || word == "OUTBOUND") && asked))
-            {
-                throw BadConfiguration(
-                    m_options.configuration + ": " + element.substr(0, element.rfind('/')) + ": " + word +
-                    " is not possible here; put a Classifier or IPClassifier behind FromDevice\n");
-            }
-        }
-    }
+    return Read(CLOCK_MONOTONIC) + m_epoch;
 }
 
 void ClickRouter::Open(const sigset_t& signals)
 {
-    for (const auto& name : m_names)
+    m_signals = signals;
+    OpenDevices(m_options.wait);
+    m_engine->RunSoon();
+}
+
+/// Those that have a name and are not open yet.
+void ClickRouter::OpenDevices(std::chrono::milliseconds wait)
+{
+    while (m_devices.size() < m_names.size())
     {
+        const auto& name = m_names[m_devices.size()];
         if (const auto wire = m_options.memory.find(name); wire != m_options.memory.end())
         {
             m_devices.push_back(std::make_unique<MemoryDevice>(name, wire->second.folder, wire->second.end));
         }
         else
         {
-            m_devices.push_back(std::make_unique<PacketDevice>(name, m_options.wait, signals));
+            m_devices.push_back(std::make_unique<PacketDevice>(name, wait, m_signals));
         }
     }
-    // Sources are scheduled from the start, but Click speaks of it only within a driver round.
-    m_wake = nanoseconds::zero();
-}
-
-void ClickRouter::SetTime()
-{
-    const auto now = (Now(CLOCK_MONOTONIC) + m_epoch).count();
-    m_node.currentTime.tv_sec = now / 1'000'000'000;
-    m_node.currentTime.tv_usec = now % 1'000'000'000 / 1000;
 }
 
 bool ClickRouter::Round()
@@ -182,23 +72,10 @@ bool ClickRouter::Round()
         for (const auto frame : m_devices[number]->Receive())
         {
             any = true;
-            SetTime();
-            simclick_simpacketinfo info{-1, -1, -1};
-            simclick_click_send(&m_node,
-                                static_cast<int>(number),
-                                SIM_PACKET_ETHERNET,
-                                frame.data(),
-                                static_cast<int>(frame.size()),
-                                &info);
+            m_engine->Take(static_cast<int>(number), frame);
         }
     }
-    if (const auto idle = Idle(); idle && *idle <= nanoseconds::zero())
-    {
-        // Forgotten before the call: Click asks anew, within it, whenever it needs another one.
-        m_wake.reset();
-        SetTime();
-        simclick_click_run(&m_node);
-    }
+    m_engine->RunIfDue();
     Flush();
     return any;
 }
@@ -211,80 +88,51 @@ void ClickRouter::Flush()
     }
 }
 
-std::optional<nanoseconds> ClickRouter::Idle() const
+std::string ClickRouter::Swap(const std::string& text)
 {
-    if (!m_wake)
+    // Click ends the process when a configuration is wrong.
+    CheckInChild([&] { const Engine tried(*this, text, HOT_CONFIGURATION); });
+    const auto names = m_names.size();
+    std::unique_ptr<Engine> next;
+    try
     {
-        return std::nullopt;
+        next = std::make_unique<Engine>(*this, text, HOT_CONFIGURATION);
+        OpenDevices(std::chrono::milliseconds::zero());
     }
-    return std::max(*m_wake - (Now(CLOCK_MONOTONIC) + m_epoch), nanoseconds::zero());
+    catch (...)
+    {
+        next.reset();
+        m_devices.resize(std::min(m_devices.size(), names));
+        m_names.resize(names);
+        throw;
+    }
+    std::string messages;
+    if (const auto left = Drain(*m_engine, [this] { Flush(); }); left > 0)
+    {
+        messages = std::to_string(left) + " frames that the queues still held were dropped\n";
+    }
+    CarryNeighbours(*m_engine, *next);
+    for (const auto& note : next->Notes())
+    {
+        messages += note + "\n";
+    }
+    m_engine = std::move(next);
+    ++m_swaps;
+    m_engine->RunSoon();
+    return messages;
 }
 
-ClickRouter::Answer ClickRouter::ReadHandler(const std::string& element, const std::string& handler)
+Answer ClickRouter::ReadHandler(const std::string& element, const std::string& handler)
 {
-    SetTime();
-    const StderrCapture capture;
-    const std::unique_ptr<char, decltype(&std::free)> text(
-        simclick_click_read_handler(&m_node, element.c_str(), handler.c_str(), nullptr, nullptr), &std::free);
-    return {text != nullptr, text != nullptr ? text.get() : "", capture.Text()};
+    return m_engine->ReadHandler(element, handler);
 }
 
-ClickRouter::Answer ClickRouter::WriteHandler(const std::string& element,
-                                              const std::string& handler,
-                                              const std::string& text)
+Answer
+ClickRouter::WriteHandler(const std::string& element, const std::string& handler, const std::string& text)
 {
-    SetTime();
-    Answer answer;
-    {
-        const StderrCapture capture;
-        answer.done =
-            simclick_click_write_handler(&m_node, element.c_str(), handler.c_str(), text.c_str()) >= 0;
-        answer.messages = capture.Text();
-    }
-    // A task that the handler set going is only noticed by a driver round. What was asked for before still
-    // stands.
-    simclick_click_run(&m_node);
+    const auto answer = m_engine->WriteHandler(element, handler, text);
     Flush();
     return answer;
-}
-
-std::optional<std::string> ClickRouter::FindElement(const std::string& name) const
-{
-    for (const auto& candidate : {name, name + "/" + std::string(DEVICE_COUNTER)})
-    {
-        if (std::find(m_elements.begin(), m_elements.end(), candidate) != m_elements.end())
-        {
-            return candidate;
-        }
-    }
-    return std::nullopt;
-}
-
-std::vector<std::vector<std::string>> ClickRouter::ControlSockets()
-{
-    std::vector<std::vector<std::string>> sockets;
-    for (const auto& element : m_elements)
-    {
-        if (EndsWith(element, CONTROL_SOCKET))
-        {
-            sockets.push_back(Arguments(element));
-        }
-    }
-    return sockets;
-}
-
-std::vector<std::string> ClickRouter::Notes() const
-{
-    std::vector<std::string> notes;
-    for (const auto& element : m_elements)
-    {
-        if (EndsWith(element, DISCARDS))
-        {
-            notes.push_back(element.substr(0, element.rfind('/')) +
-                            " discards what it gets: the kernel's IP stack has no part in this router");
-        }
-    }
-    return notes;
 }
 
 std::string ClickRouter::Statistics()

@@ -2,30 +2,21 @@
 #pragma once
 
 #include "device.h"
+#include "engine.h"
 #include "options.h"
-#include "simclick.h"
 
 #include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace netboxit
 {
 
-/// The configuration cannot be used; the message is Click's own, with file and line, and our additions.
-struct BadConfiguration : std::runtime_error
-{
-    using std::runtime_error::runtime_error;
-};
-
-/// One Click router in this process: the library, its clock, its interfaces.
+/// One Click router in this process: its interfaces, its clock, and the configuration that runs.
 class ClickRouter
 {
   public:
@@ -33,7 +24,6 @@ class ClickRouter
     explicit ClickRouter(const Options& options);
     ClickRouter(const ClickRouter&) = delete;
     ClickRouter& operator=(const ClickRouter&) = delete;
-    ~ClickRouter();
 
     /// Opens every interface that the configuration names, letting these signals in while it waits; throws
     /// NoInterface, std::system_error.
@@ -49,67 +39,58 @@ class ClickRouter
     bool Round();
 
     /// How long the router has nothing to do unless a frame arrives; nothing = for ever.
-    std::optional<std::chrono::nanoseconds> Idle() const;
-
-    /// What a handler answered. `messages` are the errors and warnings that it reported, a line each.
-    struct Answer
+    std::optional<std::chrono::nanoseconds> Idle() const
     {
-        bool done{};
-        std::string text;
-        std::string messages;
-    };
+        return m_engine->Idle();
+    }
+
+    /// Another configuration takes over. Interfaces stay open: what arrives meanwhile waits in their sockets
+    /// and rings. What the old one has in its queues leaves first, and what it knows of its neighbours'
+    /// addresses goes to elements of the same name. Throws BadConfiguration or NoInterface, and then the old
+    /// one goes on. Returns what should be known, a line each.
+    std::string Swap(const std::string& text);
 
     Answer ReadHandler(const std::string& element, const std::string& handler);
     Answer WriteHandler(const std::string& element, const std::string& handler, const std::string& text);
 
-    /// Names of all elements, in the order of their numbers (from 1).
-    const std::vector<std::string>& Elements() const
+    /// The configuration that runs; another one after Swap().
+    Engine& Running() const
     {
-        return m_elements;
+        return *m_engine;
     }
 
-    /// `name`, or the counter of a device that the prelude put inside it; nothing when there is no such
-    /// element.
-    std::optional<std::string> FindElement(const std::string& name) const;
-
-    /// Arguments of the ControlSocket elements in the configuration, a list of arguments each.
-    std::vector<std::vector<std::string>> ControlSockets();
-
-    /// What the configuration asks for and does not get, for the user to know.
-    std::vector<std::string> Notes() const;
+    /// How often another configuration took over.
+    unsigned Swaps() const
+    {
+        return m_swaps;
+    }
 
     /// Received, sent and lost frames of each interface, as JSON.
     std::string Statistics();
 
-  private:
-    /// What Click hands back to us with every call.
-    struct Node : simclick_node_t
+    /// For the engine and what Click asks of its host.
+    std::chrono::nanoseconds Now() const;
+    const std::vector<std::string>& Names() const
     {
-        ClickRouter* router;
-    };
-
-    friend int ::simclick_sim_send(
-        simclick_node_t*, int, int, const unsigned char*, int, simclick_simpacketinfo*);
-    friend int ::simclick_sim_command(simclick_node_t*, int, ...);
-
-    void Create();
-    void CheckDevices();
-    std::vector<std::string> Arguments(const std::string& element);
-    void SetTime();
-    void Flush();
+        return m_names;
+    }
     int InterfaceNumber(const std::string& name);
     int HardwareAddress(const std::string& name, std::span<char> text) const;
     int Defines(char* pairs, std::size_t* size) const;
 
+  private:
+    void OpenDevices(std::chrono::milliseconds wait);
+    void Flush();
+
     Options m_options;
-    Node m_node{};
-    std::vector<std::string> m_elements;
+    sigset_t m_signals{};
     std::vector<std::string> m_names;
     std::vector<std::unique_ptr<Device>> m_devices;
     /// CLOCK_REALTIME minus CLOCK_MONOTONIC at the start: a step of the host's clock must not stop or hasten
     /// Click's timers.
     std::chrono::nanoseconds m_epoch{};
-    std::optional<std::chrono::nanoseconds> m_wake;
+    std::unique_ptr<Engine> m_engine;
+    unsigned m_swaps{0};
 };
 
 } // namespace netboxit

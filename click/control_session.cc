@@ -25,6 +25,9 @@ constexpr int PERMISSION = 530;
 
 constexpr std::string_view BLANKS = " \t";
 
+/// The global handler that replaces the configuration, as in Click's own driver. It is ours, not the library's.
+constexpr std::string_view HOT_SWAP = "hotconfig";
+
 /// Takes the first word off.
 std::string_view Word(std::string_view& text)
 {
@@ -122,11 +125,15 @@ void ControlSession::Command(std::string_view line)
         return Reply(OK, "Goodbye!");
     }
     const bool write = verb.starts_with("WRITE") || verb.starts_with("SET") || verb == "CHECKWRITE";
+    if (verb == "LLRPC")
+    {
+        return Binary(rest);
+    }
     const bool data = verb == "READDATA" || verb == "WRITEDATA" || verb == "SETDATA";
     const bool until = verb == "READUNTIL" || verb == "WRITEUNTIL";
     if (data || until)
     {
-        return Expect(write, data, rest);
+        return Expect(write ? Verb::Write : Verb::Read, data, rest);
     }
     const auto address = Word(rest);
     if (verb == "CHECKREAD" || verb == "CHECKWRITE")
@@ -156,13 +163,26 @@ void ControlSession::Help()
           "WRITEUNTIL handler term   call write handler with data up to a line 'term'\n"
           "CHECKREAD handler         check if read handler exists\n"
           "CHECKWRITE handler        check if write handler exists\n"
+          "LLRPC element#command [n] not offered\n"
           "HELP                      print this text\n"
           "QUIT                      close connection\n");
 }
 
-void ControlSession::Expect(bool write, bool counted, std::string_view arguments)
+/// `LLRPC element#command [size]`: the bytes that follow are taken, so that they are not read as commands.
+void ControlSession::Binary(std::string_view arguments)
 {
-    Pending pending{write, std::string(Word(arguments)), std::nullopt, {}, {}};
+    auto rest = arguments;
+    Word(rest);
+    if (rest.empty())
+    {
+        return Finish({Verb::Binary, {}, std::nullopt, {}, {}});
+    }
+    Expect(Verb::Binary, true, arguments);
+}
+
+void ControlSession::Expect(Verb verb, bool counted, std::string_view arguments)
+{
+    Pending pending{verb, std::string(Word(arguments)), std::nullopt, {}, {}};
     pending.terminator = WithoutTrailingBlanks(arguments);
     pending.size = counted ? Count(pending.terminator) : std::nullopt;
     if (pending.handler.empty() || (counted && !pending.size))
@@ -219,25 +239,26 @@ bool ControlSession::StepData()
 
 void ControlSession::Finish(const Pending& pending)
 {
-    if (pending.write)
+    switch (pending.verb)
     {
-        WriteHandler(pending.handler, pending.data);
-    }
-    else
-    {
-        ReadHandler(pending.handler, pending.data);
+    case Verb::Read:
+        return ReadHandler(pending.handler, pending.data);
+    case Verb::Write:
+        return WriteHandler(pending.handler, pending.data);
+    case Verb::Binary:
+        return Reply(UNKNOWN_COMMAND, "LLRPC is not offered: the Click library of ns-3 has no way to it");
     }
 }
 
 /// The router's name for an element given by name or by number (from 1).
 std::optional<std::string> ControlSession::FindElement(const std::string& name) const
 {
-    const auto& all = m_router.Elements();
+    const auto& all = m_router.Running().Elements();
     if (const auto number = Count(name); number && *number >= 1 && *number <= all.size())
     {
         return all[*number - 1];
     }
-    return m_router.FindElement(name);
+    return m_router.Running().FindElement(name);
 }
 
 /// Replies itself when there is no such handler.
@@ -247,6 +268,11 @@ std::optional<ControlSession::Handler> ControlSession::Find(std::string_view add
     const std::string name(dot == std::string_view::npos ? "" : address.substr(0, dot));
     Handler handler{
         "", std::string(dot == std::string_view::npos ? address : address.substr(dot + 1)), false, false};
+    if (address == HOT_SWAP)
+    {
+        handler.writable = true;
+        return handler;
+    }
     if (!name.empty())
     {
         const auto element = FindElement(name);
@@ -319,6 +345,10 @@ void ControlSession::WriteHandler(std::string_view address, std::string_view tex
     {
         return;
     }
+    if (address == HOT_SWAP)
+    {
+        return Swap(text);
+    }
     const auto answer = m_router.WriteHandler(handler->element, handler->name, std::string(text));
     m_stopWanted = m_stopWanted || (answer.done && handler->element.empty() && handler->name == "stop");
     const auto name = "Write handler " + Quoted(address);
@@ -331,6 +361,20 @@ void ControlSession::WriteHandler(std::string_view address, std::string_view tex
         return Reply(OK_WITH_WARNINGS, name + " OK with messages", answer.messages);
     }
     Reply(OK, name + " OK");
+}
+
+void ControlSession::Swap(std::string_view text)
+{
+    const auto name = "Write handler " + Quoted(HOT_SWAP);
+    try
+    {
+        const auto messages = m_router.Swap(std::string(text));
+        messages.empty() ? Reply(OK, name + " OK") : Reply(OK_WITH_WARNINGS, name + " OK with messages", messages);
+    }
+    catch (const std::runtime_error& error)
+    {
+        Reply(HANDLER_ERROR, name + " error", error.what());
+    }
 }
 
 /// Details, a line each, go in front of the last line: `ddd-text` … `ddd text`.

@@ -45,11 +45,18 @@ class ControlSession
     }
 
   private:
-    /// A command that waits for its data: WRITEDATA and READDATA for a number of bytes, WRITEUNTIL and
+    enum class Verb
+    {
+        Read,
+        Write,
+        Binary,
+    };
+
+    /// A command that waits for its data: WRITEDATA, READDATA and LLRPC for a number of bytes, WRITEUNTIL and
     /// READUNTIL for a line.
     struct Pending
     {
-        bool write{};
+        Verb verb{};
         std::string handler;
         std::optional<std::size_t> size;
         std::string terminator;
@@ -68,7 +75,8 @@ class ControlSession
     bool StepData();
     std::optional<std::string> NextLine();
     void Command(std::string_view line);
-    void Expect(bool write, bool counted, std::string_view arguments);
+    void Expect(Verb verb, bool counted, std::string_view arguments);
+    void Binary(std::string_view arguments);
     void Finish(const Pending& pending);
     void Help();
 
@@ -78,6 +86,7 @@ class ControlSession
     void Check(std::string_view address, bool write);
     void ReadHandler(std::string_view address, std::string_view parameter);
     void WriteHandler(std::string_view address, std::string_view text);
+    void Swap(std::string_view text);
     void Reply(int code, std::string_view message, std::string_view details = {});
 
     ClickRouter& m_router;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdio>
 #include <stdexcept>
 
 namespace netboxit
@@ -34,14 +35,53 @@ ControlServer::ControlServer(ClickRouter& router) : m_router(router)
 {
 }
 
-ControlServer::~ControlServer()
+ControlServer::Listener::Listener(Descriptor socket, ControlAccess access, std::string path)
+    : socket(std::move(socket)), access(access), path(std::move(path))
 {
-    for (const auto& listener : m_listeners)
+}
+
+ControlServer::Listener::~Listener()
+{
+    if (!path.empty())
     {
-        if (!listener.path.empty())
+        ::unlink(path.c_str());
+    }
+}
+
+void ControlServer::ListenAsConfigured()
+{
+    m_followed = m_router.Swaps();
+    const auto wanted = m_router.Running().ControlSockets();
+    const auto has = [](const auto& all, const auto& one)
+    { return std::find(all.begin(), all.end(), one) != all.end(); };
+    std::erase_if(m_listeners,
+                  [&](const auto& listener)
+                  { return !listener->element.empty() && !has(wanted, listener->element); });
+    for (const auto& arguments : wanted)
+    {
+        if (std::none_of(m_listeners.begin(),
+                         m_listeners.end(),
+                         [&](const auto& listener) { return listener->element == arguments; }))
         {
-            ::unlink(listener.path.c_str());
+            Listen(arguments);
+            m_listeners.back()->element = arguments;
         }
+    }
+}
+
+void ControlServer::Follow()
+{
+    if (m_followed == m_router.Swaps())
+    {
+        return;
+    }
+    try
+    {
+        ListenAsConfigured();
+    }
+    catch (const std::exception& error)
+    {
+        std::fprintf(stderr, "click-router: a ControlSocket of the new configuration: %s\n", error.what());
     }
 }
 
@@ -66,7 +106,7 @@ void ControlServer::ListenUnix(const std::string& path, ControlAccess access)
     }
     Checked(bound, tried + ", bind");
     Checked(::listen(socket.Get(), SOMAXCONN), tried + ", listen");
-    m_listeners.push_back({std::move(socket), access, path});
+    m_listeners.push_back(std::make_unique<Listener>(std::move(socket), access, path));
 }
 
 void ControlServer::ListenTcp(unsigned short port, bool orHigher, bool onlyLocal, ControlAccess access)
@@ -86,7 +126,7 @@ void ControlServer::ListenTcp(unsigned short port, bool orHigher, bool onlyLocal
     }
     Checked(bound, tried + ", bind");
     Checked(::listen(socket.Get(), SOMAXCONN), tried + ", listen");
-    m_listeners.push_back({std::move(socket), access, ""});
+    m_listeners.push_back(std::make_unique<Listener>(std::move(socket), access, ""));
 }
 
 void ControlServer::Listen(const std::vector<std::string>& arguments)
@@ -126,7 +166,7 @@ void ControlServer::AddTo(std::vector<pollfd>& waiting) const
     for (const auto& listener : m_listeners)
     {
         waiting.push_back(
-            {listener.socket.Get(), static_cast<short>(m_clients.size() < MOST_CLIENTS ? POLLIN : 0), 0});
+            {listener->socket.Get(), static_cast<short>(m_clients.size() < MOST_CLIENTS ? POLLIN : 0), 0});
     }
     for (const auto& client : m_clients)
     {
@@ -140,9 +180,10 @@ void ControlServer::Serve()
 {
     for (const auto& listener : m_listeners)
     {
-        Accept(listener);
+        Accept(*listener);
     }
     std::erase_if(m_clients, [this](const auto& client) { return !Serve(*client); });
+    Follow();
 }
 
 void ControlServer::Accept(const Listener& listener)

@@ -134,16 +134,13 @@ void Run(const Options& options)
     {
         return;
     }
-    for (const auto& note : router.Notes())
+    for (const auto& note : router.Running().Notes())
     {
         std::fprintf(stderr, "click-router: %s\n", note.c_str());
     }
     router.Open(signals);
     ControlServer control(router);
-    for (const auto& arguments : router.ControlSockets())
-    {
-        control.Listen(arguments);
-    }
+    control.ListenAsConfigured();
     BeOnTime(options.priority);
     // Last, because whoever starts a router waits for this socket.
     if (options.control)

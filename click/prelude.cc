@@ -57,23 +57,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> UNKNOWN{
     {"UDPSource", "use RatedSource -> UDPIPEncap -> EtherEncap"},
 }};
 
-std::string ReadWhole(const std::string& path)
-{
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "reading the configuration " + path);
-    std::string text;
-    std::array<char, 16384> part;
-    for (;;)
-    {
-        const auto count = ::read(file.Get(), part.data(), part.size());
-        Checked(static_cast<int>(count), "reading the configuration " + path);
-        if (count == 0)
-        {
-            return text;
-        }
-        text.append(part.data(), static_cast<std::size_t>(count));
-    }
-}
-
 /// What to say about an element class that Click does not know; empty when there is nothing to add to Click's
 /// own message.
 std::string_view WhyUnknown(std::string_view elementClass)
@@ -126,12 +109,28 @@ std::string WithExplanations(const std::string& messages)
 
 } // namespace
 
-Descriptor ComposeConfiguration(const std::string& path)
+std::string ReadConfiguration(const std::string& path)
 {
-    std::string text(PRELUDE);
-    text += "# 1 \"" + path + "\"\n" + ReadWhole(path);
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC), "reading the configuration " + path);
+    std::string text;
+    std::array<char, 16384> part;
+    for (;;)
+    {
+        const auto count = ::read(file.Get(), part.data(), part.size());
+        Checked(static_cast<int>(count), "reading the configuration " + path);
+        if (count == 0)
+        {
+            return text;
+        }
+        text.append(part.data(), static_cast<std::size_t>(count));
+    }
+}
+
+Descriptor ComposeConfiguration(const std::string& text, const std::string& name)
+{
+    const auto whole = std::string(PRELUDE) + "# 1 \"" + name + "\"\n" + text;
     Descriptor file(::memfd_create("click", MFD_CLOEXEC), "a file in memory for the configuration");
-    WriteWhole(file.Get(), text.data(), text.size(), 0, "writing the configuration to memory");
+    WriteWhole(file.Get(), whole.data(), whole.size(), 0, "writing the configuration to memory");
     return file;
 }
 

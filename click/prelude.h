@@ -16,10 +16,12 @@ inline constexpr std::string_view DEVICE_ARGUMENTS = "netboxit_arguments";
 inline constexpr std::string_view DISCARDS = "netboxit_discards";
 inline constexpr std::string_view CONTROL_SOCKET = "netboxit_control";
 
-/// The user's configuration behind our definitions of what the library lacks (FromDevice, ToDevice,
-/// ControlSocket, …), as a file in memory. Click's messages name the user's file and lines. Throws
-/// std::system_error when the file cannot be read.
-Descriptor ComposeConfiguration(const std::string& path);
+/// A configuration behind our definitions of what the library lacks (FromDevice, ToDevice, ControlSocket, …),
+/// as a file in memory. Click's messages name `name` and the lines of `text`.
+Descriptor ComposeConfiguration(const std::string& text, const std::string& name);
+
+/// Throws std::system_error when the file cannot be read.
+std::string ReadConfiguration(const std::string& path);
 
 /// Click's messages as the user shall read them: about `configuration` instead of the file in `memory`, and
 /// with the reason behind what the library does not know.

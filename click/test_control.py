@@ -86,6 +86,11 @@ def answer(router: Router, request: bytes) -> bytes:
         (b"READ\r\n", b"500 Wrong number of arguments\r\n"),
         (b"WRITEDATA queue.capacity many\r\n", b"500 Wrong number of arguments\r\n"),
         (b"DANCE\r\n", b"501 Unknown command 'DANCE'\r\n"),
+        (b"LLRPC queue#5\r\n", b"501 LLRPC is not offered: the Click library of ns-3 has no way to it\r\n"),
+        (b"LLRPC queue#5 7\r\nQUIT\r\n ", b"501 LLRPC is not offered: the Click library of ns-3 has no way to it\r\n"),
+        (b"LLRPC queue#5 many\r\n", b"500 Wrong number of arguments\r\n"),
+        (b"CHECKWRITE hotconfig\r\n", b"200 Write handler 'hotconfig' OK\r\n"),
+        (b"READ hotconfig\r\n", b"530 Handler 'hotconfig' write-only\r\n"),
     ],
 )
 def test_the_protocol_is_that_of_clicks_own_control_socket(router: Router, request_: bytes, expected: bytes) -> None:
@@ -138,6 +143,7 @@ def test_a_control_socket_of_the_users_own_is_served_and_keeps_to_read_only(rout
     said = dialogue(router.folder / "own.sock", b"READ queue.capacity\r\nWRITE queue.capacity 5\r\n")
     assert b"DATA 3\r\n100" in said
     assert b"530 Permission denied for 'queue.capacity'" in said
+    assert b"530 Permission denied" in dialogue(router.folder / "own.sock", b"WRITE hotconfig Idle -> Discard;\r\n")
 
 
 def test_many_clients_are_served_at_once(router: Router) -> None:
@@ -164,6 +170,9 @@ def test_garbage_does_no_harm(router: Router, seed: int) -> None:
         b"READ ",
         b"WRITE ",
         b"WRITEDATA ",
+        b"LLRPC ",
+        b"hotconfig ",
+        b"READUNTIL ",
         b"queue",
         b".",
         b"capacity",
