@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line of NetBoxIT: verbs only, what they do is in testbed/, how it looks in testbed/*_view.py."""
+"""The command line of NetBoxIT: verbs only, what they do is in testbed/, how it looks in testbed/*_view.py.
+
+Those that change a running lab are in testbed/commands/.
+"""
 
 # Imports below the change of interpreter need what is only installed there.
 # ruff: noqa: E402
@@ -25,6 +28,8 @@ from typing import Annotated
 import typer
 
 from testbed import console, lab_view, plan_view, result_view
+from testbed.commands import changing
+from testbed.commands.options import Json, LabName, Topology, WhichLab
 
 app = typer.Typer(
     help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
@@ -33,10 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
-Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", show_default=False)]
-LabName = Annotated[str | None, typer.Option("--name", help="Name the lab; the file's name for it by default.")]
-WhichLab = Annotated[str | None, typer.Option("--lab", help="Which lab, when several are up.")]
+app.add_typer(changing.app)
 
 
 @app.command()
@@ -112,25 +114,6 @@ def execute(
 
     argv = Lab.one(lab).exec_argv(node, command, {"TERM": os.environ.get("TERM", "dumb")})
     os.execvp(argv[0], argv)
-
-
-@app.command("set")
-def set_parameter(
-    netbox: Annotated[str, typer.Argument(metavar="NETBOX")],
-    change: Annotated[
-        str,
-        typer.Argument(
-            metavar="PARAMETER=VALUE", help="As in the topology file, say 'distance=7.5 km' or 'fr1.position=[10 m, 20 m]'."
-        ),
-    ],
-    lab: WhichLab = None,
-    json: Json = False,
-) -> None:
-    """Change a parameter of a running netbox, or of one of its stations."""
-    from testbed.lab import Lab
-    from testbed.live import change_parameter
-
-    lab_view.show_change(netbox, change_parameter(Lab.one(lab), netbox, change), json)
 
 
 @app.command()

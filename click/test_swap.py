@@ -112,7 +112,7 @@ def test_mutilated_configurations_do_no_harm(meoc: Meoc, seed: int) -> None:
             text = list(CONFIGURATION)
             for _ in range(chance.randint(1, 30)):
                 at, length = chance.randrange(len(text)), chance.randint(0, 40)
-                text[at : at + length] = chance.choice(["", "(", ")", "{", "->", "::", "\"", "$", "\\", "// ", "[9]", "é", ";"])
+                text[at : at + length] = chance.choice(["", "(", ")", "{", "->", "::", '"', "$", "\\", "// ", "[9]", "é", ";"])
             with suppress(HandlerRefused):
                 handlers.write("hotconfig", "".join(text))
         handlers.write("hotconfig", CONFIGURATION)

@@ -38,12 +38,6 @@ def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
         _print_lab(lab)
 
 
-def show_change(netbox: str, answer: Mapping[str, Any], as_json: bool) -> None:
-    if as_json:
-        return drawing.print_json({"netbox": netbox, **answer})
-    print(f"{netbox}: {answer['parameter']} is now {answer['written']}")
-
-
 def show_captured(captured: Captured, as_json: bool) -> None:
     if as_json:
         return drawing.print_json({**asdict(captured), "file": str(captured.file)})

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What several commands take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
+Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", show_default=False)]
+LabName = Annotated[str | None, typer.Option("--name", help="Name the lab; the file's name for it by default.")]
+WhichLab = Annotated[str | None, typer.Option("--lab", help="Which lab, when several are up.")]
