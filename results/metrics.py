@@ -111,9 +111,10 @@ def gap_metrics(way: Way, direction: str, tables: Iterable[pl.DataFrame]) -> lis
 def overhead_us(way: Way, rows: pl.DataFrame, routers: bool = True) -> Values:
     """For each frame whose passage through all netboxes is known: the time from host to host that was spent outside of them.
 
-    Without `routers`, the gaps in which there is one are left out too: what remains is wires and the hosts' stacks.
+    Without `routers`, the gaps in which there is one are left out too: what remains is wires and the hosts' stacks. What a real
+    network takes is none of the testbed's.
     """
-    points = _points(way)
+    points = [point for point in _points(way) if not point[0].equipment]
     crossed = [pl.col(enter) - pl.col(leave) for gap, leave, enter in points if routers or not gap.routers]
     whole = pl.all_horizontal(pl.col(enter).is_not_null() & pl.col(leave).is_not_null() for _, leave, enter in points)
     return rows.filter(whole).select(pl.sum_horizontal(pl.lit(0), *crossed).alias("ns"))["ns"].to_numpy().astype(float) / 1e3

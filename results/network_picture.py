@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from results.way import equipment, joined
+
 _WIDTH, _BOX, _GAP = 1080, 148, 20
 _LINE = 15
 _FILLS = {"host": "#eef4fa", "netbox": "#fdf3e7", "router": "#eaf6f0"}
@@ -41,8 +43,9 @@ def picture(plan: Mapping[str, Any], words: Mapping[str, Sequence[str]], right: 
 
     A node's column tells by how many wires it is away from there. Parts that no wire joins to it stand below.
     """
-    boxes = {node["name"]: Box(node["name"], node["kind"], tuple(words.get(node["name"], ()))) for node in plan["nodes"]}
-    ends = [(wire["left"]["node"], wire["right"]["node"]) for wire in plan["wires"]]
+    kinds = {node["name"]: node["kind"] for node in plan["nodes"]} | dict.fromkeys(equipment(plan), "equipment")
+    boxes = {name: Box(name, kind, tuple(words.get(name, ()))) for name, kind in kinds.items()}
+    ends = joined(plan)
     roots = _trees(boxes, ends, right)
     height = 0.0
     for root in roots:

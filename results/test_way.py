@@ -25,6 +25,13 @@ def test_a_way_lists_netboxes_and_what_lies_between_them() -> None:
     assert [gap.name for gap in find_way(chain, "b", "a").gaps] == ["router s and router r", "wire n to a"]
 
 
+def test_a_real_network_on_the_way_is_told_as_such() -> None:
+    chain = plan(("a", "n"), a="host", n="netbox", b="host")
+    chain["equipment"] = [{"name": "sky.left", "end": {"node": "n"}}, {"name": "sky.right", "end": {"node": "b"}}]
+    (first, second) = find_way(chain, "a", "b").gaps
+    assert (first.equipment, second.equipment, second.name) == ((), ("sky",), "equipment sky")
+
+
 def test_hosts_on_one_wire_have_a_way_without_netboxes() -> None:
     assert find_way(plan(("a", "b"), a="host", b="host"), "a", "b").gaps == (Gap("a", "b", ()),)
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,15 +12,17 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Gap:
-    """What a frame crosses between two points of measurement: only wires, or wires and routers."""
+    """What a frame crosses between two points of measurement: only wires, or wires and routers, or something real."""
 
     before: str
     after: str
     routers: tuple[str, ...]
+    equipment: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        return " and ".join(f"router {router}" for router in self.routers) or f"wire {self.before} to {self.after}"
+        between = [*(f"router {router}" for router in self.routers), *(f"equipment {one}" for one in self.equipment)]
+        return " and ".join(between) or f"wire {self.before} to {self.after}"
 
 
 @dataclass(frozen=True)
@@ -38,17 +40,33 @@ class NoWay(ValueError):
 def find_way(plan: dict[str, Any], source: str, destination: str) -> Way:
     """The shortest chain of nodes by the wires of a plan (as in plan.json). Raises NoWay."""
     nodes = list(nodes_between(plan, source, destination))
-    kinds = {node["name"]: node["kind"] for node in plan["nodes"]}
+    kinds = {node["name"]: node["kind"] for node in plan["nodes"]} | dict.fromkeys(equipment(plan), "equipment")
     points = [at for at, node in enumerate(nodes) if at in (0, len(nodes) - 1) or kinds[node] == "netbox"]
-    gaps = tuple(Gap(nodes[first], nodes[second], tuple(nodes[first + 1 : second])) for first, second in pairwise(points))
+    gaps = tuple(_gap(nodes[first : second + 1], kinds) for first, second in pairwise(points))
     return Way(tuple(nodes[at] for at in points[1:-1]), gaps)
+
+
+def _gap(nodes: Sequence[str], kinds: Mapping[str, str]) -> Gap:
+    first, *between, last = nodes
+    real = tuple(node for node in between if kinds[node] == "equipment")
+    return Gap(first, last, tuple(node for node in between if node not in real), real)
+
+
+def equipment(plan: Mapping[str, Any]) -> dict[str, None]:
+    """The names of the pieces of equipment, in the plan's order."""
+    return dict.fromkeys(port["name"].partition(".")[0] for port in plan.get("equipment", ()))
+
+
+def joined(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The two nodes of each wire, and each node that has a port of equipment with that."""
+    wires = [(wire["left"]["node"], wire["right"]["node"]) for wire in plan["wires"]]
+    return wires + [(port["end"]["node"], port["name"].partition(".")[0]) for port in plan.get("equipment", ())]
 
 
 def nodes_between(plan: dict[str, Any], source: str, destination: str) -> Iterator[str]:
     """The nodes of the shortest chain of wires, both hosts included. Raises NoWay."""
-    beside: dict[str, list[str]] = {node["name"]: [] for node in plan["nodes"]}
-    for wire in plan["wires"]:
-        left, right = wire["left"]["node"], wire["right"]["node"]
+    beside: dict[str, list[str]] = {name: [] for name in (*(node["name"] for node in plan["nodes"]), *equipment(plan))}
+    for left, right in joined(plan):
         beside[left].append(right)
         beside[right].append(left)
     came_from = {destination: destination}

@@ -96,7 +96,11 @@ def _changes(
 
 
 def _wire_change(ends: tuple[str, str], state: WireState, topology: Topology, wiring: Wiring) -> WireChange:
-    """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one."""
+    """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one.
+
+    Equipment has no interface but that of the node at its other end.
+    """
     left, right = wiring.wire_between(*ends)
-    end = min(left, right, key=lambda one: ("frames", "packets", "nothing").index(topology.node(one.node).PASSES))
+    inside = [end for end in (left, right) if end.node not in topology.equipment]
+    end = min(inside, key=lambda one: ("frames", "packets", "nothing").index(topology.node(one.node).PASSES))
     return WireChange(f"{left}--{right}", state, end.node, end.port)

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from testbed.changes import EventPlan
 
 NodeKind = Literal["host", "netbox", "router"]
+EquipmentKind = Literal["nic", "vlan", "macvlan", "tap"]
+MacvlanMode = Literal["bridge", "private", "vepa", "passthru"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class RealtimeSupport:
 class InterfacePlan:
     """One end of a wire inside a node: an interface of the kernel, or a folder with rings where the wire is memory.
 
-    Netbox ports have no addresses: a netbox is transparent at layer 2.
+    Netbox ports have no addresses: a netbox is transparent at layer 2. A NIC has a MAC address of its own, and so no planned one.
     """
 
     name: str
@@ -93,6 +95,43 @@ class WirePlan:
 
 
 @dataclass(frozen=True)
+class EquipmentPlan:
+    """A port of the outside world: an interface of this machine that becomes a node's, or one that is made for it."""
+
+    #: As a wire's end: "modem", or "backhaul.hub" of a network with several ports.
+    name: str
+    kind: EquipmentKind
+    #: The interface of this machine: the NIC itself, what the VLAN or macvlan is of, or the tap.
+    device: str
+    #: Whose interface it becomes.
+    end: WireEnd
+    #: What that interface has as its wire.
+    wire: str
+    mtu: int
+    #: Of a VLAN its number, of a macvlan its mode, of a tap who may open it.
+    vlan: int | None = None
+    mode: MacvlanMode | None = None
+    user: str | None = None
+    #: A NIC is taken with the addresses and routes that it has.
+    take_addresses: bool = False
+    #: Not in the topology: somebody attached it to the running lab.
+    attached: bool = False
+
+    @property
+    def node(self) -> str:
+        """The piece of equipment, without its port."""
+        return self.name.partition(".")[0]
+
+    def words(self) -> str:
+        """What it is, for people."""
+        if self.kind == "vlan":
+            return f"VLAN {self.vlan} of {self.device}"
+        if self.kind == "macvlan":
+            return f"macvlan ({self.mode}) of {self.device}"
+        return f"tap {self.device}" if self.kind == "tap" else f"NIC {self.device}"
+
+
+@dataclass(frozen=True)
 class TrafficPlan:
     """One application of the `traffic:` section, between two hosts; `options` are its own parameters, in base units."""
 
@@ -128,11 +167,17 @@ class Plan:
     realtime_budget_us: int = 0
     #: What a run changes, in the order of its times.
     events: tuple[EventPlan, ...] = ()
+    #: Ports of the outside world, each in place of a wire.
+    equipment: tuple[EquipmentPlan, ...] = ()
 
     def kernel_interfaces(self, node: NodePlan) -> tuple[InterfacePlan, ...]:
         """Those that the node's network namespace has: an end of a memory wire is none."""
         memory = {wire.name for wire in self.wires if wire.kind == "memory"}
         return tuple(interface for interface in node.interfaces if interface.wire not in memory)
+
+    def mtus(self) -> dict[str, int]:
+        """The MTU of each wire by its name, also of those that are equipment."""
+        return {wire.name: wire.mtu for wire in self.wires} | {one.wire: one.mtu for one in self.equipment}
 
     def node(self, name: str) -> NodePlan:
         """The node of that name; KeyError when there is none."""

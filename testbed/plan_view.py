@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from testbed.calibration import Calibration
     from testbed.changes import EventPlan
     from testbed.load import LoadEstimate
-    from testbed.plan import Plan, TrafficPlan
+    from testbed.plan import EquipmentPlan, Plan, TrafficPlan
 
 
 def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
@@ -23,6 +23,7 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
     kinds: list[str] = [node.kind for node in plan.nodes]
     counts = [drawing.counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
     counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
+    counts += [f"{drawing.counted(len(plan.equipment), 'port')} of equipment"] if plan.equipment else []
     counts += [drawing.counted(len(plan.events), "event")] if plan.events else []
     print(f"{file} is sound: {', '.join(counts)}")
     drawing.print_notes((*plan.notes, *load.notes))
@@ -35,7 +36,8 @@ def show_plan(plan: Plan, load: LoadEstimate, as_json: bool) -> None:
     for node in plan.nodes:
         first: tuple[str, str, str] = (node.name, node.kind, drawing.cores(node.cores))
         for interface in node.interfaces:
-            nodes.add_row(*first, interface.name, interface.mac, " ".join(interface.addresses), interface.wire)
+            mac = interface.mac or "its own"
+            nodes.add_row(*first, interface.name, mac, " ".join(interface.addresses), interface.wire)
             first = ("", "", "")
     drawing.console().print(nodes)
     if plan.wires:
@@ -43,12 +45,21 @@ def show_plan(plan: Plan, load: LoadEstimate, as_json: bool) -> None:
         for wire in plan.wires:
             table.add_row(wire.name, wire.kind, str(wire.mtu), wire.reason)
         drawing.console().print(table)
+    if plan.equipment:
+        _print_equipment(plan.equipment)
     if load.netboxes:
         _print_load(load)
     _print_traffic(plan.traffic)
     if plan.events:
         _print_events(plan.events)
     drawing.print_notes((*plan.notes, *load.notes))
+
+
+def _print_equipment(ports: Sequence[EquipmentPlan]) -> None:
+    table = drawing.table("equipment", "equipment", "what", "becomes", "MTU")
+    for port in ports:
+        table.add_row(port.name, port.words(), f"{port.end.node}.{port.end.interface}", str(port.mtu))
+    drawing.console().print(table)
 
 
 def _print_traffic(entries: Sequence[TrafficPlan]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from testbed.events import switched_wires
 from testbed.names import mac_address
-from testbed.plan import InterfacePlan, WireEnd, WirePlan
+from testbed.plan import EquipmentPlan, InterfacePlan, WireEnd, WirePlan
 from testbed.topology import Topology, WireKind
 from testbed.wire_kind import wire_kind
 from testbed.wiring import End, Wiring
@@ -25,8 +25,13 @@ class PlannedWires:
         self._switched = switched_wires(topology, wiring)
         self.mtu = {end: mtu for segment in wiring.segments() for mtu in [self._mtu(segment)] for end in segment}
         said = [entry.wire or topology.wire for entry in topology.wires]
-        self.wires = tuple(self._wire(*ends, kind) for ends, kind in zip(wiring.wires, said, strict=True))
-        self._wire_of = {End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)}
+        inside = [one for one in zip(wiring.wires, said, strict=True) if not any(self._is_outside(end) for end in one[0])]
+        self.wires = tuple(self._wire(*ends, kind) for ends, kind in inside)
+        self.equipment = tuple(self._equipment(*ends) for ends in wiring.wires if any(map(self._is_outside, ends)))
+        self._wire_of: dict[End, WirePlan | EquipmentPlan] = {
+            End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)
+        }
+        self._wire_of |= {End(one.end.node, one.end.interface): one for one in self.equipment}
 
     def interfaces(
         self,
@@ -39,19 +44,44 @@ class PlannedWires:
         found = []
         for port, addresses in ports.items():
             wire, mac = self._wire_of[End(node, port)], mac_address(self._lab, node, port)
-            memory = wire.kind == "memory"
             words = tuple(map(str, addresses))
+            if isinstance(wire, EquipmentPlan):
+                own = wire.kind in ("nic", "vlan") and by == "kernel"
+                found.append(InterfacePlan(port, wire.wire, "" if own else mac, words, by, reason))
+                continue
+            memory = wire.kind == "memory"
             found.append(InterfacePlan(port, wire.name, mac, words, "memory" if memory else by, "" if memory else reason))
         return tuple(found)
 
     def memory_ends(self, node: str) -> dict[str, str]:
         """The node's interfaces that are ends of memory wires, and which end each is."""
-        wires = {end.port: wire for end, wire in self._wire_of.items() if end.node == node and wire.kind == "memory"}
-        return {port: "left" if wire.left == WireEnd(node, port) else "right" for port, wire in wires.items()}
+        wires = [wire for wire in self.wires if wire.kind == "memory"]
+        lefts = {wire.left.interface: "left" for wire in wires if wire.left.node == node}
+        return lefts | {wire.right.interface: "right" for wire in wires if wire.right.node == node}
 
     def notes(self) -> list[str]:
         small = {str(end): mtu for end, mtu in self.mtu.items() if mtu < MTU and end.node not in self._topology.netboxes}
         return [f"the MTU at {end} is {mtu} bytes: a technology on its segment carries no more" for end, mtu in small.items()]
+
+    def _is_outside(self, end: End) -> bool:
+        return end.node in self._topology.equipment
+
+    def _equipment(self, left: End, right: End) -> EquipmentPlan:
+        outside, end = (left, right) if self._is_outside(left) else (right, left)
+        node = self._topology.equipment[outside.node]
+        port = node.outside()[outside.port]
+        return EquipmentPlan(
+            name=str(outside) if len(node.outside()) > 1 else outside.node,
+            kind=port.kind(),
+            device=port.device(),
+            end=WireEnd(end.node, end.port),
+            wire=f"{left}--{right}",
+            mtu=self.mtu[end],
+            vlan=port.vlan.id if port.vlan else None,
+            mode=port.macvlan.mode if port.macvlan else None,
+            user=port.user,
+            take_addresses=port.take_addresses,
+        )
 
     def _wire(self, left: End, right: End, said: WireKind) -> WirePlan:
         kind, reason = wire_kind(left, right, said, self._topology, self._switched)

@@ -62,7 +62,7 @@ def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
         if router.engine != "click" or router.configuration is None:
             continue
         defines = router_defines(
-            plan.node(name).interfaces, min(wire.mtu for wire in plan.wires if name in (wire.left.node, wire.right.node))
+            plan.node(name).interfaces, min(plan.mtus()[interface.wire] for interface in plan.node(name).interfaces)
         )
         for error in routers.check(router.configuration, defines):
             message = " ".join(line.strip() for line in error.message.splitlines())

@@ -21,6 +21,7 @@ from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import OverTime
 from testbed import addresses, traffic_class
+from testbed.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
 from testbed.events import Event
 from testbed.files import CHECKOUT
 from testbed.names import Name, check_name
@@ -47,6 +48,9 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "router": Router,
     "ospf": Ospf,
     "bfd": Bfd,
+    "equipment": Equipment,
+    "vlan": Vlan,
+    "macvlan": Macvlan,
     "wire": Wire,
     "traffic": Traffic,
     "event": Event,
@@ -56,6 +60,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
 #: What a value is, where a validator of ours says it better than its type.
 _BY_VALIDATOR: dict[object, str] = {
     check_name: "name",
+    check_host_interface: "interface",
     parse_dscp: "DSCP",
     addresses._interfaces: "address/length, or a list",
     addresses._gateways: "address, or a list",

@@ -83,13 +83,14 @@ class _Resolver:
         nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
         nodes += [self._router(name, router) for name, router in topology.routers.items()]
         traffic, events = plan_traffic(topology, self.wiring, duration_s), plan_events(topology, self.wiring)
-        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self.wires.notes())
+        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self.wires.notes(), *topology.notes)
         return Plan(
             lab=self.lab,
             topology=str(topology.path),
             seed=topology.seed,
             nodes=tuple(nodes),
             wires=self.wires.wires,
+            equipment=self.wires.equipment,
             traffic=traffic,
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import TypeAdapter
 
+from testbed.equipment_section import Equipment, Replacement
 from testbed.events import Event
 from testbed.plan import RealtimeSupport
 from testbed.reference import DOCUMENT, documents, written
@@ -42,11 +44,12 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
     file = tmp_path / "example.yaml"
     file.write_text(example)
     ((section, entries),) = read(file).data.items()
-    models: dict[str, type[BaseModel]] = {"hosts": Host, "classes": Match, "wires": Wire, "routers": Router, "events": Event}
-    model = models[section]
-    assert all(model.model_validate(entry) for entry in (entries if isinstance(entries, list) else entries.values()))
+    models: dict[str, Any] = {"hosts": Host, "classes": Match, "wires": Wire, "routers": Router, "events": Event}
+    models |= {"equipment": Equipment, "replace": Replacement}
+    model = TypeAdapter(models[section])
+    assert all(model.validate_python(entry) for entry in (entries if isinstance(entries, list) else entries.values()))
 
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 7
+    assert len(EXAMPLES) == 9

@@ -26,6 +26,7 @@ from pydantic_core import CoreSchema
 
 from netboxes.technology import Technology, technologies
 from testbed.addresses import Addresses, Gateways, Interface
+from testbed.equipment_section import Equipment, Replacement
 from testbed.events import Event
 from testbed.input_errors import AtPlaces, InPart, nearest
 from testbed.names import Name
@@ -234,7 +235,13 @@ class Topology(Section):
     hosts: dict[Name, Host] = Field({}, description="Where applications run.")
     netboxes: dict[Name, Netbox] = Field({}, description="Emulated segments, transparent at layer 2.")
     routers: dict[Name, Router] = Field({}, description="What joins IP networks.")
-    wires: list[Wire] = Field([], description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`.")
+    equipment: dict[Name, Equipment] = Field({}, description="Real things and virtual machines at ports of this machine.")
+    replace: dict[Name, Replacement] = Field(
+        {}, description="Netboxes in whose place a real network is, by name: what each of their stations is on this machine."
+    )
+    wires: list[Wire] = Field(
+        [], description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`, `equipment`."
+    )
     wire: WireKind = Field(
         "auto", description="Kind of all wires that say none: auto takes shared memory between emulators, and veth at hosts."
     )
@@ -243,9 +250,15 @@ class Topology(Section):
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
 
     _path: Path = PrivateAttr(default=Path())
+    _notes: tuple[str, ...] = PrivateAttr(default=())
 
     #: The sections with nodes, and what their nodes are.
-    SECTIONS: ClassVar[dict[str, type[NodeSection]]] = {"hosts": Host, "netboxes": Netbox, "routers": Router}
+    SECTIONS: ClassVar[dict[str, type[NodeSection]]] = {
+        "hosts": Host,
+        "netboxes": Netbox,
+        "routers": Router,
+        "equipment": Equipment,
+    }
 
     def sections(self) -> dict[str, Mapping[str, NodeSection]]:
         return {section: getattr(self, section) for section in self.SECTIONS}
@@ -259,7 +272,12 @@ class Topology(Section):
         """The file that it was read from."""
         return self._path
 
-    def read_from(self, path: Path) -> Self:
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What became of it on the way from the file, for the user."""
+        return self._notes
+
+    def read_from(self, path: Path, notes: tuple[str, ...] = ()) -> Self:
         """Remembers its file."""
-        self._path = path
+        self._path, self._notes = path, notes
         return self

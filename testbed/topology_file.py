@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from testbed.errors import BadTopology
+from testbed.equipment_checks import equipment_problems
+from testbed.errors import BadInput, BadTopology
 from testbed.event_checks import event_problems
 from testbed.events import Event
 from testbed.input_errors import explain
+from testbed.replacement import Replacing
 from testbed.topology import Topology, Traffic, Wire, WireKind
 from testbed.wiring import Draft
-from testbed.wiring_checks import problems
+from testbed.wiring_checks import Problem, problems
 from testbed.yaml_source import Source, read
 
 
@@ -31,11 +34,21 @@ def load(path: str | Path) -> Topology:
         if _sections_in_doubt(source):
             raise BadTopology(errors) from None
         draft = _salvage(source)
-    wrong = [*problems(draft), *event_problems(draft, _context(source))]
-    errors += [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in wrong]
+    replacements = topology.replace if topology else {}
+    wrong = [*problems(draft), *event_problems(draft, _context(source)), *equipment_problems(draft, replacements)]
+    errors += _at_places(source, wrong)
     if errors or topology is None:
         raise BadTopology(errors)
-    return topology.read_from(Path(path))
+    topology.read_from(Path(path))
+    if not replacements:
+        return topology
+    if wrong := list((replacing := Replacing(topology)).problems()):
+        raise BadTopology(_at_places(source, wrong))
+    return replacing.topology()
+
+
+def _at_places(source: Source, wrong: Iterable[Problem]) -> list[BadInput]:
+    return [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in wrong]
 
 
 def _context(source: Source) -> dict[str, Path]:

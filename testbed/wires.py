@@ -82,7 +82,7 @@ def create(plan: Plan, wire: WirePlan) -> None:
 
 def configure(plan: Plan, node: NodePlan) -> None:
     """Offloads off, addresses, up, routes; then reads back what the kernel made of it."""
-    mtus = {wire.name: wire.mtu for wire in plan.wires}
+    mtus = plan.mtus()
     with _netlink(node.namespace, f"node {node.name}: interfaces") as netlink:
         for interface in plan.kernel_interfaces(node):
             turn_offloads_off(interface.name)

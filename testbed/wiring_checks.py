@@ -133,7 +133,7 @@ def _unwired(draft: Draft, wires: dict[int, tuple[End, End]], meant: set[str]) -
             if f"{name}.{port}" in wired or (len(known) == 1 and name in wired) or (len(known) > 1 and name in meant):
                 continue
             kind, port_kind = _SECTIONS[section].KIND, _SECTIONS[section].PORT
-            whole = section == "hosts" and len(known) == 1
+            whole = section in ("hosts", "equipment") and len(known) == 1
             place: Location = (section, name) if whole else (section, name, f"{port_kind}s", port)
             cause = f"{kind} {name} has no wire" if whole else f"{port_kind} {name}.{port} has no wire"
             yield Problem(place, cause, f"add - [{name if whole else f'{name}.{port}'}, …] to wires", key=True)
@@ -200,6 +200,8 @@ def _gateways_that_nobody_is(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
     for name, host in draft.hosts.items():
         for gateway in host.gateway if host else ():
             near = _routers_near(draft, wiring, name)
+            if _outside_near(draft, wiring, name):
+                continue  # it may well be something real
             if gateway not in [address for _, address in near]:
                 there = [f"{address} ({end})" for end, address in near if address.version == gateway.version]
                 remedy = f"use {listed(there)}" if there else "there is no router on the host's segment: leave the gateway out"
@@ -228,6 +230,14 @@ def _without_gateway(draft: Draft, wiring: Wiring, name: str) -> Problem:
     there = [str(address) for _, address in _routers_near(draft, wiring, name)]
     cause = f"host {name} has no gateway, but traffic to or from another network"
     return Problem(("hosts", name), cause, f"add gateway: {listed(there) if there else '…'}", key=True)
+
+
+def _outside_near(draft: Draft, wiring: Wiring, name: str) -> bool:
+    """Whether there is equipment on the segments of a host."""
+    host = draft.hosts[name]
+    own = [End(name, port) for port in host.ports()] if host else []
+    ends = [End(one, port) for one, node in draft.sections["equipment"].items() if node for port in node.ports()]
+    return any(wiring.same_segment(end, port) for end in ends for port in own)
 
 
 def _routers_near(draft: Draft, wiring: Wiring, name: str) -> list[tuple[End, Address]]:
