@@ -70,6 +70,10 @@ class Container:
         return self.home / self.name / "config"
 
     @property
+    def seccomp_file(self) -> Path:
+        return self.home / self.name / "seccomp"
+
+    @property
     def lxc_log(self) -> Path:
         return self.home / self.name / "lxc.log"
 
@@ -113,9 +117,12 @@ def configuration(
         "lxc.pty.max = 16",
         "lxc.mount.auto = proc:mixed sys:ro",
         *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder, memory or {})),
+        "lxc.hook.version = 1",
+        *(f"lxc.hook.mount = {command}" for command in rootfs.restrictions(memory or {})),
         f"lxc.namespace.share.net = {namespaces.path(node.namespace)}",
         f"lxc.cap.keep = {' '.join(_capability(name) for name in node.capabilities) or 'none'}",
         "lxc.no_new_privs = 1",
+        f"lxc.seccomp.profile = {container.seccomp_file}",
         *([] if host.apparmor else ["lxc.apparmor.profile = unconfined"]),
         f"lxc.cgroup.dir.container = {payload}",
         f"lxc.cgroup.dir.monitor = {monitor}",
@@ -126,7 +133,7 @@ def configuration(
     if node.realtime_priority and realtime_group is not None:
         # Groups of their own would have to divide one core's budget among them, though each may have a core of its own. LXC knows
         # no group for one controller alone, so the node's first process is moved before it becomes the command.
-        lines += ["lxc.hook.version = 1", f"lxc.hook.start-host = echo $LXC_PID > '{realtime_group / 'cgroup.procs'}'"]
+        lines += [f"lxc.hook.start-host = echo $LXC_PID > '{realtime_group / 'cgroup.procs'}'"]
     lines += [f"lxc.log.file = {container.lxc_log}", "lxc.log.level = WARN"]
     return "\n".join(lines) + "\n"
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, recorded, rings, rootfs, state, wires
+from testbed import awake, containers, cores, namespaces, recorded, rings, rootfs, seccomp, state, wires
 from testbed.containers import Container
 from testbed.ledger import Ledger, Record
 from testbed.plan import NodePlan, Plan, WirePlan
@@ -79,6 +79,7 @@ class Deployment:
                 realtime_group=cores.group_folder("cpu", self._realtime_group) if self._plan.realtime_budget_us else None,
             )
             container.configuration_file.write_text(text)
+            container.seccomp_file.write_text(seccomp.profile(bpf="bpf" in node.capabilities))
 
     def make_namespaces(self, nodes: Collection[NodePlan]) -> None:
         for node in nodes:

@@ -70,16 +70,22 @@ def mounts(root: Path, folder: Path, memory: Mapping[str, Path]) -> list[str]:
         "tmpfs run tmpfs nosuid,nodev,mode=755 0 0",
         "/usr usr none bind,ro,nosuid,nodev 0 0",
         f"{_escape(CHECKOUT)} {_escape(CHECKOUT)[1:]} none bind,ro,nosuid,nodev,create=dir 0 0",
-        f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,nosuid,nodev,create=dir 0 0",
+        f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,create=dir 0 0",
         "tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,create=dir 0 0",
     ]
-    lines += [
-        f"{_escape(wire)} {WIRES_FOLDER[1:]}/{interface} none bind,rw,nosuid,nodev,noexec,create=dir 0 0"
-        for interface, wire in memory.items()
-    ]
+    lines += [f"{_escape(wire)} {WIRES_FOLDER[1:]}/{name} none bind,rw,create=dir 0 0" for name, wire in memory.items()]
     return lines + [
         f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()
     ]
+
+
+def restrictions(memory: Mapping[str, Path]) -> list[str]:
+    """Commands that keep programs from being run from the folders of the host in which a container writes.
+
+    LXC sets such options of a mount (lxc.mount.entry) only where it is read-only; these are for its mount hook.
+    """
+    folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory))
+    return [f'mount -o remount,bind,rw,nosuid,nodev,noexec "$LXC_ROOTFS_MOUNT{folder}"' for folder in folders]
 
 
 def hosts_file(plan: Plan) -> str:

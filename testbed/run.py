@@ -205,8 +205,9 @@ def _collect(lab: Lab, folder: Path, progress: Progress) -> list[str]:
         kept = folder / "nodes" / node.name
         kept.mkdir(parents=True, exist_ok=True)
         for file in lab.node_folder(node.name).iterdir():
-            if file.is_file() and not (kept / file.name).exists():
-                shutil.copyfile(file, kept / file.name)
+            # A link would be followed with this program's rights, not with the node's.
+            if file.is_file() and not file.is_symlink() and not (kept / file.name).exists():
+                shutil.copyfile(file, kept / file.name, follow_symlinks=False)
     return killed
 
 

@@ -45,7 +45,7 @@ def test_the_configuration_of_a_container_is_as_in_the_golden_file(
 def test_real_time_service_is_not_asked_for_where_the_kernel_does_not_ration_it() -> None:
     container = Container(NETBOX.container, Path("/l/containers"), Path("/l/nodes/field"))
     text = containers.configuration(NETBOX, "emergency", container, Path("/l/root"), V1)
-    assert "hook" not in text
+    assert "start-host" not in text
 
 
 def test_a_program_attached_to_a_node_gets_only_the_environment_of_nodes_and_its_own() -> None:
