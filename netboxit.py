@@ -27,7 +27,7 @@ from typing import Annotated
 
 import typer
 
-from testbed import console, lab_view, plan_view, result_view
+from testbed import console, difference_view, lab_view, plan_view, result_view
 from testbed.commands import changing
 from testbed.commands.options import Json, LabName, Topology, WhichLab
 
@@ -62,11 +62,10 @@ def check(file: Topology, json: Json = False) -> None:
 
 @app.command()
 def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
-    """Show every name, address and core that a topology file resolves to, and what netboxes will have to do."""
-    from testbed.cores import realtime_support
-    from testbed.planning import plan_with_load
+    """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
+    from testbed.comparison import compare
 
-    plan_view.show_plan(*plan_with_load(file, lab=name, realtime=realtime_support()), json)
+    plan_view.show_plan(compare(file, name), json)
 
 
 @app.command()
@@ -90,6 +89,16 @@ def up(file: Topology, name: LabName = None, json: Json = False) -> None:
         made = plan_file(file, lab=name, realtime=realtime_support())
         lab = Lab.up_and_ready(made, progress)
     lab_view.show_up(lab.status(), len(made.events), json)
+
+
+@app.command()
+def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
+    """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
+    from testbed import alteration
+
+    with console.progress() as progress:
+        applied = alteration.apply(file, name, progress)
+    difference_view.show_applied(applied, json)
 
 
 @app.command()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from testbed.input_errors import listed
 
@@ -31,31 +31,55 @@ def plan_cores(
     routers: Sequence[str],
     shares: Mapping[str, str] | None = None,
     two_cores: Collection[str] = (),
+    running: Mapping[str, Sequence[int]] | None = None,
 ) -> CorePlan:
     """Shares out the cores.
 
     The first is for housekeeping: interrupts, which the kernel prefers to send there, and the hosts with their applications.
     Each netbox has one of the others to itself while there are enough, then the routers one each, then those netboxes a second
     one that ask for it (`two_cores`); the hosts have the rest, too. Netboxes with the same word in `shares` count as one.
+    Emulators that are `running` on cores already stay there, unless others would have to share more for it.
     """
+    fresh = _dealt_out(cores, hosts, netboxes, routers, shares or {}, two_cores, {})
+    if not running:
+        return fresh
+    where = {node: tuple(of) for node, of in running.items()}
+    kept = _dealt_out(cores, hosts, netboxes, routers, shares or {}, two_cores, where)
+    return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, where, (*netboxes, *routers))))
+
+
+def _dealt_out(
+    cores: Sequence[int],
+    hosts: Sequence[str],
+    netboxes: Sequence[str],
+    routers: Sequence[str],
+    shares: Mapping[str, str],
+    two_cores: Collection[str],
+    running: Mapping[str, tuple[int, ...]],
+) -> CorePlan:
     housekeeping, *spare = sorted(cores)
-    groups = _groups(netboxes, shares or {})
+    groups = _groups(netboxes, shares)
     if not spare:
         alone: dict[str, tuple[int, ...]] = dict.fromkeys((*hosts, *netboxes, *routers), (housekeeping,))
         notes = [_everything_shared(housekeeping)] if netboxes or routers else []
         return CorePlan(alone, (*notes, *_without_second(two_cores, housekeeping, 1)))
-    emulating = {node: core for group, core in zip(groups, _round_robin(len(groups), spare), strict=True) for node in group}
-    free = spare[len(groups) :]
+    where = {node: of[0] for node, of in running.items()}
+    dealt = _deal([next((where[node] for node in group if node in where), None) for group in groups], spare)
+    emulating = {node: core for group, core in zip(groups, dealt, strict=True) for node in group}
+    free = [core for core in spare if core not in dealt]
     # Without a core to spare, routers go to the netboxes' cores, beginning where fewest netboxes are.
     chosen = free or _least_used(spare, [emulating[group[0]] for group in groups])
-    routing = dict(zip(routers, _round_robin(len(routers), chosen), strict=True))
-    free = free[len(routers) :]
-    io_cores = dict(zip(two_cores, free, strict=False))
-    applications = dict.fromkeys(hosts, (housekeeping, *free[len(io_cores) :]))
+    routing = dict(zip(routers, _deal([where.get(router) for router in routers], chosen), strict=True))
+    free = [core for core in free if core not in routing.values()]
+    seconds = {node: of[1] for node, of in running.items() if len(of) > 1}
+    asking = list(two_cores)[: len(free)]
+    io_cores = dict(zip(asking, _deal([seconds.get(node) for node in asking], free), strict=True))
+    rest = [core for core in free if core not in io_cores.values()]
+    applications = dict.fromkeys(hosts, (housekeeping, *rest))
     taken = {**emulating, **routing}
     needed = 1 + len(groups) + len(routers)
     notes = [
-        *_wished(groups, emulating, shares or {}),
+        *_wished(groups, emulating, shares),
         *_sharing(groups, taken, housekeeping, len(spare) + 1, needed),
         *_without_second([node for node in two_cores if node not in io_cores], housekeeping, len(spare) + 1),
     ]
@@ -71,8 +95,24 @@ def _groups(netboxes: Sequence[str], shares: Mapping[str, str]) -> list[list[str
     return list(found.values())
 
 
-def _round_robin(count: int, cores: Sequence[int]) -> list[int]:
-    return [cores[number % len(cores)] for number in range(count)]
+def _deal(running: Sequence[int | None], cores: Sequence[int]) -> list[int]:
+    """A core for each: the one that it is running on, if that need not be shared more for it, else the least taken, in turn."""
+    most = -(-len(running) // len(cores)) if cores else 0
+    dealt: list[int | None] = []
+    for core in running:
+        dealt.append(core if core in cores and dealt.count(core) < most else None)
+    for at, core in enumerate(dealt):
+        if core is None:
+            dealt[at] = min(cores, key=dealt.count)
+    return [core for core in dealt if core is not None]
+
+
+def _staying(kept: CorePlan, fresh: CorePlan, running: Mapping[str, tuple[int, ...]], emulators: Sequence[str]) -> list[str]:
+    """Who is where it is only because it was there."""
+    staying = [node for node in emulators if kept.cores[node] == running.get(node) != fresh.cores[node]]
+    if not staying:
+        return []
+    return [f"{listed(staying, 'and')} stay on the cores that they run on; in a lab that comes up they would have others"]
 
 
 def _least_used(cores: Sequence[int], taken: Sequence[int]) -> list[int]:

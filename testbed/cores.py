@@ -7,7 +7,7 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -118,6 +118,19 @@ def make_realtime_group(name: str, budget_us: int, deadline_s: float = 1.0) -> P
     except OSError as error:
         raise GroupFailed(f"control group {group}: {error.strerror}") from error
     return group
+
+
+def move(group: str, cores: Sequence[int]) -> None:
+    """Has what runs in a group run on these cores from now on. A group that is gone has ended, and nothing is moved."""
+    hierarchy = hierarchy_of("cpuset")
+    folder = hierarchy.folder / group if hierarchy else None
+    if folder is None or not folder.is_dir():
+        return
+    wanted = ",".join(map(str, cores))
+    try:
+        (folder / "cpuset.cpus").write_text(wanted)
+    except OSError as error:
+        raise GroupFailed(f"control group {folder}: cpuset.cpus = {wanted}: {error.strerror}") from error
 
 
 def _grant(group: Path, runtime_us: int, deadline_s: float = 1.0) -> bool:

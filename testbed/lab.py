@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Standard = IO[bytes] | int | None
 
-_CHANGING = "a command changes the lab, or one that did so ended half way: `netboxit down` removes it"
+_CHANGING = "a command changes the lab, or one that did so ended half way: `netboxit apply` ends it, `down` removes the lab"
 
 
 class NodeFailed(NetBoxITError):
@@ -82,10 +82,10 @@ class Lab:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.down()
 
-    def begin(self) -> None:
-        """The network's time begins now: stations set out on their paths, profiles and traces start."""
+    def begin(self, nodes: Collection[str] | None = None) -> None:
+        """The network's time begins now: stations set out on their paths, profiles and traces start. `nodes`: only of these."""
         for node in self.plan.nodes:
-            if node.kind == "netbox":
+            if node.kind == "netbox" and (nodes is None or node.name in nodes):
                 with self.control(node.name) as control:
                     control.begin(None)
 
@@ -180,13 +180,13 @@ class Lab:
         containers.end(self._container(self.plan.nodes[0]).home, [node.container for node in self.plan.nodes])
         return left
 
-    def wait_ready(self, deadline_s: float = 30.0) -> None:
-        """Returns when every netbox says that it is ready and every router answers.
+    def wait_ready(self, deadline_s: float = 30.0, nodes: Collection[str] | None = None) -> None:
+        """Returns when every netbox says that it is ready and every router answers; of `nodes`, where they are given.
 
         Raises NodeFailed as soon as a node ends, or after the deadline.
         """
         deadline = time.monotonic() + deadline_s
-        waiting = [node.name for node in self.plan.nodes if node.kind != "host"]
+        waiting = [node.name for node in self.plan.nodes if node.kind != "host" and (nodes is None or node.name in nodes)]
         while True:
             self.check_alive()
             waiting = [name for name in waiting if not self._ready(name)]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
@@ -124,20 +124,24 @@ def _series(limits: OverTime, points: list[Any] | tuple[Any, ...]) -> str:
     return f"[{', '.join([*shown, *(['…'] if len(points) > _MOST_POINTS else [])])}]"
 
 
-def _models(technology: type[Technology], parameter: str) -> list[type[Technology] | type[StationParameters]]:
+def _models(technology: type[Technology], parameter: str) -> Sequence[type[Technology] | type[StationParameters]]:
     """Whose parameter it can be: "station.parameter" is one of a station."""
-    return [*_stations(technology.model_fields["stations"].annotation)] if "." in parameter else [technology]
+    return station_models(technology) if "." in parameter else [technology]
+
+
+def station_models(technology: type[Technology]) -> list[type[StationParameters]]:
+    """The models of a technology's stations; one that has several kinds of them has a model for each."""
+    return [*_stations(technology.model_fields["stations"].annotation)]
 
 
 def _stations(annotation: Any) -> Iterator[type[StationParameters]]:
-    """The models of a technology's stations; one that has several kinds of them has a model for each."""
     if isinstance(annotation, type) and get_origin(annotation) is None and issubclass(annotation, StationParameters):
         yield annotation
     for argument in get_args(annotation):
         yield from _stations(argument)
 
 
-def _those_that_can(models: list[type[Technology] | type[StationParameters]], own: str) -> str:
+def _those_that_can(models: Sequence[type[Technology] | type[StationParameters]], own: str) -> str:
     live = sorted({name for model in models for name in model.LIVE})
     near = nearest(own, live)
     return near if near.startswith("did") else f"those that can are: {', '.join(live)}" if live else "it has none that can"

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from testbed import drawing
+from testbed.difference_view import show_compared
 
 if TYPE_CHECKING:
     from testbed.calibration import Calibration
     from testbed.changes import EventPlan
+    from testbed.comparison import Compared
     from testbed.load import LoadEstimate
     from testbed.plan import EquipmentPlan, Plan, TrafficPlan
 
@@ -29,9 +31,11 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
     drawing.print_notes((*plan.notes, *load.notes))
 
 
-def show_plan(plan: Plan, load: LoadEstimate, as_json: bool) -> None:
+def show_plan(compared: Compared, as_json: bool) -> None:
+    plan, load = compared.plan, compared.load
     if as_json:
-        return drawing.print_json({**plan.to_json(), "load": asdict(load)})
+        difference = compared.difference.to_json() if compared.difference else None
+        return drawing.print_json({**plan.to_json(), "load": asdict(load), "difference": difference})
     nodes = drawing.table(f"lab {plan.lab}", "node", "kind", "cores", "interface", "MAC", "addresses", "wire")
     for node in plan.nodes:
         first: tuple[str, str, str] = (node.name, node.kind, drawing.cores(node.cores))
@@ -53,6 +57,7 @@ def show_plan(plan: Plan, load: LoadEstimate, as_json: bool) -> None:
     if plan.events:
         _print_events(plan.events)
     drawing.print_notes((*plan.notes, *load.notes))
+    show_compared(compared)
 
 
 def _print_equipment(ports: Sequence[EquipmentPlan]) -> None:

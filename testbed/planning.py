@@ -28,30 +28,37 @@ def plan_file(
 
     Raises BadTopology, RouterProgramMissing, and what `resolve` raises.
     """
-    return _plan(load(path), lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
+    return plan_topology(load(path), lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
 
 
 def plan_with_load(path: Path, *, realtime: RealtimeSupport, lab: str | None = None) -> tuple[Plan, LoadEstimate]:
     """The plan, and what each netbox will have to do by this user's calibration, if there is one."""
     topology = load(path)
-    plan = _plan(topology, lab=lab, realtime=realtime)
+    plan = plan_topology(topology, lab=lab, realtime=realtime)
+    return plan, estimated(topology, plan)
+
+
+def estimated(topology: Topology, plan: Plan) -> LoadEstimate:
+    """What each netbox will have to do by this user's calibration, if there is one."""
     calibration: Calibration | NoCalibration
     try:
         calibration = read()
     except NoCalibration as missing:
         calibration = missing
-    return plan, estimate(topology, plan, calibration)
+    return estimate(topology, plan, calibration)
 
 
-def _plan(
+def plan_topology(
     topology: Topology,
     *,
     realtime: RealtimeSupport,
     lab: str | None = None,
     cores: tuple[int, ...] | None = None,
     duration_s: float | None = None,
+    running: Plan | None = None,
 ) -> Plan:
-    plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
+    """Resolves a topology that was read, and has Click read the routers' configurations; see `plan_file` and `resolve`."""
+    plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime, running=running)
     if errors := list(_router_errors(topology, plan)):
         raise BadTopology(errors)
     return plan

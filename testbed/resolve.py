@@ -51,17 +51,21 @@ def resolve(
     cores: tuple[int, ...] | None = None,
     duration_s: float | None = None,
     realtime: RealtimeSupport,
+    running: Plan | None = None,
 ) -> Plan:
     """Plans a lab of the topology.
 
     `lab` is its name (default: the topology's), `cores` those that it may use (default: all that this process may), `duration_s`
-    replaces the duration of all traffic. Raises BadLabName, BadDuration, UnreadableConfiguration.
+    replaces the duration of all traffic; nodes of a `running` lab stay on their cores if they can. Raises BadLabName,
+    BadDuration, UnreadableConfiguration.
     """
-    return _Resolver(topology, lab_name(lab or topology.name), cores or available_cores(), realtime).plan(duration_s)
+    return _Resolver(topology, lab_name(lab or topology.name), cores or available_cores(), realtime, running).plan(duration_s)
 
 
 class _Resolver:
-    def __init__(self, topology: Topology, lab: str, cores: tuple[int, ...], realtime: RealtimeSupport) -> None:
+    def __init__(
+        self, topology: Topology, lab: str, cores: tuple[int, ...], realtime: RealtimeSupport, running: Plan | None
+    ) -> None:
         self.topology, self.lab, self.realtime = topology, lab, realtime
         self.wiring = Wiring.of(topology)
         self.cores: CorePlan = plan_cores(
@@ -72,6 +76,7 @@ class _Resolver:
             routers=self._click_routers(),
             shares={name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share is not None},
             two_cores=tuple(name for name, netbox in topology.netboxes.items() if netbox.cores > 1),
+            running={node.name: node.cores for node in running.nodes} if running else None,
         )
         self.emulators = len(topology.netboxes) + len(self._click_routers())
         self.priority = topology.realtime.priority if realtime.fifo else 0

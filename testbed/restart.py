@@ -6,6 +6,7 @@ Whoever starts it with other files or another configuration writes them between 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +22,15 @@ _SIGNS_OF_LIFE: Final = ("control.sock", "ready")
 def stop(lab: Path, node: NodePlan) -> None:
     """Kills all that runs in a node's container, without notice, as a loss of power does. A node that has ended is fine."""
     with state.locked(lab):
-        container = _container(lab, node)
-        containers.end(container.home, [container.name])
+        stop_all(lab, [node])
+
+
+def stop_all(lab: Path, nodes: Sequence[NodePlan]) -> None:
+    """Several at once, for whoever has the lab's lock."""
+    stopped = [_container(lab, node) for node in nodes]
+    for home in {container.home for container in stopped}:
+        containers.end(home, [container.name for container in stopped])
+    for container in stopped:
         containers.remove_traces(container)
         for name in _SIGNS_OF_LIFE:
             (container.folder / name).unlink(missing_ok=True)

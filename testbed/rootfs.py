@@ -49,7 +49,7 @@ def build(root: Path, plan: Plan) -> None:
     for name, text in _FILES.items():
         (root / "etc" / name).parent.mkdir(exist_ok=True)
         (root / "etc" / name).write_text(text)
-    (root / "etc/hosts").write_text(hosts_file(plan))
+    write_hosts(root, plan)
     shutil.copy("/etc/ld.so.cache", root / "etc/ld.so.cache")
     for name in ETC_MOUNTS:
         host, inside = Path("/etc", name), root / "etc" / name
@@ -86,6 +86,12 @@ def restrictions(memory: Mapping[str, Path]) -> list[str]:
     """
     folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory))
     return [f'mount -o remount,bind,rw,nosuid,nodev,noexec "$LXC_ROOTFS_MOUNT{folder}"' for folder in folders]
+
+
+def write_hosts(root: Path, plan: Plan) -> None:
+    """Who is who, also for containers that run: they see the new file as soon as it is there."""
+    (new := root / "etc/.hosts").write_text(hosts_file(plan))
+    new.rename(root / "etc/hosts")
 
 
 def hosts_file(plan: Plan) -> str:

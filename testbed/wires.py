@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
@@ -29,7 +29,9 @@ _FORWARDING = {"ipv4/ip_forward": "1", "ipv4/conf/all/send_redirects": "0", "ipv
 _FORWARDING_IPV6 = {"ipv6/conf/all/forwarding": "1"}
 _NO_IPV6 = {"ipv6/conf/all/disable_ipv6": "1", "ipv6/conf/default/disable_ipv6": "1"}
 #: Addresses are the plan's alone: nothing is solicited, waited for or probed.
-_PLANNED_IPV6 = {
+PLANNED_IPV6 = {
+    "ipv6/conf/all/disable_ipv6": "0",
+    "ipv6/conf/default/disable_ipv6": "0",
     "ipv6/conf/default/accept_ra": "0",
     "ipv6/conf/default/autoconf": "0",
     "ipv6/conf/default/router_solicitations": "0",
@@ -49,19 +51,23 @@ def mark(lab: str, wire: str) -> str:
 
 def prepare_namespace(node: NodePlan) -> None:
     """Loopback and the kernel's settings, before the first wire is there."""
-    with _netlink(node.namespace, f"node {node.name}: loopback") as netlink:
-        ipv6 = any(ipaddress.ip_interface(a).version == 6 for i in node.interfaces for a in i.addresses)
-        namespaces.write_settings(_SETTINGS | (_PLANNED_IPV6 if ipv6 else _NO_IPV6))
-        if node.forwards:
-            namespaces.write_settings(_FORWARDING | (_FORWARDING_IPV6 if ipv6 else {}))
+    with netlink_in(node.namespace, f"node {node.name}: loopback") as netlink:
+        namespaces.write_settings(settings(node))
         netlink.link("set", index=1, state="up")
+
+
+def settings(node: NodePlan) -> dict[str, str]:
+    """Those of the node's namespace, as sysctls below net/."""
+    ipv6 = any(ipaddress.ip_interface(a).version == 6 for i in node.interfaces for a in i.addresses)
+    forwarding = _FORWARDING | (_FORWARDING_IPV6 if ipv6 else {}) if node.forwards else {}
+    return _SETTINGS | (PLANNED_IPV6 if ipv6 else _NO_IPV6) | forwarding
 
 
 def create(plan: Plan, wire: WirePlan) -> None:
     """Makes the pair, both ends with name, MAC, MTU and mark, still down."""
     ends = [(plan.node(end.node), _interface(plan.node(end.node), end.interface)) for end in (wire.left, wire.right)]
     (left, left_interface), (right, right_interface) = ends
-    with _netlink(left.namespace, f"wire {wire.name}: veth pair {left_interface.name} – {right_interface.name}") as netlink:
+    with netlink_in(left.namespace, f"wire {wire.name}: veth pair {left_interface.name} – {right_interface.name}") as netlink:
         netlink.link(
             "add",
             kind="veth",
@@ -76,25 +82,32 @@ def create(plan: Plan, wire: WirePlan) -> None:
             },
         )
     for node, interface in ends:
-        with _netlink(node.namespace, f"wire {wire.name}: mark {interface.name} in {node.name}") as netlink:
-            netlink.link("property_add", index=_index(netlink, interface.name), altname=mark(plan.lab, wire.name))
+        with netlink_in(node.namespace, f"wire {wire.name}: mark {interface.name} in {node.name}") as netlink:
+            netlink.link("property_add", index=index_of(netlink, interface.name), altname=mark(plan.lab, wire.name))
 
 
 def configure(plan: Plan, node: NodePlan) -> None:
-    """Offloads off, addresses, up, routes; then reads back what the kernel made of it."""
+    """All interfaces, then routes."""
+    configure_interfaces(plan, node, {interface.wire for interface in node.interfaces})
+    with netlink_in(node.namespace, f"node {node.name}: routes") as netlink:
+        for route in node.routes:
+            add_route(netlink, "add", route)
+
+
+def configure_interfaces(plan: Plan, node: NodePlan, of: Collection[str]) -> None:
+    """Those at the ends of these wires: offloads off, addresses, up; then reads back what the kernel made of it."""
     mtus = plan.mtus()
-    with _netlink(node.namespace, f"node {node.name}: interfaces") as netlink:
+    with netlink_in(node.namespace, f"node {node.name}: interfaces") as netlink:
         for interface in plan.kernel_interfaces(node):
+            if interface.wire not in of:
+                continue
             turn_offloads_off(interface.name)
-            index = _index(netlink, interface.name)
+            index = index_of(netlink, interface.name)
             for text in interface.addresses:
                 address = ipaddress.ip_interface(text)
                 netlink.addr("add", index=index, address=str(address.ip), prefixlen=address.network.prefixlen)
             netlink.link("set", index=index, state="up")
             _check_mtu(node, interface, netlink.get_links(index)[0].get("mtu"), mtus[interface.wire])
-    with _netlink(node.namespace, f"node {node.name}: routes") as netlink:
-        for route in node.routes:
-            _add_route(netlink, "add", route)
 
 
 class Switch:
@@ -109,7 +122,7 @@ class Switch:
         self._node, self._interface = node, _interface(node, interface)
         with _netlink_errors(f"node {node.name}: {interface}"), namespaces.entered(node.namespace):
             self._netlink = IPRoute()
-            self._index = _index(self._netlink, interface)
+            self._index = index_of(self._netlink, interface)
 
     def close(self) -> None:
         self._netlink.close()
@@ -127,7 +140,7 @@ class Switch:
             self._netlink.addr("replace", index=self._index, address=str(address.ip), prefixlen=address.network.prefixlen)
         for route in self._node.routes:
             if any(ipaddress.ip_address(route.gateway) in address.network for address in own):
-                _add_route(self._netlink, "replace", route)
+                add_route(self._netlink, "replace", route)
 
 
 def turn_offloads_off(interface: str) -> None:
@@ -161,7 +174,7 @@ def active_offloads(features: object) -> list[str]:
     return found
 
 
-def _add_route(netlink: IPRoute, how: str, route: RoutePlan) -> None:
+def add_route(netlink: IPRoute, how: str, route: RoutePlan) -> None:
     family = {4: 2, 6: 10}[ipaddress.ip_address(route.gateway).version]  # AF_INET, AF_INET6
     netlink.route(how, family=family, dst=route.destination, gateway=route.gateway)
 
@@ -175,7 +188,7 @@ def _interface(node: NodePlan, name: str) -> InterfacePlan:
     return next(interface for interface in node.interfaces if interface.name == name)
 
 
-def _index(netlink: IPRoute, interface: str) -> int:
+def index_of(netlink: IPRoute, interface: str) -> int:
     found = netlink.link_lookup(ifname=interface)
     if not found:
         raise WireFailed(f"interface {interface} is not there; is it the end of a wire in the plan?")
@@ -183,7 +196,7 @@ def _index(netlink: IPRoute, interface: str) -> int:
 
 
 @contextmanager
-def _netlink(namespace: str, what: str) -> Iterator[IPRoute]:
+def netlink_in(namespace: str, what: str) -> Iterator[IPRoute]:
     """A netlink socket inside a namespace, the calling thread inside too; errors say `what` was tried."""
     with namespaces.entered(namespace), _netlink_errors(what), IPRoute() as netlink:
         yield netlink

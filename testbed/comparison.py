@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A topology file beside the lab of that name that is up: what would be made of the lab. Nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed import awake, containers, recorded, state
+from testbed.cores import available_cores, realtime_support
+from testbed.difference import Difference, difference
+from testbed.errors import NetBoxITError
+from testbed.load import LoadEstimate
+from testbed.names import lab_name
+from testbed.plan import Plan, RealtimeSupport
+from testbed.planning import estimated, plan_topology
+from testbed.removal import container_of
+from testbed.topology import Topology
+from testbed.topology_file import load
+
+
+class HalfUp(NetBoxITError):
+    """A lab that never came up whole."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The plan of a file, and what it would do to the lab of that name; without `difference` that lab is not up."""
+
+    plan: Plan
+    load: LoadEstimate
+    difference: Difference | None
+    #: Why nothing can be said of the lab, though it may be up.
+    unknown: str | None = None
+
+
+def compare(file: Path, name: str | None) -> Compared:
+    """Raises what planning raises, and HalfUp."""
+    topology = load(file)
+    lab = lab_name(name or topology.name)
+    unknown = None
+    try:
+        if lab in state.lab_names():
+            folder = state.lab_folder(lab)
+            plan, found, _ = against(topology, lab, folder)
+            return Compared(plan, estimated(topology, plan), found)
+    except PermissionError as error:
+        unknown = f"whether lab {lab} is up cannot be seen ({error.filename}: {error.strerror}); ask as root"
+    plan = plan_topology(topology, lab=lab, realtime=realtime_support())
+    return Compared(plan, estimated(topology, plan), None, unknown)
+
+
+def against(topology: Topology, lab: str, folder: Path) -> tuple[Plan, Difference, list[Plan]]:
+    """The plan of a topology for a lab that is up, what it does to it, and the plans that parts of the lab may be of now."""
+    states = recorded.states(folder)
+    if not states:
+        raise HalfUp(f"lab {lab} comes up just now, or did not come up whole; `netboxit down {lab}` removes it")
+    plan = plan_topology(topology, lab=lab, realtime=_support(states[0]), running=states[0])
+    return plan, difference(states, plan, _ended(states, folder)), states
+
+
+def _support(running: Plan) -> RealtimeSupport:
+    """What the lab has been granted is its own to keep; without it the kernel is asked."""
+    if not any(node.realtime_priority for node in running.nodes):
+        return realtime_support()
+    keep_awake = all(map(awake.possible, available_cores()))
+    return RealtimeSupport(True, running.realtime_budget_us or None, "the lab that is up has it", keep_awake)
+
+
+def _ended(states: Sequence[Plan], folder: Path) -> set[str]:
+    nodes = {node.name: node for plan in states for node in plan.nodes}
+    return {name for name, node in nodes.items() if not containers.alive(container_of(folder, name, node.container))}
