@@ -52,12 +52,21 @@ def doctor(json: Json = False) -> None:
 
 
 @app.command()
-def check(file: Topology, json: Json = False) -> None:
+def check(
+    file: Topology,
+    svg: Annotated[Path | None, typer.Option("--svg", metavar="OUT.svg", help="Draw the network into this file.")] = None,
+    json: Json = False,
+) -> None:
     """Say whether a topology file is sound; nothing is created."""
     from testbed.cores import realtime_support
     from testbed.planning import plan_with_load
 
-    plan_view.show_check(file, *plan_with_load(file, realtime=realtime_support()), json)
+    plan, load = plan_with_load(file, realtime=realtime_support())
+    if svg is not None:
+        from testbed.network_words import write_picture
+
+        write_picture(plan, file, svg)
+    plan_view.show_check(file, plan, load, json)
 
 
 @app.command()

@@ -14,10 +14,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from results import charts, metrics, reference
 from results.counters import Series
 from results.embedded import audio_players, video_clips
-from results.network_picture import picture
 from results.run_course import course
 from results.run_folder import Measured, RunFolder
-from results.surroundings import describe, network_words, table_of_files
+from results.surroundings import describe, table_of_files
+from testbed.network_picture import picture
+from testbed.network_words import network_words, rightmost
 
 _TEMPLATE = "report.html.j2"
 #: Of each netbox; metrics.json has more.
@@ -36,7 +37,6 @@ def write_report(run: RunFolder, measured: list[Measured], series: list[Series],
 
 def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> dict[str, Any]:
     record, given = run.json("run.json") or {}, reference.load(run.path / reference.RUN_FILE)
-    traffic = run.plan["traffic"]
     overhead = np.concatenate([np.zeros(0), *(metrics.overhead_us(one.way, one.rows) for one in measured)])
     return {
         **{name: found[name] for name in ("lab", "verdict", "flows", "segments", "gaps")},
@@ -45,7 +45,7 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         "ended": _moment(record.get("ended")),
         "folder": run.path.resolve().name,
         "key_figures": _key_figures(found),
-        "network": picture(run.plan, network_words(run), _rightmost(traffic)),
+        "network": picture(run.plan, network_words(run.plan, run.path / "topology.yaml"), rightmost(run.plan)),
         "losses": [
             {"flow": flow["name"], "direction": flow["direction"], **loss} for flow in found["flows"] for loss in flow["losses"]
         ],
@@ -70,14 +70,6 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         "environment": describe(run),
         "files": table_of_files(run.path),
     }
-
-
-def _rightmost(traffic: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return traffic is drawn from left to right."""
-    if not traffic:
-        return None
-    first = traffic[0]
-    return str(first["destination"] if first["direction"] == "return" else first["source"])
 
 
 def _key_figures(found: Mapping[str, Any]) -> list[dict[str, str]]:

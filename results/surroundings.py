@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The words of a report about the network, the machine and the files of a run."""
+"""The words of a report about the machine and the files of a run."""
 
 from __future__ import annotations
 
@@ -7,13 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from results.run_folder import RunFolder
-
-#: As many parameters fit into a box of the picture.
-_MOST_LINES = 6
 
 #: What the files of a run folder are; the first pattern that fits tells.
 _FILES = (
@@ -35,24 +29,6 @@ _FILES = (
     ("traffic/*/sent.h264", "video as the camera encoded it"),
     ("traffic/*/received.mkv", "video as it arrived"),
 )
-
-
-def network_words(run: RunFolder) -> dict[str, list[str]]:
-    """For each node the lines for its box: of a netbox technology and parameters as the user wrote them, of others addresses."""
-    written = _topology(run.path / "topology.yaml").get("netboxes", {})
-    words = {}
-    for node in run.plan["nodes"]:
-        if node["kind"] == "netbox":
-            own = written.get(node["name"], {})
-            plain = [
-                f"{name.replace('_', ' ')} {value}"
-                for name, value in own.items()
-                if isinstance(value, (str, int, float)) and name != "technology"
-            ]
-            words[node["name"]] = [str(own.get("technology", "")), *plain[:_MOST_LINES]]
-        else:
-            words[node["name"]] = [address for interface in node["interfaces"] for address in interface["addresses"]]
-    return words
 
 
 def describe(run: RunFolder) -> list[tuple[str, str]]:
@@ -84,14 +60,6 @@ def table_of_files(folder: Path) -> list[dict[str, str]]:
         for pattern, what in _FILES
         for file in sorted(folder.glob(pattern))
     ]
-
-
-def _topology(path: Path) -> Mapping[str, Any]:
-    try:
-        content = YAML(typ="safe").load(path)
-    except (FileNotFoundError, YAMLError):
-        return {}
-    return content if isinstance(content, dict) else {}
 
 
 def _scheduling(node: Mapping[str, Any]) -> str:

@@ -12,7 +12,6 @@ import pytest
 from results import reference
 from results.analyse import analyse
 from results.conftest import START_NS, SyntheticRun
-from results.network_picture import picture
 from results.report import number, percent, signed
 from traffic.speech import Speech
 
@@ -122,22 +121,6 @@ def test_the_reference_of_the_emergency_network_is_the_thesis_table() -> None:
 
 def test_a_topology_without_reference_has_none(tmp_path: Path) -> None:
     assert reference.load(reference.beside(tmp_path / "other.yaml")) is None
-
-
-def test_a_branching_network_is_drawn_with_all_its_nodes() -> None:
-    names = {"a": "host", "b": "netbox", "c": "host", "d": "host", "alone": "host"}
-    wires = [("a", "b"), ("b", "c"), ("b", "d")]
-    plan = {
-        "nodes": [{"name": name, "kind": kind} for name, kind in names.items()],
-        "wires": [{"left": {"node": one}, "right": {"node": other}} for one, other in wires],
-    }
-    drawn = picture(plan, {"b": ["wifi", "<80 m>"]}, "a")
-    places = {name: (float(x), float(y)) for x, y, name in re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*600">(\w+)<', drawn)}
-    assert places["c"][0] == places["d"][0] < places["b"][0] < places["a"][0] == places["alone"][0]
-    assert len({places[name][1] for name in "cd"}) == 2
-    assert places["alone"][1] > max(places[name][1] for name in "abcd")
-    assert drawn.count("<rect") == 5 and drawn.count("<line") == 3
-    assert "&lt;80 m&gt;" in drawn
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The network of a run as a picture (SVG), drawn from its plan: from left to right as frames travel."""
+"""A network as a picture (SVG), drawn from its plan: from left to right as frames travel."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from results.way import equipment, joined
 
 _WIDTH, _BOX, _GAP = 1080, 148, 20
 _LINE = 15
+_WIRE = 'fill="none" stroke="#98a2ad" stroke-width="2"'
+_FONTS = "system-ui, sans-serif"
 _FILLS = {"host": "#eef4fa", "netbox": "#fdf3e7", "router": "#eaf6f0"}
 _STROKES = {"host": "#0072B2", "netbox": "#E69F00", "router": "#009E73"}
 
@@ -38,8 +40,9 @@ class Box:
         return max(self.height + _GAP, sum(box.room for box in self.behind))
 
 
-def picture(plan: Mapping[str, Any], words: Mapping[str, Sequence[str]], right: str | None) -> str:
+def picture(plan: Mapping[str, Any], words: Mapping[str, Sequence[str]], right: str | None, *, alone: bool = False) -> str:
     """`words` are the lines under a node's name; `right` is the host that the picture ends with, None: the last node.
+    `alone` is for a file of its own, which no page gives a size and a font.
 
     A node's column tells by how many wires it is away from there. Parts that no wire joins to it stand below.
     """
@@ -51,7 +54,7 @@ def picture(plan: Mapping[str, Any], words: Mapping[str, Sequence[str]], right: 
     for root in roots:
         _place(root, height)
         height += root.room
-    return _draw(boxes, ends, height)
+    return _draw(boxes, ends, height, alone)
 
 
 def _trees(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], right: str | None) -> list[Box]:
@@ -88,7 +91,7 @@ def _place(box: Box, top: float) -> None:
         top += other.room
 
 
-def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], height: float) -> str:
+def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], height: float, alone: bool) -> str:
     columns = max((box.column for box in boxes.values()), default=0) + 1
     width = max(_WIDTH, columns * (_BOX + 24))
     step = width / columns
@@ -96,12 +99,28 @@ def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], height: flo
     def x(box: Box) -> float:
         return width - step * (box.column + 0.5)
 
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" role="img" aria-label="the network">']
-    for one, other in ((boxes[one], boxes[other]) for one, other in ends):
-        way = f'x1="{x(one):.0f}" y1="{one.y:.0f}" x2="{x(other):.0f}" y2="{other.y:.0f}"'
-        parts.append(f'<line {way} stroke="#98a2ad" stroke-width="2"/>')
+    size = f'width="{width}" height="{height:.0f}" font-family="{_FONTS}" ' if alone else ""
+    box = f'viewBox="0 0 {width} {height:.0f}"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}{box} role="img" aria-label="the network">']
+    if alone:
+        parts.append(f'<rect width="{width}" height="{height:.0f}" fill="#fff"/>')
+    parts += [_wire(x(boxes[one]), boxes[one], x(boxes[other]), boxes[other]) for one, other in ends]
     parts += [_box(box, x(box), box.y) for box in boxes.values()]
     return "".join([*parts, "</svg>"])
+
+
+def _wire(x: float, box: Box, other_x: float, other: Box) -> str:
+    """From side to side, so that it crosses no box of either column; straight where both are in one."""
+    if box.column == other.column:
+        return f'<path d="M{x:.0f} {box.y:.0f}L{other_x:.0f} {other.y:.0f}" {_WIRE}/>'
+    (left, left_y), (right, right_y) = sorted([(x, box.y), (other_x, other.y)])
+    left, right = left + _BOX / 2, right - _BOX / 2
+    # Where there is a column between them, the curve has its turns beside them.
+    turn = min((right - left) / 2, _BOX / 2)
+    return (
+        f'<path d="M{left:.0f} {left_y:.0f}C{left + turn:.0f} {left_y:.0f} {right - turn:.0f} {right_y:.0f} '
+        f'{right:.0f} {right_y:.0f}" {_WIRE}/>'
+    )
 
 
 def _box(box: Box, x: float, y: float) -> str:
