@@ -210,8 +210,10 @@ def _granted_us(group: Path) -> int:
     try:
         runtime = int((group / "cpu.rt_runtime_us").read_text())
         period = int((group / "cpu.rt_period_us").read_text())
-    except FileNotFoundError:
-        return 0  # the group was removed meanwhile
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENODEV):
+            raise
+        return 0  # the group was removed meanwhile, before its file was opened or after
     return _SECOND_US if runtime < 0 else runtime * _SECOND_US // period
 
 
