@@ -117,6 +117,7 @@ def configuration(
         "lxc.pty.max = 16",
         "lxc.mount.auto = proc:mixed sys:ro",
         *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder, memory or {})),
+        *(f"lxc.mount.entry = {device} {device[1:]} none bind,create=file 0 0" for device in node.devices),
         "lxc.hook.version = 1",
         *(f"lxc.hook.mount = {command}" for command in rootfs.restrictions(memory or {})),
         f"lxc.namespace.share.net = {namespaces.path(node.namespace)}",

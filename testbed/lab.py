@@ -7,12 +7,12 @@ import json
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from testbed import awake, containers, frr, namespaces, processes, recorded, removal, routers, state
+from testbed import awake, containers, frr, namespaces, processes, recorded, removal, routers, state, switch_statistics
 from testbed.containers import Container
 from testbed.control import Control, ControlFailed, short_path
 from testbed.errors import NetBoxITError
@@ -215,6 +215,9 @@ class Lab:
                 "awake": all(map(awake.is_awake, node.cores)),
                 "addresses": [address for interface in node.interfaces for address in interface.addresses],
                 "netbox": self._netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
+                "switch": switch_statistics.read(partial(self.run, node.name))
+                if node.kind == "switch" and alive[node.name]
+                else None,
             }
             for node in self.plan.nodes
         ]
@@ -247,7 +250,12 @@ class Lab:
         except ControlFailed:
             return None
 
+    def _switch_status(self, switch: str) -> dict[str, Any] | None:
+        return switch_statistics.read(partial(self.run, switch))
+
     def _ready(self, node: str) -> bool:
+        if self.node(node).kind == "switch":
+            return switch_statistics.is_ready(self.node_folder(node))
         if self.node(node).kind == "router":
             return self._router_answers(node)
         status = self._netbox_status(node)

@@ -24,6 +24,10 @@ class NodeSection(Section):
     def ports(self) -> dict[str, tuple[Interface, ...]]:
         """Its ports, each with its addresses."""
 
+    def own_interfaces(self) -> dict[str, tuple[Interface, ...]]:
+        """Interfaces without a wire that it has inside of itself, each with its addresses."""
+        return {}
+
     def place(self, port: str) -> Location:
         """Where in the node the file tells of a port."""
         return (f"{self.PORT}s", port)

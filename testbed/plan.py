@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from testbed.changes import EventPlan
 
-NodeKind = Literal["host", "netbox", "router"]
+NodeKind = Literal["host", "netbox", "router", "switch"]
 EquipmentKind = Literal["nic", "vlan", "macvlan", "tap"]
 MacvlanMode = Literal["bridge", "private", "vepa", "passthru"]
 
@@ -73,6 +73,8 @@ class NodePlan:
     realtime_priority: int = 0
     #: Its kernel forwards packets from interface to interface.
     forwards: bool = False
+    #: Devices of the host that it sees.
+    devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,15 @@ from typing import Any, Literal
 from testbed.events import switched_wires
 from testbed.names import mac_address
 from testbed.plan import EquipmentPlan, InterfacePlan, WireEnd, WirePlan
+from testbed.switch import BRIDGE, TUNNEL_HEADERS
 from testbed.topology import Topology, WireKind
 from testbed.wire_kind import wire_kind
 from testbed.wiring import End, Wiring
 
 #: Ethernet's, where no technology of the segment has a smaller one.
 MTU = 1500
+#: Header of a frame, and with a tag of 802.1Q.
+_ETHERNET = 14 + 4
 
 
 class PlannedWires:
@@ -23,7 +26,7 @@ class PlannedWires:
     def __init__(self, topology: Topology, wiring: Wiring, lab: str) -> None:
         self._topology, self._lab = topology, lab
         self._switched = switched_wires(topology, wiring)
-        self.mtu = {end: mtu for segment in wiring.segments() for mtu in [self._mtu(segment)] for end in segment}
+        self.mtu = self._mtus(wiring)
         said = [entry.wire or topology.wire for entry in topology.wires]
         inside = [one for one in zip(wiring.wires, said, strict=True) if not any(self._is_outside(end) for end in one[0])]
         self.wires = tuple(self._wire(*ends, kind) for ends, kind in inside)
@@ -60,8 +63,12 @@ class PlannedWires:
         return lefts | {wire.right.interface: "right" for wire in wires if wire.right.node == node}
 
     def notes(self) -> list[str]:
-        small = {str(end): mtu for end, mtu in self.mtu.items() if mtu < MTU and end.node not in self._topology.netboxes}
-        return [f"the MTU at {end} is {mtu} bytes: a technology on its segment carries no more" for end, mtu in small.items()]
+        small = {
+            str(end): mtu
+            for end, mtu in self.mtu.items()
+            if mtu < MTU and end.node in {**self._topology.hosts, **self._topology.routers}
+        }
+        return [f"the MTU at {end} is {mtu} bytes: its segment carries no more" for end, mtu in small.items()]
 
     def _is_outside(self, end: End) -> bool:
         return end.node in self._topology.equipment
@@ -93,6 +100,21 @@ class PlannedWires:
             kind=kind,
             reason=reason,
         )
+
+    def _mtus(self, wiring: Wiring) -> dict[End, int]:
+        """At each end that of its segment, and where frames of several VLANs pass the largest."""
+        segments = [{end for end, _ in places} for places in wiring.places]
+        found = [self._mtu(ends) for ends in segments]
+        tunnels = [(name, port, tunnel) for name, one in wiring.switches.items() for port, tunnel in one.tunnels.items()]
+        for _ in tunnels:  # each may be inside of another one
+            for name, port, tunnel in tunnels:
+                outer = next(at for at, places in enumerate(wiring.places) if (End(name, BRIDGE), None) in places)
+                room = found[outer] - TUNNEL_HEADERS[tunnel.kind] - _ETHERNET
+                found = [min(mtu, room) if End(name, port) in ends else mtu for mtu, ends in zip(found, segments, strict=True)]
+        mtus: dict[End, int] = {}
+        for mtu, ends in zip(found, segments, strict=True):
+            mtus.update((end, max(mtu, mtus.get(end, 0))) for end in ends)
+        return mtus
 
     def _mtu(self, segment: Iterable[End]) -> int:
         """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""

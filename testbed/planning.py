@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed import routers
+from testbed import routers, switches
 from testbed.calibration import Calibration, NoCalibration, read
 from testbed.errors import BadInput, BadTopology
 from testbed.load import LoadEstimate, estimate
@@ -14,6 +14,7 @@ from testbed.plan import Plan, RealtimeSupport
 from testbed.resolve import resolve, router_defines
 from testbed.topology import Topology
 from testbed.topology_file import load
+from testbed.yaml_source import read as read_source
 
 
 def plan_file(
@@ -59,7 +60,7 @@ def plan_topology(
 ) -> Plan:
     """Resolves a topology that was read, and has Click read the routers' configurations; see `plan_file` and `resolve`."""
     plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime, running=running)
-    if errors := list(_router_errors(topology, plan)):
+    if errors := [*_router_errors(topology, plan), *_flow_errors(topology)]:
         raise BadTopology(errors)
     return plan
 
@@ -74,3 +75,11 @@ def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
         for error in routers.check(router.configuration, defines):
             message = " ".join(line.strip() for line in error.message.splitlines())
             yield BadInput(error.file, max(error.line, 1), 1, f"router {name}: {message}")
+
+
+def _flow_errors(topology: Topology) -> Iterator[BadInput]:
+    for name, switch in topology.switches.items():
+        for index, complaint in switches.wrong_flows(switch):
+            # Where it stands is asked for so seldom that a topology does not remember it.
+            place = ("switches", name, "flows", index)
+            yield read_source(topology.path).bad(place, f"switch {name}: {complaint}", "see ovs-ofctl(8)")

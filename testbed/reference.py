@@ -20,13 +20,14 @@ from pydantic.fields import FieldInfo
 from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import OverTime
-from testbed import addresses, traffic_class
+from testbed import addresses, switch, traffic_class
 from testbed.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
 from testbed.events import Event
 from testbed.files import CHECKOUT
 from testbed.names import Name, check_name
 from testbed.quantities import Quantity
 from testbed.router import Bfd, Ospf, Router
+from testbed.switch import Controller, Mirror, Own, Queue, Switch, SwitchPort, Tunnel
 from testbed.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Topology, Traffic, Wire
 from testbed.traffic_class import Match
 from traffic.application import applications
@@ -48,6 +49,13 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "router": Router,
     "ospf": Ospf,
     "bfd": Bfd,
+    "switch": Switch,
+    "switch port": SwitchPort,
+    "queue": Queue,
+    "tunnel": Tunnel,
+    "own": Own,
+    "mirror": Mirror,
+    "controller": Controller,
     "equipment": Equipment,
     "vlan": Vlan,
     "macvlan": Macvlan,
@@ -62,6 +70,8 @@ _BY_VALIDATOR: dict[object, str] = {
     check_name: "name",
     check_host_interface: "interface",
     parse_dscp: "DSCP",
+    switch._dscps: "DSCP, or a list",
+    switch._port_name: "name",
     addresses._interfaces: "address/length, or a list",
     addresses._gateways: "address, or a list",
     addresses.parse_network: "network",
@@ -204,7 +214,7 @@ def _kind(annotation: Any, metadata: list[Any]) -> str:
     if origin is Literal:
         return ", ".join(f"`{argument}`" for argument in arguments)
     if origin is dict:
-        return f"mapping by {'name' if arguments[0] in (Name, str) else 'key'}"
+        return f"mapping by {'name' if arguments[0] in (Name, switch.PortName, str) else 'key'}"
     if origin in (list, tuple):
         return "list"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -19,6 +19,7 @@ from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePl
 from testbed.planned_wires import MTU, PlannedWires
 from testbed.rootfs import WIRES_FOLDER
 from testbed.router import Router
+from testbed.switch_plan import Datapaths, PlannedSwitches
 from testbed.topology import Host, Netbox, Topology
 from testbed.traffic_plan import plan_traffic
 from testbed.wiring import End, Wiring
@@ -52,28 +53,42 @@ def resolve(
     duration_s: float | None = None,
     realtime: RealtimeSupport,
     running: Plan | None = None,
+    datapaths: Datapaths | None = None,
 ) -> Plan:
     """Plans a lab of the topology.
 
     `lab` is its name (default: the topology's), `cores` those that it may use (default: all that this process may), `duration_s`
-    replaces the duration of all traffic; nodes of a `running` lab stay on their cores if they can. Raises BadLabName,
-    BadDuration, UnreadableConfiguration.
+    replaces the duration of all traffic; nodes of a `running` lab stay on their cores if they can; `datapaths` are those for
+    switches (default: what this host has). Raises BadLabName, BadDuration, NoDatapath, UnreadableConfiguration.
     """
-    return _Resolver(topology, lab_name(lab or topology.name), cores or available_cores(), realtime, running).plan(duration_s)
+    switches = PlannedSwitches(topology, datapaths)
+    resolver = _Resolver(topology, lab_name(lab or topology.name), cores or available_cores(), realtime, running, switches)
+    return resolver.plan(duration_s)
 
 
 class _Resolver:
     def __init__(
-        self, topology: Topology, lab: str, cores: tuple[int, ...], realtime: RealtimeSupport, running: Plan | None
+        self,
+        topology: Topology,
+        lab: str,
+        cores: tuple[int, ...],
+        realtime: RealtimeSupport,
+        running: Plan | None,
+        switches: PlannedSwitches,
     ) -> None:
-        self.topology, self.lab, self.realtime = topology, lab, realtime
+        self.topology, self.lab, self.realtime, self.switches = topology, lab, realtime, switches
         self.wiring = Wiring.of(topology)
+        self.housekeeping = min(cores)
         self.cores: CorePlan = plan_cores(
             cores,
             # A kernel routes on the cores of those who send, and FRRouting is idle most of the time.
-            hosts=(*topology.hosts, *(name for name, router in topology.routers.items() if router.engine == "linux")),
+            hosts=(
+                *topology.hosts,
+                *(name for name, router in topology.routers.items() if router.engine == "linux"),
+                *self.switches.idle(),
+            ),
             netboxes=tuple(topology.netboxes),
-            routers=self._click_routers(),
+            routers=(*self._click_routers(), *self.switches.polling()),
             shares={name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share is not None},
             two_cores=tuple(name for name, netbox in topology.netboxes.items() if netbox.cores > 1),
             running={node.name: node.cores for node in running.nodes} if running else None,
@@ -87,8 +102,12 @@ class _Resolver:
         nodes = [self._host(name, host) for name, host in topology.hosts.items()]
         nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
         nodes += [self._router(name, router) for name, router in topology.routers.items()]
+        nodes += [
+            self.switches.node(self.lab, name, self.wiring, self.wires, self.cores.cores[name], self.housekeeping)
+            for name in topology.switches
+        ]
         traffic, events = plan_traffic(topology, self.wiring, duration_s), plan_events(topology, self.wiring)
-        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self.wires.notes(), *topology.notes)
+        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self.wires.notes(), *self.switches.notes())
         return Plan(
             lab=self.lab,
             topology=str(topology.path),
@@ -101,7 +120,7 @@ class _Resolver:
             lateness_policy=topology.realtime.policy,
             realtime_budget_us=self._budget_us(),
             awake_cores=self._awake_cores(),
-            notes=(*notes, *beyond(events, traffic, duration_s)),
+            notes=(*notes, *topology.notes, *beyond(events, traffic, duration_s)),
             events=events,
         )
 

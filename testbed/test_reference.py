@@ -16,6 +16,7 @@ from testbed.plan import RealtimeSupport
 from testbed.reference import DOCUMENT, documents, written
 from testbed.resolve import resolve
 from testbed.router import Router
+from testbed.switch import Switch
 from testbed.topology import Host, Wire
 from testbed.topology_file import load
 from testbed.traffic_class import Match
@@ -45,11 +46,11 @@ def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -
     file.write_text(example)
     ((section, entries),) = read(file).data.items()
     models: dict[str, Any] = {"hosts": Host, "classes": Match, "wires": Wire, "routers": Router, "events": Event}
-    models |= {"equipment": Equipment, "replace": Replacement}
+    models |= {"equipment": Equipment, "replace": Replacement, "switches": Switch}
     model = TypeAdapter(models[section])
     assert all(model.validate_python(entry) for entry in (entries if isinstance(entries, list) else entries.values()))
 
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 9
+    assert len(EXAMPLES) == 11

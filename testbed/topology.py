@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A topology file: hosts, netboxes and routers, the wires between them, and the traffic that crosses them.
+"""A topology file: hosts, netboxes, routers and switches, the wires between them, and the traffic that crosses them.
 
 `topology_file.load` reads one. docs/topology.md is the reference for users.
 """
@@ -34,6 +34,7 @@ from testbed.node_section import NodeSection
 from testbed.quantities import TIME, Quantity
 from testbed.router import Router
 from testbed.section import Section
+from testbed.switch import Switch
 from testbed.traffic_class import Match
 from testbed.wire_ends import TwoEnds
 from testbed.yaml_source import Location
@@ -235,12 +236,14 @@ class Topology(Section):
     hosts: dict[Name, Host] = Field({}, description="Where applications run.")
     netboxes: dict[Name, Netbox] = Field({}, description="Emulated segments, transparent at layer 2.")
     routers: dict[Name, Router] = Field({}, description="What joins IP networks.")
+    switches: dict[Name, Switch] = Field({}, description="Ethernet switches with VLANs, by Open vSwitch.")
     equipment: dict[Name, Equipment] = Field({}, description="Real things and virtual machines at ports of this machine.")
     replace: dict[Name, Replacement] = Field(
         {}, description="Netboxes in whose place a real network is, by name: what each of their stations is on this machine."
     )
     wires: list[Wire] = Field(
-        [], description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`, `equipment`."
+        [],
+        description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`, `switch.port`, `equipment`.",
     )
     wire: WireKind = Field(
         "auto", description="Kind of all wires that say none: auto takes shared memory between emulators, and veth at hosts."
@@ -257,6 +260,7 @@ class Topology(Section):
         "hosts": Host,
         "netboxes": Netbox,
         "routers": Router,
+        "switches": Switch,
         "equipment": Equipment,
     }
 

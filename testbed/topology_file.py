@@ -15,6 +15,7 @@ from testbed.event_checks import event_problems
 from testbed.events import Event
 from testbed.input_errors import explain
 from testbed.replacement import Replacing
+from testbed.switch_checks import switch_problems
 from testbed.topology import Topology, Traffic, Wire, WireKind
 from testbed.wiring import Draft
 from testbed.wiring_checks import Problem, problems
@@ -35,7 +36,12 @@ def load(path: str | Path) -> Topology:
             raise BadTopology(errors) from None
         draft = _salvage(source)
     replacements = topology.replace if topology else {}
-    wrong = [*problems(draft), *event_problems(draft, _context(source)), *equipment_problems(draft, replacements)]
+    wrong = [
+        *problems(draft),
+        *switch_problems(draft),
+        *event_problems(draft, _context(source)),
+        *equipment_problems(draft, replacements),
+    ]
     errors += _at_places(source, wrong)
     if errors or topology is None:
         raise BadTopology(errors)

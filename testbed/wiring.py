@@ -4,34 +4,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, cast
 
 from testbed.addresses import Address, Interface
 from testbed.events import Event
 from testbed.input_errors import listed, nearest
 from testbed.node_section import NodeSection
 from testbed.router import Router
+from testbed.segments import End as End
+from testbed.segments import Place, connected, reached
+from testbed.switch import Switch
 from testbed.topology import Host, Netbox, Topology, Traffic, Wire, WireKind
 from testbed.yaml_source import Location
-
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class End:
-    """One end of a wire: an interface of a host or router, or a station of a netbox."""
-
-    node: str
-    port: str
-
-    def __str__(self) -> str:
-        return f"{self.node}.{self.port}"
-
-    def is_written(self, text: str) -> bool:
-        """Whether the file means this end by it: a node alone is one with a single port, or `find_end` would have refused it."""
-        return text in (str(self), self.node)
 
 
 @dataclass(frozen=True)
@@ -69,6 +55,17 @@ class Draft:
     def routers(self) -> Mapping[str, Router | None]:
         return cast(Mapping[str, Router | None], self.sections["routers"])
 
+    @property
+    def switches(self) -> dict[str, Switch]:
+        """Those that are right in themselves."""
+        return {name: switch for name, switch in cast(Mapping[str, Switch | None], self.sections["switches"]).items() if switch}
+
+    def wiring(self, wires: Sequence[tuple[End, End]]) -> Wiring:
+        """With the wires whose ends were found."""
+        # Of a switch that is wrong in itself nobody knows what it passes.
+        transparent = self.passing("frames").difference(self.sections["switches"])
+        return Wiring(wires, transparent, self.passing("nothing"), self.switches)
+
     def nodes(self) -> Iterator[tuple[str, str, NodeSection | None]]:
         """Section, name and node."""
         for section, nodes in self.sections.items():
@@ -93,7 +90,7 @@ class Draft:
         for section, name, node in self.nodes():
             if node is None:
                 continue
-            for port, addresses in node.ports().items():
+            for port, addresses in (node.ports() | node.own_interfaces()).items():
                 yield from ((End(name, port), address, (section, name, *node.place(port))) for address in addresses)
 
 
@@ -128,21 +125,16 @@ class Wiring:
     transparent: frozenset[str]
     #: Nodes that pass nothing on: hosts, say.
     final: frozenset[str]
+    #: Nodes that pass frames by their VLANs.
+    switches: Mapping[str, Switch] = field(default_factory=dict)
+    #: The places of each layer-2 segment (`segments.connected`).
+    places: Sequence[frozenset[Place]] = field(default=(), init=False)
     _segment: dict[End, int] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        joined: dict[End, list[End]] = {}
-        for left, right in self.wires:
-            joined.setdefault(left, []).append(right)
-            joined.setdefault(right, []).append(left)
-        for end in joined:
-            others = (
-                [other for other in joined if other.node == end.node and other != end] if end.node in self.transparent else []
-            )
-            joined[end] = joined[end] + others
-        for number, end in enumerate(joined):
-            if end not in self._segment:
-                self._segment.update(dict.fromkeys(_reached(end, joined), number))
+        object.__setattr__(self, "places", connected(self.wires, self.transparent, self.switches))
+        for number, places in enumerate(self.places):
+            self._segment.update((end, number) for end, tag in places if tag is None)
 
     @staticmethod
     def of(topology: Topology) -> Wiring:
@@ -150,7 +142,7 @@ class Wiring:
         draft = Draft.of(topology)
         ports = draft.ports()
         wires = [(find_end(left, ports), find_end(right, ports)) for left, right in (wire.ends for wire in topology.wires)]
-        return Wiring(wires, draft.passing("frames"), draft.passing("nothing"))
+        return draft.wiring(wires)
 
     def segments(self) -> list[tuple[End, ...]]:
         """The ends of each layer-2 segment: what frames reach without a router."""
@@ -195,19 +187,7 @@ class Wiring:
             neighbours.setdefault(left.node, []).append(right.node)
             neighbours.setdefault(right.node, []).append(left.node)
         passing = {node: ([] if node in self.final and node != start else near) for node, near in neighbours.items()}
-        return _reached(start, passing)
-
-
-def _reached(start: T, neighbours: Mapping[T, Iterable[T]]) -> dict[T, int]:
-    """Everything that can be reached from `start`, with the number of steps."""
-    steps, waiting = {start: 0}, deque([start])
-    while waiting:
-        here = waiting.popleft()
-        for near in neighbours.get(here, ()):
-            if near not in steps:
-                steps[near] = steps[here] + 1
-                waiting.append(near)
-    return steps
+        return reached(start, lambda node: passing.get(node, ()))
 
 
 def addresses_between(wiring: Wiring, source: tuple[str, Host], destination: tuple[str, Host]) -> tuple[Address, Address] | None:

@@ -29,7 +29,7 @@ class Problem:
 def problems(draft: Draft) -> list[Problem]:
     """Everything that is wrong. What follows from another error is left out."""
     wires, wrong_wires, meant = _wires(draft)
-    wiring = Wiring(list(wires.values()), draft.passing("frames"), draft.passing("nothing"))
+    wiring = draft.wiring(list(wires.values()))
     unwired = list(_unwired(draft, wires, meant))
     found = [
         *_nothing(draft),

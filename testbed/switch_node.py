@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs Open vSwitch inside a switch's container, and tells it what to be.
+
+switch_node.py FOLDER
+
+FOLDER is the node's own: it has switch.json (`switches.configuration`), and gets the file `ready` as soon as frames pass. Ends
+when a daemon ends, or on SIGTERM with both of them. Nothing of the host's Open vSwitch is touched: the database and all sockets
+are on a tmpfs of the container, and the interfaces in its network namespace.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+SOCKETS = Path("/run/openvswitch")
+DATABASE, DATABASE_SOCKET = SOCKETS / "conf.db", SOCKETS / "db.sock"
+SCHEMA = "/usr/share/openvswitch/vswitch.ovsschema"
+#: What ovs-appctl, ovs-ofctl and ovs-vsctl find without being told.
+SERVER = (
+    "ovsdb-server",
+    str(DATABASE),
+    f"--remote=punix:{DATABASE_SOCKET}",
+    "--no-chdir",
+    "--pidfile",
+    "-vconsole:warn",
+    "-vdns_resolve:err",
+)
+SWITCH = ("ovs-vswitchd", f"unix:{DATABASE_SOCKET}", "--no-chdir", "--pidfile", "-vconsole:warn", "-vdns_resolve:err")
+START_DEADLINE_S = 10.0
+#: Two switches agree at once; a port where nobody answers forwards after twice the forward delay of 15 s (802.1D-2004, 17.14).
+RSTP_DEADLINE_S = 35.0
+POLL_S = 0.02
+WATCH_S = 0.2
+
+
+class SwitchEnded(RuntimeError):
+    """A daemon ended by itself, or did not do what it was told."""
+
+
+def start(argv: Sequence[str], *made: Path) -> subprocess.Popen[bytes]:
+    """Starts a daemon and waits for the files that say it can be spoken to."""
+    daemon = subprocess.Popen([f"/usr/sbin/{argv[0]}", *argv[1:]])
+    deadline = time.monotonic() + START_DEADLINE_S
+    while not all(file.exists() for file in made):
+        if daemon.poll() is not None or time.monotonic() > deadline:
+            raise SwitchEnded(f"{argv[0]} did not start (status {daemon.poll()}); see above what it wrote")
+        time.sleep(POLL_S / 4)
+    return daemon
+
+
+def call(argv: Sequence[str]) -> str:
+    """Its output. What Open vSwitch could not do is said on stderr, also where its status is 0."""
+    found = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=START_DEADLINE_S)
+    if found.returncode or "Error detected" in found.stderr:
+        raise SwitchEnded(f"{' '.join(argv)}: {found.stderr.strip()}")
+    return found.stdout
+
+
+def clear() -> None:
+    """Removes the queues that a predecessor left before interfaces: they end with the interface, not with Open vSwitch."""
+    for one in json.loads(call(["tc", "-j", "qdisc", "show"])):
+        if one["kind"] == "htb":
+            call(["tc", "qdisc", "del", "dev", one["dev"], "root"])
+
+
+def settled() -> bool:
+    """Whether rapid spanning tree has decided on every port (it may still be that it forwards only where nobody answers)."""
+    told = json.loads(call(["ovs-vsctl", "--format=json", "--columns=rstp_status", "list", "Port"]))
+    states = [dict(status[1]).get("rstp_port_state") for (status,) in told["data"]]
+    roles = [dict(status[1]).get("rstp_port_role") for (status,) in told["data"]]
+    return all(
+        state in (None, "Forwarding") or role in ("Alternate", "Backup") for state, role in zip(states, roles, strict=True)
+    )
+
+
+def main(folder: Path) -> int:
+    asked = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: asked.set())
+    SOCKETS.mkdir(parents=True, exist_ok=True)
+    wanted = json.loads((folder / "switch.json").read_text())
+    daemons: dict[str, subprocess.Popen[bytes]] = {}
+    try:
+        clear()
+        call(["ovsdb-tool", "create", str(DATABASE), SCHEMA])
+        daemons["ovsdb-server"] = start(SERVER, DATABASE_SOCKET)
+        call(["ovs-vsctl", "--no-wait", "init"])
+        daemons["ovs-vswitchd"] = start(SWITCH, SOCKETS / "ovs-vswitchd.pid")
+        for argv in wanted["calls"]:
+            call(argv)
+        deadline = time.monotonic() + RSTP_DEADLINE_S
+        while wanted["rstp"] and not settled() and time.monotonic() < deadline and not asked.wait(POLL_S):
+            pass
+        (folder / "ready").touch()
+        while not asked.wait(WATCH_S):
+            for name, daemon in daemons.items():
+                if daemon.poll() is not None and not asked.is_set():
+                    raise SwitchEnded(f"{name} ended with status {daemon.returncode}")
+    except (SwitchEnded, subprocess.TimeoutExpired) as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        for daemon in reversed(daemons.values()):
+            daemon.terminate()
+            daemon.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
