@@ -91,6 +91,10 @@ class Control:
         """Ends it. To be repeated until the answer's `written` is true: then all is in the file. Raises ParameterRefused."""
         return self._request("capture_stop", {"port": port})
 
+    def reopen(self, port: str) -> dict[str, Any]:
+        """The netbox goes on with the interface that has the name of the port's by now. Raises ParameterRefused."""
+        return self._request("reopen", {"port": port})
+
     def _request(self, method: str, parameters: dict[str, object]) -> dict[str, Any]:
         number = next(self._numbers)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}

@@ -6,10 +6,23 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, recorded, rings, rootfs, seccomp, state, wires
+from testbed import (
+    awake,
+    containers,
+    cores,
+    equipment,
+    equipment_here,
+    namespaces,
+    recorded,
+    rings,
+    rootfs,
+    seccomp,
+    state,
+    wires,
+)
 from testbed.containers import Container
 from testbed.ledger import Ledger, Record
-from testbed.plan import NodePlan, Plan, WirePlan
+from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
 from testbed.removal import container_of, ledger_file, undo
 
 #: Told what is being done, for whoever draws it.
@@ -18,6 +31,8 @@ Progress = Callable[[str], None]
 
 def bring_up(plan: Plan, progress: Progress) -> Path:
     """Applies a plan and returns the lab's folder. Whatever goes wrong undoes what was done; callers hold Ctrl-C back."""
+    if plan.equipment:
+        equipment_here.check(plan)
     folder = state.make_lab_folder(plan.lab)
     with state.locked(folder):
         try:
@@ -51,6 +66,7 @@ class Deployment:
         self._progress("wires")
         self.make_namespaces(nodes)
         self.make_wires(self._plan.wires)
+        self.take_equipment(self._plan.equipment)
         for node in nodes:
             wires.configure(self._plan, node)
         self.keep_cores_awake(self._plan.awake_cores)
@@ -97,6 +113,10 @@ class Deployment:
         """Veth pairs, whose interfaces are then to be configured, and memory wires."""
         self._make_veth_wires([wire for wire in made if wire.kind == "veth"])
         self._make_memory_wires([wire.name for wire in made if wire.kind == "memory"])
+
+    def take_equipment(self, taken: Collection[EquipmentPlan]) -> None:
+        """Interfaces of the host, which are then to be configured as those of wires."""
+        equipment.take(self._plan, taken, self._ledger)
 
     def make_realtime_group(self) -> None:
         """One for all emulators: the kernel counts a group's budget on each core by itself."""

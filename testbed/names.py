@@ -64,6 +64,11 @@ def mac_address(lab: str, node: str, interface: str) -> str:
     return octets.hex(":")
 
 
+def interface_name(prefix: str, lab: str, equipment: str) -> str:
+    """Of an interface that a lab makes on the host; no two labs make the same."""
+    return prefix + _hash(5, lab, equipment).hex()
+
+
 def netbox_seed(seed: int, netbox: str) -> int:
     """The seed of one netbox, 1 … 2^31-1: independent of the other netboxes of the file."""
     return int.from_bytes(_hash(8, str(seed), netbox), "big") % (2**31 - 1) + 1

@@ -24,22 +24,27 @@ def ledger_file(folder: Path) -> Path:
     return folder / "ledger.jsonl"
 
 
-def take_down(name: str) -> None:
-    """Removes a lab and all that belongs to it, and nothing else. Raises UndoFailed when something stays, with its ledger."""
+def take_down(name: str) -> list[str]:
+    """Removes a lab and all that belongs to it, and nothing else. Raises UndoFailed when something stays, with its ledger.
+
+    Returns what could not be put back and never will.
+    """
     folder = state.lab_folder(name)
     with state.locked(folder):
-        undo(folder)
+        return undo(folder)
 
 
-def undo(folder: Path) -> None:
-    """Every object, in the reverse of its creation; then the folder itself."""
+def undo(folder: Path) -> list[str]:
+    """Every object, in the reverse of its creation; then the folder itself. Returns as `take_down`."""
+    notes: list[str] = []
     with HeldBack():
-        Ledger(ledger_file(folder)).undo(undoers(folder))
+        Ledger(ledger_file(folder)).undo(undoers(folder, notes))
         shutil.rmtree(folder)
+    return notes
 
 
-def undoers(folder: Path) -> dict[str, Undoer]:
-    """What removes objects of each kind of a lab."""
+def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
+    """What removes objects of each kind of a lab; what cannot be put back goes into `notes`."""
 
     def remove_containers(records: list[Record]) -> None:
         containers.end(folder / "containers", [record.name for record in records])
@@ -57,6 +62,11 @@ def undoers(folder: Path) -> dict[str, Undoer]:
         for record in records:
             rings.delete(record.details["lab"], record.name)
 
+    def give_equipment_back(records: list[Record]) -> None:
+        from testbed import equipment  # netlink, which a lab without equipment does not need
+
+        equipment.give_back(records, [] if notes is None else notes)
+
     def remove_namespaces(records: list[Record]) -> None:
         namespaces.end_processes_inside(record.name for record in records)
         for record in records:
@@ -72,6 +82,7 @@ def undoers(folder: Path) -> dict[str, Undoer]:
         "realtime group": remove_groups,
         "awake core": release_cores,
         "rings": remove_rings,
+        "equipment": give_equipment_back,
         "wire": leave_to_namespaces,
         "namespace": remove_namespaces,
     }

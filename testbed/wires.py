@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
-from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
+from pyroute2.ethtool.ioctl import IoctlEthtool, NotSupportedError  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from testbed import namespaces
@@ -97,11 +97,14 @@ def configure(plan: Plan, node: NodePlan) -> None:
 def configure_interfaces(plan: Plan, node: NodePlan, of: Collection[str]) -> None:
     """Those at the ends of these wires: offloads off, addresses, up; then reads back what the kernel made of it."""
     mtus = plan.mtus()
+    # VLANs and macvlans leave offloads to the interface below, which is the host's.
+    below = {port.wire for port in plan.equipment if port.kind in ("vlan", "macvlan")}
     with netlink_in(node.namespace, f"node {node.name}: interfaces") as netlink:
         for interface in plan.kernel_interfaces(node):
             if interface.wire not in of:
                 continue
-            turn_offloads_off(interface.name)
+            if interface.wire not in below:
+                turn_offloads_off(interface.name)
             index = index_of(netlink, interface.name)
             for text in interface.addresses:
                 address = ipaddress.ip_interface(text)
@@ -143,6 +146,21 @@ class Switch:
                 add_route(self._netlink, "replace", route)
 
 
+def set_aside(plan: Plan, wire: WirePlan, node: NodePlan) -> None:
+    """Takes a wire's interface in a node down, and its name away, so that another can have it: the cable is unplugged there."""
+    with netlink_in(node.namespace, f"wire {wire.name}: set aside in {node.name}") as netlink:
+        index = _marked(netlink, mark(plan.lab, wire.name))
+        netlink.link("set", index=index, state="down")
+        netlink.flush_addr(index=index)
+        netlink.link("set", index=index, ifname=f"aside{index}")
+
+
+def take_back(plan: Plan, wire: WirePlan, node: NodePlan, interface: str) -> None:
+    """Gives the wire's interface its name again; it is still down. One that has it is fine."""
+    with netlink_in(node.namespace, f"wire {wire.name}: take back in {node.name}") as netlink:
+        netlink.link("set", index=_marked(netlink, mark(plan.lab, wire.name)), ifname=interface)
+
+
 def turn_offloads_off(interface: str) -> None:
     """Frames cross a wire as they are: no segmentation, no merging, checksums really there, VLAN tags in the frame.
 
@@ -153,7 +171,8 @@ def turn_offloads_off(interface: str) -> None:
         features = ethtool.get_features()
         for name in active_offloads(features):
             features[name] = False
-        ethtool.set_features(features)
+        with suppress(NotSupportedError):  # some cannot be turned off: told below
+            ethtool.set_features(features)
         left = active_offloads(ethtool.get_features())
     except OSError as error:
         raise WireFailed(f"interface {interface}: offloads could not be read or set: {error.strerror}") from error
@@ -186,6 +205,13 @@ def _check_mtu(node: NodePlan, interface: InterfacePlan, found: int | None, plan
 
 def _interface(node: NodePlan, name: str) -> InterfacePlan:
     return next(interface for interface in node.interfaces if interface.name == name)
+
+
+def _marked(netlink: IPRoute, name: str) -> int:
+    found = netlink.link_lookup(altname=name)
+    if not found:
+        raise WireFailed(f"interface {name} is not there; `netboxit down` and `up` bring the lab back")
+    return int(found[0])
 
 
 def index_of(netlink: IPRoute, interface: str) -> int:

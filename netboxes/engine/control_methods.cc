@@ -55,9 +55,13 @@ Json ControlMethods::Call(const std::string& method, const Json& params)
     {
         return StopCapture(params);
     }
+    if (method == "reopen")
+    {
+        return Reopen(params);
+    }
     throw json_rpc::Refusal{json_rpc::Code::MethodNotFound,
                             "no method \"" + method +
-                                "\": there are status, statistics, set, begin, reset, capture and capture_stop"};
+                                "\": there are status, statistics, set, begin, reset, capture, capture_stop and reopen"};
 }
 
 Json ControlMethods::Statistics()
@@ -161,6 +165,20 @@ Json ControlMethods::StopCapture(const Json& params)
         throw json_rpc::Refusal{json_rpc::Code::InvalidParams,
                                 "port " + m_netbox.Ports()[port]->Name() + ": " + error.what()};
     }
+}
+
+Json ControlMethods::Reopen(const Json& params)
+{
+    const auto& port = m_netbox.Ports()[PortOf(params)];
+    try
+    {
+        port->Reopen();
+    }
+    catch (const std::runtime_error& error)
+    {
+        throw json_rpc::Refusal{json_rpc::Code::InvalidParams, "port " + port->Name() + ": " + error.what()};
+    }
+    return port->Describe();
 }
 
 StationId ControlMethods::PortOf(const Json& params) const

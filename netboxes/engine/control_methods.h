@@ -28,6 +28,7 @@ class ControlMethods
     Json Begin(const Json& params);
     Json Capture(const Json& params);
     Json StopCapture(const Json& params);
+    Json Reopen(const Json& params);
     StationId PortOf(const Json& params) const;
 
     std::string m_name;

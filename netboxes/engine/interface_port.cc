@@ -9,8 +9,10 @@ namespace netboxit
 InterfacePort::InterfacePort(std::string name,
                              std::unique_ptr<FrameSocket> socket,
                              std::uint32_t mtu,
-                             nlohmann::json description)
-    : Port(std::move(name), mtu), m_socket(std::move(socket)), m_description(std::move(description))
+                             nlohmann::json description,
+                             Opener open)
+    : Port(std::move(name), mtu), m_socket(std::move(socket)), m_description(std::move(description)),
+      m_open(std::move(open))
 {
 }
 
@@ -79,6 +81,17 @@ void InterfacePort::Refresh()
     counters.received += drops.overload + drops.oversize;
     counters.overloadDrops += drops.overload;
     counters.oversizeDrops += drops.oversize;
+}
+
+void InterfacePort::Reopen()
+{
+    if (!m_open)
+    {
+        throw std::runtime_error("an AF_XDP port keeps its interface");
+    }
+    auto socket = m_open();
+    Refresh();
+    m_socket = std::move(socket);
 }
 
 nlohmann::json InterfacePort::Describe() const

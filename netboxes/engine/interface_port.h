@@ -4,6 +4,7 @@
 #include "frame_socket.h"
 #include "port.h"
 
+#include <functional>
 #include <memory>
 
 namespace netboxit
@@ -13,11 +14,15 @@ namespace netboxit
 class InterfacePort : public Port
 {
   public:
-    /// `description` is what Describe() says besides name and MTU.
+    using Opener = std::function<std::unique_ptr<FrameSocket>()>;
+
+    /// `description` is what Describe() says besides name and MTU; `open` opens a socket on the interface that
+    /// has the name then, and is empty where that cannot be done again.
     InterfacePort(std::string name,
                   std::unique_ptr<FrameSocket> socket,
                   std::uint32_t mtu,
-                  nlohmann::json description);
+                  nlohmann::json description,
+                  Opener open = {});
 
     int Descriptor() const override;
     bool HasFrames() const override;
@@ -26,11 +31,13 @@ class InterfacePort : public Port
     void Send(std::span<Departure> departures, std::int64_t stamp) override;
     /// Counts the kernel's drops.
     void Refresh() override;
+    void Reopen() override;
     nlohmann::json Describe() const override;
 
   private:
     std::unique_ptr<FrameSocket> m_socket;
     nlohmann::json m_description;
+    Opener m_open;
 };
 
 } // namespace netboxit

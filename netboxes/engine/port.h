@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstring>
+#include <stdexcept>
 #include <string>
 
 namespace netboxit
@@ -96,6 +97,13 @@ class Port
     virtual void Send(std::span<Departure> departures, std::int64_t stamp) = 0;
     /// Brings counters up to date that others keep (the kernel's drops), and files that others read.
     virtual void Refresh() = 0;
+    /// Goes on with the interface that has its interface's name by now, after that was replaced. Throws
+    /// std::runtime_error where that cannot be; then nothing has changed.
+    virtual void Reopen()
+    {
+        throw std::runtime_error("it has no interface that could be replaced");
+    }
+
     /// What kind of port it is and what it was given, for `status`.
     virtual nlohmann::json Describe() const = 0;
 

@@ -69,8 +69,16 @@ std::unique_ptr<Port> OpenInterface(const std::string& name, const PortConfigura
             description["reason"] = error.what();
         }
     }
-    return std::make_unique<InterfacePort>(
-        name, std::make_unique<PacketSocket>(interface, mtu), mtu, description);
+    auto open = [subject = interface.Subject(), device = port.interface, mtu]
+    {
+        const NetworkInterface now(subject, device);
+        if (now.CurrentState() != NetworkInterface::State::Up)
+        {
+            throw std::runtime_error("interface " + device + " is not up");
+        }
+        return std::make_unique<PacketSocket>(now, mtu);
+    };
+    return std::make_unique<InterfacePort>(name, open(), mtu, description, open);
 }
 
 /// The one place where the kinds of ports are told apart.
