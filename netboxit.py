@@ -74,7 +74,12 @@ def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
     from testbed.comparison import compare
 
-    plan_view.show_plan(compare(file, name), json)
+    compared, missing = compare(file, name), list[str]()
+    if compared.plan.equipment:
+        from testbed.equipment_here import problems
+
+        missing = problems(compared.plan)
+    plan_view.show_plan(compared, missing, json)
 
 
 @app.command()
@@ -205,11 +210,12 @@ def down(
 
     nothing_up = lab is None and not state.lab_names()
     names = state.lab_names() if every or nothing_up else [state.chosen(lab)]
+    notes: list[str] = []
     with console.progress() as progress:
         for name in names:
             progress(f"taking {name} down")
-            removal.take_down(name)
-    lab_view.show_down(names, json)
+            notes += removal.take_down(name)
+    lab_view.show_down(names, notes, json)
 
 
 @app.command()

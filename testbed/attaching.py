@@ -67,7 +67,7 @@ def attach(lab: Lab, wanted: Wanted, where: str) -> EquipmentPlan:
                         wires.turn_offloads_off(port.end.interface)
                 _use(lab, node, port.end.interface)
             except BaseException:
-                _give_back(lab, port.name, [])
+                _give_back(lab, port, [])
                 _plug_in_again(lab, plan, replaced, port.end)
                 raise
     return port
@@ -82,7 +82,7 @@ def detach(lab: Lab, name: str) -> tuple[EquipmentPlan, list[str]]:
             raise BadAttachment(f"lab {lab.name} has no equipment {name}; {nearest(name, [one.name for one in plan.equipment])}")
         after = detached(plan, port)
         with _recorded(lab, plan, after):
-            _give_back(lab, port.name, notes)
+            _give_back(lab, port, notes)
             _plug_in_again(lab, after, _wire_at(after, port.end), port.end)
     return port, notes
 
@@ -203,10 +203,10 @@ def _plug_in_again(lab: Lab, plan: Plan, wire: WirePlan | None, end: WireEnd) ->
         _use(lab, plan.node(end.node), end.interface)
 
 
-def _give_back(lab: Lab, name: str, notes: list[str]) -> None:
-    """What is in the ledger by that name, if anything."""
+def _give_back(lab: Lab, port: EquipmentPlan, notes: list[str]) -> None:
+    """What is in the ledger of it, if anything."""
     ledger = _ledger(lab)
-    records = [record for record in ledger.records() if (record.kind, record.name) == (equipment.KIND, name)]
+    records = [record for record in ledger.records() if (record.kind, record.name) == (equipment.KIND, port.wire)]
     ledger.remove(records, undoers(lab.folder, notes))
 
 

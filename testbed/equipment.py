@@ -42,16 +42,25 @@ def take(plan: Plan, ports: Collection[EquipmentPlan], ledger: Ledger) -> None:
 
 
 def give_back(records: Collection[Record], notes: list[str]) -> None:
-    """Undoes it; what cannot be put back any more is told in `notes`. What is done already is fine."""
+    """Undoes it; what cannot be put back any more is told in `notes`. What is done already is fine.
+
+    One that fails does not keep the others: EquipmentFailed tells of them at the end.
+    """
+    failures = []
     for record in records:
         details = record.details
         if details["boot"] != host_network.boot():
             continue  # the machine came up since as its own configuration makes it
-        with _told(f"equipment {record.name}: give back {details['device']}"):
-            if details["what"] == "nic":
-                notes += [f"equipment {record.name}: {note}" for note in _give_nic_back(details)]
-            else:
-                _remove_made(details)
+        try:
+            with _told(f"equipment {record.name}: give back {details['device']}"):
+                if details["what"] == "nic":
+                    notes += [f"equipment {record.name}: {note}" for note in _give_nic_back(details)]
+                else:
+                    _remove_made(details)
+        except (NetBoxITError, OSError) as error:
+            failures.append(str(error))
+    if failures:
+        raise EquipmentFailed("; ".join(failures))
 
 
 class _Taking:
@@ -68,6 +77,7 @@ class _Taking:
         """Before anything is touched."""
         common = {
             "what": self.port.kind,
+            "node": self.port.end.node,
             "device": self.port.device,
             "namespace": self.namespace,
             "interface": self.port.end.interface,
@@ -75,7 +85,7 @@ class _Taking:
             "host": host_network.identity(),
             "boot": host_network.boot(),
         }
-        self._ledger.add(Record(KIND, self.port.name, common | details))
+        self._ledger.add(Record(KIND, self.port.wire, common | details))
 
 
 def _take_nic(taking: _Taking) -> None:
@@ -221,8 +231,9 @@ def _remove_made(details: dict[str, Any]) -> None:
             _delete(netlink, _marked(netlink, details["mark"]))
     if details["what"] == "tap":
         with host_network.entered(details["host"]), IPRoute() as netlink:
-            for link in (_marked(netlink, details["mark"]), *(find(netlink, name) for name in details["made"])):
-                _delete(netlink, link)
+            _delete(netlink, _marked(netlink, details["mark"]))
+            for name in details["made"]:
+                _delete(netlink, find(netlink, name))
 
 
 def _delete(netlink: IPRoute, link: Any) -> None:

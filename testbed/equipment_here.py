@@ -11,7 +11,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from testbed import interface_use, state
 from testbed.equipment import KIND, find
 from testbed.errors import NetBoxITError
-from testbed.ledger import Ledger
+from testbed.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, Plan
 from testbed.removal import ledger_file
 
@@ -21,9 +21,14 @@ class EquipmentRefused(NetBoxITError):
 
 
 def problems(plan: Plan) -> list[str]:
-    """What is missing on this machine, or refused, for each port of equipment; nothing is touched."""
+    """What is missing on this machine, or refused, for each port of equipment; nothing is touched.
+
+    What the lab of that name has already is none.
+    """
+    there = {record.name for record in _taken(plan.lab)}
     with IPRoute() as netlink:
-        return [f"{port.name}: {why}" for port in plan.equipment for why in _problems(netlink, port, plan)]
+        wanted = [port for port in plan.equipment if port.wire not in there]
+        return [f"{port.name}: {why}" for port in wanted for why in _problems(netlink, port, plan)]
 
 
 def remarks(plan: Plan) -> list[str]:
@@ -65,10 +70,18 @@ def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str
 
 def _elsewhere(device: str) -> str:
     for lab in state.lab_names():
-        for record in Ledger(ledger_file(state.labs_folder() / lab)).records():
-            if record.kind == KIND and record.details["device"] == device and record.details["what"] == "nic":
-                return f": lab {lab} has it as {record.name}"
+        for record in _taken(lab):
+            if record.details["device"] == device and record.details["what"] == "nic":
+                return f": lab {lab} has it, as {record.details['node']}.{record.details['interface']}"
     return ""
+
+
+def _taken(lab: str) -> list[Record]:
+    """What a lab has, as far as this user may know."""
+    try:
+        return [record for record in Ledger(ledger_file(state.labs_folder() / lab)).records() if record.kind == KIND]
+    except PermissionError:
+        return []
 
 
 def _is_user(name: str) -> bool:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -226,6 +227,10 @@ class Lab:
             "folder": str(self.folder),
             "nodes": nodes,
             "wires": [self._wire_status(wire, {node["name"]: node["netbox"] for node in nodes}) for wire in self.plan.wires],
+            "equipment": [
+                {"name": one.name, "kind": one.kind, "what": one.words(), "mtu": one.mtu, **asdict(one.end)}
+                for one in self.plan.equipment
+            ],
             "notes": [*self.plan.notes, *([_CHANGING] if recorded.is_changing(self.folder) else [])],
         }
 

@@ -56,10 +56,12 @@ def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
         print(f"{one.trace.source} to {one.trace.destination}: {one.file} ({one.trace.end_s:g} s; means: {', '.join(means)})")
 
 
-def show_down(labs: Sequence[str], as_json: bool) -> None:
+def show_down(labs: Sequence[str], notes: Sequence[str], as_json: bool) -> None:
+    """`notes` are what could not be put back."""
     if as_json:
-        return drawing.print_json({"removed": list(labs)})
+        return drawing.print_json({"removed": list(labs), "notes": list(notes)})
     print(f"removed: {', '.join(labs)}" if labs else "no lab was up")
+    drawing.print_notes(notes)
 
 
 def _print_lab(status: Mapping[str, Any]) -> None:
@@ -72,6 +74,11 @@ def _print_lab(status: Mapping[str, Any]) -> None:
     drawing.console().print(table)
     if status["wires"]:
         _print_wires(status["wires"])
+    if status["equipment"]:
+        table = drawing.table("equipment", "equipment", "what", "is", "MTU")
+        for one in status["equipment"]:
+            table.add_row(one["name"], one["what"], f"{one['node']}.{one['interface']}", str(one["mtu"]))
+        drawing.console().print(table)
     _print_events(status["nodes"])
     drawing.print_notes(status["notes"])
 

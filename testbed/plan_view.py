@@ -31,11 +31,12 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
     drawing.print_notes((*plan.notes, *load.notes))
 
 
-def show_plan(compared: Compared, as_json: bool) -> None:
+def show_plan(compared: Compared, missing: Sequence[str], as_json: bool) -> None:
+    """`missing` is what this machine lacks for the plan's equipment."""
     plan, load = compared.plan, compared.load
     if as_json:
         difference = compared.difference.to_json() if compared.difference else None
-        return drawing.print_json({**plan.to_json(), "load": asdict(load), "difference": difference})
+        return drawing.print_json({**plan.to_json(), "load": asdict(load), "difference": difference, "missing": list(missing)})
     nodes = drawing.table(f"lab {plan.lab}", "node", "kind", "cores", "interface", "MAC", "addresses", "wire")
     for node in plan.nodes:
         first: tuple[str, str, str] = (node.name, node.kind, drawing.cores(node.cores))
@@ -56,7 +57,7 @@ def show_plan(compared: Compared, as_json: bool) -> None:
     _print_traffic(plan.traffic)
     if plan.events:
         _print_events(plan.events)
-    drawing.print_notes((*plan.notes, *load.notes))
+    drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {one}" for one in missing)))
     show_compared(compared)
 
 

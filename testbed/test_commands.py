@@ -106,7 +106,7 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
         pair.unlink()
     finally:
         down = netboxit("down", "--all", "--json")
-    assert json.loads(down.stdout) == {"removed": [name]}
+    assert json.loads(down.stdout) == {"removed": [name], "notes": []}
 
 
 @pytest.mark.lab

@@ -5,12 +5,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
+from testbed import equipment, equipment_here, namespaces
 from testbed.lab import Lab
+from testbed.ledger import Ledger
 from testbed.plan import Plan, RealtimeSupport
+from testbed.removal import undoers
 from testbed.resolve import resolve
 from testbed.test_topology import load_text
 from tests.own_interfaces import OwnInterfaces, checked, own_interfaces
@@ -73,4 +80,91 @@ def test_equipment_is_reached_without_anything_between_and_given_back_as_it_was(
         assert pings(lab, "c", "10.2.0.9")
         shown = lab.run("a", ["ip", "-br", "link", "show", "eth0"]).stdout
         assert checked(interfaces.host, "cat", "/sys/class/net/eth4/address") not in shown
+    interfaces.becomes(before)
+
+
+class Mortal:
+    """Netlink that ends the program at a step."""
+
+    def __init__(self, steps: Iterator[int]) -> None:
+        self._steps, self._netlink = steps, IPRoute()
+
+    def __enter__(self) -> Mortal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._netlink.close()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("link", "tc") and next(self._steps, None) is None:
+            raise Killed
+        return getattr(self._netlink, name)
+
+
+class Killed(BaseException):
+    pass
+
+
+@contextmanager
+def networks_of(plan: Plan) -> Iterator[None]:
+    for node in plan.nodes:
+        namespaces.create(node.namespace)
+    try:
+        yield
+    finally:
+        for node in plan.nodes:
+            namespaces.delete(node.namespace)
+
+
+def test_whenever_a_command_is_killed_its_ledger_gives_everything_back(
+    interfaces: OwnInterfaces, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interfaces.run("ip", "address", "add", "192.0.2.1/24", "dev", "eth2")
+    before = interfaces.state()
+    plan = planned(tmp_path, TOPOLOGY.replace("{nic: eth3}", "{tap: vm1}"))
+    steps, whole = 0, False
+    while not whole:
+        ledger = Ledger(tmp_path / f"ledger-{steps}")
+        with interfaces.host.inside(), networks_of(plan):
+            with monkeypatch.context() as patched:
+                patched.setattr(equipment, "IPRoute", partial(Mortal, iter(range(steps))))
+                try:
+                    equipment.take(plan, plan.equipment, ledger)
+                    whole = True
+                except Killed:
+                    steps += 1
+            notes: list[str] = []
+            ledger.undo(undoers(tmp_path, notes))
+            ledger.undo(undoers(tmp_path, notes))  # whoever is killed while undoing does it again
+            assert notes == []
+            assert interfaces.state() == before
+    assert steps > 15
+
+
+def test_a_nic_that_is_gone_is_told_with_what_it_had(interfaces: OwnInterfaces, tmp_path: Path) -> None:
+    interfaces.run("ip", "address", "add", "192.0.2.1/24", "dev", "eth2")
+    plan = planned(tmp_path)
+    ledger, notes = Ledger(tmp_path / "ledger"), list[str]()
+    with interfaces.host.inside():
+        with networks_of(plan):
+            equipment.take(plan, plan.equipment[:1], ledger)
+        ledger.undo(undoers(tmp_path, notes))
+    (note,) = notes
+    assert "eth2 (MAC " in note and "addresses: 192.0.2.1" in note
+
+
+def test_what_this_machine_lacks_is_told_before_anything_is_touched(
+    interfaces: OwnInterfaces, nothing_left: None, tmp_path: Path
+) -> None:
+    interfaces.run("ip", "address", "add", "192.0.2.1/24", "dev", "eth3")
+    text = TOPOLOGY.replace("eth2, ", "eth9, ").replace("{macvlan: {of: eth4}}", "{tap: eth4, user: nobody-knows}")
+    before = interfaces.state()
+    with interfaces.host.inside(), pytest.raises(equipment_here.EquipmentRefused) as refused:
+        Lab.up(planned(tmp_path, text))
+    assert [line.split(";")[0] for line in str(refused.value).splitlines()] == [
+        "phone: there is no interface eth9 on this machine",
+        "modem: eth3 is in use: it has the address 192.0.2.1",
+        "pc: there is an interface eth4 already",
+        "pc: there is no user nobody-knows on this machine",
+    ]
     interfaces.becomes(before)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyroute2 import IPRoute
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
 from testbed import interface_settings
 from testbed.interface_settings import Settings
