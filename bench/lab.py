@@ -68,13 +68,13 @@ def measure(around: Surroundings) -> Outcome:
 def _commands(topology: Path, lab: str, around: Surroundings) -> dict[str, float]:
     """Seconds that the two commands take, as a person would type them."""
     around.progress(f"up and down: {lab}")
-    with _removed(lab):
-        up_s = _timed("up", str(topology), "--name", lab)
-        down_s = _timed("down", lab)
+    with removed(lab):
+        up_s = timed("up", str(topology), "--name", lab)
+        down_s = timed("down", lab)
     return {"up_s": up_s, "down_s": down_s}
 
 
-def _timed(*arguments: str) -> float:
+def timed(*arguments: str) -> float:
     started = time.monotonic()
     # In its own process group: who interrupts the bench does not interrupt the command half way, but waits for it.
     done = subprocess.run(
@@ -92,7 +92,7 @@ def _timed(*arguments: str) -> float:
 
 
 @contextmanager
-def _removed(lab: str) -> Iterator[None]:
+def removed(lab: str) -> Iterator[None]:
     """Whatever happens in the block, no lab of that name stays."""
     with HeldBack() as held:
         try:

@@ -32,6 +32,7 @@ BENCHMARKS = {
     "lateness": "bench.lateness",
     "fidelity": "bench.fidelity_table",
     "lab": "bench.lab",
+    "altering": "bench.altering",
     "generation": "bench.generation",
     "forwarding": "bench.forwarding",
     "load": "bench.load",

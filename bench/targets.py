@@ -65,6 +65,10 @@ def _worst_idle(ratios: Ratios, figures: Figures) -> float:
     return max(100 * float(of["cpu"]) for of in figures["idle"].values() if of["technology"] not in _WITH_FRAME_CLOCK)
 
 
+def _worst_of(figure: str) -> Callable[[Ratios, Figures], float]:
+    return lambda ratios, figures: max(map(float, figures[figure].values()))
+
+
 TARGETS = (
     Target("set-up A by veth wires, ratio to stock", 3, True, "", _ratio("setup_a_veth")),
     Target("set-up A by memory wires, ratio to stock", 8, True, "", _ratio("setup_a_memory")),
@@ -80,6 +84,8 @@ TARGETS = (
     Target("emergency lab up", 3, False, "s", _figure("lab_up_s")),
     Target("emergency lab down", 1, False, "s", _figure("lab_down_s")),
     Target("lab of 50 hosts and links up", 15, False, "s", _figure("lab_by_size", "50", "up_s")),
+    Target("`apply` of one changed link to a lab of 50 nodes", 2, False, "s", _figure("apply_link_s")),
+    Target("datagrams of other flows lost by any `apply`", 0, False, "", _worst_of("apply_lost")),
 )
 
 

@@ -66,6 +66,8 @@ def test_each_target_finds_its_figure_where_the_benchmarks_put_it() -> None:
         "lab_up_s": 1.0,
         "lab_down_s": 0.5,
         "lab_by_size": {"50": {"up_s": 4.0}},
+        "apply_link_s": 1.0,
+        "apply_lost": {"the delay of a link: set live": 0},
     }
     judged = {one["figure"]: one for one in to_reach(ratios, figures)}
     assert len(judged) == len(TARGETS)

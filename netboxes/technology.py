@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -68,14 +68,32 @@ class Technology(BaseModel):
         return {}
 
 
+class _Technologies(Mapping[str, type[Technology]]):
+    """All of them, each read when it is first asked for: a command needs those of its topology only."""
+
+    def __init__(self) -> None:
+        self._names = tuple(sorted(file.parent.name for file in FOLDER.glob("*/parameters.py")))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __getitem__(self, name: str) -> type[Technology]:
+        if name not in self._names:
+            raise KeyError(name)
+        found: type[Technology] = importlib.import_module(f"netboxes.{name}.parameters").Parameters
+        return found
+
+
 @cache
-def technologies() -> dict[str, type[Technology]]:
+def technologies() -> Mapping[str, type[Technology]]:
     """All technologies found beside this file: folder name to parameter model."""
-    found = {}
-    for file in sorted(FOLDER.glob("*/parameters.py")):
-        name = file.parent.name
-        found[name] = importlib.import_module(f"netboxes.{name}.parameters").Parameters
-    return found
+    return _Technologies()
 
 
 def program(segment: str) -> Path:

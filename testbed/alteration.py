@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from testbed import comparison, cores, namespaces, recorded, restart, rewiring, rootfs, state, wires
+from testbed import comparison, cores, namespaces, recorded, restart, rootfs, state
 from testbed.control import Control, ParameterRefused
 from testbed.deployment import Deployment, Progress
 from testbed.difference import Action, Difference, NodeDifference
@@ -94,6 +94,9 @@ class _Alteration:
 
     def run(self) -> Difference:
         """Everything but waiting; returns what was really done."""
+        if self._is_rewiring():
+            # It takes long to import: now, and not while nodes are down.
+            from testbed import rewiring  # noqa: F401
         self._remove()
         self._make_common()
         self._progress("wires")
@@ -136,6 +139,8 @@ class _Alteration:
 
     def _remove_wires(self, records: Sequence[Record]) -> None:
         """By an end whose namespace stays; a pair of which both go is left to the kernel."""
+        from testbed import rewiring
+
         staying = {node.name: node for node in self._plan.nodes if node.name in self._before}
         for record in records:
             for wire in (wire for was in self._states for wire in was.wires if wire.name == record.name):
@@ -153,14 +158,33 @@ class _Alteration:
         new = self._nodes("created", "replaced")
         names = {wire.name for wire in self._found.wires_to_be("created", "replaced")}
         made = [wire for wire in self._plan.wires if wire.name in names]
-        self._deployment.make_namespaces(new)
-        self._deployment.make_wires(made)
-        for node in new:
-            wires.configure(self._plan, node)
-        for node in self._nodes("changed", "restarted"):
+        if new:
+            self._deployment.make_namespaces(new)
+        if made:
+            self._deployment.make_wires(made)
+        moved = [node for node in self._nodes("changed", "restarted") if self._is_rewired(node)]
+        if not new and not moved:
+            return
+        from testbed import rewiring
+
+        self._deployment.configure(new)
+        for node in moved:
             rewiring.settle(self._plan, node, self._before[node.name], names)
         staying = [node for node in self._plan.nodes if node not in new]
         rewiring.forget_neighbours(self._plan, staying, self._states)
+
+    def _is_rewiring(self) -> bool:
+        """Whether netlink will be needed."""
+        made = self._found.nodes_to_be("created", "replaced") or any(wire.action != "unchanged" for wire in self._found.wires)
+        return bool(made) or any(map(self._is_rewired, self._nodes("changed", "restarted")))
+
+    def _is_rewired(self, node: NodePlan) -> bool:
+        """Whether there is anything to do in its network."""
+        touched = {wire.name for wire in self._found.wires if wire.action != "unchanged"}
+        own = (node.interfaces, node.routes, node.forwards)
+        return any((was.interfaces, was.routes, was.forwards) != own for was in self._before[node.name]) or any(
+            interface.wire in touched for interface in node.interfaces
+        )
 
     def _start(self) -> None:
         rootfs.write_hosts(self._folder / "root", self._plan)

@@ -181,7 +181,7 @@ def attach_argv(container: Container, argv: Sequence[str], env: Mapping[str, str
 
 def alive(container: Container) -> bool:
     """A container lives exactly as long as its command: with it, init and everything else in its control group ends."""
-    return bool(cores.processes(container.groups[0]))
+    return not cores.is_empty(container.groups[0])
 
 
 def end(home: Path, names: Sequence[str]) -> None:

@@ -162,6 +162,15 @@ def processes(group: str) -> set[int]:
     return found
 
 
+def is_empty(group: str) -> bool:
+    """Whether nothing runs in the groups of that name themselves; faster than to ask for what does."""
+    for folder in _folders(group):
+        with suppress(OSError):
+            if (folder / "cgroup.procs").read_text():
+                return False
+    return not processes(group)
+
+
 def kill_all(group: str) -> set[int]:
     """Sends SIGKILL to everything in a group; returns what was there."""
     found = processes(group)

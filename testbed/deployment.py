@@ -6,20 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from testbed import (
-    awake,
-    containers,
-    cores,
-    equipment,
-    equipment_here,
-    namespaces,
-    recorded,
-    rings,
-    rootfs,
-    seccomp,
-    state,
-    wires,
-)
+from testbed import awake, containers, cores, namespaces, recorded, rings, rootfs, seccomp, state
 from testbed.containers import Container
 from testbed.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
@@ -32,6 +19,8 @@ Progress = Callable[[str], None]
 def bring_up(plan: Plan, progress: Progress) -> Path:
     """Applies a plan and returns the lab's folder. Whatever goes wrong undoes what was done; callers hold Ctrl-C back."""
     if plan.equipment:
+        from testbed import equipment_here  # netlink, which nobody else needs so early
+
         equipment_here.check(plan)
     folder = state.make_lab_folder(plan.lab)
     with state.locked(folder):
@@ -67,8 +56,7 @@ class Deployment:
         self.make_namespaces(nodes)
         self.make_wires(self._plan.wires)
         self.take_equipment(self._plan.equipment)
-        for node in nodes:
-            wires.configure(self._plan, node)
+        self.configure(nodes)
         self.keep_cores_awake(self._plan.awake_cores)
         self._progress("containers")
         self.make_realtime_group()
@@ -104,10 +92,20 @@ class Deployment:
                 raise namespaces.NamespaceFailed(
                     f"network namespace {node.namespace} exists already and is not this lab's; see `ip netns`"
                 )
+        # Netlink takes long to import, and who only starts a node again needs none of it.
+        from testbed import wires
+
         self._ledger.add(*(Record("namespace", node.namespace) for node in nodes))
         for node in nodes:
             namespaces.create(node.namespace)
             wires.prepare_namespace(node)
+
+    def configure(self, nodes: Iterable[NodePlan]) -> None:
+        """All interfaces and routes of new nodes, once their wires are there."""
+        from testbed import wires
+
+        for node in nodes:
+            wires.configure(self._plan, node)
 
     def make_wires(self, made: Collection[WirePlan]) -> None:
         """Veth pairs, whose interfaces are then to be configured, and memory wires."""
@@ -116,7 +114,10 @@ class Deployment:
 
     def take_equipment(self, taken: Collection[EquipmentPlan]) -> None:
         """Interfaces of the host, which are then to be configured as those of wires."""
-        equipment.take(self._plan, taken, self._ledger)
+        if taken:
+            from testbed import equipment
+
+            equipment.take(self._plan, taken, self._ledger)
 
     def make_realtime_group(self) -> None:
         """One for all emulators: the kernel counts a group's budget on each core by itself."""
@@ -136,6 +137,8 @@ class Deployment:
             containers.wait_started(container, monitor)
 
     def _make_veth_wires(self, made: Collection[WirePlan]) -> None:
+        from testbed import wires
+
         self._ledger.add(*(Record("wire", wire.name) for wire in made))
         for wire in made:
             wires.create(self._plan, wire)

@@ -111,22 +111,23 @@ def _first_difference(old: str, new: str) -> int:
 def _interfaces(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Finding]:
     old, new = ({one.name: one for one in node.interfaces} for node in (before, after))
     for name in [name for name in old if name not in new]:
-        yield Finding(_how(old[name]), f"{_port(after, name)} is gone")
+        yield Finding(_how(old[name], after), f"{_port(after, name)} is gone")
     for name, interface in new.items():
         if name not in old:
-            yield Finding(
-                _how(interface), f"{_port(after, name)} is new: it leads to {wires.far_end(interface.wire, after.name)}"
-            )
+            far = wires.far_end(interface.wire, after.name)
+            yield Finding(_how(interface, after), f"{_port(after, name)} is new: it leads to {far}")
         else:
             yield from _interface(old[name], interface, after, wires)
     if [name for name in old if name in new] != [name for name in new if name in old]:
         # Only an order; but the ports of an emulator are numbered.
-        yield Finding("restart" if any(_how(one) == "restart" for one in new.values()) else "live", "the order of its interfaces")
+        yield Finding(
+            "restart" if any(_how(one, after) == "restart" for one in new.values()) else "live", "the order of its interfaces"
+        )
 
 
 def _interface(old: InterfacePlan, new: InterfacePlan, node: NodePlan, wires: Wires) -> Iterator[Finding]:
     port = _port(node, new.name)
-    how: How = "restart" if "restart" in (_how(old), _how(new)) else "live"
+    how: How = "restart" if "restart" in (_how(old, node), _how(new, node)) else "live"
     if new.wire != old.wire or wires.is_made(new.wire):
         yield Finding(how, f"{port}: its wire to {wires.far_end(new.wire, node.name)} is new")
     mtus = wires.mtus(old.wire)[0], wires.mtus(new.wire)[1]
@@ -138,9 +139,9 @@ def _interface(old: InterfacePlan, new: InterfacePlan, node: NodePlan, wires: Wi
             yield Finding(_INTERFACE.get(field.name, "restart"), two(f"{port}: {_WORDS.get(field.name, field.name)}", one, other))
 
 
-def _how(interface: InterfacePlan) -> How:
-    """An interface of the kernel comes and goes under whoever uses it; a port is opened once, by a program that starts."""
-    return "live" if interface.port == "kernel" else "restart"
+def _how(interface: InterfacePlan, node: NodePlan) -> How:
+    """An interface comes and goes under a kernel that hosts and routes; a port is opened once, by a program that starts."""
+    return "live" if interface.port == "kernel" and node.kind in ("host", "router") else "restart"
 
 
 def _port(node: NodePlan, name: str) -> str:
