@@ -83,7 +83,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
     # What is missing after a failure is its consequence: telling it too would hide the cause.
     failures = [run.failure] if run.failure else run.absent
     netboxes = timekeeping(run.plan, counted, environment)
-    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment)
+    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, run.switches)
     return {
         "lab": run.plan["lab"],
         "verdict": judged.to_json(),
@@ -96,6 +96,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         ),
         "lateness_us": {name: metrics.lateness_us(one) for name, one in counted.items()},
         "netboxes": netboxes,
+        "switches": run.switches,
         "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
         "began_ns": began_ns,
         "events": happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns),

@@ -95,13 +95,14 @@ def segment_metrics(netbox: str, direction: str, tables: Mapping[str, pl.DataFra
 
 
 def gap_metrics(way: Way, direction: str, tables: Iterable[pl.DataFrame]) -> list[dict[str, Any]]:
-    """Entries of `gaps`: the time between two points of measurement, in us: routers, or only a wire and the hosts' stacks."""
+    """Entries of `gaps`: the time between two points of measurement, in us: routers, switches, or wires and the hosts' stacks."""
     rows = list(tables)
     return [
         {
             "name": gap.name,
             "direction": direction,
             "routers": list(gap.routers),
+            "switches": list(gap.switches),
             "us": summary(np.concatenate([_difference(table, leave, enter) / 1e3 for table in rows])),
         }
         for gap, leave, enter in _points(way)
@@ -111,11 +112,11 @@ def gap_metrics(way: Way, direction: str, tables: Iterable[pl.DataFrame]) -> lis
 def overhead_us(way: Way, rows: pl.DataFrame, routers: bool = True) -> Values:
     """For each frame whose passage through all netboxes is known: the time from host to host that was spent outside of them.
 
-    Without `routers`, the gaps in which there is one are left out too: what remains is wires and the hosts' stacks. What a real
-    network takes is none of the testbed's.
+    Without `routers`, the gaps in which there is one or a switch are left out too: what remains is wires and the hosts' stacks.
+    What a real network takes is none of the testbed's.
     """
     points = [point for point in _points(way) if not point[0].equipment]
-    crossed = [pl.col(enter) - pl.col(leave) for gap, leave, enter in points if routers or not gap.routers]
+    crossed = [pl.col(enter) - pl.col(leave) for gap, leave, enter in points if routers or not (gap.routers or gap.switches)]
     whole = pl.all_horizontal(pl.col(enter).is_not_null() & pl.col(leave).is_not_null() for _, leave, enter in points)
     return rows.filter(whole).select(pl.sum_horizontal(pl.lit(0), *crossed).alias("ns"))["ns"].to_numpy().astype(float) / 1e3
 

@@ -61,6 +61,7 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         "lateness": found["lateness_us"],
         "lateness_chart": _lateness_chart(found) if found["lateness_us"] else None,
         "netboxes": found["netboxes"],
+        "switches": found["switches"],
         "misses": [
             {"netbox": name, **miss} for name, kept in found["netboxes"].items() for miss in kept["misses"][:_MISSES_SHOWN]
         ],

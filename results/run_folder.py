@@ -58,6 +58,13 @@ class RunFolder:
         return {netbox: self.json(f"nodes/{netbox}/statistics.json") for netbox in self.netboxes}
 
     @cached_property
+    def switches(self) -> dict[str, dict[str, Any]]:
+        """What each switch that said so counted during the traffic (`testbed.switch_statistics.since`)."""
+        names = [node["name"] for node in self.plan["nodes"] if node["kind"] == "switch"]
+        found = {name: self.json(f"nodes/{name}/statistics.json") for name in names}
+        return {name: one for name, one in found.items() if one is not None}
+
+    @cached_property
     def passages(self) -> dict[str, pl.DataFrame]:
         return {netbox: self._passages(netbox) for netbox in self.netboxes}
 

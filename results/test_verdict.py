@@ -34,6 +34,7 @@ def verdict_of(change: dict[str, Any] | None = None, kept: dict[str, Any] | None
             "captures": [CAPTURE],
             "flows": [FLOW],
             "environment": FIFO,
+            "switches": {},
         },
         **others,
     }
@@ -130,3 +131,21 @@ def test_journal_lines_that_found_no_room_are_noted() -> None:
     found = verdict_of({"journal": {"dropped": 3}})
     assert found.status == "valid"
     assert "netbox cell: 3 lines of its journal found no room" in found.to_json()["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("lost", "status"),
+    [
+        ({"policed": 500, "queue_drops": 500}, "valid"),
+        ({"send_drops": 3}, "degraded"),
+        ({"receive_drops": 30}, "invalid"),
+        ({"unserved": 1}, "degraded"),
+    ],
+)
+def test_what_a_switch_was_told_to_drop_is_the_networks_and_what_it_had_no_time_for_the_testbeds(
+    lost: dict[str, int], status: str
+) -> None:
+    port = {"received": 10_000, "sent": 9_000, "receive_drops": 0, "send_drops": 0, "policed": 0, "queue_drops": 0, **lost}
+    found = verdict_of(switches={"floor": {"ports": {"uplink": port}, "unserved": lost.get("unserved", 0)}})
+    assert found.status == status
+    assert all("switch floor" in reason for reason in found.invalid + found.degraded)

@@ -32,6 +32,13 @@ def test_a_real_network_on_the_way_is_told_as_such() -> None:
     assert (first.equipment, second.equipment, second.name) == ((), ("sky",), "equipment sky")
 
 
+def test_a_gap_names_its_routers_and_switches() -> None:
+    chain = plan(("a", "s"), ("s", "r"), ("r", "n"), ("n", "b"), a="host", s="switch", r="router", n="netbox", b="host")
+    (first, second) = find_way(chain, "a", "b").gaps
+    assert (first.routers, first.switches, first.name) == (("r",), ("s",), "router r and switch s")
+    assert second.switches == ()
+
+
 def test_hosts_on_one_wire_have_a_way_without_netboxes() -> None:
     assert find_way(plan(("a", "b"), a="host", b="host"), "a", "b").gaps == (Gap("a", "b", ()),)
 

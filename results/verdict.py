@@ -47,6 +47,7 @@ def judge(
     captures: Sequence[Mapping[str, Any]],
     flows: Sequence[Mapping[str, Any]],
     environment: Mapping[str, Any],
+    switches: Mapping[str, Mapping[str, Any]],
 ) -> Verdict:
     """`failures` are what the run met, or should have left; `statistics` those of each netbox; the others as in metrics.json."""
     verdict = Verdict(invalid=list(failures))
@@ -61,6 +62,8 @@ def judge(
             verdict.notes.append(
                 f"netbox {netbox}: {lines:,} lines of its journal found no room, so events or statistics are missing"
             )
+    for switch, counted in switches.items():
+        _switch(switch, counted, verdict)
     _captures(captures, verdict)
     for flow in flows:
         if flow["packets"] == 0:
@@ -100,6 +103,16 @@ def _ports(netbox: str, kept: Mapping[str, Any], verdict: Verdict) -> None:
     received, dropped = kept["received"], kept["overload_drops"] + kept["send_drops"]
     if dropped:
         words = f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow"
+        (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
+
+
+def _switch(switch: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
+    """What policing and queues drop is the network's doing; what the machine had no time or room for is the testbed's."""
+    ports = counted["ports"].values()
+    received = sum(port["received"] for port in ports)
+    dropped = sum(port["receive_drops"] + port["send_drops"] for port in ports) + (counted["unserved"] or 0)
+    if dropped:
+        words = f"switch {switch}: {dropped:,} of {received:,} frames were dropped because it was too slow"
         (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
 
 

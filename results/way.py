@@ -12,16 +12,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Gap:
-    """What a frame crosses between two points of measurement: only wires, or wires and routers, or something real."""
+    """What a frame crosses between two points of measurement: only wires, or also routers, switches, something real."""
 
     before: str
     after: str
     routers: tuple[str, ...]
     equipment: tuple[str, ...] = ()
+    switches: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        between = [*(f"router {router}" for router in self.routers), *(f"equipment {one}" for one in self.equipment)]
+        kinds = {"router": self.routers, "switch": self.switches, "equipment": self.equipment}
+        between = [f"{kind} {name}" for kind, names in kinds.items() for name in names]
         return " and ".join(between) or f"wire {self.before} to {self.after}"
 
 
@@ -48,8 +50,10 @@ def find_way(plan: dict[str, Any], source: str, destination: str) -> Way:
 
 def _gap(nodes: Sequence[str], kinds: Mapping[str, str]) -> Gap:
     first, *between, last = nodes
-    real = tuple(node for node in between if kinds[node] == "equipment")
-    return Gap(first, last, tuple(node for node in between if node not in real), real)
+    routers, real, switches = (
+        tuple(node for node in between if kinds[node] == kind) for kind in ("router", "equipment", "switch")
+    )
+    return Gap(first, last, routers, real, switches)
 
 
 def equipment(plan: Mapping[str, Any]) -> dict[str, None]:

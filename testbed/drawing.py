@@ -48,7 +48,7 @@ def cores(cores: Sequence[int], awake: bool = False) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    ending = "" if number == 1 else "es" if noun.endswith("x") else "s"
+    ending = "" if number == 1 else "es" if noun.endswith(("x", "ch")) else "s"
     return f"{number} {noun}{ending}"
 
 

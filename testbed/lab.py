@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -216,9 +216,7 @@ class Lab:
                 "awake": all(map(awake.is_awake, node.cores)),
                 "addresses": [address for interface in node.interfaces for address in interface.addresses],
                 "netbox": self._netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
-                "switch": switch_statistics.read(partial(self.run, node.name))
-                if node.kind == "switch" and alive[node.name]
-                else None,
+                "switch": switch_statistics.of(self, node.name) if node.kind == "switch" and alive[node.name] else None,
             }
             for node in self.plan.nodes
         ]
@@ -254,9 +252,6 @@ class Lab:
                 return control.status()
         except ControlFailed:
             return None
-
-    def _switch_status(self, switch: str) -> dict[str, Any] | None:
-        return switch_statistics.read(partial(self.run, switch))
 
     def _ready(self, node: str) -> bool:
         if self.node(node).kind == "switch":

@@ -65,12 +65,12 @@ def show_down(labs: Sequence[str], notes: Sequence[str], as_json: bool) -> None:
 
 
 def _print_lab(status: Mapping[str, Any]) -> None:
-    table = drawing.table(f"lab {status['lab']}", "node", "kind", "state", "cores", "addresses", "netbox")
+    table = drawing.table(f"lab {status['lab']}", "node", "kind", "state", "cores", "addresses", "netbox or switch")
     for node in status["nodes"]:
         state = "[green]runs[/]" if node["alive"] else "[red]ended[/]"
         addresses = " ".join(node["addresses"])
         cores = drawing.cores(node["cores"], node["awake"])
-        table.add_row(node["name"], node["kind"], state, cores, addresses, _netbox(node["netbox"]))
+        table.add_row(node["name"], node["kind"], state, cores, addresses, _netbox(node["netbox"]) or _switch(node["switch"]))
     drawing.console().print(table)
     if status["wires"]:
         _print_wires(status["wires"])
@@ -79,6 +79,7 @@ def _print_lab(status: Mapping[str, Any]) -> None:
         for one in status["equipment"]:
             table.add_row(one["name"], one["what"], f"{one['node']}.{one['interface']}", str(one["mtu"]))
         drawing.console().print(table)
+    _print_switches(status["nodes"])
     _print_events(status["nodes"])
     drawing.print_notes(status["notes"])
 
@@ -91,6 +92,19 @@ def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
         names = [f"{end['node']}.{end['interface']}" for end in (left, right)]
         ports = [end["port"] or "?" for end in (left, right)]
         table.add_row(names[0], ports[0], wire["kind"], ports[1], names[1], "; ".join([wire["reason"], *reasons]))
+    drawing.console().print(table)
+
+
+def _print_switches(nodes: Sequence[Mapping[str, Any]]) -> None:
+    """What each port has counted since the switch came up."""
+    if not any(node["switch"] for node in nodes):
+        return
+    table = drawing.table("ports of switches", "port", "in", "out", "policed", "lost in queues", "lost otherwise")
+    for node in nodes:
+        for name, port in node["switch"]["ports"].items() if node["switch"] else ():
+            counted = (port["received"], port["sent"], port["policed"], port["queue_drops"])
+            lost = port["receive_drops"] + port["send_drops"]
+            table.add_row(f"{node['name']}.{name}", *map(str, (*counted, lost)))
     drawing.console().print(table)
 
 
@@ -107,6 +121,14 @@ def _print_events(nodes: Sequence[Mapping[str, Any]]) -> None:
     for at_s, words in sorted(told):
         table.add_row(f"{at_s:.3f} s", words)
     drawing.console().print(table)
+
+
+def _switch(answer: Mapping[str, Any] | None) -> str:
+    if answer is None:
+        return ""
+    where = "the kernel's datapath" if answer["datapath"] == "system" else "datapath in user space"
+    lost = f", [red]{answer['unserved']} frames never looked at[/]" if answer["unserved"] else ""
+    return f"{where}, {drawing.counted(len(answer['ports']), 'port')}{lost}"
 
 
 def _netbox(answer: Mapping[str, Any] | None) -> str:

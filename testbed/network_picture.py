@@ -15,8 +15,8 @@ _WIDTH, _BOX, _GAP = 1080, 148, 20
 _LINE = 15
 _WIRE = 'fill="none" stroke="#98a2ad" stroke-width="2"'
 _FONTS = "system-ui, sans-serif"
-_FILLS = {"host": "#eef4fa", "netbox": "#fdf3e7", "router": "#eaf6f0"}
-_STROKES = {"host": "#0072B2", "netbox": "#E69F00", "router": "#009E73"}
+_FILLS = {"host": "#eef4fa", "netbox": "#fdf3e7", "router": "#eaf6f0", "switch": "#f8eef4"}
+_STROKES = {"host": "#0072B2", "netbox": "#E69F00", "router": "#009E73", "switch": "#CC79A7"}
 
 
 @dataclass

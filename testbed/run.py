@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from results import reference
 from results.analyse import analyse
 from results.capture import Captures
 from results.environment import cpu_times, environment, lab_environment
+from testbed import switch_statistics
 from testbed.cores import realtime_support
 from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
@@ -115,6 +116,7 @@ def _traffic(lab: Lab, folder: Path, least_s: float, progress: Progress) -> None
     for entry in entries:
         entry.prepare()
     netboxes = [node.name for node in lab.plan.nodes if node.kind == "netbox"]
+    switches = {node.name: switch_statistics.of(lab, node.name) for node in lab.plan.nodes if node.kind == "switch"}
     log = EventLog(folder / EVENTS_FILE)
     with Captures(lab, folder / "captures"), Schedule(lab, log) as schedule:
         began_s = {netbox: _begin(lab, netbox) for netbox in netboxes}
@@ -125,7 +127,7 @@ def _traffic(lab: Lab, folder: Path, least_s: float, progress: Progress) -> None
             with ExitStack() as running:
                 _Traffic(entries, log, running, progress).carry(lab, schedule, log.due(least_s))
             time.sleep(_DRAIN_S)
-            _keep_statistics(lab, netboxes, folder)
+            _keep_statistics(lab, netboxes, switches, folder)
         finally:
             found = lab_environment(lab.plan, lab.status(), before, log.began_ns, began_s)
             (folder / "lab.json").write_text(json.dumps(found, indent=1) + "\n")
@@ -184,12 +186,20 @@ class _Traffic:
         return max([until - now, 0.0, *(entry.ends - now for entry in self._running), *waiting])
 
 
-def _keep_statistics(lab: Lab, netboxes: Sequence[str], folder: Path) -> None:
-    """The netboxes' statistics of the traffic alone, before the end of the lab adds to them."""
+def _keep_statistics(lab: Lab, netboxes: Sequence[str], switches: Mapping[str, dict[str, Any] | None], folder: Path) -> None:
+    """What netboxes and switches counted of the traffic alone, before the end of the lab adds to it.
+
+    `switches` are their counts before it; a netbox began anew.
+    """
+    found: dict[str, Any] = {}
     for netbox in netboxes:
         with lab.control(netbox) as control:
-            statistics = control.statistics()
-        kept = folder / "nodes" / netbox
+            found[netbox] = control.statistics()
+    for switch, before in switches.items():
+        if before is not None and (now := switch_statistics.of(lab, switch)) is not None:
+            found[switch] = switch_statistics.since(before, now)
+    for node, statistics in found.items():
+        kept = folder / "nodes" / node
         kept.mkdir(parents=True, exist_ok=True)
         (kept / "statistics.json").write_text(json.dumps(statistics, indent=1) + "\n")
 

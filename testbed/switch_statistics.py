@@ -8,13 +8,13 @@ import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from testbed.processes import ProgramFailed
 from testbed.switch import BRIDGE
 
-#: Runs a program in the switch's container (`Lab.run`).
-Run = Callable[[Sequence[str]], subprocess.CompletedProcess[str]]
+if TYPE_CHECKING:
+    from testbed.lab import Lab
 
 _OFCTL: Final = ("ovs-ofctl", "-O", "OpenFlow15")
 #: OpenFlow's number of the switch's own port (ofport in Open vSwitch's database).
@@ -33,15 +33,15 @@ def is_ready(folder: Path) -> bool:
     return (folder / "ready").exists()
 
 
-def read(run: Run) -> dict[str, Any] | None:
-    """What it counted since it came up; None when it does not answer.
+def of(lab: Lab, switch: str) -> dict[str, Any] | None:
+    """What it has counted since it came up; None when it does not answer.
 
     `datapath` is Open vSwitch's word. `ports` by name: number, frames `received` and `sent`, `receive_drops`, `send_drops`, what
     `police` dropped (`policed`), and what found no room in a queue before it (`queue_drops`). `unserved` are frames that came to
     the sockets of user space and were never read from them; None where others look after that.
     """
     try:
-        return _read(lambda argv: _output(run(argv)))
+        return _read(lambda argv: _output(lab.run(switch, argv)))
     except ProgramFailed:
         return None
 

@@ -198,13 +198,13 @@ def _queueing(name: str, port: SwitchPort) -> Iterator[list[str]]:
 
 
 def _headers(dscp: int) -> Iterator[tuple[str, list[str]]]:
-    """EtherType and where behind it the code point is (RFC 791, 3.1; RFC 8200, 3; RFC 2474, 3), without and with a tag."""
-    ipv4 = ["match", "u8", f"{dscp << 2:#x}", "0xfc", "at"]
-    ipv6 = ["match", "u16", f"{dscp << 6:#x}", "0x0fc0", "at"]
-    yield "ip", [*ipv4, "1"]
-    yield "ipv6", [*ipv6, "0"]
-    yield "802.1q", ["match", "u16", "0x0800", "0xffff", "at", "2", *ipv4, "5"]
-    yield "802.1q", ["match", "u16", "0x86dd", "0xffff", "at", "2", *ipv6, "4"]
+    """EtherType, and behind it what shows the code point (RFC 791, 3.1; RFC 8200, 3; RFC 2474, 3), without and with a tag.
+
+    The kernel counts from IP's header also behind a tag (packet_parse_headers, since Linux 6.0), but has the tag's EtherType.
+    """
+    ipv4 = ["match", "u8", "0x40", "0xf0", "at", "0", "match", "u8", f"{dscp << 2:#x}", "0xfc", "at", "1"]
+    ipv6 = ["match", "u16", f"{0x6000 | dscp << 6:#x}", "0xffc0", "at", "0"]
+    yield from (("ip", ipv4), ("ipv6", ipv6), ("802.1q", ipv4), ("802.1q", ipv6))
 
 
 def _own(switch: Switch) -> Iterator[list[str]]:

@@ -9,8 +9,8 @@ import select
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from contextlib import ExitStack, closing, contextmanager
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from testbed import cores, namespaces, restart, switch_statistics
 from testbed.lab import Lab, NodeFailed
 from testbed.plan import Plan
 from testbed.planning import plan_file
+from testbed.wires import Switch
 from tests.traces import traces
 
 pytestmark = pytest.mark.lab
@@ -41,7 +42,7 @@ switches:
       b: {vlan: 10}
       c: {vlan: 20}
       f: {vlan: 30}
-      trunk: {trunk: [10, 20, 99]}
+      trunk: {trunk: [10, 20, 99], limit: 20 Mbit/s, queue: 60, queues: {voice: {dscp: [ef, va]}}}
       tap: {}
     mirror: {from: [b], to: tap}
     own: {address: 10.99.0.1/24, vlan: 99}
@@ -65,6 +66,17 @@ wires:
   - [e, right.e]
   - [g, right.g]
   - [left.trunk, right.trunk]
+"""
+
+#: The wire between x and y is not needed, as long as both reach z, the root.
+RING = """\
+name: ring
+hosts: {a: {address: 10.0.0.1/24}, b: {address: 10.0.0.2/24}}
+switches:
+  x: {rstp: true, ports: {host: , y: , z: }}
+  y: {rstp: true, ports: {host: , x: , z: }}
+  z: {rstp: true, priority: 4096, ports: {x: , y: }}
+wires: [[a, x.host], [b, y.host], [x.y, y.x], [y.z, z.y], [z.x, x.z]]
 """
 
 BROADCAST = "ff:ff:ff:ff:ff:ff"
@@ -233,17 +245,35 @@ def test_policing_drops_what_comes_in_beyond_its_rate_and_counts_it(lab: Lab) ->
 
 def test_before_a_limited_port_the_queue_for_voice_goes_first(lab: Lab) -> None:
     """Thirty frames of 1000 bytes wait 0.6 s at 400 kbit/s; the packet that is sent after all of them does not."""
-    with Wiretaps(lab, HOSTS) as taps:
-        taps.send("d", b"here is d")
-        until(lambda: taps.saw(b"here is d") == {"a", "b"}, "everybody hears d")
-        for number in range(30):
-            taps.send("b", b"bulk %02d" % number, to="d", size=1000)
-        with namespaces.entered(lab.node("b").namespace), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as voice:
+    with Wiretaps(lab, HOSTS) as taps, namespaces.entered(lab.node("b").namespace):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as voice:
             voice.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 46 << 2)
+            voice.sendto(b"hello", ("10.10.0.3", 4000))
+            until(lambda: taps.count("d", b"hello") == 1, "the address of d is known")
+            for number in range(30):
+                taps.send("b", b"bulk %02d" % number, to="d", size=1000)
             voice.sendto(b"speech", ("10.10.0.3", 4000))
         until(lambda: taps.count("d", b"bulk") == 30 and taps.count("d", b"speech") == 1, "all of them arrive")
         order = [b"speech" in frame for frame in taps.came["d"] if b"bulk" in frame or b"speech" in frame]
         assert order.index(True) < 25
+
+
+def test_behind_a_tag_the_code_point_is_seen_too(lab: Lab) -> None:
+    def waited_for_voice() -> int:
+        told = lab.run("left", ["tc", "-s", "class", "show", "dev", "trunk"]).stdout
+        found = re.search(r"class htb 1:2 .*\n Sent \d+ bytes (\d+) pkt", told)
+        assert found is not None, told
+        return int(found[1])
+
+    before = waited_for_voice()
+    with namespaces.entered(lab.node("b").namespace), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as speech:
+        for dscp in (46, 44, 0):
+            speech.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, dscp << 2)
+            speech.sendto(b"speech", ("10.10.0.3", 4000))
+    with Wiretaps(lab, HOSTS) as taps:
+        taps.send("b", b"the last")
+        until(lambda: "d" in taps.saw(b"the last"), "what was sent before it crossed the trunk")
+    assert waited_for_voice() == before + 2
 
 
 def test_a_flow_drops_what_it_says_and_nothing_else(lab: Lab) -> None:
@@ -314,7 +344,26 @@ def test_a_switch_that_starts_again_finds_its_wires_and_makes_its_queues_anew(la
     assert statistics(lab, "right")["ports"]["d"]["queue_drops"] == 0
 
 
+def test_a_ring_of_switches_floods_a_frame_once_and_goes_the_other_way_when_a_wire_is_cut(tmp_path: Path) -> None:
+    with clean_lab(tmp_path, RING, "ring") as ring, Wiretaps(ring, {"a": "eth0", "b": "eth0"}) as taps:
+        taps.send("a", b"round and round")
+        until(lambda: "b" in taps.saw(b"round and round"), "the frame arrives")
+        taps.send("b", b"back again")
+        until(lambda: "a" in taps.saw(b"back again"), "the answer arrives")
+        assert (taps.count("b", b"round and round"), taps.count("a", b"round and round")) == (1, 0)
+        with closing(Switch(ring.node("x"), "z")) as plug:
+            plug.set("down")
+        tried = count()
+
+        def arrives() -> bool:
+            words = b"the other way %05d" % next(tried)
+            taps.send("a", words)
+            return "b" in taps.saw(words)
+
+        until(arrives, "frames go the other way", deadline_s=30.0)
+
+
 def statistics(lab: Lab, switch: str) -> dict[str, dict[str, dict[str, int]]]:
-    found = switch_statistics.read(partial(lab.run, switch))
+    found = switch_statistics.of(lab, switch)
     assert found is not None
     return found
