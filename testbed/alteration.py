@@ -21,7 +21,7 @@ from testbed.interruption import HeldBack
 from testbed.lab import Lab
 from testbed.ledger import Ledger, Record
 from testbed.names import lab_name
-from testbed.plan import NodePlan, Plan
+from testbed.plan import EquipmentPlan, NodePlan, Plan
 from testbed.planning import plan_topology
 from testbed.removal import container_of, ledger_file, undoers
 from testbed.topology_file import load
@@ -85,12 +85,16 @@ class _Alteration:
                     f"the network of {node.name} is gone (a reboot?); `netboxit down {lab}` and `up` bring the lab back"
                 )
         going = {node.name for node in self._found.nodes_to_be("removed", "replaced")}
-        for record in self._ledger.records():
-            if record.kind != "container" and record.details.get("node") in going:
-                node = record.details["node"]
-                raise StillAttached(
-                    f"{node} would go, and {record.kind} {record.name} is attached to it; `netboxit detach` first"
-                )
+        made = {wire.name for wire in self._found.wires_to_be("created", "replaced")}
+        ends = {end for wire in self._plan.wires if wire.name in made for end in (wire.left, wire.right)}
+        for port in (port for was in self._states for port in was.equipment if port.attached):
+            if port.end.node in going or port.end in ends:
+                what = port.end.node if port.end.node in going else f"the wire at {port.end.node}.{port.end.interface}"
+                raise StillAttached(f"{what} would go, and {port.words()} is attached there; `netboxit detach {port.name}` first")
+        if taken := self._taken():
+            from testbed import equipment_here
+
+            equipment_here.check(replace(self._plan, equipment=taken))
 
     def run(self) -> Difference:
         """Everything but waiting; returns what was really done."""
@@ -123,9 +127,11 @@ class _Alteration:
             restart.stop_all(self._folder, stopping)
         going = [self._before[node.name][0] for node in self._found.nodes_to_be("removed", "replaced")]
         wires_going = self._found.wires_to_be("removed", "replaced")
+        given_back = self._found.equipment_to_be("removed", "replaced")
         names = {
             *(("container", node.container) for node in going),
             *(("namespace", node.namespace) for node in going),
+            *(("equipment", port.name) for port in given_back),
             *((kind, wire.name) for wire in wires_going for kind in ("wire", "rings")),
         }
         there = [record for record in self._ledger.records() if (record.kind, record.name) in names]
@@ -146,7 +152,7 @@ class _Alteration:
             for wire in (wire for was in self._states for wire in was.wires if wire.name == record.name):
                 for end in (wire.left, wire.right):
                     if end.node in staying and namespaces.path(staying[end.node].namespace).exists():
-                        rewiring.delete(staying[end.node].namespace, end, wire.name)
+                        rewiring.delete(self._plan.lab, staying[end.node].namespace, end, wire.name)
 
     def _make_common(self) -> None:
         if self._plan.realtime_budget_us and not self._recorded("realtime group"):
@@ -162,6 +168,9 @@ class _Alteration:
             self._deployment.make_namespaces(new)
         if made:
             self._deployment.make_wires(made)
+        taken = self._taken()
+        self._deployment.take_equipment(taken)
+        names |= {port.wire for port in taken}
         moved = [node for node in self._nodes("changed", "restarted") if self._is_rewired(node)]
         if not new and not moved:
             return
@@ -173,14 +182,20 @@ class _Alteration:
         staying = [node for node in self._plan.nodes if node not in new]
         rewiring.forget_neighbours(self._plan, staying, self._states)
 
+    def _taken(self) -> tuple[EquipmentPlan, ...]:
+        """Equipment that the lab gets."""
+        names = {port.name for port in self._found.equipment_to_be("created", "replaced")}
+        return tuple(port for port in self._plan.equipment if port.wire in names)
+
     def _is_rewiring(self) -> bool:
         """Whether netlink will be needed."""
-        made = self._found.nodes_to_be("created", "replaced") or any(wire.action != "unchanged" for wire in self._found.wires)
+        parts = (*self._found.wires, *self._found.equipment)
+        made = self._found.nodes_to_be("created", "replaced") or any(part.action != "unchanged" for part in parts)
         return bool(made) or any(map(self._is_rewired, self._nodes("changed", "restarted")))
 
     def _is_rewired(self, node: NodePlan) -> bool:
         """Whether there is anything to do in its network."""
-        touched = {wire.name for wire in self._found.wires if wire.action != "unchanged"}
+        touched = {part.name for part in (*self._found.wires, *self._found.equipment) if part.action != "unchanged"}
         own = (node.interfaces, node.routes, node.forwards)
         return any((was.interfaces, was.routes, was.forwards) != own for was in self._before[node.name]) or any(
             interface.wire in touched for interface in node.interfaces

@@ -56,8 +56,23 @@ def against(topology: Topology, lab: str, folder: Path) -> tuple[Plan, Differenc
     states = recorded.states(folder)
     if not states:
         raise HalfUp(f"lab {lab} comes up just now, or did not come up whole; `netboxit down {lab}` removes it")
-    plan = plan_topology(topology, lab=lab, realtime=_support(states[0]), running=states[0])
+    plan = _with_attached(plan_topology(topology, lab=lab, realtime=_support(states[0]), running=states[0]), states[0])
     return plan, difference(states, plan, _ended(states, folder)), states
+
+
+def _with_attached(plan: Plan, running: Plan) -> Plan:
+    """The plan with what somebody attached to the lab that is up. What was at a node that goes is missing."""
+    for port in (port for port in running.equipment if port.attached):
+        from testbed.attaching import Wanted, attached  # netlink, which few labs need here
+
+        if port.end.node not in {node.name for node in plan.nodes}:
+            continue
+        there = {one.name for one in plan.node(port.end.node).interfaces}
+        own = [one for one in running.node(port.end.node).interfaces if one.name == port.end.interface]
+        addresses = () if port.end.interface in there else own[0].addresses
+        wanted = Wanted(port.kind, port.device, port.vlan, port.mode, port.user, port.take_addresses, addresses)
+        plan, _ = attached(plan, wanted, f"{port.end.node}.{port.end.interface}")
+    return plan
 
 
 def _support(running: Plan) -> RealtimeSupport:

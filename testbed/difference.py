@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from testbed.changes import ParameterChange
 from testbed.finding import Finding, said, two
 from testbed.node_difference import Wires, compare, is_another
-from testbed.plan import NodePlan, Plan, WirePlan
+from testbed.plan import NodePlan, Plan
 
 Action = Literal["created", "removed", "replaced", "restarted", "changed", "unchanged"]
 
@@ -57,12 +57,21 @@ class WireDifference(PartDifference):
 
 
 @dataclass(frozen=True)
+class EquipmentDifference(PartDifference):
+    """Its name is that by which the node's interface knows it. What is attached to a running lab is `unchanged`, and stays."""
+
+    #: What it is called in the topology, or by who attached it.
+    equipment: str = ""
+
+
+@dataclass(frozen=True)
 class Difference:
     """What is done to a lab: to each node and wire of the old plan and the new one, and to what they share."""
 
     lab: str
     nodes: tuple[NodeDifference, ...]
     wires: tuple[WireDifference, ...]
+    equipment: tuple[EquipmentDifference, ...] = ()
     #: What changes for the lab as a whole, and what only its record will have.
     common: tuple[str, ...] = ()
     recorded: tuple[str, ...] = ()
@@ -72,7 +81,7 @@ class Difference:
         return all(part.action == "unchanged" for part in self.parts()) and not self.common and not self.recorded
 
     def parts(self) -> tuple[PartDifference, ...]:
-        return (*self.nodes, *self.wires)
+        return (*self.nodes, *self.wires, *self.equipment)
 
     def nodes_to_be(self, *actions: Action) -> list[NodeDifference]:
         """Those to which one of these is done."""
@@ -80,6 +89,9 @@ class Difference:
 
     def wires_to_be(self, *actions: Action) -> list[WireDifference]:
         return [wire for wire in self.wires if wire.action in actions]
+
+    def equipment_to_be(self, *actions: Action) -> list[EquipmentDifference]:
+        return [port for port in self.equipment if port.action in actions]
 
     def to_json(self) -> dict[str, Any]:
         return {**asdict(self), "nothing": self.nothing()}
@@ -93,10 +105,10 @@ def difference(states: Sequence[Plan], after: Plan, ended: Collection[str] = ())
     """
     known = {node.name: [_node_of(plan, node.name) for plan in states] for node in after.nodes}
     anew = {node.name for node in after.nodes if _is_made_anew(known[node.name], node)}
-    wires = _wires(states, after, anew)
-    nodes = _nodes(states, after, known, {one.name: one.action for one in wires}, ended)
+    wires, equipment = _wires(states, after, anew), _equipment(states, after, anew)
+    nodes = _nodes(states, after, known, {one.name: one.action for one in (*wires, *equipment)}, ended)
     common, recorded = [list(dict.fromkeys(line for was in states for line in of(was, after))) for of in (_common, _recorded)]
-    return Difference(after.lab, tuple(nodes), tuple(wires), tuple(common), tuple(recorded))
+    return Difference(after.lab, tuple(nodes), tuple(wires), tuple(equipment), tuple(common), tuple(recorded))
 
 
 def _is_made_anew(before: Sequence[NodePlan | None], node: NodePlan) -> bool:
@@ -106,31 +118,43 @@ def _is_made_anew(before: Sequence[NodePlan | None], node: NodePlan) -> bool:
 
 def _wires(states: Sequence[Plan], after: Plan, anew: Collection[str]) -> list[WireDifference]:
     was = [{wire.name: wire for wire in plan.wires} for plan in states]
-    found = [_wire(wire, [before.get(wire.name) for before in was], anew) for wire in after.wires]
-    gone = {wire.name: wire for before in was for wire in before.values()}
+    found = []
     for wire in after.wires:
-        gone.pop(wire.name, None)
-    return [*found, *(WireDifference(wire.name, wire.kind, "removed", (_GONE,)) for wire in gone.values())]
+        ends = [end.node for end in (wire.left, wire.right)]
+        found.append(WireDifference(wire.name, wire.kind, *_part(wire, [before.get(wire.name) for before in was], ends, anew)))
+    gone = {name: wire for before in was for name, wire in before.items() if wire.name not in {one.name for one in found}}
+    return [*found, *(WireDifference(name, wire.kind, "removed", (_GONE,)) for name, wire in gone.items())]
 
 
-def _wire(wire: WirePlan, before: Sequence[WirePlan | None], anew: Collection[str]) -> WireDifference:
+def _equipment(states: Sequence[Plan], after: Plan, anew: Collection[str]) -> list[EquipmentDifference]:
+    was = [{port.wire: port for port in plan.equipment} for plan in states]
+    found = []
+    for port in after.equipment:
+        what = _part(port, [before.get(port.wire) for before in was], [port.end.node], anew)
+        found.append(EquipmentDifference(port.wire, port.kind, *what, equipment=port.name))
+    gone = {name: port for before in was for name, port in before.items() if name not in {one.name for one in found}}
+    return [*found, *(EquipmentDifference(name, port.kind, "removed", (_GONE,), port.name) for name, port in gone.items())]
+
+
+def _part(part: Any, before: Sequence[Any], ends: Sequence[str], anew: Collection[str]) -> tuple[Action, tuple[str, ...]]:
+    """What is done to a wire or a port of equipment, and why; `ends` are its nodes, `anew` those that do not stay."""
     known = [one for one in before if one is not None]
     if not known:
-        return WireDifference(wire.name, wire.kind, "created", (_NEW,))
+        return "created", (_NEW,)
     if len(known) < len(before):
-        return WireDifference(wire.name, wire.kind, "replaced", (_HALF_WAY,))
+        return "replaced", (_HALF_WAY,)
     live: list[str] = []
-    reasons = [f"{end.node} is made anew" for end in (wire.left, wire.right) if end.node in anew]
-    for field in fields(wire):
+    reasons = [f"{node} is made anew" for node in ends if node in anew]
+    for field in fields(part):
         for old in known:
-            one, other = getattr(old, field.name), getattr(wire, field.name)
+            one, other = getattr(old, field.name), getattr(part, field.name)
             if one != other:
                 (live if field.name in _LIVE else reasons).append(two(_LIVE.get(field.name, f"its {field.name}:"), one, other))
     action: Action = "replaced" if reasons else "changed" if live else "unchanged"
-    return WireDifference(wire.name, wire.kind, action, tuple(dict.fromkeys((*reasons, *live))))
+    return action, tuple(dict.fromkeys((*reasons, *live)))
 
 
-#: Of a wire: what changes while it carries frames.
+#: Of a wire or equipment: what changes while it carries frames.
 _LIVE: Final = {"mtu": "MTU", "reason": "why it is of its kind:"}
 
 
@@ -160,7 +184,7 @@ def _node(
     findings = [
         finding
         for plan, old in states
-        for finding in (*compare(old, node, Wires(plan.wires, after.wires, wires)), *_common_to_all(plan, after, node))
+        for finding in (*compare(old, node, Wires(plan, after, wires)), *_common_to_all(plan, after, node))
     ]
     asked = {finding.how for finding in findings}
     action: Action = (
@@ -183,7 +207,7 @@ def _common_to_all(before: Plan, after: Plan, node: NodePlan) -> Iterator[Findin
 
 
 #: Of a plan: its parts, which are compared by themselves, and what the lab's nodes share.
-_OF_PARTS: Final = ("nodes", "wires", "awake_cores", "realtime_budget_us")
+_OF_PARTS: Final = ("nodes", "wires", "equipment", "awake_cores", "realtime_budget_us")
 
 
 def _common(before: Plan, after: Plan) -> Iterator[str]:

@@ -55,7 +55,8 @@ def _summary(difference: Difference, verb: str) -> str:
     if difference.nothing():
         return "it is what the file says: nothing to do"
     nodes, wires = _counts([one.action for one in difference.nodes]), _counts([one.action for one in difference.wires])
-    return f"`apply` {verb} this: nodes: {nodes}; wires: {wires}"
+    equipment = _counts([one.action for one in difference.equipment])
+    return f"`apply` {verb} this: nodes: {nodes}; wires: {wires}" + (f"; equipment: {equipment}" if difference.equipment else "")
 
 
 def _counts(actions: list[str]) -> str:
@@ -66,6 +67,7 @@ def _counts(actions: list[str]) -> str:
 def _print_table(difference: Difference) -> None:
     rows = [(f"{node.kind} {node.name}", node.action, node.reasons) for node in difference.nodes]
     rows += [(f"wire {wire.name}", wire.action, wire.reasons) for wire in difference.wires]
+    rows += [(f"equipment {port.equipment}", port.action, port.reasons) for port in difference.equipment]
     rows = [row for row in rows if row[1] != "unchanged"]
     if rows:
         table = drawing.table("", "what", "is", "why")

@@ -3,24 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import zip_longest
 from typing import Final
 
 from testbed import netbox_difference
 from testbed.finding import Finding, How, said, two
-from testbed.plan import InterfacePlan, NodePlan, WirePlan
+from testbed.plan import InterfacePlan, NodePlan, Plan
 
 _NETBOX: Final = "netbox.json"
 
 
 @dataclass(frozen=True)
 class Wires:
-    """The wires of both plans, and what is done to each."""
+    """The wires and equipment of both plans, and what is done to each, by the name that interfaces know them by."""
 
-    before: Sequence[WirePlan]
-    after: Sequence[WirePlan]
+    before: Plan
+    after: Plan
     actions: Mapping[str, str]
 
     def is_made(self, wire: str) -> bool:
@@ -28,16 +28,15 @@ class Wires:
 
     def far_end(self, wire: str, node: str) -> str:
         """What a wire leads to from a node."""
-        found = next((one for one in self.after if one.name == wire), None)
-        if found is None:
-            return wire
-        end = found.right if found.left.node == node else found.left
-        return f"{end.node}.{end.interface}"
+        for one in self.after.wires:
+            if one.name == wire:
+                end = one.right if one.left.node == node else one.left
+                return f"{end.node}.{end.interface}"
+        return next((port.words() for port in self.after.equipment if port.wire == wire), wire)
 
-    def mtus(self, wire: str) -> tuple[int | None, int | None]:
-        """Before and after; None where there is no such wire."""
-        of = [next((one.mtu for one in wires if one.name == wire), None) for wires in (self.before, self.after)]
-        return of[0], of[1]
+    def mtus(self, before: str, after: str) -> tuple[int | None, int | None]:
+        """Of two wires; None where there is no such wire."""
+        return self.before.mtus().get(before), self.after.mtus().get(after)
 
 
 def is_another(before: NodePlan, after: NodePlan) -> bool:
@@ -130,7 +129,7 @@ def _interface(old: InterfacePlan, new: InterfacePlan, node: NodePlan, wires: Wi
     how: How = "restart" if "restart" in (_how(old, node), _how(new, node)) else "live"
     if new.wire != old.wire or wires.is_made(new.wire):
         yield Finding(how, f"{port}: its wire to {wires.far_end(new.wire, node.name)} is new")
-    mtus = wires.mtus(old.wire)[0], wires.mtus(new.wire)[1]
+    mtus = wires.mtus(old.wire, new.wire)
     if mtus[0] != mtus[1]:
         yield Finding(how, two(f"{port}: MTU", *mtus))
     for field in fields(new):

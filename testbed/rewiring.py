@@ -15,6 +15,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from testbed import namespaces, wires
+from testbed.interface_settings import altnames
 from testbed.plan import InterfacePlan, NodePlan, Plan, WireEnd
 
 #: What the kernel answers where there is nothing to remove.
@@ -23,14 +24,20 @@ _UP = 1  # IFF_UP of linux/if.h
 _PERMANENT = 0x80  # NUD_PERMANENT of linux/neighbour.h
 
 
-def delete(namespace: str, end: WireEnd, wire: str) -> bool:
-    """Removes the veth pair that has this interface; false when there is none of that name, or it is of another kind."""
+def delete(lab: str, namespace: str, end: WireEnd, wire: str) -> bool:
+    """Removes a wire's veth pair by an end of it, whatever that is called now; false when there is none.
+
+    One that was never marked was made by somebody who ended before that.
+    """
+    mark = wires.mark(lab, wire)
     with wires.netlink_in(namespace, f"wire {wire}: removing {end.interface} of {end.node}") as netlink:
-        found = [link for link in netlink.get_links() if link.get("ifname") == end.interface]
-        if not any((link.get("linkinfo") or {}).get("kind") == "veth" for link in found):
-            return False
-        _unless_gone(lambda: netlink.link("del", index=found[0]["index"]))
-        return True
+        for link in netlink.get_links():
+            marks = altnames(link)
+            unmarked = not marks and link.get("ifname") == end.interface and (link.get("linkinfo") or {}).get("kind") == "veth"
+            if mark in marks or unmarked:
+                _unless_gone(lambda: netlink.link("del", index=link["index"]))  # noqa: B023
+                return True
+    return False
 
 
 def settle(plan: Plan, node: NodePlan, before: Sequence[NodePlan], made: Collection[str]) -> None:

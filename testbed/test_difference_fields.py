@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from testbed.difference import difference
-from testbed.plan import Plan, RealtimeSupport
+from testbed.plan import EquipmentPlan, Plan, RealtimeSupport, WireEnd
 from testbed.resolve import resolve
 from testbed.rootfs import CHECKOUT
 from testbed.topology_file import load
@@ -54,7 +54,8 @@ def _paths(value: Any) -> Iterator[str]:
 
 
 def test_no_field_of_a_plan_can_differ_without_being_told() -> None:
-    plan = _emergency()
+    modem = EquipmentPlan("modem", "nic", "eth2", WireEnd("eoc", "modem"), "eoc.modem--modem", 1500)
+    plan = replace(_emergency(), equipment=(modem,))
     covered = set(_paths(plan))
     assert {f"{kind.__name__}.{field.name}" for kind in _kinds(plan) for field in dataclasses.fields(kind)} <= covered
     told = 0

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real equipment at a lab that is changed while it is up: taken and given back as the file says, left alone where attached."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed import alteration
+from testbed.alteration import Applied, StillAttached
+from testbed.attaching import Wanted, attach, detach
+from tests.own_interfaces import OwnInterfaces, checked, own_interfaces
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
+
+NETWORK: dict[str, Any] = {
+    "name": "equipped",
+    "hosts": {"a": {"interfaces": {"wire": "10.0.0.1/24"}}, "b": {"address": "10.0.0.2/24"}},
+    "wires": [["a.wire", "b"]],
+}
+
+
+@pytest.fixture
+def interfaces() -> Iterator[OwnInterfaces]:
+    with own_interfaces(("eth2", "eth3")) as made:
+        for number, name in enumerate(("eth2", "eth3"), start=1):
+            checked(made.outside[name], "ip", "address", "add", f"10.{number}.0.9/24", "dev", "far")
+        yield made
+
+
+def apply(network: dict[str, Any], folder: Path) -> Applied:
+    (file := folder / "equipped.yaml").write_text(json.dumps(network))  # JSON is YAML
+    return alteration.apply(file, None)
+
+
+def touched(applied: Applied) -> dict[str, str]:
+    assert applied.difference is not None
+    return {part.name: part.action for part in applied.difference.parts() if part.action != "unchanged"}
+
+
+def reaches(applied: Applied, host: str, address: str) -> bool:
+    return applied.lab.run(host, ["ping", "-c", "1", "-W", "5", address]).returncode == 0
+
+
+def test_equipment_comes_and_goes_with_the_file_and_what_was_attached_stays(interfaces: OwnInterfaces, tmp_path: Path) -> None:
+    with_modem = copy.deepcopy(NETWORK)
+    with_modem["equipment"] = {"modem": {"nic": "eth2"}}
+    with_modem["hosts"]["a"]["interfaces"]["out"] = "10.1.0.1/24"
+    with_modem["wires"].append(["a.out", "modem"])
+    before = interfaces.state()
+    with interfaces.host.inside():
+        lab = apply(NETWORK, tmp_path).lab
+        try:
+            applied = apply(with_modem, tmp_path)
+            assert touched(applied) == {"a": "changed", "a.out--modem.port": "created"}
+            assert reaches(applied, "a", "10.1.0.9")
+
+            attach(applied.lab, Wanted("nic", "eth3", addresses=("10.2.0.1/24",)), "b")
+            assert touched(apply(with_modem, tmp_path)) == {}
+            without = apply(NETWORK, tmp_path)
+            assert touched(without) == {"a": "changed", "a.out--modem.port": "removed"}
+            assert reaches(without, "b", "10.2.0.9")
+            assert "eth2" in interfaces.run("ip", "-br", "link")
+
+            alone = {**NETWORK, "hosts": {**NETWORK["hosts"], "c": {"address": "10.0.0.3/24"}}, "wires": [["a.wire", "c"]]}
+            del alone["hosts"]["b"]
+            with pytest.raises(StillAttached, match="netboxit detach eth3"):
+                apply(alone, tmp_path)
+            detach(without.lab, "eth3")
+            assert touched(apply(alone, tmp_path))["b"] == "removed"
+        finally:
+            lab.down()
+    interfaces.becomes(before)
