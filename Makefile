@@ -4,6 +4,7 @@
 # validate: measures every technology beside what is expected of it, and writes docs/validation.md (minutes)
 # random: tries 10 000 random sets of parameters of each technology (five minutes on two cores)
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
+# kill-test: kills netboxit before each of its system calls and looks for what is left (half an hour on two cores)
 # test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too
 
 TOPOLOGY ?= topologies/emergency.yaml
@@ -18,7 +19,7 @@ ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=fa
 LAB_TESTS := $(if $(filter 0,$(shell id -u)),,-m "not lab")
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random test lint clean distclean
+.PHONY: setup demo bench e4 e5 e6 validate random kill-test test lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -41,6 +42,9 @@ random: setup
 
 e4 e5 e6: setup
 	@$(VENV)/bin/python -m experiments $@ $(EXPERIMENT)
+
+kill-test: setup
+	@$(VENV)/bin/python -m tests.kill_test $(MOMENTS)
 
 test: setup
 	ctest --test-dir build --output-on-failure

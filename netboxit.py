@@ -210,11 +210,8 @@ def down(
 
     nothing_up = lab is None and not state.lab_names()
     names = state.lab_names() if every or nothing_up else [state.chosen(lab)]
-    notes: list[str] = []
     with console.progress() as progress:
-        for name in names:
-            progress(f"taking {name} down")
-            notes += removal.take_down(name)
+        notes = removal.take_down_each(names, progress)
     lab_view.show_down(names, notes, json)
 
 

@@ -84,13 +84,30 @@ def _still_there(holder: Path) -> bool:
 
 @contextmanager
 def _locked() -> Iterator[None]:
-    _HELD.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(_HELD, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """The folder is there for the length of the block, and then as long as a core is held."""
+    descriptor = _open_locked()
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
+        with suppress(OSError):  # not empty
+            _HELD.rmdir()
+            _HELD.parent.rmdir()
         os.close(descriptor)
+
+
+def _open_locked() -> int:
+    while True:
+        with suppress(FileNotFoundError):  # another command has just removed it
+            _HELD.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(_HELD, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if os.path.samestat(os.fstat(descriptor), _HELD.stat()):
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
 
 
 def _folder(core: int) -> Path:
@@ -114,7 +131,8 @@ def _read(core: int) -> str:
 
 def _write(core: int, value: str) -> None:
     try:
-        _setting(core).write_text(value)
+        with _setting(core).open("r+") as file:  # the kernel's file has nothing to be emptied of
+            file.write(f"{value}\n")
     except OSError as error:
         raise _failed(core, error) from error
 

@@ -26,7 +26,7 @@ _ENVIRONMENT = {
     "LANG": "C.UTF-8",
 }
 _START_DEADLINE_S = 20.0
-_MONITOR_PATIENCE_S = 1.0
+_HUNG_S = 1.0
 _END_DEADLINE_S = 10.0
 
 
@@ -164,12 +164,23 @@ def start(container: Container, command: Sequence[str]) -> subprocess.Popen[byte
 
 def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None:
     """Waits until the container's init has started the command. Raises ContainerFailed with what LXC wrote."""
-    deadline = time.monotonic() + _START_DEADLINE_S
-    while not any(processes.children(init) for init in processes.children(monitor.pid)):
+    begun = seen_alive = time.monotonic()
+    own = processes.executable(monitor.pid)
+    while True:
+        inits = processes.children(monitor.pid)
+        # Its init starts others before; what has become another program is the command.
+        if any(processes.executable(child) not in (None, own) for init in inits for child in processes.children(init)):
+            return
+        now = time.monotonic()
         if (status := monitor.poll()) is not None:
             raise ContainerFailed(f"container {container.name} did not start (lxc-execute ended with {status}){_told(container)}")
-        if time.monotonic() > deadline:
+        if now > begun + _START_DEADLINE_S:
             raise ContainerFailed(f"container {container.name} did not start in {_START_DEADLINE_S:g} s{_told(container)}")
+        if not inits or any(map(processes.ProcessIdentity.of, inits)):
+            seen_alive = now
+        elif now > seen_alive + _HUNG_S:
+            # LXC 5.0 waits for ever for an init that was killed before it had told all that it has to tell.
+            raise ContainerFailed(f"container {container.name} did not start: its first process was killed{_told(container)}")
         time.sleep(0.002)
 
 
@@ -185,21 +196,19 @@ def alive(container: Container) -> bool:
 
 
 def end(home: Path, names: Sequence[str]) -> None:
-    """Kills these containers of a lab in whatever state they are, also half started.
+    """Kills these containers of a lab in whatever state they are, also half started, and their monitors.
 
-    A monitor ends with its container; one that does not (its container was not there yet, or it hangs) is killed too.
+    Nothing is left to a monitor: what it would remove, `remove_traces` removes, and one whose container died too early hangs.
     """
-    started = time.monotonic()
+    deadline = time.monotonic() + _END_DEADLINE_S
     while True:
-        killed = [process for name in names for process in cores.kill_all(name)]
+        # These first: where there is none, nobody puts a process into a container any more.
         monitors = _monitors(home, names)
-        if not monitors and not killed:
+        for monitor in monitors:
+            monitor.kill()
+        if not [process for name in names for process in cores.kill_all(name)] and not monitors:
             return
-        waited_s = time.monotonic() - started
-        if waited_s > _MONITOR_PATIENCE_S:
-            for monitor in monitors:
-                monitor.kill()
-        if waited_s > _END_DEADLINE_S:
+        if time.monotonic() > deadline:
             raise ContainerFailed(f"the containers in {home} do not end even when killed; see `ps -o pid,stat,wchan,args`")
         time.sleep(0.002)
 
@@ -220,9 +229,14 @@ def remove_traces(container: Container) -> None:
     lock = Path("/run/lxc/lock") / str(container.home)[1:] / f".{container.name}"
     lock.unlink(missing_ok=True)
     for folder in lock.parents:
-        if folder == Path("/run/lxc/lock") or not folder.exists() or any(folder.iterdir()):
+        if folder == Path("/run/lxc/lock"):
             break
-        folder.rmdir()
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            continue  # whoever removed it may have been killed before it came to those above
+        except OSError:
+            break  # other containers' locks are in it
 
 
 def log_tail(container: Container, lines: int = 12) -> str:

@@ -16,12 +16,15 @@ from pathlib import Path
 from testbed import awake
 from testbed.errors import NetBoxITError
 from testbed.plan import RealtimeSupport
+from testbed.processes import ProcessIdentity
 
 #: Real-time budgets are dealt out over this period; a netbox that used up its share waits for the next one. The kernel also
 #: seems to charge it for the time for which a virtual machine's host stood still: with 100 ms, a stop that made two netboxes
 #: 55 ms late made the one with the most to do 218 ms late. A second forgives that, and bursts of frames.
 REALTIME_PERIOD_US = 1_000_000
 _SECOND_US = 1_000_000
+#: Names of throw-away groups, with the number and the start of the process that made them.
+_PROBE = "netboxit-probe"
 
 
 class GroupFailed(NetBoxITError):
@@ -247,13 +250,23 @@ def _try_fifo(budget_us: int | None) -> str | None:
 
 @contextmanager
 def _throw_away_group(cpu: Hierarchy) -> Iterator[Path]:
-    name = f"netboxit-probe-{os.getpid()}"
+    remove_abandoned_probes()
+    name = f"{_PROBE}-{ProcessIdentity.own()}"
     group = cpu.folder / name
     group.mkdir()
     try:
         yield group
     finally:
         remove(name)
+
+
+def remove_abandoned_probes() -> None:
+    """Groups of commands that were killed while they tried something out: no lab's, so in no ledger."""
+    cpu = hierarchy_of("cpu")
+    for group in cpu.folder.glob(f"{_PROBE}-*-*") if cpu else ():
+        if not ProcessIdentity.read(group.name.removeprefix(f"{_PROBE}-")).alive():
+            end_all(group.name)
+            remove(group.name)
 
 
 def _fifo_in_child(group: Path) -> int:

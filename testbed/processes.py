@@ -31,6 +31,21 @@ class ProcessIdentity:
         start = _start(pid)
         return None if start is None else cls(pid, start)
 
+    @classmethod
+    def own(cls) -> ProcessIdentity:
+        identity = cls.of(os.getpid())
+        assert identity is not None
+        return identity
+
+    @classmethod
+    def read(cls, text: str) -> ProcessIdentity:
+        """What `str` made of one."""
+        pid, start = map(int, text.split("-"))
+        return cls(pid, start)
+
+    def __str__(self) -> str:
+        return f"{self.pid}-{self.start}"
+
     def alive(self) -> bool:
         return _start(self.pid) == self.start
 
@@ -86,10 +101,10 @@ def program_inside(carrier: subprocess.Popen[bytes], argv: Sequence[str], deadli
     A carrier that has ended already had nothing to start, or the program was short: its exit status tells.
     """
     deadline = time.monotonic() + deadline_s
-    own = _executable(carrier.pid)
+    own = executable(carrier.pid)
     while carrier.poll() is None:
         for pid in children(carrier.pid):
-            if len(_numbers(pid)) > 1 and _executable(pid) not in (None, own):
+            if len(_numbers(pid)) > 1 and executable(pid) not in (None, own):
                 return Process(carrier, pid, argv)
         if time.monotonic() > deadline:
             carrier.kill()
@@ -129,7 +144,8 @@ def _numbers(pid: int) -> list[int]:
     return next(list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:"))
 
 
-def _executable(pid: int) -> str | None:
+def executable(pid: int) -> str | None:
+    """The file that it runs; None when it has ended."""
     try:
         return str(Path(f"/proc/{pid}/exe").readlink())
     except OSError:

@@ -7,12 +7,14 @@ What is imported here is imported by every `netboxit down`: no topologies, no ne
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, rings, state
+from testbed import awake, containers, cores, namespaces, rings, state, strays
 from testbed.containers import Container
 from testbed.interruption import HeldBack
-from testbed.ledger import Ledger, Record, Undoer
+from testbed.ledger import Ledger, Record, Undoer, UndoFailed
 
 
 def container_of(folder: Path, node: str, name: str) -> Container:
@@ -30,8 +32,27 @@ def take_down(name: str) -> list[str]:
     Returns what could not be put back and never will.
     """
     folder = state.lab_folder(name)
-    with state.locked(folder):
+    with suppress(state.NoSuchLab), state.locked(folder):  # another command may remove it while this one waits
         return undo(folder)
+    return []
+
+
+def take_down_each(names: Sequence[str], progress: Callable[[str], None]) -> list[str]:
+    """Several labs, whichever of them fails, and what is left of commands that were killed before they had one.
+
+    Returns as `take_down`.
+    """
+    notes, failures = [], []
+    for name in names:
+        progress(f"taking {name} down")
+        try:
+            notes += take_down(name)
+        except (UndoFailed, state.LabBusy) as error:
+            failures.append(str(error))
+    strays.remove()
+    if failures:
+        raise UndoFailed("\n".join([*failures, *notes]))
+    return notes
 
 
 def undo(folder: Path) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from testbed import strays
 from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
 
@@ -42,7 +43,15 @@ def run(command: Sequence[str], reads: Sequence[Path], timeout_s: float) -> subp
     ]
     try:
         result = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=timeout_s, check=False
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+            # bubblewrap's second process waits for ever when its first one is killed too early.
+            env=strays.marked_environment(),
         )
     except FileNotFoundError:
         raise SandboxFailed(f"{command[0]} runs in a sandbox only, and {PROGRAM} is not installed; run `make setup`") from None

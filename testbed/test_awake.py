@@ -21,7 +21,7 @@ def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(awake, "_HELD", tmp_path / "held")
     file = tmp_path / "cpu/cpu3/power/pm_qos_resume_latency_us"
     file.parent.mkdir(parents=True)
-    file.write_text("20\n")
+    file.write_text("200\n")
     return file
 
 
@@ -36,10 +36,10 @@ def test_a_core_is_awake_until_its_lab_releases_it_and_then_as_before(setting: P
     (lab,) = labs(tmp_path, "one")
     assert awake.possible(3) and not awake.is_awake(3)
     awake.hold(3, lab)
-    assert setting.read_text() == "n/a" and awake.is_awake(3)
+    assert setting.read_text() == "n/a\n" and awake.is_awake(3)
     awake.release(3, lab)
-    assert setting.read_text() == "20"
-    assert not list((tmp_path / "held").iterdir())
+    assert setting.read_text() == "200\n"
+    assert not (tmp_path / "held").exists()
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -50,7 +50,7 @@ def test_of_two_labs_that_share_a_core_the_last_one_puts_its_setting_back(settin
     awake.release(3, both.pop(first))
     assert awake.is_awake(3)
     awake.release(3, both.pop())
-    assert setting.read_text() == "20"
+    assert setting.read_text() == "200\n"
 
 
 def test_a_lab_whose_folder_was_removed_by_hand_holds_nothing(setting: Path, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_lab_whose_folder_was_removed_by_hand_holds_nothing(setting: Path, tmp
     awake.hold(3, lab)
     gone.rmdir()
     awake.release(3, lab)
-    assert setting.read_text() == "20"
+    assert setting.read_text() == "200\n"
 
 
 def test_what_somebody_else_set_meanwhile_stays(setting: Path, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_what_somebody_else_set_meanwhile_stays(setting: Path, tmp_path: Path) -
 
 def test_releasing_a_core_that_was_never_held_changes_nothing(setting: Path, tmp_path: Path) -> None:
     awake.release(3, tmp_path)
-    assert setting.read_text() == "20\n"
+    assert setting.read_text() == "200\n"
 
 
 def test_a_core_without_the_setting_is_named(setting: Path, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_core_without_the_setting_is_named(setting: Path, tmp_path: Path) -> N
     with pytest.raises(AwakeFailed, match="core 4 cannot be kept awake"):
         awake.hold(4, tmp_path)
     awake.release(4, tmp_path)
-    assert not list((tmp_path / "held").iterdir())
+    assert not (tmp_path / "held").exists()
 
 
 @pytest.mark.lab

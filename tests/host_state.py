@@ -32,7 +32,7 @@ _OTHER_SYSCTLS = (
 )
 _GROUP_SETTINGS = ("cpu.rt_runtime_us", "cpu.rt_period_us", "cpuset.cpus", "cpuset.mems", "cgroup.subtree_control")
 #: Where programs leave files of which a reboot knows nothing.
-_FOLDERS = ("/run", "/dev/shm", "/var/lib/lxc", "/sys/fs/bpf", "/tmp")
+_FOLDERS = ("/run", "/dev/shm", "/var/lib/lxc", "/sys/fs/bpf")
 
 
 @dataclass(frozen=True)

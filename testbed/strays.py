@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What commands leave that are killed outside of any lab, while they plan or try something out: no ledger knows of it.
+
+It carries the number and the start of the process that made it, and goes when that one is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from testbed import cores
+from testbed.processes import ProcessIdentity
+
+_VARIABLE = "NETBOXIT_MAKER"
+
+
+def marked_environment() -> Mapping[str, str]:
+    """For a program that could outlive this process."""
+    return os.environ | {_VARIABLE: str(ProcessIdentity.own())}
+
+
+def remove() -> None:
+    """Ends such programs and removes such control groups. What a process still needs that is alive stays."""
+    cores.remove_abandoned_probes()
+    for pid, maker in _marked():
+        if not ProcessIdentity.read(maker).alive():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _marked() -> Iterator[tuple[int, str]]:
+    start = f"{_VARIABLE}=".encode()
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            for entry in file.read_bytes().split(b"\0"):
+                if entry.startswith(start):
+                    yield int(file.parent.name), entry[len(start) :].decode()

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kills `netboxit` before each of its system calls that change something: `make kill-test`. Exit status 1 when anything was left.
+
+python -m tests.kill_test [MOST]      so many of them at most, evenly spread
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from tests.kill_trials import Moment, Outcome, count, moments, sample, try_each
+
+#: Tried in one host, so that a defect of the trials themselves is told soon.
+_IN_ONE_HOST = 25
+
+
+def main() -> int:
+    counted = count()
+    chosen = everything = moments(counted)
+    if len(sys.argv) > 1 and int(sys.argv[1]) < len(everything):
+        chosen = sample(everything, int(sys.argv[1]))
+    for command, calls in counted.items():
+        print(f"{command}: {calls[0]} calls of netboxit, {sum(calls.values()) - calls[0]} of {len(calls) - 1} children")
+    print(f"{len(chosen)} of {len(everything)} moments", flush=True)
+    started, tried, failed, late = time.monotonic(), 0, 0, 0
+    portions = [chosen[start::step] for step in [-(-len(chosen) // _IN_ONE_HOST)] for start in range(step)]
+    with multiprocessing.get_context("fork").Pool(len(os.sched_getaffinity(0))) as pool:
+        for outcomes in pool.imap_unordered(_try, portions):
+            tried += len(outcomes)
+            late += sum(outcome.call is None for outcome in outcomes)
+            for outcome in outcomes:
+                if outcome.problem:
+                    failed += 1
+                    print(f"{outcome.moment} ({outcome.call})\n{outcome.problem}", flush=True)
+            print(f"{tried} tried, {failed} left something, {time.monotonic() - started:.0f} s", flush=True)
+    print(f"{late} came after the end: a program does not wait equally often each time")
+    return 1 if failed else 0
+
+
+def _try(portion: Sequence[Moment]) -> list[Outcome]:
+    return list(try_each(portion))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
