@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from testbed.probes import isolation, network, programs, timing
+from testbed.probes import isolation, network, other_software, programs, timing
 from testbed.probes.finding import Finding
 
 
@@ -25,4 +25,4 @@ class Examination:
 
 def examine() -> Examination:
     """Takes about a second; what it creates to try something is gone when it returns."""
-    return Examination((*timing.probe(), *isolation.probe(), *network.probe(), *programs.probe()))
+    return Examination((*timing.probe(), *isolation.probe(), *network.probe(), *other_software.probe(), *programs.probe()))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Networks: what wires and ports need of the kernel, and who else sets up networks on this host."""
+"""Networks: what wires and ports need of the kernel."""
 
 from __future__ import annotations
 
@@ -26,7 +26,6 @@ def probe() -> Iterator[Finding]:
     yield xdp()
     yield bpf_jit()
     yield open_vswitch()
-    yield neighbours()
 
 
 def wires_and_ports() -> Finding:
@@ -94,16 +93,3 @@ def open_vswitch() -> Finding:
         "speed of switches",
         "modprobe openvswitch, where the kernel has it",
     )
-
-
-def neighbours() -> Finding:
-    signs = {
-        "Docker": "/run/docker.sock",
-        "firewalld": "/run/firewalld",
-        "NetworkManager": "/run/NetworkManager",
-        "lxc-net": "/sys/class/net/lxcbr0",
-        "bridge-netfilter": "/proc/sys/net/bridge/bridge-nf-call-iptables",
-    }
-    present = [name for name, sign in signs.items() if Path(sign).exists()]
-    found = f"{', '.join(present)} on this host" if present else "none that was looked for"
-    return Finding("other network software", "yes", f"{found}; labs live in namespaces of their own, out of its reach")
