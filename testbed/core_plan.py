@@ -32,19 +32,24 @@ def plan_cores(
     shares: Mapping[str, str] | None = None,
     two_cores: Collection[str] = (),
     running: Mapping[str, Sequence[int]] | None = None,
+    others: Mapping[int, str] | None = None,
 ) -> CorePlan:
     """Shares out the cores.
 
     The first is for housekeeping: interrupts, which the kernel prefers to send there, and the hosts with their applications.
     Each netbox has one of the others to itself while there are enough, then the routers one each, then those netboxes a second
     one that ask for it (`two_cores`); the hosts have the rest, too. Netboxes with the same word in `shares` count as one.
-    Emulators that are `running` on cores already stay there, unless others would have to share more for it.
+    Emulators that are `running` on cores already stay there, unless others would have to share more for it. Cores on which
+    `others` compute, other labs by name, come last.
     """
-    fresh = _dealt_out(cores, hosts, netboxes, routers, shares or {}, two_cores, {})
+    first, *rest = sorted(cores)
+    order = [first, *sorted(rest, key=lambda core: core in (others or {}))]
+    fresh = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, {}, others or {})
     if not running:
-        return fresh
+        return _beside_others(fresh, others or {}, (*netboxes, *routers))
     where = {node: tuple(of) for node, of in running.items()}
-    kept = _dealt_out(cores, hosts, netboxes, routers, shares or {}, two_cores, where)
+    kept = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, where, others or {})
+    kept = _beside_others(kept, others or {}, (*netboxes, *routers))
     return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, where, (*netboxes, *routers))))
 
 
@@ -56,8 +61,9 @@ def _dealt_out(
     shares: Mapping[str, str],
     two_cores: Collection[str],
     running: Mapping[str, tuple[int, ...]],
+    others: Collection[int],
 ) -> CorePlan:
-    housekeeping, *spare = sorted(cores)
+    housekeeping, *spare = cores
     groups = _groups(netboxes, shares)
     if not spare:
         alone: dict[str, tuple[int, ...]] = dict.fromkeys((*hosts, *netboxes, *routers), (housekeeping,))
@@ -74,7 +80,7 @@ def _dealt_out(
     seconds = {node: of[1] for node, of in running.items() if len(of) > 1}
     asking = list(two_cores)[: len(free)]
     io_cores = dict(zip(asking, _deal([seconds.get(node) for node in asking], free), strict=True))
-    rest = [core for core in free if core not in io_cores.values()]
+    rest = [core for core in free if core not in io_cores.values() and core not in others]
     applications = dict.fromkeys(hosts, (housekeeping, *rest))
     taken = {**emulating, **routing}
     needed = 1 + len(groups) + len(routers)
@@ -85,6 +91,20 @@ def _dealt_out(
     ]
     emulators = {node: (core, io_cores[node]) if node in io_cores else (core,) for node, core in taken.items()}
     return CorePlan(applications | emulators, tuple(notes), io_cores)
+
+
+def _beside_others(plan: CorePlan, others: Mapping[int, str], emulators: Sequence[str]) -> CorePlan:
+    """Says which emulators share their core with another lab's."""
+    sharers: dict[int, list[str]] = {}
+    for node in emulators:
+        for core in plan.cores[node]:
+            if core in others:
+                sharers.setdefault(core, []).append(node)
+    notes = [
+        f"core {core} is shared by {listed(nodes, 'and')} and emulators of lab {others[core]}; each can make the others late"
+        for core, nodes in sorted(sharers.items())
+    ]
+    return replace(plan, notes=(*plan.notes, *notes))
 
 
 def _groups(netboxes: Sequence[str], shares: Mapping[str, str]) -> list[list[str]]:

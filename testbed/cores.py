@@ -78,7 +78,7 @@ def _fifo_support() -> RealtimeSupport:
     budget = realtime_budget_us()
     if budget is not None and budget <= 0:
         return RealtimeSupport(
-            False, 0, "all of the kernel's real-time budget is given to other control groups (cpu.rt_runtime_us)"
+            False, 0, f"all of the kernel's real-time budget is given to other control groups ({', '.join(_granted())})"
         )
     refused = _try_fifo(budget)
     if refused is not None:
@@ -97,6 +97,12 @@ def realtime_budget_us() -> int | None:
         return None
     granted = sum(_granted_us(group) for group in cpu.folder.iterdir() if group.is_dir())
     return _granted_us(cpu.folder) - granted
+
+
+def _granted() -> list[str]:
+    """Names of the groups that have a real-time budget."""
+    cpu = hierarchy_of("cpu")
+    return sorted(group.name for group in cpu.folder.iterdir() if group.is_dir() and _granted_us(group)) if cpu else []
 
 
 def group_folder(controller: str, name: str) -> Path:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed import routers, switches
+from testbed import other_labs, routers, switches
 from testbed.calibration import Calibration, NoCalibration, read
 from testbed.errors import BadInput, BadTopology
 from testbed.load import LoadEstimate, estimate
@@ -59,7 +59,8 @@ def plan_topology(
     running: Plan | None = None,
 ) -> Plan:
     """Resolves a topology that was read, and has Click read the routers' configurations; see `plan_file` and `resolve`."""
-    plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime, running=running)
+    others = other_labs.emulating(besides=lab or topology.name)
+    plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime, running=running, others=others)
     if errors := [*_router_errors(topology, plan), *_flow_errors(topology)]:
         raise BadTopology(errors)
     return plan

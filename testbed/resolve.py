@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -54,15 +54,18 @@ def resolve(
     realtime: RealtimeSupport,
     running: Plan | None = None,
     datapaths: Datapaths | None = None,
+    others: Mapping[int, str] | None = None,
 ) -> Plan:
     """Plans a lab of the topology.
 
     `lab` is its name (default: the topology's), `cores` those that it may use (default: all that this process may), `duration_s`
     replaces the duration of all traffic; nodes of a `running` lab stay on their cores if they can; `datapaths` are those for
-    switches (default: what this host has). Raises BadLabName, BadDuration, NoDatapath, UnreadableConfiguration.
+    switches (default: what this host has); on cores of `others` emulators of another lab compute. Raises BadLabName, BadDuration,
+    NoDatapath, UnreadableConfiguration.
     """
     switches = PlannedSwitches(topology, datapaths)
-    resolver = _Resolver(topology, lab_name(lab or topology.name), cores or available_cores(), realtime, running, switches)
+    name = lab_name(lab or topology.name)
+    resolver = _Resolver(topology, name, cores or available_cores(), realtime, running, switches, others or {})
     return resolver.plan(duration_s)
 
 
@@ -75,6 +78,7 @@ class _Resolver:
         realtime: RealtimeSupport,
         running: Plan | None,
         switches: PlannedSwitches,
+        others: Mapping[int, str],
     ) -> None:
         self.topology, self.lab, self.realtime, self.switches = topology, lab, realtime, switches
         self.wiring = Wiring.of(topology)
@@ -92,6 +96,7 @@ class _Resolver:
             shares={name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share is not None},
             two_cores=tuple(name for name, netbox in topology.netboxes.items() if netbox.cores > 1),
             running={node.name: node.cores for node in running.nodes} if running else None,
+            others=others,
         )
         self.emulators = len(topology.netboxes) + len(self._click_routers())
         self.priority = topology.realtime.priority if realtime.fifo else 0

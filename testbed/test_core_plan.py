@@ -148,3 +148,15 @@ def test_with_cores_enough_only_those_share_that_asked_to(cores: set[int], wishe
     groups = len({shares.get(box, box) for box in boxes})
     assert together >= asked
     assert (together == asked) == (groups < len(cores) or groups <= 1)
+
+
+def test_cores_of_another_lab_come_last_and_its_name_is_said() -> None:
+    plan = plan_cores((0, 1, 2, 3), hosts=HOSTS, netboxes=("field", "longhaul"), routers=(), others={1: "first", 2: "first"})
+    assert plan.cores == {"fr1": (0,), "eoc": (0,), "field": (3,), "longhaul": (1,)}
+    assert plan.notes == ("core 1 is shared by longhaul and emulators of lab first; each can make the others late",)
+
+
+def test_beside_another_lab_with_cores_enough_nothing_is_shared() -> None:
+    plan = plan_cores((0, 1, 2, 3, 4), hosts=HOSTS, netboxes=("field",), routers=ROUTERS, others={1: "first", 2: "first"})
+    assert plan.cores == {"fr1": (0,), "eoc": (0,), "field": (3,), "meoc": (4,)}
+    assert plan.notes == ()
