@@ -26,7 +26,7 @@ CONFIGURATION: Final = "switch.json"
 #: Raw sockets, the tap interfaces of the switch itself, and queues. For AF_XDP its library asks for programs of the kernel by
 #: their numbers, which only CAP_SYS_ADMIN may.
 CAPABILITIES: Final = ("net_admin", "net_raw")
-CAPABILITIES_XDP: Final = ("net_admin", "net_raw", "ipc_lock", "sys_admin")
+CAPABILITIES_XDP: Final = ("net_admin", "net_raw", "ipc_lock", "bpf", "sys_admin")
 
 #: Of the device by which user space makes the tap interface of the switch itself.
 TUN: Final = Path("/dev/net/tun")

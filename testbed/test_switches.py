@@ -363,6 +363,36 @@ def test_a_ring_of_switches_floods_a_frame_once_and_goes_the_other_way_when_a_wi
         until(arrives, "frames go the other way", deadline_s=30.0)
 
 
+def test_a_switch_by_af_xdp_asks_its_controller_and_without_flows_of_its_passes_nothing(tmp_path: Path) -> None:
+    text = """\
+name: asking
+hosts:
+  a: {address: 10.10.0.1/24}
+  b: {address: 10.10.0.2/24}
+switches:
+  left:
+    datapath: xdp
+    ports: {a: , b: }
+    own: {address: 10.10.0.9/24}
+    controller: {address: 10.10.0.2, fail: secure}
+wires: [[a, left.a], [b, left.b]]
+"""
+    with clean_lab(tmp_path, text, "asking") as asking, Wiretaps(asking, {"a": "eth0", "b": "eth0"}) as taps:
+        with namespaces.entered(asking.node("b").namespace):
+            listening = socket.create_server(("10.10.0.2", 6653))
+        with listening:
+            listening.settimeout(30.0)
+            switch, address = listening.accept()
+            with switch:
+                switch.settimeout(10.0)
+                hello = switch.recv(8, socket.MSG_WAITALL)
+        # OpenFlow 1.3.5, 7.1.1: a message's version and type; 0 is OFPT_HELLO.
+        assert (address[0], hello[0] >= 4, hello[1]) == ("10.10.0.9", True, 0)
+        taps.send("a", b"nobody said where to")
+        until(lambda: statistics(asking, "left")["ports"]["a"]["received"] > 0, "the frame came to the switch")
+        assert taps.saw(b"nobody said where to") == set()
+
+
 def statistics(lab: Lab, switch: str) -> dict[str, dict[str, dict[str, int]]]:
     found = switch_statistics.of(lab, switch)
     assert found is not None

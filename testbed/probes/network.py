@@ -13,7 +13,7 @@ from pathlib import Path
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
-from testbed import kernel, wires
+from testbed import kernel, switches, wires
 from testbed.errors import NetBoxITError
 from testbed.probes.finding import Finding, there
 
@@ -80,16 +80,18 @@ def bpf_jit() -> Finding:
 
 
 def open_vswitch() -> Finding:
-    in_kernel = Path("/sys/module/openvswitch").exists()
+    in_kernel = switches.kernel_datapath()
     program = shutil.which("ovs-vswitchd") or (Path("/usr/sbin/ovs-vswitchd").exists() and "/usr/sbin/ovs-vswitchd")
-    lost, remedy = "switches in topologies", "apt-get install --no-install-recommends openvswitch-switch"
+    lost, remedy = "switches in topologies", "make setup"
     if not program:
         return Finding("Open vSwitch", "no", "not installed", lost, remedy)
-    found = "kernel datapath" if in_kernel else "datapath in user space (AF_PACKET or AF_XDP), no kernel module loaded"
+    found = (
+        "kernel datapath" if in_kernel else "datapath in user space (AF_PACKET or AF_XDP): this kernel has no module openvswitch"
+    )
     return Finding(
         "Open vSwitch",
         "yes" if in_kernel else "partly",
         found,
         "speed of switches",
-        "modprobe openvswitch, where the kernel has it",
+        "a kernel with OPENVSWITCH",
     )
