@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed import cores, namespaces, processes, rootfs
+from testbed import cores, namespaces, processes, rootfs, users
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan
 
@@ -97,11 +97,12 @@ def configuration(
     *,
     memory: Mapping[str, Path] | None = None,
     realtime_group: Path | None = None,
+    user_namespace: Path | None = None,
 ) -> str:
     """The LXC configuration of a node.
 
     `memory` are the folders of its memory wires by interface; `realtime_group` is the lab's group with a real-time budget, where
-    the kernel rations it.
+    the kernel rations it; `user_namespace` is the lab's, for a node that is in it.
     """
     group = "lxc.cgroup" if host.cgroup_version == 1 else "lxc.cgroup2"
     payload, monitor, pivot = container.groups
@@ -121,6 +122,7 @@ def configuration(
         "lxc.hook.version = 1",
         *(f"lxc.hook.mount = {command}" for command in rootfs.restrictions(memory or {})),
         f"lxc.namespace.share.net = {namespaces.path(node.namespace)}",
+        *(_user_lines(node, user_namespace) if user_namespace else []),
         f"lxc.cap.keep = {' '.join(_capability(name) for name in node.capabilities) or 'none'}",
         "lxc.no_new_privs = 1",
         f"lxc.seccomp.profile = {container.seccomp_file}",
@@ -137,6 +139,17 @@ def configuration(
         lines += [f"lxc.hook.start-host = echo $LXC_PID > '{realtime_group / 'cgroup.procs'}'"]
     lines += [f"lxc.log.file = {container.lxc_log}", "lxc.log.level = WARN"]
     return "\n".join(lines) + "\n"
+
+
+def _user_lines(node: NodePlan, user_namespace: Path) -> list[str]:
+    """Its root is nobody on the host. What capabilities would grant on the host, limits of resources do there."""
+    numbers = f"0 {users.FIRST_ID} {users.IDS}"
+    lines = [f"lxc.idmap = u {numbers}", f"lxc.idmap = g {numbers}", f"lxc.namespace.share.user = {user_namespace}"]
+    if node.realtime_priority:
+        lines.append(f"lxc.prlimit.rtprio = {node.realtime_priority}")
+    if "ipc_lock" in map(_capability, node.capabilities):
+        lines.append("lxc.prlimit.memlock = unlimited")
+    return lines
 
 
 def start(container: Container, command: Sequence[str]) -> subprocess.Popen[bytes]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, recorded, rings, rootfs, seccomp, state
+from testbed import awake, containers, cores, namespaces, recorded, rings, rootfs, seccomp, state, users
 from testbed.containers import Container
 from testbed.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
@@ -44,6 +44,7 @@ class Deployment:
         self._plan, self._folder, self._progress = plan, folder, progress
         self._ledger = Ledger(ledger_file(folder))
         self._root = folder / "root"
+        self._users = users.support([folder, rootfs.CHECKOUT])
         # No container's name: a dot is in no lab's and no node's.
         self._realtime_group = f"nbx-{plan.lab}.realtime"
 
@@ -51,6 +52,7 @@ class Deployment:
         nodes = self._plan.nodes
         recorded.write(self._folder, self._plan)
         rootfs.build(self._root, self._plan)
+        self._make_users()
         self.write_files(nodes)
         self._progress("wires")
         self.make_namespaces(nodes)
@@ -81,9 +83,21 @@ class Deployment:
                 host,
                 memory=self._memory_of(node),
                 realtime_group=cores.group_folder("cpu", self._realtime_group) if self._plan.realtime_budget_us else None,
+                user_namespace=users.path(self._plan.lab) if self._in_users(node) else None,
             )
             container.configuration_file.write_text(text)
             container.seccomp_file.write_text(seccomp.profile(bpf="bpf" in node.capabilities))
+            if self._in_users(node):
+                users.give(container.folder)
+
+    def _make_users(self) -> None:
+        """The lab's user namespace, also when none of its nodes can be in it."""
+        if self._users.refused is None:
+            self._ledger.add(Record("user namespace", self._plan.lab))
+            users.create(self._plan.lab)
+
+    def _in_users(self, node: NodePlan) -> bool:
+        return users.of(self._plan.lab) is not None and self._users.keeps_out(node) is None
 
     def make_namespaces(self, nodes: Collection[NodePlan]) -> None:
         for node in nodes:
@@ -96,8 +110,8 @@ class Deployment:
         from testbed import wires
 
         self._ledger.add(*(Record("namespace", node.namespace) for node in nodes))
+        namespaces.create([node.namespace for node in nodes], users.of(self._plan.lab))
         for node in nodes:
-            namespaces.create(node.namespace)
             wires.prepare_namespace(node)
 
     def configure(self, nodes: Iterable[NodePlan]) -> None:
@@ -148,7 +162,7 @@ class Deployment:
             rings.check_free(self._plan.lab, name)
         self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in made))
         for name in made:
-            rings.create(self._plan.lab, name)
+            rings.create(self._plan.lab, name, owner=users.FIRST_ID if users.of(self._plan.lab) else None)
 
     def _memory_of(self, node: NodePlan) -> dict[str, Path]:
         """The folders of a node's memory wires on the host, by its interfaces."""

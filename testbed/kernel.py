@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 CLONE_NEWNET = 0x40000000
+CLONE_NEWUSER = 0x10000000
 _MS_BIND = 4096
 _MS_REC = 16384
 _MS_SHARED = 1 << 20
@@ -19,6 +20,16 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def unshare_network() -> None:
     """Gives the calling thread a network namespace of its own."""
     _check(_libc.unshare(CLONE_NEWNET), "unshare")
+
+
+def unshare_users() -> None:
+    """Gives the calling process, which must have one thread, a user namespace of its own."""
+    _check(_libc.unshare(CLONE_NEWUSER), "unshare")
+
+
+def enter_users(descriptor: int) -> None:
+    """Puts the calling process, which must have one thread, into the user namespace behind an open file."""
+    _check(_libc.setns(descriptor, CLONE_NEWUSER), "setns")
 
 
 def enter_network(descriptor: int) -> None:

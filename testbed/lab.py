@@ -7,26 +7,23 @@ import json
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from testbed import awake, containers, frr, namespaces, processes, recorded, removal, routers, state, switch_statistics
+from testbed import containers, cores, frr, namespaces, processes, removal, routers, state, switch_statistics, users
 from testbed.containers import Container
 from testbed.control import Control, ControlFailed, short_path
 from testbed.errors import NetBoxITError
 from testbed.interruption import HeldBack
-from testbed.plan import NodePlan, Plan, WireEnd, WirePlan
+from testbed.plan import NodePlan, Plan
 from testbed.processes import Process, ProgramFailed
 
 if TYPE_CHECKING:
     from testbed.deployment import Progress
 
 Standard = IO[bytes] | int | None
-
-_CHANGING = "a command changes the lab, or one that did so ended half way: `netboxit apply` ends it, `down` removes the lab"
 
 
 class NodeFailed(NetBoxITError):
@@ -112,6 +109,18 @@ class Lab:
     def node_folder(self, node: str) -> Path:
         """The host's side of the node's /run/netboxit."""
         return self._container(self.node(node)).folder
+
+    def own_folder(self, node: str, name: str) -> Path:
+        """A folder of that name in the node's own, in which its programs can write; it is made when it is not there."""
+        folder = self.node_folder(node) / name
+        folder.mkdir(exist_ok=True)
+        if self.is_confined(node):
+            users.give(folder)
+        return folder
+
+    def is_confined(self, node: str) -> bool:
+        """Whether the node's root is nobody on the host (testbed.users)."""
+        return any(map(users.is_own, cores.processes(self.node(node).container)))
 
     def run(
         self, node: str, argv: Sequence[str], *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None
@@ -201,52 +210,13 @@ class Lab:
             time.sleep(0.01)
 
     def status(self) -> dict[str, Any]:
-        """The lab as data.
+        """The lab as data: `testbed.lab_status`."""
+        from testbed.lab_status import status
 
-        Each node with its cores, whether it runs, and what its netbox says of itself; each wire with its kind, by what each end
-        reaches it, and why.
-        """
-        alive = self.alive()
-        nodes: list[dict[str, Any]] = [
-            {
-                "name": node.name,
-                "kind": node.kind,
-                "alive": alive[node.name],
-                "cores": list(node.cores),
-                "awake": all(map(awake.is_awake, node.cores)),
-                "addresses": [address for interface in node.interfaces for address in interface.addresses],
-                "netbox": self._netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
-                "switch": switch_statistics.of(self, node.name) if node.kind == "switch" and alive[node.name] else None,
-            }
-            for node in self.plan.nodes
-        ]
-        return {
-            "lab": self.name,
-            "folder": str(self.folder),
-            "nodes": nodes,
-            "wires": [self._wire_status(wire, {node["name"]: node["netbox"] for node in nodes}) for wire in self.plan.wires],
-            "equipment": [
-                {"name": one.name, "kind": one.kind, "what": one.words(), "mtu": one.mtu, **asdict(one.end)}
-                for one in self.plan.equipment
-            ],
-            "notes": [*self.plan.notes, *([_CHANGING] if recorded.is_changing(self.folder) else [])],
-        }
+        return status(self)
 
-    def _wire_status(self, wire: WirePlan, netboxes: Mapping[str, Any]) -> dict[str, Any]:
-        ends = [self._end_status(end, netboxes[end.node]) for end in (wire.left, wire.right)]
-        return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
-
-    def _end_status(self, end: WireEnd, netbox: Mapping[str, Any] | None) -> dict[str, Any]:
-        """By what a node reaches an end of a wire, and why: a netbox as it says (None while silent), the others as planned."""
-        node = self.node(end.node)
-        planned = next(interface for interface in node.interfaces if interface.name == end.interface)
-        port: Mapping[str, Any] = {"kind": planned.port if node.kind != "netbox" else None}
-        if netbox:
-            port = next(port for port in netbox["ports"] if port["name"] == end.interface)
-        reason = port.get("reason") or planned.reason or None
-        return {"node": end.node, "interface": end.interface, "port": port["kind"], "reason": reason}
-
-    def _netbox_status(self, netbox: str) -> dict[str, Any] | None:
+    def netbox_status(self, netbox: str) -> dict[str, Any] | None:
+        """What a netbox says of itself; None while it does not answer."""
         try:
             with self.control(netbox) as control:
                 return control.status()
@@ -258,7 +228,7 @@ class Lab:
             return switch_statistics.is_ready(self.node_folder(node))
         if self.node(node).kind == "router":
             return self._router_answers(node)
-        status = self._netbox_status(node)
+        status = self.netbox_status(node)
         return status is not None and bool(status["ready"])
 
     def _router_answers(self, router: str) -> bool:

@@ -7,7 +7,7 @@ import errno
 import fcntl
 import os
 import signal
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,9 +27,18 @@ def path(name: str) -> Path:
     return FOLDER / name
 
 
-def create(name: str) -> None:
-    """Makes a namespace and keeps it by a bind mount. A name that is in use belongs to somebody else: NamespaceFailed."""
+def create(names: Iterable[str], users: Path | None = None) -> None:
+    """Makes namespaces and keeps each by a bind mount. A name that is in use belongs to somebody else: NamespaceFailed.
+
+    They belong to the user namespace `users` (a file), or to the host's.
+    """
     _prepare_folder()
+    with _source(users) as made:
+        for name in names:
+            _keep(made, name)
+
+
+def _keep(made: Callable[[], Path], name: str) -> None:
     target = path(name)
     try:
         target.touch(exist_ok=False)
@@ -37,18 +46,57 @@ def create(name: str) -> None:
         raise NamespaceFailed(
             f"network namespace {name} exists already; look with `ip netns`, and remove it if it is yours"
         ) from None
-    home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        kernel.unshare_network()
-        try:
-            kernel.bind_mount(_OWN, target)
-        finally:
-            kernel.enter_network(home)
+        kernel.bind_mount(made(), target)
     except OSError as error:
         target.unlink()
         raise NamespaceFailed(f"network namespace {name}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
+
+
+@contextmanager
+def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
+    """Makes a new namespace at each call, and says by which file it is reached until the next one.
+
+    A child of this process makes them, being the only thread of a process that may change its user namespace.
+    """
+    orders, order = os.pipe()
+    done, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(order)
+            _make(users, orders, tell)
+        finally:
+            os._exit(0)
+    os.close(orders)
+    os.close(tell)
+
+    def made() -> Path:
+        os.write(order, b"1")
+        if not (answer := os.read(done, 1)) or answer != b"\0":
+            number = answer[0] if answer else errno.ECHILD
+            raise OSError(number, os.strerror(number))
+        return Path(f"/proc/{child}/ns/net")
+
+    try:
+        yield made
     finally:
-        os.close(home)
+        os.close(order)
+        os.close(done)
+        os.waitpid(child, 0)
+
+
+def _make(users: Path | None, orders: int, tell: int) -> None:
+    """What the child does: a namespace for each byte that it reads, and its error number, or 0, as the answer."""
+    while os.read(orders, 1):
+        try:
+            if users is not None:
+                kernel.enter_users(os.open(users, os.O_RDONLY | os.O_CLOEXEC))
+                users = None
+            kernel.unshare_network()
+            os.write(tell, b"\0")
+        except OSError as error:
+            os.write(tell, bytes([error.errno or 255]))
 
 
 def _prepare_folder() -> None:

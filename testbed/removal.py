@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, rings, state, strays
+from testbed import awake, containers, cores, namespaces, rings, state, strays, users
 from testbed.containers import Container
 from testbed.interruption import HeldBack
 from testbed.ledger import Ledger, Record, Undoer, UndoFailed
@@ -93,6 +93,10 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         for record in records:
             namespaces.delete(record.name)
 
+    def remove_users(records: list[Record]) -> None:
+        for record in records:
+            users.delete(record.name)
+
     def remove_groups(records: list[Record]) -> None:
         for record in records:
             cores.end_all(record.name)
@@ -106,4 +110,5 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         "equipment": give_equipment_back,
         "wire": leave_to_namespaces,
         "namespace": remove_namespaces,
+        "user namespace": remove_users,
     }

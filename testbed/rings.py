@@ -43,8 +43,12 @@ def check_free(lab: str, wire: str) -> None:
         )
 
 
-def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES) -> Path:
-    """Makes the wire's folder, and returns it. All memory is taken now: a node must not find later that there is none."""
+def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | None = None) -> Path:
+    """Makes the wire's folder, and returns it. All memory is taken now: a node must not find later that there is none.
+
+    It is for the host's root, or, where the lab's nodes are the user `owner` of the host, for them and root's group: a node that
+    has to be the host's root has no other right to it.
+    """
     check_free(lab, wire)
     place = folder(lab, wire)
     try:
@@ -53,6 +57,8 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES) -> Path:
             _make_ring(place / ring, capacity)
         for bell in _BELLS:
             os.mkfifo(place / bell, 0o600)
+        if owner is not None:
+            _share(place, owner)
     except OSError as error:
         delete(lab, wire)
         raise MemoryWireFailed(
@@ -78,10 +84,18 @@ def delete(lab: str, wire: str) -> None:
 
 
 def _make_ring(file: Path, capacity: int) -> None:
-    """An empty ring, with memory behind all of it. For its owner alone: containers of today run as root."""
+    """An empty ring, with memory behind all of it."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(descriptor, 0, HEADER_BYTES + capacity)
         os.pwrite(descriptor, _MAGIC + struct.pack("<Q", capacity), 0)
     finally:
         os.close(descriptor)
+
+
+def _share(place: Path, owner: int) -> None:
+    for file in place.iterdir():
+        file.chmod(0o660)
+        os.chown(file, owner, 0)
+    os.chown(place, owner, 0)
+    place.chmod(0o770)

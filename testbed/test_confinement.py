@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from testbed import seccomp
+from testbed import seccomp, users
 from testbed.conftest import PlanPair
 from testbed.lab import Lab
+from testbed.users import UserSupport
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 
@@ -24,9 +27,50 @@ _TRY = (
 
 
 @pytest.fixture
-def lab(plan_pair: PlanPair) -> Iterator[Lab]:
-    with Lab.up(plan_pair()) as up:
-        yield up
+def lab(plan_pair: PlanPair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        monkeypatch.setenv("NETBOXIT_STATE", folder)
+        with Lab.up(plan_pair(capabilities=("net_raw",))) as up:
+            yield up
+
+
+def test_the_root_of_a_node_is_nobody_on_the_host(lab: Lab, tmp_path: Path) -> None:
+    assert lab.is_confined("left")
+    assert lab.run("left", ["id", "-u"]).stdout == "0\n"
+    program = lab.start("left", ["sleep", "60"], log=tmp_path / "log")
+    assert Path(f"/proc/{program.pid}").stat().st_uid == users.FIRST_ID
+    lab.run("left", ["touch", "/run/netboxit/made"])
+    assert (lab.node_folder("left") / "made").stat().st_uid == users.FIRST_ID
+
+
+def test_its_capabilities_count_in_its_own_network(lab: Lab) -> None:
+    raw = "import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW).bind(('wire', 3)); print('bound')"
+    assert lab.run("left", ["/usr/bin/python3", "-c", raw]).stdout == "bound\n"
+
+
+@pytest.mark.parametrize(
+    ("support", "capabilities", "reason"),
+    [
+        (UserSupport(None, None), ("net_raw", "sys_nice", "ipc_lock"), None),
+        (UserSupport(None, "no limits"), ("net_raw", "CAP_SYS_NICE"), "no limits"),
+        (UserSupport(None, "no limits"), ("net_raw", "net_bind_service"), None),
+        (UserSupport(None, None), ("net_raw", "bpf"), "loads a program"),
+        (UserSupport("refused", None), (), "refused"),
+    ],
+)
+def test_who_has_to_be_the_hosts_root_is_told_why(
+    support: UserSupport, capabilities: tuple[str, ...], reason: str | None, plan_pair: PlanPair
+) -> None:
+    why = support.keeps_out(plan_pair(capabilities=capabilities).nodes[0])
+    assert why is None if reason is None else reason in (why or "")
+
+
+def test_a_folder_that_only_root_may_enter_keeps_nodes_from_being_somebody_else(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0o700)
+    refused = users.support([tmp_path / "closed/labs"]).refused
+    assert refused is not None
+    assert f"{tmp_path}/closed" in refused
 
 
 def test_system_calls_that_lead_out_of_a_node_are_refused(lab: Lab) -> None:

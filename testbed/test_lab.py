@@ -209,7 +209,7 @@ def test_a_wire_that_cannot_be_made_undoes_everything_and_says_which(plan_pair: 
 def test_a_namespace_of_somebody_else_is_neither_used_nor_removed(plan_pair: PlanPair) -> None:
     plan = plan_pair()
     foreign = plan.nodes[1].namespace
-    namespaces.create(foreign)
+    namespaces.create([foreign])
     try:
         with pytest.raises(NamespaceFailed, match="not this lab's"):
             Lab.up(plan)

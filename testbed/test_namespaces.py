@@ -17,9 +17,9 @@ def test_namespaces_go_away_though_ip_netns_made_its_first_one_meanwhile() -> No
     script = """
 import subprocess
 from testbed import namespaces
-namespaces.create("ours")
+namespaces.create(["ours"])
 subprocess.run(["ip", "netns", "add", "theirs"], check=True)
-namespaces.create("second")
+namespaces.create(["second"])
 namespaces.delete("ours")
 namespaces.delete("second")
 print(*sorted(entry.name for entry in namespaces.FOLDER.iterdir()))

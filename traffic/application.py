@@ -48,7 +48,7 @@ class Program(Protocol):
 class Hosts(Protocol):
     """The part of a lab that applications use."""
 
-    def node_folder(self, node: str) -> Path: ...
+    def own_folder(self, node: str, name: str) -> Path: ...
     def run(self, node: str, argv: Sequence[str], *, timeout_s: float = ...) -> CompletedProcess[str]: ...
     def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> Program: ...
 
@@ -185,9 +185,7 @@ class Application(ABC):
 
     def own_folder(self, host: str) -> Path:
         """A folder for this application inside the host's own; the host sees it as `inside()`."""
-        folder = self.hosts.node_folder(host) / self.plan.name
-        folder.mkdir(exist_ok=True)
-        return folder
+        return self.hosts.own_folder(host, self.plan.name)
 
     def inside(self, file: str = "") -> str:
         return str(INSIDE / self.plan.name / file)

@@ -86,6 +86,11 @@ class NamespaceHosts:
     def node_folder(self, node: str) -> Path:
         return self._folder / "nodes" / node
 
+    def own_folder(self, node: str, name: str) -> Path:
+        folder = self.node_folder(node) / name
+        folder.mkdir(exist_ok=True)
+        return folder
+
     def run(self, node: str, argv: Sequence[str], *, timeout_s: float = 10.0) -> subprocess.CompletedProcess[str]:
         return subprocess.run(self._inside(node, argv), capture_output=True, text=True, timeout=timeout_s, check=False)
 

@@ -90,7 +90,7 @@ def test_an_agent_that_dies_fails_the_call_with_its_log(hosts: NamespaceHosts, t
 
 def test_the_configuration_says_codec_ports_and_marking(tmp_path: Path) -> None:
     class Nowhere:
-        def node_folder(self, node: str) -> Path:
+        def own_folder(self, node: str, name: str) -> Path:
             return tmp_path
 
     call = Call(traffic_plan("call", dscp=EF, codec="g722", rtp_port=30_000), Nowhere(), tmp_path / "call")  # type: ignore[arg-type]

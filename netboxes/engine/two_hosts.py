@@ -22,7 +22,7 @@ def ip(*arguments: str) -> None:
 
 @contextmanager
 def namespace(name: str) -> Iterator[str]:
-    namespaces.create(name)
+    namespaces.create([name])
     try:
         yield name
     finally:

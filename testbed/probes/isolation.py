@@ -9,8 +9,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed import cores, state
+from testbed import cores, state, users
 from testbed.probes.finding import Finding, there
+from testbed.rootfs import CHECKOUT
 
 #: Bits of capabilities(7) that bringing a lab up takes.
 _CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23}
@@ -19,6 +20,7 @@ _CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23
 def probe() -> Iterator[Finding]:
     yield privileges()
     yield lxc()
+    yield user_namespaces()
     yield control_groups()
     yield realtime()
     yield apparmor()
@@ -45,6 +47,18 @@ def lxc() -> Finding:
         return Finding("LXC", "no", "lxc-execute is not installed", lost, remedy, needed=True)
     version = subprocess.run(["lxc-execute", "--version"], capture_output=True, text=True, check=False).stdout.strip()
     return Finding("LXC", "yes", version, needed=True)
+
+
+def user_namespaces() -> Finding:
+    lost = "one of several walls around nodes: their root is the host's own, with few capabilities"
+    support = users.support([state.state_folder(), CHECKOUT])
+    if support.refused:
+        return Finding("user namespaces", "no", support.refused, lost, "docs/rights.md")
+    if support.unlimited:
+        return Finding(
+            "user namespaces", "partly", f"not for netboxes and Click routers: {support.unlimited}", lost, "docs/rights.md"
+        )
+    return Finding("user namespaces", "yes", "the root of all nodes is nobody on this host")
 
 
 def control_groups() -> Finding:
