@@ -178,11 +178,13 @@ def start(container: Container, command: Sequence[str]) -> subprocess.Popen[byte
 def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None:
     """Waits until the container's init has started the command. Raises ContainerFailed with what LXC wrote."""
     begun = seen_alive = time.monotonic()
-    own = processes.executable(monitor.pid)
     while True:
         inits = processes.children(monitor.pid)
-        # Its init starts others before; what has become another program is the command.
-        if any(processes.executable(child) not in (None, own) for init in inits for child in processes.children(init)):
+        # Its init starts others before, and hooks until it has given up new privileges; what then becomes another program is
+        # the command.
+        own = processes.executable(monitor.pid)
+        settled = filter(processes.has_no_new_privileges, inits)
+        if any(processes.executable(child) not in (None, own) for init in settled for child in processes.children(init)):
             return
         now = time.monotonic()
         if (status := monitor.poll()) is not None:

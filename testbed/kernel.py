@@ -9,6 +9,8 @@ from pathlib import Path
 
 CLONE_NEWNET = 0x40000000
 CLONE_NEWUSER = 0x10000000
+_CLONE_NEWNS = 0x00020000
+_CLONE_NEWPID = 0x20000000
 _MS_BIND = 4096
 _MS_REC = 16384
 _MS_SHARED = 1 << 20
@@ -25,6 +27,16 @@ def unshare_network() -> None:
 def unshare_users() -> None:
     """Gives the calling process, which must have one thread, a user namespace of its own."""
     _check(_libc.unshare(CLONE_NEWUSER), "unshare")
+
+
+def unshare_system() -> None:
+    """Gives the calling thread mounts and a network of its own, and its next child processes of their own."""
+    _check(_libc.unshare(_CLONE_NEWNS | _CLONE_NEWPID | CLONE_NEWNET), "unshare")
+
+
+def mount_new(kind: str, target: Path) -> None:
+    """Mounts a new file system of the kernel's (proc, sysfs) for the namespaces that the caller is in."""
+    _check(_libc.mount(b"none", bytes(target), kind.encode(), 0, None), f"mount {kind} on {target}")
 
 
 def enter_users(descriptor: int) -> None:

@@ -101,10 +101,10 @@ def program_inside(carrier: subprocess.Popen[bytes], argv: Sequence[str], deadli
     A carrier that has ended already had nothing to start, or the program was short: its exit status tells.
     """
     deadline = time.monotonic() + deadline_s
-    own = executable(carrier.pid)
     while carrier.poll() is None:
         for pid in children(carrier.pid):
-            if len(_numbers(pid)) > 1 and executable(pid) not in (None, own):
+            # lxc-attach goes on as a copy of itself; seen after its child, it is what that child is until it becomes the program.
+            if len(_numbers(pid)) > 1 and executable(pid) not in (None, executable(carrier.pid)):
                 return Process(carrier, pid, argv)
         if time.monotonic() > deadline:
             carrier.kill()
@@ -119,6 +119,11 @@ def children(pid: int) -> list[int]:
         return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
     except OSError:
         return []
+
+
+def has_no_new_privileges(pid: int) -> bool:
+    """Whether it has set no_new_privs (prctl(2)); one that has ended has not."""
+    return _status(pid).get("NoNewPrivs") == "1"
 
 
 def is_init(pid: int) -> bool:
@@ -137,11 +142,16 @@ def _start(pid: int) -> int | None:
 
 def _numbers(pid: int) -> list[int]:
     """The process's number in each PID namespace it is in, the host's first; one that has ended has none."""
+    return list(map(int, _status(pid).get("NSpid", "").split()))
+
+
+def _status(pid: int) -> dict[str, str]:
+    """proc(5), /proc/pid/status; empty for a process that has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
-        return []
-    return next(list(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:"))
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
 
 
 def executable(pid: int) -> str | None:

@@ -108,7 +108,7 @@ class Killed(BaseException):
 @contextmanager
 def networks_of(plan: Plan) -> Iterator[None]:
     for node in plan.nodes:
-        namespaces.create(node.namespace)
+        namespaces.create([node.namespace])
     try:
         yield
     finally:

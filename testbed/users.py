@@ -6,9 +6,10 @@ The network namespaces of a lab belong to its user namespace, so that its nodes'
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,8 +61,9 @@ def support(folders: Iterable[Path]) -> UserSupport:
             if part.exists() and not part.stat().st_mode & 0o001:
                 return UserSupport(f"only its owner may enter {part}, below which {folder} is (chmod o+x)", None)
     try:
-        with _child():
-            pass
+        with _child() as (_, failed):
+            if failed():
+                return UserSupport("part of /proc or /sys is hidden here, so that a user namespace cannot have its own", None)
     except OSError as error:
         return UserSupport(f"this host refuses user namespaces: {error.strerror} (see user.max_user_namespaces)", None)
     return UserSupport(None, _unlimited())
@@ -83,7 +85,7 @@ def create(lab: str) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch(exist_ok=False)
-        with _child() as child:
+        with _child() as (child, _):
             kernel.bind_mount(Path(f"/proc/{child}/ns/user"), target)
     except OSError as error:
         target.unlink(missing_ok=True)
@@ -133,37 +135,69 @@ def _unlimited() -> str | None:
 
 
 @contextmanager
-def _child() -> Iterator[int]:
-    """A process in a user namespace of its own, with its numbers mapped; it ends with the block."""
+def _child() -> Iterator[tuple[int, Callable[[], int]]]:
+    """A process in a user namespace of its own, with its numbers mapped; it ends with the block.
+
+    Besides its number, a function by which it tries what a container's start takes there: the error number, 0 when it can.
+    """
     ready, told = os.pipe()
-    stay, end = os.pipe()
+    orders, order = os.pipe()
     child = os.fork()
     if child == 0:
         try:
-            os.close(end)
-            os.write(told, _unshare())
-            os.read(stay, 1)
+            os.close(order)
+            os.write(told, _error_of(kernel.unshare_users))
+            if os.read(orders, 1):
+                os.write(told, _error_of(_mount_own))
+                os.read(orders, 1)
         finally:
             os._exit(0)
     os.close(told)
-    os.close(stay)
+    os.close(orders)
+
+    def failed() -> int:
+        os.write(order, b"1")
+        return _answer(ready)
+
     try:
-        number = os.read(ready, 1)
-        if number != b"\0":
-            raise OSError(number[0], os.strerror(number[0]))
+        if number := _answer(ready):
+            raise OSError(number, os.strerror(number))
         for kind in ("uid_map", "gid_map"):
             Path(f"/proc/{child}/{kind}").write_text(f"0 {FIRST_ID} {IDS}\n")
-        yield child
+        yield child, failed
     finally:
         os.close(ready)
-        os.close(end)
+        os.close(order)
         os.waitpid(child, 0)
 
 
-def _unshare() -> bytes:
+def _mount_own() -> None:
+    """/proc and /sys of new namespaces: the kernel grants them where those that are there hide nothing (user_namespaces(7))."""
+
+    def mount() -> None:
+        kernel.mount_new("sysfs", Path("/sys"))
+        kernel.mount_new("proc", Path("/proc"))
+
+    kernel.unshare_system()
+    inside = os.fork()
+    if inside == 0:
+        number = errno.EINTR
+        try:
+            number = _error_of(mount)[0]
+        finally:
+            os._exit(number)
+    if number := os.waitstatus_to_exitcode(os.waitpid(inside, 0)[1]):
+        raise OSError(number, os.strerror(number))
+
+
+def _answer(descriptor: int) -> int:
+    return (os.read(descriptor, 1) or bytes([errno.ECHILD]))[0]
+
+
+def _error_of(call: Callable[[], object]) -> bytes:
     """The error number as a byte, 0 when it went well."""
     try:
-        kernel.unshare_users()
+        call()
     except OSError as error:
         return bytes([error.errno or 255])
     return b"\0"

@@ -147,6 +147,8 @@ def _mount_all() -> None:
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
     _mount("proc", "/proc", "proc")
     _mount("sysfs", "/sys", "sysfs")
+    # Once more, whole: where a part of /sys is covered, as below, a user namespace would not be given its own.
+    _mount("sysfs", "/srv", "sysfs")
     _mount("tmpfs", "/sys/fs/cgroup", "tmpfs")
     for _, folder, kind, options, *_ in hierarchies:
         Path(folder).mkdir()
