@@ -166,8 +166,8 @@ def _emulate(plan: Plan, netbox: str, streams: Sequence[_Stream]) -> Emulation:
 def _changes(plan: Plan, netbox: str) -> Iterator[Change]:
     """The topology's events of this netbox. The network's time begins with the first frame, as in a run with the captures."""
     for event in plan.events:
-        if not isinstance(event.change, ParameterChange):
-            raise NotVirtual(f"the event at {event.at_s:g} s is of a wire; in virtual time there are only those of netboxes")
+        if not isinstance(event.change, ParameterChange) or event.when is not None:
+            raise NotVirtual(f"{event.change.words()}: in virtual time only parameters of netboxes change")
         if event.change.netbox == netbox:
             yield ANNOUNCED_S + event.at_s, event.change.parameter, event.change.value
 

@@ -24,7 +24,7 @@ from results.seconds import per_second
 from results.statistics import Values, summary
 from results.timekeeping import timekeeping
 from results.way import Way, find_way
-from testbed.schedule import EVENTS_FILE
+from testbed.event_log import EVENTS_FILE
 
 
 def analyse(folder: Path) -> dict[str, Any]:
@@ -82,7 +82,8 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
     counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
     # What is missing after a failure is its consequence: telling it too would hide the cause.
     failures = [run.failure] if run.failure else run.absent
-    netboxes = timekeeping(run.plan, counted, environment)
+    events = happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns)
+    netboxes = timekeeping(run.plan, counted, environment, events)
     judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, run.switches)
     return {
         "lab": run.plan["lab"],
@@ -99,7 +100,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         "switches": run.switches,
         "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
         "began_ns": began_ns,
-        "events": happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns),
+        "events": events,
         "series": [one.summary() for one in series],
         "voice": voices,
         "video": videos,

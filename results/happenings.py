@@ -19,6 +19,9 @@ _EARLIEST_S = -0.5
 #: is late by 0.1 s at most, besides what its answer took.
 _SAME_S = 0.2
 
+#: What a change says of itself besides its node.
+_TOLD = ("parameter", "value", "wire", "state", "traffic", "power", "for_s", "file", "handler")
+
 
 def happenings(
     events_file: Path, journals: Mapping[str, Journal], began_ns: int, ended_ns: int | None = None
@@ -59,11 +62,11 @@ def _made(line: Mapping[str, Any], announced: list[dict[str, Any]]) -> dict[str,
             effect_s = other["time_s"]
             announced.remove(other)
             break
-    keys = ("at_s", "late_ms", "took_ms", "error", "parameter", "value", "wire", "state", "traffic")
+    keys = ("at_s", "late_ms", "took_ms", "error", *_TOLD)
     return {
         "time_s": effect_s,
         "kind": line["kind"],
-        "netbox": line.get("netbox"),
+        "netbox": line.get("netbox") or line.get("router") or (line.get("node") if line["kind"] == "power" else None),
         "station": None,
         "words": line["words"],
         "details": {key: line[key] for key in keys if key in line},

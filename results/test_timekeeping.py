@@ -46,6 +46,20 @@ def test_what_was_dropped_at_a_wire_that_an_event_unplugged_is_nobodys_fault() -
     assert (found["overload_drops"], found["send_drops"], found["unplugged_drops"]) == (2, 0, 4)
 
 
+def test_what_was_dropped_at_a_node_without_power_is_nobodys_fault() -> None:
+    plan = PLAN | {
+        "wires": [{"name": "w", "left": {"node": "cell", "interface": "b"}, "right": {"node": "meoc", "interface": "a"}}],
+        "events": [{"at_s": 1.0, "change": {"kind": "power", "node": "meoc", "power": "off"}}],
+    }
+    assert timekeeping(plan, {"cell": COUNTED}, LAB)["cell"]["unplugged_drops"] == 4
+
+
+def test_a_netbox_knows_when_the_run_itself_stalled_it() -> None:
+    stalled = {"kind": "stall", "netbox": "cell", "time_s": 2.0, "details": {"for_s": 0.3}}
+    found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB, [stalled])
+    assert (found["cell"]["stalls"], found["sky"]["stalls"]) == ([{"at_s": 2.0, "for_s": 0.3}], [])
+
+
 def test_misses_have_the_time_since_the_traffic_began_where_that_is_known() -> None:
     found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
     assert found["cell"]["misses"] == [{"after_s": 2.5, "what": "event", "lateness_us": 1234.0}]

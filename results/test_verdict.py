@@ -56,6 +56,17 @@ def test_one_in_a_hundred_over_the_limit_is_invalid(kind: str) -> None:
     ]
 
 
+def test_what_a_drill_did_is_not_blamed_on_the_host() -> None:
+    misses = [{"after_s": at, "what": "frame", "lateness_us": 9e4} for at in (5.1, 5.2, 7.9)]
+    kept = {"missed": 3, "misses": misses, "stalls": [{"at_s": 5.0, "for_s": 0.3}], "overload_drops": 100}
+    late = {**NETBOX["lateness_us"], "frame": {**LATENESS, "p99": 2000.0}}
+    told = " (drill: the run stalled it for 300 ms at 5.0 s; 1 of the first 3 were at other times)"
+    found = verdict_of({"lateness_us": late}, kept)
+    assert found.status == "invalid"
+    assert len(found.to_json()["reasons"]) == 3
+    assert all(reason.endswith(told) for reason in found.to_json()["reasons"])
+
+
 def test_a_single_time_over_the_limit_degrades() -> None:
     assert verdict_of(kept={"missed": 1}).status == "degraded"
 

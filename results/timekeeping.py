@@ -4,14 +4,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 
-def timekeeping(plan: Mapping[str, Any], statistics: Mapping[str, Mapping[str, Any]], lab: Mapping[str, Any]) -> dict[str, Any]:
-    """The entries of `netboxes` in metrics.json, for each netbox that left statistics; `plan` and `lab` as in their files."""
+def timekeeping(
+    plan: Mapping[str, Any],
+    statistics: Mapping[str, Mapping[str, Any]],
+    lab: Mapping[str, Any],
+    events: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """The entries of `netboxes` in metrics.json, for each netbox that left statistics.
+
+    `plan` and `lab` as in their files, `events` as in metrics.json.
+    """
     nodes = {node["name"]: node for node in plan["nodes"]}
-    return {name: _of(name, nodes[name], plan, counted, lab) for name, counted in statistics.items()}
+    return {
+        name: _of(name, nodes[name], plan, counted, lab) | {"stalls": _stalls(name, events)}
+        for name, counted in statistics.items()
+    }
+
+
+def _stalls(netbox: str, events: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+    """When the run itself kept the netbox from computing, and for how long."""
+    found = [event for event in events if event["kind"] == "stall" and event["netbox"] == netbox]
+    return [{"at_s": event["time_s"], "for_s": event["details"]["for_s"]} for event in found]
 
 
 def _of(
@@ -34,9 +51,16 @@ def _of(
 
 
 def _switched(netbox: str, plan: Mapping[str, Any]) -> set[str]:
-    """The ports whose wires an event of the run takes down: what is dropped there is the event's doing."""
-    wires = {event["change"]["wire"] for event in plan.get("events", ()) if event["change"]["kind"] == "wire"}
-    ends = [wire[side] for wire in plan.get("wires", ()) if wire["name"] in wires for side in ("left", "right")]
+    """The ports whose wires an event of the run takes down, or a node at them: what is dropped there is the event's doing."""
+    changes = [event["change"] for event in plan.get("events", ())]
+    wires = {change["wire"] for change in changes if change["kind"] == "wire"}
+    dark = {change["node"] for change in changes if change["kind"] == "power"}
+    ends = [
+        wire[side]
+        for wire in plan.get("wires", ())
+        if wire["name"] in wires or not dark.isdisjoint(wire[side]["node"] for side in ("left", "right"))
+        for side in ("left", "right")
+    ]
     return {end["interface"] for end in ends if end["node"] == netbox}
 
 

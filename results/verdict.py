@@ -21,6 +21,10 @@ OVERLOAD_RATIO = 1e-3
 STEAL_RATIO = 0.05
 
 
+#: Stalls that are told with their times.
+_MOST_STALLS = 3
+
+
 @dataclass
 class Verdict:
     """Reasons for the worse come first; `notes` change nothing but should be known."""
@@ -80,11 +84,12 @@ def _lateness(netbox: str, lateness: Mapping[str, Mapping[str, float]], kept: Ma
         if p99 is not None and p99 > limit_us:
             verdict.invalid.append(
                 f"netbox {netbox}: one in a hundred {things} is more than {p99:,.0f} us late, the limit is {limit_us:,.0f} us"
+                + _drill(kept)
             )
     if kept["missed"]:
         many = "1 event or frame was" if kept["missed"] == 1 else f"{kept['missed']:,} events or frames were"
         words = f"netbox {netbox}: {many} later than the limit of {limit_us:,.0f} us"
-        verdict.degraded.append(words + _when(kept["misses"]))
+        verdict.degraded.append(words + _when(kept["misses"]) + _drill(kept))
 
 
 def _when(misses: Sequence[Mapping[str, Any]]) -> str:
@@ -99,10 +104,23 @@ def _when(misses: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
+def _drill(kept: Mapping[str, Any]) -> str:
+    """What the run itself did to the netbox's time, so that nobody looks for it at the host."""
+    if not (stalls := kept.get("stalls")):
+        return ""
+    told = ", ".join(f"{stall['for_s'] * 1e3:,.0f} ms at {stall['at_s']:.1f} s" for stall in stalls[:_MOST_STALLS])
+    more = f" and {len(stalls) - _MOST_STALLS} times more" if len(stalls) > _MOST_STALLS else ""
+    misses = [miss["after_s"] for miss in kept["misses"] if miss["after_s"] is not None]
+    others = sum(not any(stall["at_s"] - 0.1 <= at <= stall["at_s"] + stall["for_s"] + 0.5 for stall in stalls) for at in misses)
+    rest = f"; {others} of the first {len(misses)} were at other times" if others else ""
+    return f" (drill: the run stalled it for {told}{more}{rest})"
+
+
 def _ports(netbox: str, kept: Mapping[str, Any], verdict: Verdict) -> None:
     received, dropped = kept["received"], kept["overload_drops"] + kept["send_drops"]
     if dropped:
         words = f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow"
+        words += _drill(kept)
         (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
 
 

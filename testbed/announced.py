@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from testbed.control import ControlFailed
+from testbed.now import unfinished
 
 if TYPE_CHECKING:
     from testbed.lab import Lab
@@ -44,6 +45,8 @@ def links_down(events: Iterable[Mapping[str, Any]]) -> list[str]:
 def status_with_events(lab: Lab) -> dict[str, Any]:
     """A lab's status in which each netbox that answers has its latest `events`, at most 100, and by them its `links_down`."""
     status = lab.status()
+    if left := unfinished(lab.folder):
+        status["notes"].append(left.note(lab.name))
     for node in status["nodes"]:
         if node["netbox"] is None:
             continue

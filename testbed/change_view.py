@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,39 @@ if TYPE_CHECKING:
     from testbed.handlers import Element
 
 
-def show_change(netbox: str, answer: Mapping[str, Any], as_json: bool) -> None:
+def show_made(made: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+    """What was changed, in its order."""
     if as_json:
-        return drawing.print_json({"netbox": netbox, **answer})
-    print(f"{netbox}: {answer['parameter']} is now {answer['written']}")
+        return drawing.print_json({"changes": list(made)})
+    for one in made:
+        print(one["words"])
+
+
+def show_put_back(done: tuple[str, Sequence[Mapping[str, Any]]] | None, as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"drill": done[0] if done else None, "changes": list(done[1]) if done else []})
+    if done is None:
+        return print("no drill was left unfinished")
+    print(f"{done[0]} was cut short; put back:")
+    show_made(done[1], as_json)
+
+
+def show_drills(as_json: bool) -> None:
+    from testbed.drills import DRILLS
+    from testbed.reference import rows
+
+    drills = {name: (inspect.getdoc(kind) or "", rows(kind)) for name, kind in DRILLS.items()}
+    if as_json:
+        keys = ("option", "value", "default", "meaning")
+        told = [
+            {"drill": name, "about": about, "options": [dict(zip(keys, row, strict=True)) for row in options]}
+            for name, (about, options) in drills.items()
+        ]
+        return drawing.print_json({"drills": told})
+    for name, (about, options) in drills.items():
+        print(f"{name}: {about}")
+        for option, value, default, meaning in options:
+            print(f"    {option}={value}{'' if default == '–' else f' ({default})'}: {meaning}")
 
 
 def show_read(router: str, handler: str, text: str, as_json: bool) -> None:

@@ -228,6 +228,15 @@ def end(home: Path, names: Sequence[str]) -> None:
         time.sleep(0.002)
 
 
+def command_of(container: Container, command: Sequence[str]) -> int | None:
+    """The process that runs the container's command, as the host counts; None when it has ended."""
+    for process in sorted(cores.processes(container.groups[0])):
+        with suppress(OSError):
+            if Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")[: len(command)] == [word.encode() for word in command]:
+                return process
+    return None
+
+
 def ask_to_end(container: Container) -> None:
     """SIGTERM to all but init, which ends after its command."""
     for process in cores.processes(container.groups[0]):

@@ -1,71 +1,103 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Events of a topology file: when, and what changes then.
 
-When and what are apart: `at:` is the only "when" there is, and what stands beside it is the same change that `netboxit set` makes
-now (`testbed.changes`).
+When and what are apart: what stands beside `at:` or `when:` is the same that `netboxit set` and `netboxit drill` do now
+(`testbed.actions`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from testbed.changes import EventPlan, ParameterChange, WireChange, WireState
-from testbed.live import read_value, written
+from testbed.actions import Action
+from testbed.changes import Condition, EventPlan
+from testbed.drills import LinkFlap
 from testbed.names import Name
 from testbed.quantities import TIME, Quantity
-from testbed.wire_ends import TwoEnds
+from testbed.section import Section
 
 if TYPE_CHECKING:
     from testbed.plan import TrafficPlan
+    from testbed.scene import Scene
     from testbed.topology import Topology
     from testbed.wiring import End, Wiring
 
+_Time = Annotated[float, Quantity(TIME, 0.0, 86_400.0 * 365)]
+_Duration = Annotated[float, Quantity(TIME, 0.1, 86_400.0 * 365)]
 
-class Event(BaseModel):
-    """A change at a time of a run: of parameters of a netbox or of one of its stations, or of a wire."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class When(Section):
+    """Something that comes true: by what a netbox says of itself, or when another event is over."""
 
-    at: Annotated[float, Quantity(TIME, 0.0, 86_400.0 * 365)] = Field(description="Since the network's time began.")
-    netbox: Name | None = Field(None, description="The netbox that changes.")
-    station: Name | None = Field(None, description="The station of it whose parameters change; without it those of the netbox.")
-    values: dict[str, Any] | None = Field(
-        None, alias="set", min_length=1, description="Live parameters and their new values, written as in the netbox itself."
+    netbox: Name | None = Field(None, description="Whose word it is.")
+    station: Name | None = Field(None, description="Of which of its stations; of any by default.")
+    happens: str | None = Field(
+        None,
+        pattern="^[a-z][a-z_]*$",
+        description="What its journal says: link_down, link_up, handover, profile, and what its technology's page adds.",
     )
-    wire: TwoEnds | None = Field(None, description="The wire that changes, by its two ends.")
-    state: WireState | None = Field(None, description="The wire is unplugged, or plugged in again.")
+    silent: _Duration | None = Field(None, description="No frame has left by the station for so long.")
+    event: Name | None = Field(None, description="Name of an event of the file: its last change was made.")
+    within: _Duration | None = Field(
+        None, description="The run fails when it has not come true so long after the network's time began."
+    )
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
-        if (self.netbox is None) == (self.wire is None):
-            raise ValueError(
-                "an event is of one netbox or of one wire; write netbox: … and set: …, or wire: [a, b] and state: down"
-            )
-        if self.netbox is not None and (self.values is None or self.state is not None):
-            raise ValueError("an event of a netbox says what it sets; write set: {parameter: value}")
-        if self.wire is not None and (self.state is None or self.values is not None or self.station is not None):
-            raise ValueError("an event of a wire says its state; write state: down or state: up")
+        said = [key for key in ("happens", "silent", "event") if getattr(self, key) is not None]
+        if len(said) != 1:
+            raise ValueError("a condition is one thing; write happens: link_down, silent: 1 s or event: NAME")
+        if (self.netbox is None) != (said == ["event"]):
+            raise ValueError("what happens or is silent is a netbox, or a station of it; write netbox: …")
+        if self.silent is not None and self.station is None:
+            raise ValueError("frames leave by a station; write station: …")
+        if self.event is not None and self.station is not None:
+            raise ValueError("an event has no station; leave it out")
         return self
 
-    def parameter(self, key: str) -> str:
-        """The name by which a netbox knows it: "distance", or "responder.position"."""
-        return key if self.station is None else f"{self.station}.{key}"
+    def condition(self, number: int) -> Condition:
+        return Condition(number, self.netbox, self.station, self.happens, self.silent, self.event, self.within)
 
 
-def plan_events(topology: Topology, wiring: Wiring) -> tuple[EventPlan, ...]:
+class Event(Action):
+    """When something changes in a run, and what: one of `netbox`, `wire`, `node` and `drill`."""
+
+    name: Name | None = Field(None, description="For `when: {event: …}` of another one.")
+    at: _Time | None = Field(None, description="Since the network's time began.")
+    when: When | None = Field(None, description="Instead of a time: when something has come true.")
+    delay: _Time = Field(0.0, description="How much later than `when`.")
+
+    @model_validator(mode="after")
+    def _has_a_time(self) -> Self:
+        if (self.at is None) == (self.when is None):
+            raise ValueError("an event has either a time or a condition; write at: 20 s, or when: {netbox: …, happens: …}")
+        if self.delay and self.when is None:
+            raise ValueError("only what waits for a condition has a delay; write it into at")
+        return self
+
+
+def plan_events(topology: Topology, scene: Scene) -> tuple[EventPlan, ...]:
     """The changes of a topology that was checked, in the order of their times; those of one time as the file has them."""
     context = {"folder": topology.path.resolve().parent}
-    planned = [EventPlan(event.at, change) for event in topology.events for change in _changes(event, topology, wiring, context)]
+    awaited = {event.when.event for event in topology.events if event.when and event.when.event}
+    planned = []
+    for number, event in enumerate(topology.events):
+        when = event.when.condition(number) if event.when else None
+        start = event.delay if event.at is None else event.at
+        name = event.name if event.name in awaited else None
+        steps = event.sequence(scene, context).steps
+        planned += [EventPlan(start + step.after_s, step.change, when, name or "") for step in steps]
     return tuple(sorted(planned, key=lambda event: event.at_s))
 
 
 def switched_wires(topology: Topology, wiring: Wiring) -> set[frozenset[End]]:
     """The wires, each by its two ends, that some event unplugs."""
-    return {frozenset(wiring.wire_between(*event.wire)) for event in topology.events if event.wire is not None}
+    flapping = [event.options.wire for event in topology.events if isinstance(event.options, LinkFlap) and event.options.wire]
+    ends = [*(event.wire for event in topology.events if event.wire is not None), *flapping]
+    return {frozenset(wiring.wire_between(*pair)) for pair in ends}
 
 
 def beyond(events: Iterable[EventPlan], traffic: Iterable[TrafficPlan], duration_s: float | None) -> Iterator[str]:
@@ -75,32 +107,8 @@ def beyond(events: Iterable[EventPlan], traffic: Iterable[TrafficPlan], duration
         return
     end_s = max([duration_s or 0.0, *ends])
     for event in events:
-        if event.at_s >= end_s:
+        if event.when is None and event.at_s >= end_s:
             yield (
                 f"the event at {TIME.write(event.at_s)} ({event.change.words()}) will not happen in a run: "
                 f"its traffic is over after {TIME.write(end_s)}"
             )
-
-
-def _changes(
-    event: Event, topology: Topology, wiring: Wiring, context: Mapping[str, Path]
-) -> Iterator[ParameterChange | WireChange]:
-    if event.wire is not None and event.state is not None:
-        yield _wire_change(event.wire, event.state, topology, wiring)
-    if event.netbox is not None:
-        technology = type(topology.netboxes[event.netbox].parameters)
-        for key, said in (event.values or {}).items():
-            parameter = event.parameter(key)
-            value = read_value(technology, parameter, said, context)
-            yield ParameterChange(event.netbox, parameter, value, written(technology, parameter, value))
-
-
-def _wire_change(ends: tuple[str, str], state: WireState, topology: Topology, wiring: Wiring) -> WireChange:
-    """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one.
-
-    Equipment has no interface but that of the node at its other end.
-    """
-    left, right = wiring.wire_between(*ends)
-    inside = [end for end in (left, right) if end.node not in topology.equipment]
-    end = min(inside, key=lambda one: ("frames", "packets", "nothing").index(topology.node(one.node).PASSES))
-    return WireChange(f"{left}--{right}", state, end.node, end.port)

@@ -33,7 +33,7 @@ class Element:
 
 
 @contextmanager
-def of(lab: Lab, name: str) -> Iterator[Handlers]:
+def of(lab: Lab, name: str, timeout_s: float = 5.0) -> Iterator[Handlers]:
     """The handlers of a router. Raises BadHandler for a node that has none, with what to use instead."""
     node = lab.node(name)
     if node.kind == "host":
@@ -49,7 +49,7 @@ def of(lab: Lab, name: str) -> Iterator[Handlers]:
         )
     if not lab.alive()[name]:
         raise RouterUnreachable(f"router {name} does not run; `netboxit status` shows what does")
-    with short_path(lab.node_folder(name) / CONTROL) as path, Handlers(path) as handlers:
+    with short_path(lab.node_folder(name) / CONTROL) as path, Handlers(path, timeout_s) as handlers:
         yield handlers
 
 

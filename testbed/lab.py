@@ -16,6 +16,7 @@ from testbed import containers, cores, frr, namespaces, processes, removal, rout
 from testbed.containers import Container
 from testbed.control import Control, ControlFailed, short_path
 from testbed.errors import NetBoxITError
+from testbed.event_log import EVENTS_FILE, EventLog
 from testbed.interruption import HeldBack
 from testbed.plan import NodePlan, Plan
 from testbed.processes import Process, ProgramFailed
@@ -86,6 +87,8 @@ class Lab:
             if node.kind == "netbox" and (nodes is None or node.name in nodes):
                 with self.control(node.name) as control:
                     control.begin(None)
+        if nodes is None:
+            EventLog(self.folder / EVENTS_FILE, self.folder).begin()
 
     def down(self) -> None:
         removal.take_down(self.name)
@@ -171,10 +174,10 @@ class Lab:
         """Whether each node's command still runs."""
         return {node.name: containers.alive(self._container(node)) for node in self.plan.nodes}
 
-    def check_alive(self) -> None:
-        """Raises NodeFailed when a node has ended, with the end of its log."""
+    def check_alive(self, besides: Collection[str] = ()) -> None:
+        """Raises NodeFailed when a node has ended that is not one of those, with the end of its log."""
         for name, alive in self.alive().items():
-            if not alive:
+            if not alive and name not in besides:
                 raise NodeFailed(f"node {name} has ended; its log says:{self._log_tail(name)}")
 
     def finish(self, deadline_s: float = 5.0) -> list[str]:

@@ -3,26 +3,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from netboxes.technology import StationParameters, Technology, technologies
+from netboxes.technology import StationParameters, Technology
 from netboxes.timeline import OverTime
-from testbed.changes import ParameterChange
 from testbed.errors import NetBoxITError
 from testbed.input_errors import nearest, told
 from testbed.quantities import TIME, Quantity
-from testbed.schedule import apply
-
-if TYPE_CHECKING:
-    from testbed.lab import Lab
 
 #: Of a series over time so many points are written out.
 _MOST_POINTS = 4
@@ -32,24 +26,6 @@ class BadChange(NetBoxITError):
     """A parameter that cannot be changed live, or a value that it cannot have."""
 
     exit_status = 2
-
-
-def change_parameter(lab: Lab, netbox: str, change: str) -> dict[str, Any]:
-    """Applies "parameter=value" or "station.parameter=value"; returns `parameter`, `value` in base units, and `written`, the
-    value for people.
-
-    Raises BadChange before anything was sent, and ParameterRefused.
-    """
-    node = lab.netbox(netbox)
-    technology = technologies()[json.loads(node.files["netbox.json"])["technology"]]
-    parameter, value = parse(technology, change)
-    station = parameter.rpartition(".")[0]
-    stations = [interface.name for interface in node.interfaces]
-    if station and station not in stations:
-        raise BadChange(f'{parameter}: netbox {netbox} has no station "{station}"; {nearest(station, stations)}')
-    made = ParameterChange(netbox, parameter, value, written(technology, parameter, value))
-    apply(lab, made)
-    return {"parameter": parameter, "value": value, "written": made.written}
 
 
 def parse(technology: type[Technology], change: str) -> tuple[str, object]:

@@ -83,7 +83,10 @@ def _print_events(events: Sequence[EventPlan]) -> None:
 
     table = drawing.table("events", "at", "what")
     for event in events:
-        table.add_row(TIME.write(event.at_s), event.change.words())
+        at = TIME.write(event.at_s)
+        table.add_row(
+            at if event.when is None else f"{event.when.words()}{f', + {at}' if event.at_s else ''}", event.change.words()
+        )
     drawing.console().print(table)
 
 

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from testbed import other_labs, routers, switches
 from testbed.calibration import Calibration, NoCalibration, read
+from testbed.changes import ConfigurationChange
 from testbed.errors import BadInput, BadTopology
 from testbed.load import LoadEstimate, estimate
-from testbed.plan import Plan, RealtimeSupport
+from testbed.plan import NodePlan, Plan, RealtimeSupport
 from testbed.resolve import resolve, router_defines
 from testbed.topology import Topology
 from testbed.topology_file import load
@@ -73,9 +74,10 @@ def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
         defines = router_defines(
             plan.node(name).interfaces, min(plan.mtus()[interface.wire] for interface in plan.node(name).interfaces)
         )
-        for error in routers.check(router.configuration, defines):
-            message = " ".join(line.strip() for line in error.message.splitlines())
-            yield BadInput(error.file, max(error.line, 1), 1, f"router {name}: {message}")
+        yield from configuration_errors(name, router.configuration, defines)
+    for event in plan.events:
+        if isinstance(event.change, ConfigurationChange):
+            yield from swap_errors(event.change, plan.node(event.change.router))
 
 
 def _flow_errors(topology: Topology) -> Iterator[BadInput]:
@@ -84,3 +86,16 @@ def _flow_errors(topology: Topology) -> Iterator[BadInput]:
             # Where it stands is asked for so seldom that a topology does not remember it.
             place = ("switches", name, "flows", index)
             yield read_source(topology.path).bad(place, f"switch {name}: {complaint}", "see ovs-ofctl(8)")
+
+
+def swap_errors(change: ConfigurationChange, router: NodePlan) -> list[BadInput]:
+    """What Click finds wrong with another configuration for a router."""
+    return configuration_errors(router.name, Path(change.file), routers.defines_in(router.command))
+
+
+def configuration_errors(router: str, file: Path, defines: Mapping[str, str]) -> list[BadInput]:
+    found = []
+    for error in routers.check(file, defines):
+        message = " ".join(line.strip() for line in error.message.splitlines())
+        found.append(BadInput(error.file, max(error.line, 1), 1, f"router {router}: {message}"))
+    return found

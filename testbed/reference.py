@@ -21,8 +21,9 @@ from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import OverTime
 from testbed import addresses, switch, traffic_class
+from testbed.drills import DRILLS
 from testbed.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
-from testbed.events import Event
+from testbed.events import Event, When
 from testbed.files import CHECKOUT
 from testbed.names import Name, check_name
 from testbed.quantities import Quantity
@@ -62,6 +63,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "wire": Wire,
     "traffic": Traffic,
     "event": Event,
+    "when": When,
     "realtime": Realtime,
 }
 
@@ -117,6 +119,7 @@ def _tables() -> Iterator[tuple[str, str]]:
         yield name, _table(section)
     rows = [f"| [`{name}`](../netboxes/{name}/README.md) | {_summary(model)} |" for name, model in technologies().items()]
     yield "technologies", "\n".join(["| technology | what it is |", "|---|---|", *rows])
+    yield "drills", "\n\n".join(f"#### `{name}`\n\n{_summary(kind)}\n\n{_table(kind)}" for name, kind in DRILLS.items())
     yield "applications", "\n\n".join(_application(name, kind.OPTIONS) for name, kind in applications().items())
 
 
@@ -156,13 +159,25 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 def _table(model: type[BaseModel]) -> str:
     if not model.model_fields:
         return "It has no keys."
-    rows = ["| key | value | default | meaning |", "|---|---|---|---|"]
-    for name, field in model.model_fields.items():
-        if any("SkipJsonSchema" in type(item).__name__ for item in field.metadata):
-            continue
-        meaning = (field.description or _comment_above(model, name)).replace("|", "\\|")
-        rows.append(f"| `{field.alias or name}` | {_kind(field.annotation, field.metadata)} | {_default(field)} | {meaning} |")
-    return "\n".join(rows)
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, kind, default, meaning in rows(model):
+        written = meaning.replace("|", "\\|")
+        lines.append(f"| `{key}` | {kind} | {default} | {written} |")
+    return "\n".join(lines)
+
+
+def rows(model: type[BaseModel]) -> list[tuple[str, str, str, str]]:
+    """Of each field: its key, what may be written, its default, what it means."""
+    return [
+        (
+            field.alias or name,
+            _kind(field.annotation, field.metadata),
+            _default(field),
+            field.description or _comment_above(model, name),
+        )
+        for name, field in model.model_fields.items()
+        if not any("SkipJsonSchema" in type(item).__name__ for item in field.metadata)
+    ]
 
 
 def _summary(model: type[BaseModel]) -> str:

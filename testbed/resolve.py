@@ -19,6 +19,7 @@ from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePl
 from testbed.planned_wires import MTU, PlannedWires
 from testbed.rootfs import WIRES_FOLDER
 from testbed.router import Router
+from testbed.scene import Scene
 from testbed.switch_plan import Datapaths, PlannedSwitches
 from testbed.topology import Host, Netbox, Topology
 from testbed.traffic_plan import plan_traffic
@@ -111,7 +112,8 @@ class _Resolver:
             self.switches.node(self.lab, name, self.wiring, self.wires, self.cores.cores[name], self.housekeeping)
             for name in topology.switches
         ]
-        traffic, events = plan_traffic(topology, self.wiring, duration_s), plan_events(topology, self.wiring)
+        traffic = plan_traffic(topology, self.wiring, duration_s)
+        events = plan_events(topology, Scene.of(nodes, self.wires.wires, self.wires.equipment))
         notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self.wires.notes(), *self.switches.notes())
         return Plan(
             lab=self.lab,

@@ -9,8 +9,9 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -119,6 +120,12 @@ def check(configuration: Path, defines: Mapping[str, str]) -> list[Configuration
         return []
     errors = _read_errors(result.stderr)
     return errors or [ConfigurationError(str(configuration), 0, result.stderr.strip() or f"Click ended with {result.returncode}")]
+
+
+def defines_in(command: Sequence[str]) -> dict[str, str]:
+    """The `$VARIABLES` in what a router node runs."""
+    pairs = (value.partition("=") for option, value in pairwise(command) if option == "--define")
+    return {name: value for name, _, value in pairs}
 
 
 def _define_options(defines: Mapping[str, str]) -> tuple[str, ...]:

@@ -24,11 +24,12 @@ from testbed import switch_statistics
 from testbed.cores import realtime_support
 from testbed.deployment import Progress
 from testbed.errors import NetBoxITError
+from testbed.event_log import EVENTS_FILE, EventLog
 from testbed.interruption import HeldBack
 from testbed.lab import Lab, NodeFailed
 from testbed.plan import Plan
 from testbed.planning import plan_file
-from testbed.schedule import EVENTS_FILE, EventLog, Schedule
+from testbed.schedule import Schedule
 from testbed.traffic_plan import BadDuration
 from traffic.application import Application, applications
 
@@ -117,7 +118,7 @@ def _traffic(lab: Lab, folder: Path, least_s: float, progress: Progress) -> None
         entry.prepare()
     netboxes = [node.name for node in lab.plan.nodes if node.kind == "netbox"]
     switches = {node.name: switch_statistics.of(lab, node.name) for node in lab.plan.nodes if node.kind == "switch"}
-    log = EventLog(folder / EVENTS_FILE)
+    log = EventLog(folder / EVENTS_FILE, lab.folder)
     with Captures(lab, folder / "captures"), Schedule(lab, log) as schedule:
         began_s = {netbox: _begin(lab, netbox) for netbox in netboxes}
         log.begin()
@@ -151,7 +152,7 @@ class _Traffic:
         """Until all is over, `until` (monotonic) at least; raises as soon as a node, an application or an event has failed."""
         while self._waiting or self._running or time.monotonic() < until:
             schedule.check()
-            lab.check_alive()
+            lab.check_alive(besides=schedule.away)
             for entry in self._running:
                 entry.check()
             self._stop_what_is_over()

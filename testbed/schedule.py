@@ -3,29 +3,27 @@
 
 from __future__ import annotations
 
-import json
+import heapq
 import os
+import queue
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
-from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from testbed.changes import Change, EventPlan, ParameterChange
+from testbed.changes import Condition, EventPlan, recorded
 from testbed.errors import NetBoxITError
+from testbed.event_log import EventLog
+from testbed.means import Means
 from testbed.quantities import TIME
+from testbed.watcher import Watcher
 
 if TYPE_CHECKING:
-    from testbed.control import Control
     from testbed.lab import Lab
-    from testbed.wires import Switch
-
-#: What is recorded of each event, one JSON object a line (docs/architecture.md, "Run folder").
-EVENTS_FILE = "events.jsonl"
 
 #: The last part of a wait, which is not slept through but watched: waking up takes an ordinary thread about 0.1 ms, and more on a
 #: core that was idle.
@@ -40,37 +38,12 @@ _SWITCH_S = 0.0005
 #: How long connections and interfaces may take to be found.
 _PREPARATION_S = 10.0
 
+#: A change, and what makes it.
+_Step = tuple[EventPlan, Callable[[], object]]
+
 
 class EventFailed(NetBoxITError):
     """An event of the topology could not be carried out."""
-
-
-class EventLog:
-    """`events.jsonl`: each line is written when its event is over, whatever became of it."""
-
-    def __init__(self, file: Path) -> None:
-        self._file, self._lock = file, threading.Lock()
-        self.began_ns, self._began = 0, 0.0
-
-    def begin(self) -> None:
-        """The network's time begins now."""
-        self.began_ns, self._began = time.time_ns(), time.monotonic()
-
-    def due(self, at_s: float) -> float:
-        """On the monotonic clock."""
-        return self._began + at_s
-
-    def write(self, at_s: float, started: float, what: dict[str, Any], error: str | None = None) -> None:
-        """`started` is when it was begun, on the monotonic clock; now it is over."""
-        line = {
-            "at_s": at_s,
-            "late_ms": round((started - self.due(at_s)) * 1e3, 3),
-            "took_ms": round((time.monotonic() - started) * 1e3, 3),
-            **what,
-            "error": error,
-        }
-        with self._lock, self._file.open("a") as file:
-            file.write(json.dumps(line) + "\n")
 
 
 class Schedule:
@@ -78,7 +51,10 @@ class Schedule:
 
     def __init__(self, lab: Lab, log: EventLog) -> None:
         self._lab, self._log, self._events = lab, log, lab.plan.events
-        self._over, self._go, self._prepared = threading.Event(), threading.Event(), threading.Event()
+        self._go, self._prepared = threading.Event(), threading.Event()
+        #: Conditions that came true and when, or why they did not; None ends the schedule.
+        self._news: queue.SimpleQueue[tuple[Condition, float | str] | None] = queue.SimpleQueue()
+        self._means: Means | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="events", daemon=True)
 
@@ -92,7 +68,7 @@ class Schedule:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._over.set()
+        self._news.put(None)
         self._go.set()
         if self._events:
             self._thread.join()
@@ -107,73 +83,75 @@ class Schedule:
         if self._failure is not None:
             raise self._failure
 
+    @property
+    def away(self) -> frozenset[str]:
+        """Nodes that an event has taken the power from."""
+        return frozenset(self._means.away) if self._means else frozenset()
+
     def _run(self) -> None:
         try:
             with suppress(PermissionError):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
             with ExitStack() as open_ones:
                 # Connections and interfaces are found before, so that nothing but the change itself is done at its time.
-                means = _Means(self._lab, open_ones)
+                means = self._means = Means(self._lab, open_ones)
                 steps = [(event, means.step(event.change)) for event in self._events]
+                conditions = {event.when for event in self._events if event.when is not None}
                 self._prepared.set()
                 self._go.wait()
-                self._carry_out(steps)
+                watcher = Watcher(self._lab, self._log, conditions, self._tell, self._tell)
+                with watcher if conditions else ExitStack():
+                    self._carry_out(steps, watcher)
         except BaseException as failure:
             self._failure = failure
         finally:
             self._prepared.set()
 
-    def _carry_out(self, steps: Sequence[tuple[EventPlan, Callable[[], object]]]) -> None:
-        for event, step in steps:
-            due = self._log.due(event.at_s)
-            if self._over.wait(max(0.0, due - time.monotonic() - _WATCHED_S)):
-                return
-            while (now := time.monotonic()) < due:
-                pass
-            failure: NetBoxITError | None = None
+    def _tell(self, condition: Condition, news: float | str) -> None:
+        self._news.put((condition, news))
+
+    def _carry_out(self, steps: Sequence[_Step], watcher: Watcher) -> None:
+        due: list[tuple[float, int, _Step]] = []
+        waiting: dict[Condition, list[tuple[int, _Step]]] = {}
+        left = Counter(event.event for event, _ in steps)
+        for number, step in enumerate(steps):
+            if (when := step[0].when) is not None:
+                waiting.setdefault(when, []).append((number, step))
+            else:
+                heapq.heappush(due, (self._log.due(step[0].at_s), number, step))
+        while due or waiting:
             try:
-                step()
-            except NetBoxITError as error:
-                failure = EventFailed(f"event at {TIME.write(event.at_s)}, {event.change.words()}: {error}")
-            self._log.write(
-                event.at_s, now, {**asdict(event.change), "words": event.change.words()}, str(failure) if failure else None
-            )
-            if failure:
-                raise failure
+                news = self._news.get(timeout=max(0.0, due[0][0] - time.monotonic() - _WATCHED_S) if due else None)
+            except queue.Empty:
+                at, _, step = heapq.heappop(due)
+                self._make(step, at)
+                name = step[0].event
+                left[name] -= 1
+                for condition in [one for one in waiting if name and one.event == name and not left[name]]:
+                    if watcher.settle(condition):
+                        self._tell(condition, time.monotonic())
+                continue
+            if news is None:
+                return
+            condition, came = news
+            if isinstance(came, str):
+                raise EventFailed(f"event {condition.words()}: {came}; what it waits for did not come")
+            for number, step in waiting.pop(condition):
+                heapq.heappush(due, (came + step[0].at_s, number, step))
 
-
-def apply(lab: Lab, change: Change) -> None:
-    """Makes a change now."""
-    with ExitStack() as open_ones:
-        _Means(lab, open_ones).step(change)()
-
-
-class _Means:
-    """What changes are made with: a connection to each netbox, a netlink socket for each interface; open until the stack ends."""
-
-    def __init__(self, lab: Lab, open_ones: ExitStack) -> None:
-        self._lab, self._open = lab, open_ones
-        self._controls: dict[str, Control] = {}
-        self._switches: dict[tuple[str, str], Switch] = {}
-
-    def step(self, change: Change) -> Callable[[], object]:
-        """The change, to be called when it is due."""
-        if isinstance(change, ParameterChange):
-            control = self._control(change.netbox)
-            return lambda: control.set(change.parameter, change.value)
-        switch = self._switch(change.node, change.interface)
-        return lambda: switch.set(change.state)
-
-    def _control(self, netbox: str) -> Control:
-        if netbox not in self._controls:
-            self._controls[netbox] = self._open.enter_context(self._lab.control(netbox))
-        return self._controls[netbox]
-
-    def _switch(self, node: str, interface: str) -> Switch:
-        from testbed.wires import Switch  # netlink is only needed where a wire is switched
-
-        if (node, interface) not in self._switches:
-            switch = Switch(self._lab.node(node), interface)
-            self._open.callback(switch.close)
-            self._switches[node, interface] = switch
-        return self._switches[node, interface]
+    def _make(self, step: _Step, due: float) -> None:
+        event, make = step
+        while (now := time.monotonic()) < due:
+            pass
+        at_s = event.at_s if event.when is None else self._log.at_s(due)
+        words = event.change.words()
+        failure: NetBoxITError | None = None
+        try:
+            make()
+        except NetBoxITError as error:
+            place = f"at {TIME.write(event.at_s)}" if event.when is None else event.when.words()
+            failure = EventFailed(f"event {place}, {words}: {error}")
+        why = f" ({event.when.words()})" if event.when else ""
+        self._log.write(at_s, now, {**recorded(event.change), "words": words + why}, str(failure) if failure else None)
+        if failure:
+            raise failure

@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from testbed.changes import EventPlan, ParameterChange, WireChange
+from testbed.changes import (
+    Condition,
+    ConfigurationChange,
+    EventPlan,
+    HandlerWrite,
+    ParameterChange,
+    PowerChange,
+    WireChange,
+)
+from testbed.files import CHECKOUT
 from testbed.plan import Plan, RealtimeSupport
 from testbed.resolve import resolve
 from testbed.test_topology import errors_of, load_text
@@ -69,6 +78,44 @@ def test_a_wire_that_an_event_unplugs_is_no_memory_by_itself(tmp_path: Path) -> 
     assert planned(tmp_path, "{at: 1 s, wire: [a, near.ground], state: down}").wires[1].kind == "memory"
 
 
+def test_a_drill_is_the_changes_that_it_is_made_of(tmp_path: Path) -> None:
+    plan = planned(
+        tmp_path,
+        "{name: rain, at: 1 s, drill: satellite-fade, with: {netbox: near, depth: 2 dB, ramp: 1 s, hold: 3 s}}",
+        "{when: {event: rain, within: 9 s}, delay: 2 s, drill: link-flap, with: {wire: [a, near.ground], times: 1}}",
+    )
+    fades = [(event.at_s, event.change.value) for event in plan.events if isinstance(event.change, ParameterChange)]
+    assert fades == [(1.25, 0.5), (1.5, 1.0), (1.75, 1.5), (2.0, 2.0), (5.25, 1.5), (5.5, 1.0), (5.75, 0.5), (6.0, 0.0)]
+    assert {event.event for event in plan.events if event.when is None} == {"rain"}
+    flaps = [(event.at_s, event.change.words()) for event in plan.events if event.when is not None]
+    assert flaps == [(2.0, "wire a.eth0 – near.ground down"), (3.0, "wire a.eth0 – near.ground up")]
+    assert {event.when for event in plan.events if event.when} == {Condition(1, event="rain", within_s=9.0)}
+    assert Plan.from_json(plan.to_json()) == plan
+
+
+def test_a_router_is_rebooted_reconfigured_and_written_to(tmp_path: Path) -> None:
+    text = NETWORK.replace("b: {address: 10.0.0.2/24}", "b: {address: 10.0.1.2/24, gateway: 10.0.1.1}")
+    text = text.replace("a: {address: 10.0.0.1/24}", "a: {address: 10.0.0.1/24, gateway: 10.0.0.2}")
+    text = text.replace("[far.hub, b]", "[far.hub, r.ian]").replace("traffic:", "  - [r.jan, b]\ntraffic:")
+    router = "routers:\n  r: {configuration: click/meoc.click, interfaces: {ian: 10.0.0.2/24, jan: 10.0.1.1/24}}\n"
+    events = (
+        "  - {at: 1 s, node: r, reboot: 2 s}\n"
+        "  - {at: 5 s, node: r, configuration: click/meoc.click}\n"
+        "  - {at: 6 s, node: r, write: {jan_be.capacity: 7, jan_shaper.rate: 1000kbps}}\n"
+    )
+    topology = load_text(tmp_path, text.replace("wires:", f"{router}wires:") + events)
+    plan = resolve(topology, cores=(0, 1), realtime=RealtimeSupport(True, None, ""))
+    file = CHECKOUT / "click/meoc.click"
+    assert plan.events == (
+        EventPlan(1.0, PowerChange("r", "off")),
+        EventPlan(3.0, PowerChange("r", "on")),
+        EventPlan(5.0, ConfigurationChange("r", str(file), file.read_text())),
+        EventPlan(6.0, HandlerWrite("r", "jan_be.capacity", "7")),
+        EventPlan(6.0, HandlerWrite("r", "jan_shaper.rate", "1000kbps")),
+    )
+    assert Plan.from_json(plan.to_json()) == plan
+
+
 @pytest.mark.parametrize(("at", "duration_s", "told"), [("24 s", None, False), ("25 s", None, True), ("15 s", 10.0, True)])
 def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str, duration_s: float | None, told: bool) -> None:
     plan = planned(tmp_path, f"{{at: {at}, netbox: near, set: {{delay: 20 ms}}}}", duration_s=duration_s)
@@ -95,13 +142,68 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
             "(Live parameters and their new values, written as in the netbox itself)",
             "",
         ),
-        ("{at: 4 s, netbox: near}", "events[1]: an event of a netbox says what it sets", "write set: {parameter: value}"),
-        ("{at: 4 s}", "events[1]: an event is of one netbox or of one wire", "write netbox:"),
+        (
+            "{at: 4 s, netbox: near}",
+            "events[1]: an event of a netbox says what it sets, or how long it is stalled",
+            "write set: {parameter: value}, or stall: 300 ms",
+        ),
+        ("{at: 4 s}", "events[1]: an event is of one netbox, of one wire, of one node, or a drill", "write netbox:"),
         ("{at: 4 s, wire: [b, far.hub]}", "events[1]: an event of a wire says its state", "write state: down or state: up"),
+        ("{at: 4 s, wire: [b, far.hub], stall: 1 s}", "events[1]: an event of a wire says its state", "write state: down"),
+        (
+            "{at: 4 s, netbox: near, stall: 2 min}",
+            "events[1].stall: 2 min is outside 1 ms … 1 min "
+            "(The netbox gets no time to compute for so long, as on a host that is too busy)",
+            "",
+        ),
+        ("{at: 4 s, node: b, reboot: 5 s}", "b is an end of the traffic talk, which would end with it", "reboot a router"),
+        (
+            "{at: 4 s, node: near, reboot: 5 s}",
+            "near is a netbox, which stands for a segment and has no power of its own",
+            "stall",
+        ),
+        ("{at: 4 s, node: nobody, reboot: 5 s}", 'there is no node "nobody"', "use near, far"),
+        ("{at: 4 s, node: a, write: {x.y: 1}}", "a is a host, no Click router", "the network has none"),
+        ("{at: 4 s, node: a, configuration: none.click}", "events[1].configuration: there is no file none.click", "looked in"),
+        (
+            "{at: 4 s, drill: satellite-fate}",
+            'events[1].drill: "satellite-fate" is not a drill',
+            'did you mean "satellite-fade"?',
+        ),
+        (
+            "{at: 4 s, drill: satellite-fade}",
+            "the network has several of what the drill is about (satellite netbox)",
+            "say netbox: near or far",
+        ),
+        ("{at: 4 s, drill: satellite-fade, with: {netbox: mid}}", 'there is no netbox "mid"', "use near or far"),
+        (
+            "{at: 4 s, drill: satellite-fade, with: {depht: 3 dB}}",
+            'events[1].with: there is no key "depht"',
+            'did you mean "depth"?',
+        ),
+        ("{at: 4 s, drill: meoc-reboot}", "the network has no router", "this drill is not for it"),
+        (
+            "{at: 4 s, drill: link-flap, with: {wire: [b, near.hub]}}",
+            "no wire joins b.eth0 and near.hub",
+            "b.eth0 is joined to far.hub",
+        ),
+        ("{when: {netbox: mid, happens: handover}, netbox: near, stall: 1 s}", 'there is no netbox "mid"', "use near or far"),
+        (
+            "{when: {netbox: near, silent: 1 s}, netbox: near, stall: 1 s}",
+            "events[1].when: frames leave by a station",
+            "write station: …",
+        ),
+        ("{when: {event: x}, netbox: near, stall: 1 s}", 'no event has the name "x"', "there is none"),
+        ("{name: x, when: {event: x}, netbox: near, stall: 1 s}", "the event waits for itself", "let one of them have a time"),
+        (
+            "{at: 1 s, when: {netbox: near, happens: x}, netbox: near, stall: 1 s}",
+            "events[1]: an event has either a time or a condition",
+            "write at: 20 s",
+        ),
         ("{at: 4 s, wire: [b, far.hub], state: gone}", "events[1].state: 'gone' is not known here", "use up or down"),
         ("{at: 4 s, wire: [b, far.hbu], state: up}", '"far" has no port "hbu"', 'did you mean "far.hub"?'),
         ("{at: 4 s, wire: [b, near.hub], state: up}", "no wire joins b.eth0 and near.hub", "b.eth0 is joined to far.hub"),
-        ("{set: {delay: 60 ms}, netbox: near}", 'events[1]: "at" is missing', "add at: …"),
+        ("{set: {delay: 60 ms}, netbox: near}", "events[1]: an event has either a time or a condition", "write at: 20 s"),
     ],
 )
 def test_what_cannot_happen_is_told_with_its_place(tmp_path: Path, event: str, cause: str, remedy: str) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from testbed.changes import EventPlan, ParameterChange
+from testbed.changes import Condition, EventPlan, ParameterChange
 from testbed.control import ParameterRefused
+from testbed.event_log import EventLog
 from testbed.lab import Lab
-from testbed.schedule import EventFailed, EventLog, Schedule, apply
+from testbed.schedule import EventFailed, Schedule
 
 DEADLINE_S = 20.0
 
@@ -25,18 +26,39 @@ class Netbox:
 
     def __init__(self) -> None:
         self.said: list[tuple[float, str, object]] = []
-        self.connections = 0
+        self.connections, self.asked = 0, 0
+        self.events: list[dict[str, Any]] = []
+        self.quiet = False
+
+    def statistics(self) -> dict[str, Any]:
+        self.asked += 1
+        return {"events": self.events, "ports": [{"name": "car", "sent": 0 if self.quiet else self.asked}]}
+
+    def close(self) -> None:
+        pass
 
     def set(self, parameter: str, value: float) -> None:
         if value < 0:
             raise ParameterRefused("netbox field: distance is at least 0 m")
         self.said.append((time.monotonic(), parameter, value))
 
-    @contextmanager
-    def control(self, netbox: str) -> Any:
+    def __enter__(self) -> Netbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def control(self, netbox: str) -> Netbox:
         assert netbox == "field"
         self.connections += 1
-        yield self
+        return self
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 def change(value: float) -> ParameterChange:
@@ -48,7 +70,7 @@ def lab_of(netbox: Netbox, *events: EventPlan) -> Lab:
 
 
 def carried_out(lab: Lab, file: Path, until: int) -> list[dict[str, Any]]:
-    log = EventLog(file)
+    log = EventLog(file, file.parent)
     with Schedule(lab, log) as schedule:
         log.begin()
         schedule.start()
@@ -92,7 +114,44 @@ def test_events_that_a_run_does_not_come_to_do_not_happen(tmp_path: Path) -> Non
     assert len(netbox.said) == 1
 
 
-def test_a_change_can_be_made_now() -> None:
+def when(number: int, **said: Any) -> Condition:
+    return Condition(number, netbox=None if "event" in said else "field", **said)
+
+
+def test_changes_follow_what_a_netbox_says_and_what_follows_it(tmp_path: Path) -> None:
     netbox = Netbox()
-    apply(lab_of(netbox), change(5.0))
-    assert [said[1:] for said in netbox.said] == [("distance", 5.0)]
+    handed_over, after = when(0, happens="handover", station="car"), when(1, event="first")
+    silent = when(2, silent_s=0.1, station="car")
+    lab = lab_of(
+        netbox,
+        EventPlan(0.02, change(1.0), handed_over, "first"),
+        EventPlan(0.04, change(2.0), handed_over, "first"),
+        EventPlan(0.0, change(3.0), after),
+        EventPlan(0.0, change(4.0), silent),
+    )
+    netbox.events = [{"event": "handover", "at_s": 0.1, "station": "bus"}, {"event": "link_up", "at_s": 0.1, "station": "car"}]
+    log = EventLog(tmp_path / "events.jsonl", tmp_path)
+    with Schedule(lab, log) as schedule:
+        log.begin()
+        schedule.start()
+        until(lambda: netbox.asked > 3)
+        assert netbox.said == []
+        netbox.events.append({"event": "handover", "at_s": 0.2, "station": "car"})
+        until(lambda: len(netbox.said) == 3)
+        netbox.quiet = True
+        until(lambda: len(netbox.said) == 4)
+        schedule.check()
+    assert [said[2] for said in netbox.said] == [1.0, 2.0, 3.0, 4.0]
+    words = [json.loads(line)["words"] for line in (tmp_path / "events.jsonl").read_text().splitlines()]
+    assert words == [
+        "field: distance 1 m (when field.car says handover)",
+        "field: distance 2 m (when field.car says handover)",
+        "field: distance 3 m (after first)",
+        "field: distance 4 m (when nothing leaves by field.car for 100 ms)",
+    ]
+
+
+def test_what_does_not_come_in_its_time_fails_the_run(tmp_path: Path) -> None:
+    lab = lab_of(Netbox(), EventPlan(0.0, change(1.0), when(0, happens="handover", within_s=0.1)))
+    with pytest.raises(EventFailed, match=r"when field says handover: not within 100 ms"):
+        carried_out(lab, tmp_path / "events.jsonl", 1)

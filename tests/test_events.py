@@ -15,7 +15,8 @@ from tests.traces import traces
 
 pytestmark = pytest.mark.lab
 
-#: 50 packets a second each way through a satellite link, whose delay doubles at 2 s; its wire to b is unplugged from 4 s to 5 s.
+#: 50 packets a second each way through a satellite link, whose delay doubles at 2 s; its wire to b is unplugged at 4 s, and
+#: plugged in again when nothing has arrived at b for 1 s.
 NETWORK = """\
 name: change
 centre: b
@@ -39,7 +40,9 @@ traffic:
 events:
   - {at: 2 s, netbox: link, set: {delay: 100 ms}}
   - {at: 4 s, wire: [link.hub, b], state: down}
-  - {at: 5 s, wire: [link.hub, b], state: up}
+  - {name: back, when: {netbox: link, station: hub, silent: 1 s, within: 30 s}, wire: [link.hub, b], state: up}
+  - {when: {event: back}, delay: 200 ms, netbox: link, set: {packet_error_rate: 0}}
+  - {when: {netbox: link, happens: set}, drill: emulator-stall, with: {stall: 10 ms}}
 """
 
 #: By how much an event may be late on a busy machine without the test being about it.
@@ -57,9 +60,18 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     assert json.loads((outcome.folder / "run.json").read_text())["failure"] is None
 
     events = [(event["words"], event["time_s"]) for event in outcome.metrics["events"] if event["kind"] != "traffic"]
-    assert [words for words, _ in events] == ["link: delay 100 ms", "wire link.hub – b.eth0 down", "wire link.hub – b.eth0 up"]
-    assert [at for _, at in events] == pytest.approx([2.0, 4.0, 5.0], abs=LATE_S)
-    assert all(at - due > -1e-3 for (_, at), due in zip(events, (2.0, 4.0, 5.0), strict=True))
+    assert [words for words, _ in events] == [
+        "link: delay 100 ms",
+        "link: stalled for 10 ms (when link says set)",
+        "wire link.hub – b.eth0 down",
+        "wire link.hub – b.eth0 up (when nothing leaves by link.hub for 1 s)",
+        "link: packet_error_rate 0 (after back)",
+    ]
+    times = [2.0, 2.0, 4.0, 5.0, 5.2]
+    assert [at for _, at in events] == pytest.approx(times, abs=LATE_S)
+    # Half a distance of frames is what the silence may have begun before the wire was unplugged.
+    assert all(at - due > -0.02 for (_, at), due in zip(events, times, strict=True))
+    assert outcome.metrics["netboxes"]["link"]["stalls"] == [{"at_s": events[1][1], "for_s": 0.01}]
 
     flows = {flow["name"]: flow for flow in outcome.metrics["flows"]}
     delay = dict(zip(flows["out"]["seconds"]["second"], flows["out"]["seconds"]["delay_ms"], strict=True))

@@ -7,29 +7,59 @@ from typing import Annotated
 
 import typer
 
-from testbed import change_view
+from testbed import change_view, console
 from testbed.commands.options import Json, WhichLab
 
 app = typer.Typer()
 
 
 @app.command("set")
-def set_parameter(
-    netbox: Annotated[str, typer.Argument(metavar="NETBOX")],
+def set_now(
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="A netbox, an end of a wire (meoc.jan), a router or a host.")],
     change: Annotated[
         str,
         typer.Argument(
-            metavar="PARAMETER=VALUE", help="As in the topology file, say 'distance=7.5 km' or 'fr1.position=[10 m, 20 m]'."
+            metavar="KEY=VALUE",
+            help="As in the topology file. Of a netbox: 'distance=7.5 km', 'fr1.position=[10 m, 20 m]', 'stall=300 ms'. Wires: "
+            "state=down, state=up. Routers and hosts: 'reboot=10 s'; Click routers: configuration=FILE, HANDLER=VALUE.",
         ),
     ],
     lab: WhichLab = None,
     json: Json = False,
 ) -> None:
-    """Change a parameter of a running netbox, or of one of its stations."""
+    """Change something in a lab that is up, now."""
+    from testbed import now
     from testbed.lab import Lab
-    from testbed.live import change_parameter
 
-    change_view.show_change(netbox, change_parameter(Lab.one(lab), netbox, change), json)
+    with console.progress() as progress:
+        made = now.change(Lab.one(lab), target, change, progress)
+    change_view.show_made(made, json)
+
+
+@app.command()
+def drill(
+    name: Annotated[str | None, typer.Argument(metavar="DRILL", show_default=False)] = None,
+    options: Annotated[
+        list[str] | None, typer.Argument(metavar="[OPTION=VALUE]…", help="Say 'depth=10 dB'.", show_default=False)
+    ] = None,
+    listed: Annotated[bool, typer.Option("--list", help="All drills, and their options.")] = False,
+    end: Annotated[bool, typer.Option("--end", help="Put back what a drill changed whose command was killed.")] = False,
+    lab: WhichLab = None,
+    json: Json = False,
+) -> None:
+    """Let something go wrong in a lab that is up, and put it back: at its end, or upon Ctrl-C."""
+    from testbed import now, said
+    from testbed.lab import Lab
+
+    if listed:
+        return change_view.show_drills(json)
+    up = Lab.one(lab)
+    if end:
+        return change_view.show_put_back(now.put_back(up), json)
+    sequence = said.drill(now.scene_of(up), name or "", options or [])
+    with console.progress() as progress:
+        made = now.carry_out(up, f"drill {name}", sequence, progress)
+    change_view.show_made(made, json)
 
 
 @app.command()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`events.jsonl`: what was changed in a lab at what time (docs/architecture.md, "Run folder").
+
+A run's is in its folder, that of a lab which is up without one in the lab's. The lab's folder says which it is and when the
+network's time began, so that a change made from another terminal is recorded with the others.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any, Final, Self
+
+EVENTS_FILE: Final = "events.jsonl"
+#: In the lab's folder.
+_BEGUN: Final = "begun.json"
+
+
+class EventLog:
+    """Each line is written when its event is over, whatever became of it."""
+
+    def __init__(self, file: Path, lab: Path) -> None:
+        """`file` is the log, `lab` the lab's folder."""
+        self._file, self._lab, self._lock = file, lab, threading.Lock()
+        self.began_ns, self._began = 0, 0.0
+
+    @classmethod
+    def of(cls, lab: Path) -> Self:
+        """That of a lab that is up."""
+        try:
+            begun = json.loads((lab / _BEGUN).read_text())
+        except FileNotFoundError:
+            begun = {"began_ns": time.time_ns(), "file": str(lab / EVENTS_FILE)}
+        log = cls(Path(begun["file"]), lab)
+        log.began_ns = begun["began_ns"]
+        log._began = time.monotonic() - (time.time_ns() - log.began_ns) / 1e9
+        return log
+
+    def begin(self) -> None:
+        """The network's time begins now."""
+        self.began_ns, self._began = time.time_ns(), time.monotonic()
+        (self._lab / _BEGUN).write_text(json.dumps({"began_ns": self.began_ns, "file": str(self._file.absolute())}))
+
+    def due(self, at_s: float) -> float:
+        """On the monotonic clock."""
+        return self._began + at_s
+
+    def at_s(self, monotonic: float) -> float:
+        return monotonic - self._began
+
+    def write(self, at_s: float, started: float, what: dict[str, Any], error: str | None = None) -> None:
+        """`started` is when it was begun, on the monotonic clock; now it is over."""
+        line = {
+            "at_s": round(at_s, 6),
+            "late_ms": round((started - self.due(at_s)) * 1e3, 3),
+            "took_ms": round((time.monotonic() - started) * 1e3, 3),
+            **what,
+            "error": error,
+        }
+        with self._lock, self._file.open("a") as file:
+            file.write(json.dumps(line) + "\n")

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Changes that somebody makes in a lab that is up: one, or a drill of several, which is put back however it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from testbed import said
+from testbed.changes import Change, ConfigurationChange, Sequence, recorded
+from testbed.errors import BadTopology, NetBoxITError
+from testbed.event_log import EventLog
+from testbed.interruption import HeldBack
+from testbed.means import Means
+from testbed.processes import ProcessIdentity
+from testbed.scene import Scene
+
+if TYPE_CHECKING:
+    from testbed.lab import Lab
+
+#: In the lab's folder, while a sequence that has to be put back is going on.
+_UNFINISHED: Final = "unfinished.json"
+
+
+class DrillGoesOn(NetBoxITError):
+    """Another one is going on in the lab, or was cut short and not put back."""
+
+
+class NotPutBack(NetBoxITError):
+    """Something that a sequence had changed could not be put back."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A sequence that is going on, or whose command was killed, and what puts everything back."""
+
+    name: str
+    process: ProcessIdentity
+    undo: tuple[Change, ...]
+
+    @property
+    def goes_on(self) -> bool:
+        return self.process.alive()
+
+    def note(self, lab: str) -> str:
+        if self.goes_on:
+            return f"{self.name} is going on"
+        words = ", ".join(change.words() for change in self.undo)
+        return f"{self.name} was cut short; `netboxit drill --end --lab {lab}` puts back what it changed: {words}"
+
+
+def unfinished(folder: Path) -> Unfinished | None:
+    """That of the lab in this folder."""
+    try:
+        told = json.loads((folder / _UNFINISHED).read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None  # none, or killed before its first change
+    from pydantic import TypeAdapter
+
+    undo = TypeAdapter(tuple[Change, ...]).validate_python(told["undo"])
+    return Unfinished(told["name"], ProcessIdentity(**told["process"]), undo)
+
+
+def scene_of(lab: Lab) -> Scene:
+    return Scene.of(lab.plan.nodes, lab.plan.wires, lab.plan.equipment)
+
+
+def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+    """What `netboxit set TARGET KEY=VALUE` does. Raises BadChange before anything is done, and what a netbox refuses."""
+    return carry_out(lab, f"{target} {text}", said.change(scene_of(lab), target, text), progress)
+
+
+def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+    """Makes the changes at their times from now on, and returns what was recorded of each.
+
+    Whoever interrupts it, or what fails, finds put back what the sequence leaves changed. Raises DrillGoesOn.
+    """
+    _check_configurations(lab, sequence)
+    log, told = EventLog.of(lab.folder), []
+    with ExitStack() as open_ones:
+        means = Means(lab, open_ones)
+        steps = [(step, means.step(step.change)) for step in sequence.steps]
+        undo = [(change, means.step(change)) for change in sequence.undo]
+        if sequence.undo:
+            _begin(lab, name, sequence.undo)
+        began = time.monotonic()
+        try:
+            for step, make in steps:
+                _sleep_until(began + step.after_s, progress)
+                progress(step.change.words())
+                told.append(_make(log, step.change, make))
+            means.wait()
+        except BaseException:
+            with HeldBack():
+                _undo(lab, log, undo)
+            raise
+        (lab.folder / _UNFINISHED).unlink(missing_ok=True)
+    return told
+
+
+def put_back(lab: Lab) -> tuple[str, list[dict[str, Any]]] | None:
+    """Puts back what a sequence changed whose command was killed: its name, and what was made. None when there is none."""
+    left = unfinished(lab.folder)
+    if left is None:
+        return None
+    if left.goes_on:
+        raise DrillGoesOn(f"{left.name} is going on in lab {lab.name}; Ctrl-C in its terminal ends it and puts everything back")
+    log = EventLog.of(lab.folder)
+    with ExitStack() as open_ones, HeldBack():
+        means = Means(lab, open_ones)
+        return left.name, _undo(lab, log, [(change, means.step(change)) for change in left.undo])
+
+
+def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object]]]) -> list[dict[str, Any]]:
+    """All that can be put back; what cannot is told, and stays written down."""
+    made, failures = [], []
+    for change, make in steps:
+        try:
+            made.append(_make(log, change, make))
+        except NetBoxITError as error:
+            failures.append(f"{change.words()}: {error}")
+    if failures:
+        raise NotPutBack(f"not everything could be put back; {'; '.join(failures)}")
+    (lab.folder / _UNFINISHED).unlink(missing_ok=True)
+    return made
+
+
+def _check_configurations(lab: Lab, sequence: Sequence) -> None:
+    """By Click itself, with the line of what is wrong. Raises BadTopology."""
+    from testbed.planning import swap_errors  # topologies are only needed here
+
+    changes = [step.change for step in sequence.steps if isinstance(step.change, ConfigurationChange)]
+    if wrong := [error for change in changes for error in swap_errors(change, lab.node(change.router))]:
+        raise BadTopology(wrong)
+
+
+def _begin(lab: Lab, name: str, undo: tuple[Change, ...]) -> None:
+    """Written before the first change, so that whoever finds it knows what may be changed."""
+    own = ProcessIdentity.of(os.getpid())
+    assert own is not None, "this process runs"
+    text = json.dumps({"name": name, "process": asdict(own), "undo": [asdict(change) for change in undo]})
+    try:
+        with (lab.folder / _UNFINISHED).open("x") as file:
+            file.write(text)
+    except FileExistsError:
+        left = unfinished(lab.folder)
+        raise DrillGoesOn(f"lab {lab.name}: {left.note(lab.name) if left else 'another drill begins'}") from None
+
+
+def _make(log: EventLog, change: Change, make: Callable[[], object]) -> dict[str, Any]:
+    started, error = time.monotonic(), None
+    what = {**recorded(change), "words": change.words()}
+    try:
+        # Half of a change could not be put back.
+        with HeldBack():
+            make()
+    except NetBoxITError as failure:
+        error = str(failure)
+        raise
+    finally:
+        log.write(log.at_s(started), started, what, error)
+    return what
+
+
+def _sleep_until(due: float, progress: Callable[[str], None]) -> None:
+    while (left := due - time.monotonic()) > 0:
+        progress(f"next change, in {left:.0f} s")
+        time.sleep(min(left, 0.5))

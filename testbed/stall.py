@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stalls a program for a while, as a host that has no time for it does.
+
+By ptrace(2), because the kernel itself lets go what is held by it as soon as whoever holds it is gone: however this program ends,
+nothing stays stalled. A stopped process (SIGSTOP) or a frozen control group would.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from testbed.errors import NetBoxITError
+
+# sys/ptrace.h
+_SEIZE: Final = 0x4206
+_INTERRUPT: Final = 0x4207
+_DETACH: Final = 17
+#: Threads of a process that are not children of their own are waited for, too (waitpid(2)).
+_WALL: Final = 0x40000000
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+_libc.ptrace.restype = ctypes.c_long
+
+
+class StallFailed(NetBoxITError):
+    """A program could not be stalled."""
+
+
+class Stall:
+    """Holds all threads of a program for so many seconds; `start` returns when they stand still, `join` when they go on."""
+
+    def __init__(self, pid: int, seconds: float) -> None:
+        self._pid, self._seconds = pid, seconds
+        self._stands, self._over = threading.Event(), threading.Event()
+        self._failure: StallFailed | None = None
+        # Only the thread that holds a program can let it go.
+        self._thread = threading.Thread(target=self._hold, name=f"stall of {pid}", daemon=True)
+
+    def start(self) -> None:
+        """Raises StallFailed."""
+        self._thread.start()
+        self._stands.wait()
+        if self._failure is not None:
+            raise self._failure
+
+    def end(self) -> None:
+        """Ends it before its time, and returns when the program goes on."""
+        self._over.set()
+        self._thread.join()
+
+    def join(self) -> None:
+        self._thread.join()
+
+    def _hold(self) -> None:
+        held: list[int] = []
+        try:
+            for thread in _threads(self._pid):
+                _ptrace(_SEIZE, thread)
+                held.append(thread)
+            for thread in held:
+                _ptrace(_INTERRUPT, thread)
+            for thread in held:
+                os.waitpid(thread, _WALL)
+            self._stands.set()
+            self._over.wait(self._seconds)
+        except OSError as error:
+            self._failure = StallFailed(
+                f"process {self._pid} could not be stalled: {error.strerror}; stalling needs the right to trace it "
+                "(root, and kernel.yama.ptrace_scope below 3)"
+            )
+        finally:
+            for thread in held:
+                with suppress(OSError):
+                    _ptrace(_DETACH, thread)
+            self._stands.set()
+
+
+def _threads(pid: int) -> list[int]:
+    return sorted(int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir())
+
+
+def _ptrace(request: int, thread: int) -> None:
+    if _libc.ptrace(request, thread, None, None) < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
