@@ -94,6 +94,8 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
         node = plan.node(name)
     except KeyError:
         raise BadAttachment(f'there is no node "{name}"; {nearest(name, [one.name for one in plan.nodes])}') from None
+    if (wanted.user and wanted.kind != "tap") or (wanted.take_addresses and wanted.kind != "nic"):
+        raise BadAttachment("--user is for a tap only, and --take-addresses for a NIC that is moved; leave it out")
     if wanted.name in [one.name for one in plan.equipment]:
         raise BadAttachment(f"{wanted.name} is attached already; `netboxit detach {wanted.name}` first")
     ports = [one.name for one in node.interfaces]
@@ -143,9 +145,10 @@ def _check_replaceable(plan: Plan, node: NodePlan, interface: str, wanted: Wante
             f"{node.name}.{interface} is shared memory with its neighbour, not an interface; "
             "bring the lab up with `wire: veth` at that wire, or put the equipment into the topology"
         )
-    if node.kind == "router" and not node.forwards:
+    if node.kind == "switch" or (node.kind == "router" and not node.forwards):
+        what = "switch" if node.kind == "switch" else "Click router"
         raise BadAttachment(
-            f"{node.name} is a Click router, which keeps the interfaces that it began with; put the equipment into the topology"
+            f"{node.name} is a {what}, which keeps the interfaces that it began with; put the equipment into the topology"
         )
     if there.port == "xdp":
         raise BadAttachment(

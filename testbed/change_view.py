@@ -12,6 +12,7 @@ from testbed import drawing
 
 if TYPE_CHECKING:
     from testbed.handlers import Element
+    from testbed.plan import EquipmentPlan
 
 
 def show_made(made: Sequence[Mapping[str, Any]], as_json: bool) -> None:
@@ -68,3 +69,17 @@ def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
     for element in elements:
         table.add_row(element.name, element.kind, ", ".join(f"{name} {allowed}" for name, allowed in element.handlers.items()))
     drawing.console().print(table)
+
+
+def show_attached(port: EquipmentPlan, as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json(asdict(port))
+    print(f"{port.words()} is {port.end.node}.{port.end.interface} now; `netboxit detach {port.name}` gives it back")
+
+
+def show_detached(port: EquipmentPlan, notes: Sequence[str], as_json: bool) -> None:
+    """`notes` are what could not be put back."""
+    if as_json:
+        return drawing.print_json({**asdict(port), "notes": list(notes)})
+    print(f"{port.words()} is no longer {port.end.node}.{port.end.interface}")
+    drawing.print_notes(notes)

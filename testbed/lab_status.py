@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from testbed import awake, recorded, rootfs, switch_statistics, users
@@ -42,10 +41,7 @@ def status(lab: Lab) -> dict[str, Any]:
         "folder": str(lab.folder),
         "nodes": nodes,
         "wires": [_wire_status(lab, wire, {node["name"]: node["netbox"] for node in nodes}) for wire in lab.plan.wires],
-        "equipment": [
-            {"name": one.name, "kind": one.kind, "what": one.words(), "mtu": one.mtu, **asdict(one.end)}
-            for one in lab.plan.equipment
-        ],
+        "equipment": [one.to_json() for one in lab.plan.equipment],
         "notes": [*lab.plan.notes, *_roots(lab, nodes), *([_CHANGING] if recorded.is_changing(lab.folder) else [])],
     }
 

@@ -119,11 +119,6 @@ class EquipmentPlan:
     #: Not in the topology: somebody attached it to the running lab.
     attached: bool = False
 
-    @property
-    def node(self) -> str:
-        """The piece of equipment, without its port."""
-        return self.name.partition(".")[0]
-
     def words(self) -> str:
         """What it is, for people."""
         if self.kind == "vlan":
@@ -131,6 +126,10 @@ class EquipmentPlan:
         if self.kind == "macvlan":
             return f"macvlan ({self.mode}) of {self.device}"
         return f"tap {self.device}" if self.kind == "tap" else f"NIC {self.device}"
+
+    def to_json(self) -> dict[str, Any]:
+        """For `status`."""
+        return {"name": self.name, "kind": self.kind, "what": self.words(), "mtu": self.mtu, **asdict(self.end)}
 
 
 @dataclass(frozen=True)

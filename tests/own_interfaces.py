@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,16 +26,21 @@ class OwnInterfaces:
         return checked(self.host, *argv)
 
     def state(self) -> dict[str, list[str]]:
-        """The whole network of the host, in no order: the kernel lists multicast addresses and routes as they came."""
+        """The whole network of the host, in no order: the kernel lists multicast addresses and routes as they came.
+
+        The kernel tells of a carrier, and does what follows from it, up to a second after it is there.
+        """
+        wait_for(lambda: not re.search("NO-CARRIER.*LOWER_UP", self.run("ip", "link")), "what follows from a carrier")
         with self.host.inside():
             return {part: sorted(text.splitlines()) for part, text in HostState.now(NETWORK).parts.items()}
 
     def becomes(self, before: dict[str, list[str]]) -> None:
-        """The kernel brings a carrier, and what follows from it, up to a second later."""
-        try:
+        """As it was before, soon."""
+        with suppress(AssertionError):
             wait_for(lambda: self.state() == before, "the same settings")
-        except AssertionError:
-            assert self.state() == before  # which tells the difference
+        now = self.state()
+        different = [line for part in before for line in {*before[part]} ^ {*now[part]}]
+        assert before == now, "\n".join(sorted(different))
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import typer
 
 from testbed import change_view, console
 from testbed.commands.options import Json, WhichLab
+from testbed.plan import EquipmentKind, MacvlanMode
 
 app = typer.Typer()
 
@@ -87,3 +88,57 @@ def handler(
     if value is not None:
         return change_view.show_written(router, name, handlers.write(Lab.one(lab), router, name, value), json)
     change_view.show_read(router, name, handlers.read(Lab.one(lab), router, name, about), json)
+
+
+@app.command()
+def attach(
+    device: Annotated[
+        str,
+        typer.Argument(
+            metavar="NIC", help="An interface of this machine, or with --tap the tap that is made.", show_default=False
+        ),
+    ],
+    where: Annotated[
+        str, typer.Argument(metavar="NODE[.PORT]", help="A host, or a port of a netbox or a Linux router.", show_default=False)
+    ],
+    addresses: Annotated[
+        list[str] | None,
+        typer.Option("--address", metavar="ADDRESS/LENGTH", help="Of a host's new interface.", show_default=False),
+    ] = None,
+    vlan: Annotated[int | None, typer.Option("--vlan", min=1, max=4094, help="A VLAN of the NIC instead.")] = None,
+    macvlan: Annotated[
+        MacvlanMode | None, typer.Option("--macvlan", metavar="MODE", help="A macvlan of the NIC instead: bridge, private, …")
+    ] = None,
+    tap: Annotated[bool, typer.Option("--tap", help="Make a tap for a virtual machine.")] = False,
+    user: Annotated[str | None, typer.Option("--user", help="Who may open the tap; root alone by default.")] = None,
+    take_addresses: Annotated[
+        bool, typer.Option("--take-addresses", help="Also a NIC that is in use; it lacks its addresses until it is given back.")
+    ] = False,
+    lab: WhichLab = None,
+    json: Json = False,
+) -> None:
+    """Attach real equipment to a lab that is up: a NIC becomes an interface of a node, in the place of a wire or a new one."""
+    from testbed.attaching import BadAttachment, Wanted
+    from testbed.attaching import attach as attach_to
+    from testbed.lab import Lab
+
+    if sum((tap, vlan is not None, macvlan is not None)) > 1:
+        raise BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
+    kind: EquipmentKind = "tap" if tap else "vlan" if vlan else "macvlan" if macvlan else "nic"
+    wanted = Wanted(kind, device, vlan, macvlan, user, take_addresses, tuple(addresses or ()))
+    change_view.show_attached(attach_to(Lab.one(lab), wanted, where), json)
+
+
+@app.command()
+def detach(
+    name: Annotated[
+        str, typer.Argument(metavar="NIC", help="As it was attached, or as the topology calls it.", show_default=False)
+    ],
+    lab: WhichLab = None,
+    json: Json = False,
+) -> None:
+    """Give equipment back to this machine as it was; the wire in whose place it was is plugged in again."""
+    from testbed.attaching import detach as detach_from
+    from testbed.lab import Lab
+
+    change_view.show_detached(*detach_from(Lab.one(lab), name), json)
