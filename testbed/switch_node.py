@@ -3,7 +3,8 @@
 
 switch_node.py FOLDER
 
-FOLDER is the node's own: it has switch.json (`switches.configuration`), and gets the file `ready` as soon as frames pass. Ends
+FOLDER is the node's own: it has switch.json (`switches.configuration`), and gets the file `ready` as soon as frames pass, with
+how many came before (`came`, in user space: `switch_statistics.py` tells from it what is lost without a word). Ends
 when a daemon ends, or on SIGTERM with both of them. Nothing of the host's Open vSwitch is touched: the database and all sockets
 are on a tmpfs of the container, and the interfaces in its network namespace.
 """
@@ -70,6 +71,14 @@ def clear() -> None:
             call(["tc", "qdisc", "del", "dev", one["dev"], "root"])
 
 
+def came(ports: Sequence[str]) -> int:
+    """Frames that came to these interfaces until now, when Open vSwitch begins to count anew what it reads."""
+    if not ports:
+        return 0
+    call(["ovs-appctl", "dpif-netdev/pmd-stats-clear"])
+    return sum(one["stats64"]["rx"]["packets"] for one in json.loads(call(["ip", "-s", "-j", "link"])) if one["ifname"] in ports)
+
+
 def settled() -> bool:
     """Whether rapid spanning tree has decided on every port (it may still be that it forwards only where nobody answers)."""
     told = json.loads(call(["ovs-vsctl", "--format=json", "--columns=rstp_status", "list", "Port"]))
@@ -97,7 +106,8 @@ def main(folder: Path) -> int:
         deadline = time.monotonic() + RSTP_DEADLINE_S
         while wanted["rstp"] and not settled() and time.monotonic() < deadline and not asked.wait(POLL_S):
             pass
-        (folder / "ready").touch()
+        (folder / "readying").write_text(json.dumps({"came": came(wanted["ports"])}))
+        (folder / "readying").rename(folder / "ready")
         while not asked.wait(WATCH_S):
             for name, daemon in daemons.items():
                 if daemon.poll() is not None and not asked.is_set():

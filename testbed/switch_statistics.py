@@ -16,6 +16,7 @@ from testbed.switch import BRIDGE
 if TYPE_CHECKING:
     from testbed.lab import Lab
 
+_READY: Final = "ready"
 _OFCTL: Final = ("ovs-ofctl", "-O", "OpenFlow15")
 #: OpenFlow's number of the switch's own port (ofport in Open vSwitch's database).
 _LOCAL: Final = 65534
@@ -30,7 +31,7 @@ _READ: Final = re.compile(r"packets received: (\d+)")
 
 def is_ready(folder: Path) -> bool:
     """Whether frames pass a switch, by its node's folder."""
-    return (folder / "ready").exists()
+    return (folder / _READY).exists()
 
 
 def of(lab: Lab, switch: str) -> dict[str, Any] | None:
@@ -41,8 +42,9 @@ def of(lab: Lab, switch: str) -> dict[str, Any] | None:
     the sockets of user space and were never read from them; None where others look after that.
     """
     try:
-        return _read(lambda argv: _output(lab.run(switch, argv)))
-    except ProgramFailed:
+        before = json.loads((lab.node_folder(switch) / _READY).read_text())["came"]
+        return _read(lambda argv: _output(lab.run(switch, argv)), before)
+    except (ProgramFailed, FileNotFoundError):
         return None
 
 
@@ -63,7 +65,8 @@ def _output(done: subprocess.CompletedProcess[str]) -> str:
     return done.stdout
 
 
-def _read(run: Callable[[Sequence[str]], str]) -> dict[str, Any]:
+def _read(run: Callable[[Sequence[str]], str], before: int) -> dict[str, Any]:
+    """`before` is how many frames came before it began to count what it reads."""
     datapath = run(("ovs-vsctl", "get", "Bridge", BRIDGE, "datapath_type")).strip()
     interfaces = json.loads(run(("ovs-vsctl", "--format=json", "--columns=name,ofport,type", "list", "Interface")))["data"]
     counted = _counted(run((*_OFCTL, "dump-ports", BRIDGE)))
@@ -77,9 +80,9 @@ def _read(run: Callable[[Sequence[str]], str]) -> dict[str, Any]:
     unserved: int | None = None
     if datapath == "netdev":
         # The kernel counts what came, Open vSwitch what it read; the two are not read at one moment.
-        came = sum(counted[number]["received"] for _, number, kind in interfaces if kind in ("", "system", "internal"))
+        came = sum(counted[number]["received"] for _, number, kind in interfaces if kind in ("", "system"))
         taken = sum(map(int, _READ.findall(run(("ovs-appctl", "dpif-netdev/pmd-stats-show")))))
-        unserved = max(0, came - taken)
+        unserved = max(0, came - before - taken)
     return {"datapath": datapath, "ports": ports, "unserved": unserved}
 
 

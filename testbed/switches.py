@@ -85,7 +85,8 @@ def configuration(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[
     calls += [[*OFCTL, "add-meter", BRIDGE, meter] for meter in _meters(switch)]
     calls += [[*OFCTL, "add-flow", BRIDGE, flow] for flow in (*_policing(switch), *_flows(switch))]
     calls += [call for name, port in switch.settings().items() if port.limit for call in _queueing(name, port)]
-    return json.dumps({"calls": calls, "rstp": switch.rstp}, indent=1) + "\n"
+    counted = list(switch.port_list) if datapath == "userspace" else []
+    return json.dumps({"calls": calls, "rstp": switch.rstp, "ports": counted}, indent=1) + "\n"
 
 
 def _joined(parts: Iterator[list[str]]) -> Iterator[str]:
