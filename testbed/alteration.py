@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from testbed import comparison, cores, namespaces, recorded, restart, rootfs, state
-from testbed.control import Control, ParameterRefused
+from testbed import comparison, cores, namespaces, recorded, restart, rootfs, routers, state
+from testbed.control import Control, ParameterRefused, short_path
 from testbed.deployment import Deployment, Progress
 from testbed.difference import Action, Difference, NodeDifference
 from testbed.errors import NetBoxITError
@@ -21,10 +21,16 @@ from testbed.interruption import HeldBack
 from testbed.lab import Lab
 from testbed.ledger import Ledger, Record
 from testbed.names import lab_name
+from testbed.node_difference import click_configuration
 from testbed.plan import EquipmentPlan, NodePlan, Plan
 from testbed.planning import plan_topology
 from testbed.removal import container_of, ledger_file, undoers
 from testbed.topology_file import load
+
+#: So many parts are told by name.
+_MOST_NAMED = 3
+#: A router parses what it is given, and lets its old configuration send what its queues hold.
+_SWAP_TIMEOUT_S = 15.0
 
 
 class StillAttached(NetBoxITError):
@@ -115,7 +121,7 @@ class _Alteration:
         """Of what was started: until traffic can flow through it; then its time begins."""
         lab, started = Lab.open(self._plan.lab), {node.name for node in self._starting}
         if started:
-            self._progress("waiting for " + ", ".join(sorted(started)))
+            self._progress(f"waiting for {_named(sorted(started))}")
             lab.wait_ready(nodes=started)
             lab.begin(started)
 
@@ -123,7 +129,7 @@ class _Alteration:
         """Stops what starts again, and removes what goes."""
         stopping = self._nodes("restarted")
         if stopping:
-            self._progress("stopping " + ", ".join(node.name for node in stopping))
+            self._progress(f"stopping {_named([node.name for node in stopping])}")
             restart.stop_all(self._folder, stopping)
         going = [self._before[node.name][0] for node in self._found.nodes_to_be("removed", "replaced")]
         wires_going = self._found.wires_to_be("removed", "replaced")
@@ -136,7 +142,7 @@ class _Alteration:
         }
         there = [record for record in self._ledger.records() if (record.kind, record.name) in names]
         if there:
-            self._progress("removing " + ", ".join(record.name for record in there))
+            self._progress(f"removing {_named([record.name for record in there])}")
         self._ledger.remove(there, {**self._undoers, "wire": self._remove_wires})
         for node in going:
             container = container_of(self._folder, node.name, node.container)
@@ -211,7 +217,7 @@ class _Alteration:
         self._deployment.start_containers(self._starting)
 
     def _change_live(self) -> dict[str, str]:
-        """Cores and parameters of what keeps running. A netbox that refuses one is started again; returns what they said."""
+        """Cores, parameters and configurations of what keeps running. Who refuses is started again; returns what they said."""
         refused: dict[str, str] = {}
         for difference in self._found.nodes_to_be("changed"):
             node = self._plan.node(difference.name)
@@ -219,7 +225,8 @@ class _Alteration:
                 cores.move(node.container, node.cores)
             try:
                 self._set(difference)
-            except ParameterRefused as error:
+                self._swap(node)
+            except (ParameterRefused, routers.HandlerRefused) as error:
                 refused[node.name] = str(error)
         again = [self._plan.node(name) for name in refused]
         restart.stop_all(self._folder, again)
@@ -234,6 +241,14 @@ class _Alteration:
                 for change in difference.parameters:
                     control.set(change.parameter, change.value)
 
+    def _swap(self, node: NodePlan) -> None:
+        """A Click router's new configuration takes over; the router's folder has it already."""
+        file = click_configuration(node)
+        if file is not None and any(was.files.get(file) != node.files[file] for was in self._before[node.name]):
+            socket = container_of(self._folder, node.name, node.container).folder / routers.CONTROL
+            with short_path(socket) as path, routers.Handlers(path, _SWAP_TIMEOUT_S) as handlers:
+                handlers.write("hotconfig", node.files[file])
+
     def _release_common(self) -> None:
         """What nobody of the lab needs any more."""
         wanted = {*(("awake core", str(core)) for core in self._plan.awake_cores)}
@@ -247,6 +262,11 @@ class _Alteration:
     def _nodes(self, *actions: Action) -> list[NodePlan]:
         """Those of the new plan to which one of these is done."""
         return [self._plan.node(node.name) for node in self._found.nodes_to_be(*actions)]
+
+
+def _named(names: Sequence[str]) -> str:
+    """A few by name, more as their number."""
+    return " and ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} of the lab"
 
 
 def _with_refusal(node: NodeDifference, refused: Mapping[str, str]) -> NodeDifference:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed import cores, namespaces, processes, rootfs, users
+from testbed import cores, namespaces, node_files, processes, rootfs, users
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan
 
@@ -167,7 +167,7 @@ def start(container: Container, command: Sequence[str]) -> subprocess.Popen[byte
         *command,
     ]
     try:
-        with container.log.open("ab") as log:
+        with node_files.appended(container.log) as log:
             return subprocess.Popen(
                 argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_ENVIRONMENT, start_new_session=True, cwd="/"
             )

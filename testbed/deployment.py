@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, recorded, rings, rootfs, seccomp, state, users
+from testbed import awake, containers, cores, namespaces, node_files, recorded, rings, rootfs, seccomp, state, users
 from testbed.containers import Container
 from testbed.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
@@ -70,11 +70,9 @@ class Deployment:
         for node in nodes:
             container = self._container(node)
             container.configuration_file.parent.mkdir(parents=True, exist_ok=True)
-            for name, text in node.files.items():
-                file = container.folder / name
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text)
             container.folder.mkdir(parents=True, exist_ok=True)
+            for name, text in node.files.items():
+                node_files.write(container.folder / name, text)
             text = containers.configuration(
                 node,
                 self._plan.lab,

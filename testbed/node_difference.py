@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import zip_longest
+from pathlib import PurePosixPath
 from typing import Final
 
 from testbed import netbox_difference
 from testbed.finding import Finding, How, said, two
 from testbed.plan import InterfacePlan, NodePlan, Plan
+from testbed.topology import Topology
 
 _NETBOX: Final = "netbox.json"
 
@@ -99,7 +101,15 @@ def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
         elif old != new and name == _NETBOX:
             yield from netbox_difference.compare(after.name, old, new)
         elif old != new:
-            yield Finding("restart", f"{name} is another from line {_first_difference(old, new)} on")
+            # A Click router's new configuration takes over from the old one, which hands on what its queues hold.
+            how: How = "live" if name == click_configuration(after) else "restart"
+            yield Finding(how, f"{name} is another from line {_first_difference(old, new)} on")
+
+
+def click_configuration(node: NodePlan) -> str | None:
+    """The file that a Click router does what it says; None for another node."""
+    is_click = node.kind == "router" and not node.forwards
+    return PurePosixPath(node.command[-1]).name if is_click else None
 
 
 def _first_difference(old: str, new: str) -> int:
@@ -144,7 +154,8 @@ def _how(interface: InterfacePlan, node: NodePlan) -> How:
 
 
 def _port(node: NodePlan, name: str) -> str:
-    return f"{'station' if node.kind == 'netbox' else 'interface'} {name}"
+    kinds = {section.KIND: section.PORT for section in Topology.SECTIONS.values()}
+    return f"{kinds.get(node.kind, 'interface')} {name}"
 
 
 _IDENTITY: Final = {"kind": "it is a", "container": "container", "namespace": "network namespace"}

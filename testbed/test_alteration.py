@@ -1,55 +1,33 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real labs that are changed while they are up: what is the same keeps running, and whatever happens can be mended or removed."""
+"""Real labs that are changed while they are up: what is the same keeps running."""
 
 from __future__ import annotations
 
-import copy
-import json
-import os
-import signal
-import subprocess
-import sys
-from collections.abc import Callable
+import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from testbed import alteration, containers, cores, namespaces, recorded
-from testbed.alteration import Applied
-from testbed.deployment import Deployment
-from testbed.errors import NetBoxITError
+from testbed import routers
+from testbed.control import short_path
 from testbed.lab import Lab
 from testbed.processes import Process
-from testbed.removal import container_of
 from testbed.rootfs import CHECKOUT
+from tests.altered_network import (
+    NETWORK,
+    apply,
+    edited,
+    inits,
+    live_parameter,
+    other_address,
+    reaches,
+    station_more,
+    touched,
+    wire_more,
+)
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
-
-#: Two pairs of hosts, each with a netbox in between; the first pair has a wire of its own besides.
-NETWORK: dict[str, Any] = {
-    "name": "altered",
-    "hosts": {
-        "p": {"interfaces": {"net": "10.1.0.1/24", "wire": "10.2.0.1/24"}},
-        "q": {"interfaces": {"net": "10.1.0.2/24", "wire": "10.2.0.2/24"}},
-        "a": {"interfaces": {"net": "10.3.0.1/24"}},
-        "b": {"interfaces": {"net": "10.3.0.2/24"}},
-    },
-    "netboxes": {
-        "quiet": {"technology": "link", "stations": {"left": {}, "right": {}}},
-        "busy": {"technology": "ethernet", "stations": {"left": {}, "right": {}, "third": {}}},
-    },
-    "routers": {"r": {"engine": "linux", "interfaces": {"net": "10.3.0.254/24"}}},
-    "wires": [
-        ["p.net", "quiet.left"],
-        ["quiet.right", "q.net"],
-        ["p.wire", "q.wire"],
-        ["a.net", "busy.left"],
-        ["busy.right", "b.net"],
-        ["busy.third", "r"],
-    ],
-}
 
 #: Sends numbered datagrams until it is asked to end, and says how many they were.
 SENDER = """
@@ -94,54 +72,6 @@ while True:
     print(connection.recv(64).decode(), flush=True)
     time.sleep(0.05)
 """
-
-
-def edited(*edits: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    network = copy.deepcopy(NETWORK)
-    for edit in edits:
-        edit(network)
-    return network
-
-
-def station_more(network: dict[str, Any]) -> None:
-    network["hosts"]["c"] = {"address": "10.3.0.3/24"}
-    network["netboxes"]["busy"]["stations"]["more"] = {}
-    network["wires"].append(["c", "busy.more"])
-
-
-def other_address(network: dict[str, Any]) -> None:
-    network["hosts"]["b"]["interfaces"]["net"] = ["10.3.0.9/24", "fd00::9/64"]
-    network["hosts"]["a"]["interfaces"]["net"] = ["10.3.0.1/24", "fd00::1/64"]
-    network["hosts"]["b"]["gateway"] = "10.3.0.254"
-
-
-def wire_more(network: dict[str, Any]) -> None:
-    network["hosts"]["a"]["interfaces"]["side"] = "10.4.0.1/24"
-    network["hosts"]["b"]["interfaces"]["side"] = "10.4.0.2/24"
-    network["wires"].append(["a.side", "b.side"])
-
-
-def live_parameter(network: dict[str, Any]) -> None:
-    network["netboxes"]["busy"]["delay"] = "2 us"
-
-
-def apply(network: dict[str, Any], folder: Path) -> Applied:
-    (file := folder / "altered.yaml").write_text(json.dumps(network))  # JSON is YAML
-    return alteration.apply(file, None)
-
-
-def touched(applied: Applied) -> dict[str, str]:
-    assert applied.difference is not None
-    return {part.name: part.action for part in applied.difference.parts() if part.action != "unchanged"}
-
-
-def reaches(lab: Lab, host: str, other: str) -> bool:
-    return lab.run(host, ["ping", "-c", "1", "-W", "5", other]).returncode == 0
-
-
-def inits(lab: Lab) -> dict[str, int]:
-    """The first process of each node: another one after a restart."""
-    return {node.name: min(cores.processes(node.container)) for node in lab.plan.nodes}
 
 
 def started(lab: Lab, host: str, script: str, log: Path) -> Process:
@@ -208,78 +138,27 @@ def test_what_is_the_same_keeps_running_without_losing_anything(tmp_path: Path) 
         lab.down()
 
 
-#: Ends itself without notice right after a step.
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from testbed import alteration
-
-step = getattr(alteration._Alteration, sys.argv[1])
-def then_killed(self):
-    step(self)
-    os.kill(os.getpid(), signal.SIGKILL)
-setattr(alteration._Alteration, sys.argv[1], then_killed)
-alteration.apply(Path(sys.argv[2]), None)
-"""
-
-
-def test_one_that_is_killed_at_any_step_is_mended_by_the_next_and_down_removes_it(tmp_path: Path) -> None:
-    files = {}
-    for name, network in (("old", NETWORK), ("new", edited(live_parameter, station_more, other_address, wire_more))):
-        files[name] = tmp_path / f"{name}.yaml"
-        files[name].write_text(json.dumps(network))
-    lab = alteration.apply(files["old"], None).lab
-
-    def killed(step: str, file: Path) -> None:
-        ended = subprocess.run([sys.executable, "-c", KILLED, step, str(file)], cwd=CHECKOUT, env=os.environ, check=False)
-        assert ended.returncode == -signal.SIGKILL
-        assert recorded.is_changing(lab.folder)
-
+def test_a_click_routers_new_configuration_takes_over_while_it_runs(tmp_path: Path) -> None:
+    configuration = tmp_path / "meoc.click"
+    shutil.copyfile(CHECKOUT / "click/meoc.click", configuration)
+    network = {
+        "name": NETWORK["name"],
+        "hosts": {
+            "p": {"address": "10.1.0.1/24", "gateway": "10.1.0.254"},
+            "q": {"address": "10.2.0.1/24", "gateway": "10.2.0.254"},
+        },
+        "routers": {"r": {"configuration": "meoc.click", "interfaces": {"ian": "10.1.0.254/24", "jan": "10.2.0.254/24"}}},
+        "wires": [["p", "r.ian"], ["r.jan", "q"]],
+    }
+    lab = apply(network, tmp_path).lab
     try:
-        # From the old file, from the new one, from the new one, from the old one.
-        courses = (
-            ("_remove", "new", "new"),
-            ("_make_wires", "old", "new"),
-            ("_start", "old", "old"),
-            ("_release_common", "new", "old"),
-        )
-        for step, to, then in courses:
-            killed(step, files[to])
-            mended = alteration.apply(files[then], None)
-            assert touched(mended)
-            assert touched(alteration.apply(files[then], None)) == {}
-            assert reaches(mended.lab, "a", "b")
-            assert mended.lab.alive().get("c", False) == (then == "new")
-        killed("_make_wires", files["new"])
-    finally:
-        lab.down()
-
-
-def test_one_that_fails_is_told_and_leaves_what_the_next_one_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab = apply(NETWORK, tmp_path).lab
-    try:
-
-        def fail(*_: object) -> None:
-            raise containers.ContainerFailed("no more containers today")
-
-        with monkeypatch.context() as patched:
-            patched.setattr(Deployment, "start_containers", fail)
-            with pytest.raises(containers.ContainerFailed):
-                apply(edited(station_more), tmp_path)
-        assert any("ended half way" in note for note in Lab.open(lab.name).status()["notes"])
-        applied = apply(edited(station_more), tmp_path)
-        assert touched(applied)["c"] == "replaced"
-        assert reaches(applied.lab, "a", "c")
-
-        cores.kill_all(applied.lab.node("quiet").container)
-        until(lambda: not applied.lab.alive()["quiet"])
-        assert touched(apply(edited(station_more), tmp_path)) == {"quiet": "restarted"}
-        assert reaches(applied.lab, "p", "10.1.0.2")
-
-        namespaces.delete(applied.lab.node("b").namespace)
-        with pytest.raises(NetBoxITError, match="the network of b is gone"):
-            apply(edited(station_more, other_address), tmp_path)
-        assert not recorded.is_changing(lab.folder)
-        assert container_of(lab.folder, "b", applied.lab.node("b").container).folder.exists()
+        before = inits(lab)
+        configuration.write_text(configuration.read_text() + "\nadded :: Idle -> Discard;\n")
+        applied = apply(network, tmp_path)
+        assert touched(applied) == {"r": "changed"}
+        assert inits(applied.lab) == before
+        with short_path(lab.node_folder("r") / routers.CONTROL) as path, routers.Handlers(path) as handlers:
+            assert "added" in handlers.elements()
+        assert reaches(applied.lab, "p", "10.2.0.1")
     finally:
         lab.down()

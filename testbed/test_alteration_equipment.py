@@ -4,22 +4,22 @@
 from __future__ import annotations
 
 import copy
-import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from testbed import alteration
 from testbed.alteration import Applied, StillAttached
 from testbed.attaching import Wanted, attach, detach
+from tests.altered_network import apply, touched
 from tests.own_interfaces import OwnInterfaces, checked, own_interfaces
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 
 NETWORK: dict[str, Any] = {
-    "name": "equipped",
+    "name": f"equipped{os.getpid()}",
     "hosts": {"a": {"interfaces": {"wire": "10.0.0.1/24"}}, "b": {"address": "10.0.0.2/24"}},
     "wires": [["a.wire", "b"]],
 }
@@ -31,16 +31,6 @@ def interfaces() -> Iterator[OwnInterfaces]:
         for number, name in enumerate(("eth2", "eth3"), start=1):
             checked(made.outside[name], "ip", "address", "add", f"10.{number}.0.9/24", "dev", "far")
         yield made
-
-
-def apply(network: dict[str, Any], folder: Path) -> Applied:
-    (file := folder / "equipped.yaml").write_text(json.dumps(network))  # JSON is YAML
-    return alteration.apply(file, None)
-
-
-def touched(applied: Applied) -> dict[str, str]:
-    assert applied.difference is not None
-    return {part.name: part.action for part in applied.difference.parts() if part.action != "unchanged"}
 
 
 def reaches(applied: Applied, host: str, address: str) -> bool:
