@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed import awake, containers, recorded, state
-from testbed.cores import available_cores, realtime_support
+from testbed.cores import available_cores, realtime_budget_us, realtime_support
 from testbed.difference import Difference, difference
 from testbed.errors import NetBoxITError
 from testbed.load import LoadEstimate
@@ -16,6 +16,7 @@ from testbed.names import lab_name
 from testbed.plan import Plan, RealtimeSupport
 from testbed.planning import estimated, plan_topology
 from testbed.removal import container_of
+from testbed.resolve import WITHOUT_REALTIME
 from testbed.topology import Topology
 from testbed.topology_file import load
 
@@ -76,11 +77,18 @@ def _with_attached(plan: Plan, running: Plan) -> Plan:
 
 
 def _support(running: Plan) -> RealtimeSupport:
-    """What the lab has been granted is its own to keep; without it the kernel is asked."""
-    if not any(node.realtime_priority for node in running.nodes):
+    """What a lab's emulators were granted when they came up is theirs to keep, be it nothing; without any the kernel is asked.
+
+    Else a change elsewhere on the machine would start all of them again.
+    """
+    if not any(node.kind == "netbox" or (node.kind == "router" and not node.forwards) for node in running.nodes):
         return realtime_support()
     keep_awake = all(map(awake.possible, available_cores()))
-    return RealtimeSupport(True, running.realtime_budget_us or None, "the lab that is up has it", keep_awake)
+    if any(node.realtime_priority for node in running.nodes):
+        return RealtimeSupport(True, running.realtime_budget_us or None, "the lab that is up has it", keep_awake)
+    told = [note.removeprefix(WITHOUT_REALTIME) for note in running.notes if note.startswith(WITHOUT_REALTIME)]
+    rationed = realtime_budget_us() is not None
+    return RealtimeSupport(False, 0 if rationed else None, told[0] if told else "the lab came up without it", keep_awake)
 
 
 def _ended(states: Sequence[Plan], folder: Path) -> set[str]:

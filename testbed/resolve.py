@@ -41,6 +41,9 @@ IO_AUTO = "auto: on veth AF_XDP saves little, and takes more rights"
 #: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.
 XDP_CAPABILITIES = ("net_admin", "bpf")
 
+#: A note begins so, and the reason follows.
+WITHOUT_REALTIME = "netboxes and routers run without real-time priority, and will be late more often: "
+
 
 class UnreadableConfiguration(NetBoxITError):
     """A router's configuration was there when the topology was checked, and cannot be read now."""
@@ -251,7 +254,7 @@ class _Resolver:
         if not self.emulators:
             return []
         if not self.realtime.fifo:
-            return [f"netboxes and routers run without real-time priority, and will be late more often: {self.realtime.reason}"]
+            return [f"{WITHOUT_REALTIME}{self.realtime.reason}"]
         if self.realtime.budget_us is None:
             return []
         return [
