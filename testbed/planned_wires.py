@@ -103,7 +103,7 @@ class PlannedWires:
 
     def _mtus(self, wiring: Wiring) -> dict[End, int]:
         """At each end that of its segment, and where frames of several VLANs pass the largest."""
-        segments = [{end for end, _ in places} for places in wiring.places]
+        segments = [dict.fromkeys(end for end, _ in places) for places in wiring.places]
         found = [self._mtu(ends) for ends in segments]
         tunnels = [(name, port, tunnel) for name, one in wiring.switches.items() for port, tunnel in one.tunnels.items()]
         for _ in tunnels:  # each may be inside of another one

@@ -35,7 +35,7 @@ Place = tuple[End, int | None]
 
 def connected(
     wires: Sequence[tuple[End, End]], transparent: frozenset[str], switches: Mapping[str, Switch]
-) -> list[frozenset[Place]]:
+) -> list[tuple[Place, ...]]:
     """The places that frames without a tag reach from each end and from each switch itself, and those with a tag on the way.
 
     `transparent` nodes pass frames from each of their ports to the others, `switches` do it by VLANs.
@@ -56,13 +56,13 @@ def connected(
         elif end.node in transparent:
             yield from ((other, tag) for other in ports[end.node] if other != end)
 
-    found: list[frozenset[Place]] = []
+    found: list[tuple[Place, ...]] = []
     seen: set[Place] = set()
     for end in joints:
         start: Place = (end, None)
         if start not in seen:
-            found.append(frozenset(reached(start, beside)))
-            seen |= found[-1]
+            found.append(tuple(reached(start, beside)))
+            seen.update(found[-1])
     return found
 
 

@@ -36,6 +36,8 @@ class Datapaths:
 
     kernel: bool
     xdp: bool
+    #: The device by which user space makes interfaces.
+    tun: bool = True
 
     @classmethod
     def found(cls) -> Datapaths:
@@ -47,7 +49,7 @@ class Datapaths:
             xdp = False
         else:
             xdp = True
-        return cls(switches.kernel_datapath(), xdp)
+        return cls(switches.kernel_datapath(), xdp, switches.TUN.exists())
 
 
 class PlannedSwitches:
@@ -105,8 +107,11 @@ class PlannedSwitches:
             raise NoDatapath(f"switch {name}: datapath: kernel needs the module openvswitch, which this kernel lacks; write auto")
         if switch.datapath == "xdp" and not self._datapaths.xdp:
             raise NoDatapath(f"switch {name}: datapath: xdp needs AF_XDP, which this kernel lacks; write auto")
+        if switch.datapath == "kernel" or (switch.datapath == "auto" and self._datapaths.kernel):
+            said = switch.datapath == "kernel"
+            return "kernel", "the topology says so" if said else "auto: the kernel has Open vSwitch's module"
+        if not self._datapaths.tun:
+            raise NoDatapath(f"switch {name}: there is no {switches.TUN}, which Open vSwitch needs in user space; `modprobe tun`")
         if switch.datapath != "auto":
             return switch.datapath, "the topology says so"
-        if self._datapaths.kernel:
-            return "kernel", "auto: the kernel has Open vSwitch's module"
         return "userspace", "auto: this kernel has no module openvswitch, and AF_XDP takes a core and more rights"

@@ -211,6 +211,13 @@ def test_a_datapath_that_the_host_lacks_is_refused(tmp_path: Path, asked: str, d
         plan_of(tmp_path, SIMPLE.replace("    ports", f"    datapath: {asked}\n    ports"), datapaths)
 
 
+def test_user_space_needs_a_device_that_makes_interfaces(tmp_path: Path) -> None:
+    without = Datapaths(kernel=False, xdp=True, tun=False)
+    with pytest.raises(NoDatapath, match="switch sw: there is no /dev/net/tun"):
+        plan_of(tmp_path, SIMPLE, without)
+    plan_of(tmp_path, SIMPLE, Datapaths(kernel=True, xdp=False, tun=False))
+
+
 def calls(folder: Path) -> list[str]:
     """What the switches of FLOORS are told, with a line for each part of a transaction."""
     plan = plan_of(folder, FLOORS)

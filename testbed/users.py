@@ -51,6 +51,9 @@ class UserSupport:
         capabilities = {name.lower().removeprefix("cap_") for name in node.capabilities}
         if capabilities & _OF_HOST:
             return "its ports are AF_XDP's, for which it loads a program into the kernel"
+        for device in node.devices:
+            if Path(device).stat().st_mode & 0o006 != 0o006:
+                return f"it needs {device}, which is for the host's root alone here (chmod o+rw)"
         return self.unlimited if capabilities & _BY_LIMITS else None
 
 

@@ -128,7 +128,7 @@ class Wiring:
     #: Nodes that pass frames by their VLANs.
     switches: Mapping[str, Switch] = field(default_factory=dict)
     #: The places of each layer-2 segment (`segments.connected`).
-    places: Sequence[frozenset[Place]] = field(default=(), init=False)
+    places: Sequence[tuple[Place, ...]] = field(default=(), init=False)
     _segment: dict[End, int] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
