@@ -39,7 +39,8 @@ class Flows:
         self._lab, self._pairs = lab, pairs
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._send, name="flows", daemon=True)
-        self._sent = 0
+        #: Datagrams of each flow so far.
+        self.sent = 0
         self._received = [0] * len(pairs)
 
     def __enter__(self) -> Self:
@@ -63,7 +64,7 @@ class Flows:
 
     def lost(self) -> list[int]:
         """Of each flow, once they have ended."""
-        return [self._sent - received for received in self._received]
+        return [self.sent - received for received in self._received]
 
     def _socket(self, host: str) -> socket.socket:
         with namespaces.entered(self._lab.node(host).namespace):
@@ -87,8 +88,8 @@ class Flows:
         began = time.monotonic()
         while not self._over.is_set():
             self._send_round()
-            self._sent += 1
-            due = began + self._sent / self.RATE
+            self.sent += 1
+            due = began + self.sent / self.RATE
             while (left := due - time.monotonic()) > 0:
                 self._receive(left)
         while self._receive(_DRAIN_S):

@@ -33,6 +33,12 @@ def command(folder: PurePosixPath, neighbours: int, networks: Sequence[str]) -> 
     return (str(CHECKOUT / ".venv/bin/python"), str(CHECKOUT / "testbed/frr_node.py"), str(folder), str(neighbours), *networks)
 
 
+def waits_for(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether two commands of a node differ only in what it waits for when it starts."""
+    program = command(PurePosixPath("."), 0, [])[:2]
+    return tuple(before[:3]) == tuple(after[:3]) and tuple(after[:2]) == program
+
+
 def neighbours(name: str, router: Router, routers: Mapping[str, Router], wiring: Wiring) -> dict[str, int]:
     """How many other routers with OSPF each interface of a router shares its segment with; nothing without OSPF of its own."""
     if router.ospf is None:

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Final
 
-from testbed import netbox_difference
+from testbed import frr, netbox_difference
 from testbed.finding import Finding, How, said, two
 from testbed.plan import InterfacePlan, NodePlan, Plan
 from testbed.topology import Topology
@@ -72,6 +72,9 @@ def _another(name: str, words: str) -> Callable[[NodePlan, NodePlan], Iterator[F
 
 
 def _command(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    if frr.waits_for(before.command, after.command):
+        yield Finding("live", "the networks that it waits for when it starts")
+        return
     old = [part for part in before.command if part not in after.command]
     new = [part for part in after.command if part not in before.command]
     yield Finding("restart", two("its command:", " ".join(old), " ".join(new)))

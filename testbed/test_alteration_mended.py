@@ -86,6 +86,22 @@ def test_one_that_fails_is_told_and_leaves_what_the_next_one_needs(tmp_path: Pat
         assert touched(applied)["c"] == "replaced"
         assert reaches(applied.lab, "a", "c")
 
+        with monkeypatch.context() as patched:
+            patched.setattr(Lab, "wait_ready", lambda *_, **__: signal.raise_signal(signal.SIGINT))
+            with pytest.raises(KeyboardInterrupt):
+                apply(edited(other_address), tmp_path)
+        assert recorded.is_changing(lab.folder)
+        mended = touched(apply(edited(station_more), tmp_path))
+        assert mended == {
+            "a": "changed",
+            "b": "changed",
+            "busy": "restarted",
+            "c": "replaced",
+            "c.eth0--busy.more": "replaced",
+        }
+        assert reaches(Lab.open(lab.name), "a", "c")
+
+        applied = apply(edited(station_more), tmp_path)
         cores.kill_all(applied.lab.node("quiet").container)
         until(lambda: not applied.lab.alive()["quiet"])
         assert touched(apply(edited(station_more), tmp_path)) == {"quiet": "restarted"}

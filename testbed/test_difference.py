@@ -137,6 +137,25 @@ def test_a_station_more_starts_its_netbox_again_and_makes_its_wire_and_host(tmp_
     assert reasons(found, "cell") == "station two is new: it leads to d.eth0"
 
 
+def test_a_network_more_at_one_ospf_router_leaves_the_others_running(tmp_path: Path) -> None:
+    network = copy.deepcopy(NETWORK)
+    network["netboxes"] = {}
+    network["routers"] = {
+        "mid": {"engine": "linux", "ospf": {}, "interfaces": {"left": "10.1.0.254/24", "right": "10.9.0.1/30"}},
+        "far": {"engine": "linux", "ospf": {}, "interfaces": {"left": "10.9.0.2/30", "right": "10.2.0.254/24"}},
+    }
+    network["wires"] = [["a.air", "mid.left"], ["mid.right", "far.left"], ["far.right", "b"], ["a.side", "c"]]
+
+    def add(network: dict[str, Any]) -> None:
+        network["routers"]["far"]["interfaces"]["more"] = "10.4.0.254/24"
+        network["hosts"]["d"] = {"address": "10.4.0.1/24"}
+        network["wires"].append(["far.more", "d"])
+
+    found = edited(add, tmp_path, network)
+    assert actions(found) == {"d": "created", "far": "restarted", "mid": "changed", "far.more--d.eth0": "created"}
+    assert reasons(found, "mid") == "the networks that it waits for when it starts"
+
+
 def test_a_host_gets_and_loses_interfaces_while_it_runs(tmp_path: Path) -> None:
     def remove(network: dict[str, Any]) -> None:
         del network["hosts"]["c"]
