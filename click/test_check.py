@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 from pathlib import Path
@@ -10,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from testbed import routers
-from testbed.plan import InterfacePlan
+from testbed.errors import BadTopology
+from testbed.plan import InterfacePlan, RealtimeSupport
+from testbed.planning import plan_file
 from testbed.routers import ConfigurationError
 
-MEOC = Path(__file__).parent / "meoc.click"
+CLICK = Path(__file__).parent
+MEOC = CLICK / "meoc.click"
 INTERFACES = (
     InterfacePlan("ian", "w1", "02:00:00:00:01:01", ("10.10.0.1/24",)),
     InterfacePlan("jan", "w2", "02:00:00:00:02:01", ("10.20.0.1/24",)),
@@ -136,3 +140,17 @@ def test_a_wrong_command_line_says_which_word(words: tuple[str, ...], named: str
     result = subprocess.run((routers.EXECUTABLE, *words), capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert named in result.stderr and "usage:" in result.stderr
+
+
+def test_the_topology_of_the_readme_is_sound_and_gives_the_router_its_variables(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", (CLICK / "README.md").read_text(), re.DOTALL)
+    (tmp_path / "office.yaml").write_text(text)
+    plan = plan_file(tmp_path / "office.yaml", realtime=RealtimeSupport(False, None, ""))
+    assert routers.defines_in(plan.node("edge").command)["RATE"] == "950kbps"
+
+
+def test_a_variable_that_the_interfaces_tell_is_refused(tmp_path: Path) -> None:
+    (text,) = re.findall(r"```yaml\n(.*?)```", (CLICK / "README.md").read_text(), re.DOTALL)
+    (tmp_path / "office.yaml").write_text(text.replace("RATE:", "A_NET:"))
+    with pytest.raises(BadTopology, match="told by the interfaces; leave it out"):
+        plan_file(tmp_path / "office.yaml", realtime=RealtimeSupport(False, None, ""))

@@ -72,7 +72,7 @@ def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
         if router.engine != "click" or router.configuration is None:
             continue
         defines = router_defines(
-            plan.node(name).interfaces, min(plan.mtus()[interface.wire] for interface in plan.node(name).interfaces)
+            router, plan.node(name).interfaces, min(plan.mtus()[interface.wire] for interface in plan.node(name).interfaces)
         )
         yield from configuration_errors(name, router.configuration, defines)
     for event in plan.events:

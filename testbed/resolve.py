@@ -189,7 +189,7 @@ class _Resolver:
     def _click_router(self, name: str, router: Router) -> NodePlan:
         assert router.configuration is not None, "the model of a Click router asks for one"
         interfaces = self.wires.interfaces(name, router.interfaces, "packet")
-        values = router_defines(interfaces, min(self.wires.mtu[End(name, interface.name)] for interface in interfaces))
+        values = router_defines(router, interfaces, min(self.wires.mtu[End(name, interface.name)] for interface in interfaces))
         # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
         copy = router.configuration.name
         return self._emulator(
@@ -274,9 +274,10 @@ class _Resolver:
         return ["the netboxes' cores cannot be kept awake and will be late more often; `netboxit doctor` says why"]
 
 
-def router_defines(interfaces: Sequence[InterfacePlan], mtu: int) -> dict[str, str]:
-    """What a router's configuration is given: its interfaces, and `$MTU` where it is not Ethernet's."""
-    return routers.defines(interfaces) | ({"MTU": str(mtu)} if mtu < MTU else {})
+def router_defines(router: Router, interfaces: Sequence[InterfacePlan], mtu: int) -> dict[str, str]:
+    """What a router's configuration is given: its interfaces, `$MTU` where it is not Ethernet's, and its variables."""
+    values = {name: str(value) for name, value in router.variables.items()}
+    return routers.defines(interfaces) | ({"MTU": str(mtu)} if mtu < MTU else {}) | values
 
 
 def _read_configuration(path: Path) -> str:

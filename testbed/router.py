@@ -56,6 +56,9 @@ class Router(NodeSection):
     configuration: Path | None = Field(
         None, description="Of Click (needed), or of FRRouting; beside the topology file or in the checkout."
     )
+    variables: dict[Annotated[str, Field(pattern="^[A-Z][A-Z0-9_]*$")], str | int | float] = Field(
+        {}, description="Of a Click configuration: what it takes besides its interfaces, as `RATE: 1900kbps`."
+    )
     interfaces: dict[Name, Addresses] = Field(min_length=1, description="Name of each interface, and its address or addresses.")
     gateway: Gateways = Field((), description="Engine linux: router for all networks that no other route leads to.")
     ospf: Ospf | None = Field(None, description="Engine linux: learn and tell routes by OSPF; IPv4.")
@@ -78,6 +81,11 @@ class Router(NodeSection):
             wrong.update(
                 {(key,): "only a router with engine: linux has this" for key in ("gateway", "ospf") if getattr(self, key)}
             )
+            prefixes = [name.upper().replace("-", "_") for name in self.interfaces]
+            own = {f"{prefix}_{what}" for prefix in prefixes for what in ("DEV", "IP", "ETH", "NET")} & {*self.variables}
+            wrong.update({("variables", name): "this is told by the interfaces; leave it out" for name in own})
+        elif self.variables:
+            wrong["variables",] = "only a Click router has variables"
         elif self.ospf:
             wrong.update(self._wrong_in_ospf(self.ospf))
         if wrong:

@@ -82,7 +82,7 @@ class Meoc:
         return ethernet(self.IAN_MAC, self.FR1_MAC, packet)
 
 
-def _address(space: Namespace, interface: str, address: str, gateway: str) -> None:
+def address(space: Namespace, interface: str, address: str, gateway: str) -> None:
     with space.inside(), IPRoute() as netlink:
         index = netlink.link_lookup(ifname=interface)[0]
         netlink.link("set", index=netlink.link_lookup(ifname="lo")[0], state="up")
@@ -91,11 +91,13 @@ def _address(space: Namespace, interface: str, address: str, gateway: str) -> No
 
 
 @contextmanager
-def three_namespaces(mtu: int = 1500) -> Iterator[tuple[Namespace, Namespace, Namespace]]:
-    """fr1, the router's and eoc, wired as in Meoc."""
+def three_namespaces(
+    mtu: int = 1500, interfaces: tuple[str, str] = ("ian", "jan")
+) -> Iterator[tuple[Namespace, Namespace, Namespace]]:
+    """fr1, the router's and eoc, wired as in Meoc; the router's interfaces may have other names."""
     with Namespace("fr1") as fr1, Namespace("meoc") as meoc, Namespace("eoc") as eoc:
-        join(fr1, "eth0", Meoc.FR1_MAC, meoc, "ian", Meoc.IAN_MAC, mtu)
-        join(meoc, "jan", Meoc.JAN_MAC, eoc, "eth0", Meoc.EOC_MAC, mtu)
-        _address(fr1, "eth0", "10.10.0.11", "10.10.0.1")
-        _address(eoc, "eth0", "10.20.0.20", "10.20.0.1")
+        join(fr1, "eth0", Meoc.FR1_MAC, meoc, interfaces[0], Meoc.IAN_MAC, mtu)
+        join(meoc, interfaces[1], Meoc.JAN_MAC, eoc, "eth0", Meoc.EOC_MAC, mtu)
+        address(fr1, "eth0", "10.10.0.11", "10.10.0.1")
+        address(eoc, "eth0", "10.20.0.20", "10.20.0.1")
         yield fr1, meoc, eoc

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// An IPv4 router of two interfaces, a and b, that keeps broadcasts and multicasts where they are: none is forwarded, whatever it is
+// sent to, and of each interface's it looks at STORM a second at most, so that a storm on one side neither reaches the other nor keeps
+// the router from its work. What was beyond that is counted (a/contained.count, b/contained.count), and so is what was for the network
+// it came from (local_only.count).
+//
+// Takes for each interface X: X_DEV, X_IP, X_ETH, X_NET; STORM: group frames a second, ARP requests among them; QUEUE: frames that may
+// wait for each interface; ROUTES as ip-router.click.
+define($MTU 1500, $STORM 100, $QUEUE 200);
+
+AddressInfo(a_net $A_NET, b_net $B_NET);
+
+// ---- Routes: 0 this router, 1 a, 2 b, 3 broadcasts and multicasts (kept where they are), 4 no route
+
+routes :: StaticIPLookup($A_IP/32 - 0, $B_IP/32 - 0, a_net:bcast/32 - 3, b_net:bcast/32 - 3,
+    255.255.255.255/32 - 3, 0.0.0.0/8 - 3, 127.0.0.0/8 - 3, 224.0.0.0/4 - 3, 240.0.0.0/4 - 3,
+    $A_NET - 1, $B_NET - 2, 0.0.0.0/0 - 4, ${ROUTES-});
+
+routes[0] -> own :: IPClassifier(icmp type echo, -);
+own[0] -> ICMPPingResponder -> routes;
+own[1] -> Discard;
+routes[3] -> local_only :: Counter -> Discard;
+routes[4] -> DropBroadcasts -> ICMPError($A_IP, unreachable, net) -> routes;
+
+// ---- One interface. In: packets to be sent, the next hop in their annotation. Out: 0 packets that came in, 1 frames to be sent
+
+elementclass Interface { $device, $ip, $ethernet, $colour |
+    FromDevice($device)
+        -> HostEtherFilter($ethernet)
+        -> group :: Classifier(0/01%01, -);
+    group[0] -> storm :: RatedSplitter($STORM);
+    storm[1] -> contained :: Counter -> Discard;
+    storm[0], group[1] -> kind :: Classifier(12/0800, 12/0806 20/0002, 12/0806 20/0001, -);
+    kind[0] -> Paint($colour) -> Strip(14) -> CheckIPHeader -> [0]output;
+    kind[2] -> ARPResponder($ip $ethernet) -> [1]output;
+    kind[3] -> Discard;
+    input -> DropBroadcasts -> FixIPSrc($ip) -> ttl :: DecIPTTL -> fragments :: IPFragmenter($MTU)
+        -> arp :: ARPQuerier($ip, $ethernet) -> [1]output;
+    kind[1] -> [1]arp;
+    ttl[1] -> ICMPError($ip, timeexceeded) -> [0]output;
+    fragments[1] -> ICMPError($ip, unreachable, needfrag, PMTU $MTU) -> [0]output;
+}
+
+a :: Interface($A_DEV, $A_IP, $A_ETH, 1);
+routes[1] -> a -> routes;
+a[1] -> a_queue :: Queue($QUEUE) -> ToDevice($A_DEV);
+
+b :: Interface($B_DEV, $B_IP, $B_ETH, 2);
+routes[2] -> b -> routes;
+b[1] -> b_queue :: Queue($QUEUE) -> ToDevice($B_DEV);
