@@ -35,6 +35,7 @@ BENCHMARKS = {
     "altering": "bench.altering",
     "generation": "bench.generation",
     "forwarding": "bench.forwarding",
+    "switching": "bench.switching",
     "load": "bench.load",
     "satellites": "bench.satellites",
 }
