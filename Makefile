@@ -46,7 +46,7 @@ e4 e5 e6: setup
 kill-test: setup
 	@$(VENV)/bin/python -m tests.kill_test $(MOMENTS)
 
-test: setup
+test: setup $(STAMPS)/guest
 	ctest --test-dir build --output-on-failure
 	@$(if $(LAB_TESTS),echo "not root: tests that build labs are left out")
 	$(VENV)/bin/pytest $(LAB_TESTS)
@@ -84,6 +84,18 @@ $(STAMPS)/host: ansible/host.yml $(STAMPS)/python
 $(STAMPS)/compiled: requirements/compiled.txt $(STAMPS)/host
 	$(PIP) install -r $<
 	@touch $@
+
+# The kernel of the virtual machine that a test runs, from Debian's package for clouds, which is not installed.
+GUEST_MODULES := virtio virtio_ring virtio_pci_modern_dev virtio_pci_legacy_dev virtio_pci failover net_failover virtio_net
+$(STAMPS)/guest: $(STAMPS)/host
+	@rm -rf build/guest && mkdir -p build/guest/package
+	@cd build/guest && get() { apt-get download -qq -o APT::Sandbox::User=root \
+	    $$(apt-cache depends --important linux-image-cloud-amd64 | sed -n 's/^ *Depends: //p'); } && \
+	    { get 2>/dev/null || { apt-get update -qq && get; }; }
+	@dpkg-deb -x build/guest/*.deb build/guest/package
+	@mv build/guest/package/boot/vmlinuz-* build/guest/vmlinuz
+	@for module in $(GUEST_MODULES); do find build/guest/package -name $$module.ko* -exec mv -t build/guest {} +; done
+	@rm -r build/guest/package build/guest/*.deb && touch $@
 
 # Without its own dependencies: they are for its Python bindings, which are not used.
 $(STAMPS)/ns3: requirements/ns3.txt $(STAMPS)/python
