@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed import cores, namespaces, node_files, processes, rootfs, users
+from testbed import cores, marks, namespaces, node_files, processes, rootfs, users
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan
 
@@ -185,6 +185,8 @@ def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None
         own = processes.executable(monitor.pid)
         settled = filter(processes.has_no_new_privileges, inits)
         if any(processes.executable(child) not in (None, own) for init in settled for child in processes.children(init)):
+            for group in container.groups:
+                marks.mark_groups(group, marks.of_lab(container.home.parent))
             return
         now = time.monotonic()
         if (status := monitor.poll()) is not None:
@@ -216,12 +218,13 @@ def end(home: Path, names: Sequence[str]) -> None:
     Nothing is left to a monitor: what it would remove, `remove_traces` removes, and one whose container died too early hangs.
     """
     deadline = time.monotonic() + _END_DEADLINE_S
+    own = [name for name in names if not marks.are_foreign(name, marks.of_lab(home.parent))]
     while True:
         # These first: where there is none, nobody puts a process into a container any more.
         monitors = _monitors(home, names)
         for monitor in monitors:
             monitor.kill()
-        if not [process for name in names for process in cores.kill_all(name)] and not monitors:
+        if not [process for name in own for process in cores.kill_all(name)] and not monitors:
             return
         if time.monotonic() > deadline:
             raise ContainerFailed(f"the containers in {home} do not end even when killed; see `ps -o pid,stat,wchan,args`")
@@ -248,19 +251,16 @@ def ask_to_end(container: Container) -> None:
 def remove_traces(container: Container) -> None:
     """Control groups and the lock file, which LXC leaves behind."""
     for group in container.groups:
-        cores.end_all(group)
-        cores.remove(group)
+        if not marks.are_foreign(group, marks.of_lab(container.home.parent)):
+            cores.end_all(group)
+            cores.remove(group)
     lock = Path("/run/lxc/lock") / str(container.home)[1:] / f".{container.name}"
     lock.unlink(missing_ok=True)
     for folder in lock.parents:
         if folder == Path("/run/lxc/lock"):
             break
-        try:
+        with suppress(OSError):  # other containers' locks are in it, or whoever removed it was killed before he was through
             folder.rmdir()
-        except FileNotFoundError:
-            continue  # whoever removed it may have been killed before it came to those above
-        except OSError:
-            break  # other containers' locks are in it
 
 
 def log_tail(container: Container, lines: int = 12) -> str:

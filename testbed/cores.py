@@ -164,7 +164,7 @@ def _grant(group: Path, runtime_us: int, deadline_s: float = 1.0) -> bool:
 def processes(group: str) -> set[int]:
     """Everything that runs in the groups of that name or below, in any hierarchy."""
     found: set[int] = set()
-    for top in _folders(group):
+    for top in folders(group):
         for folder, _, _ in os.walk(top):  # passes over what is removed meanwhile
             with suppress(OSError):
                 found.update(map(int, Path(folder, "cgroup.procs").read_text().split()))
@@ -173,7 +173,7 @@ def processes(group: str) -> set[int]:
 
 def is_empty(group: str) -> bool:
     """Whether nothing runs in the groups of that name themselves; faster than to ask for what does."""
-    for folder in _folders(group):
+    for folder in folders(group):
         with suppress(OSError):
             if (folder / "cgroup.procs").read_text():
                 return False
@@ -198,10 +198,16 @@ def end_all(group: str, deadline_s: float = 5.0) -> None:
         time.sleep(0.002)
 
 
+def check_free(group: str) -> None:
+    """Raises GroupFailed when there is a group of that name: then it is somebody else's."""
+    if there := folders(group):
+        raise GroupFailed(f"control group {there[0]} exists already and is not this lab's; give the lab another --name")
+
+
 def remove(group: str, deadline_s: float = 2.0) -> None:
     """Removes the empty groups of that name from all hierarchies; those gone already are fine."""
     deadline = time.monotonic() + deadline_s
-    for folder in _folders(group):
+    for folder in folders(group):
         for inner, _, _ in os.walk(folder, topdown=False):
             _remove_folder(Path(inner), deadline)
 
@@ -219,7 +225,8 @@ def _remove_folder(folder: Path, deadline: float) -> None:
             time.sleep(0.002)
 
 
-def _folders(group: str) -> list[Path]:
+def folders(group: str) -> list[Path]:
+    """Of that name, in all hierarchies."""
     return [folder for h in hierarchies() if (folder := h.folder / group).is_dir()]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, node_files, recorded, rings, rootfs, seccomp, state, users
+from testbed import awake, containers, cores, marks, namespaces, node_files, recorded, rings, rootfs, seccomp, state, users
 from testbed.containers import Container
 from testbed.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
@@ -44,6 +44,7 @@ class Deployment:
         self._plan, self._folder, self._progress = plan, folder, progress
         self._ledger = Ledger(ledger_file(folder))
         self._root = folder / "root"
+        self._mark = marks.of_lab(folder)
         self._users = users.support([folder, rootfs.CHECKOUT])
         # No container's name: a dot is in no lab's and no node's.
         self._realtime_group = f"nbx-{plan.lab}.realtime"
@@ -81,7 +82,7 @@ class Deployment:
                 host,
                 memory=self._memory_of(node),
                 realtime_group=cores.group_folder("cpu", self._realtime_group) if self._plan.realtime_budget_us else None,
-                user_namespace=users.path(self._plan.lab) if self._in_users(node) else None,
+                user_namespace=users.path(self._mark) if self._in_users(node) else None,
             )
             container.configuration_file.write_text(text)
             container.seccomp_file.write_text(seccomp.profile(bpf="bpf" in node.capabilities))
@@ -91,11 +92,11 @@ class Deployment:
     def _make_users(self) -> None:
         """The lab's user namespace, also when none of its nodes can be in it."""
         if self._users.refused is None:
-            self._ledger.add(Record("user namespace", self._plan.lab))
-            users.create(self._plan.lab)
+            self._ledger.add(Record("user namespace", self._mark))
+            users.create(self._mark)
 
     def _in_users(self, node: NodePlan) -> bool:
-        return users.of(self._plan.lab) is not None and self._users.keeps_out(node) is None
+        return users.of(self._mark) is not None and self._users.keeps_out(node) is None
 
     def make_namespaces(self, nodes: Collection[NodePlan]) -> None:
         for node in nodes:
@@ -108,7 +109,7 @@ class Deployment:
         from testbed import wires
 
         self._ledger.add(*(Record("namespace", node.namespace) for node in nodes))
-        namespaces.create([node.namespace for node in nodes], users.of(self._plan.lab))
+        namespaces.create([node.namespace for node in nodes], users.of(self._mark), self._mark)
         for node in nodes:
             wires.prepare_namespace(node)
 
@@ -134,8 +135,10 @@ class Deployment:
     def make_realtime_group(self) -> None:
         """One for all emulators: the kernel counts a group's budget on each core by itself."""
         if self._plan.realtime_budget_us:
+            cores.check_free(self._realtime_group)
             self._ledger.add(Record("realtime group", self._realtime_group))
             cores.make_realtime_group(self._realtime_group, self._plan.realtime_budget_us)
+            marks.mark_groups(self._realtime_group, self._mark)
 
     def keep_cores_awake(self, kept: Collection[int]) -> None:
         self._ledger.add(*(Record("awake core", str(core)) for core in kept))
@@ -143,6 +146,9 @@ class Deployment:
             awake.hold(core, self._folder)
 
     def start_containers(self, nodes: Collection[NodePlan]) -> None:
+        for node in nodes:
+            for group in self._container(node).groups:
+                cores.check_free(group)
         self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in nodes))
         monitors = [(self._container(node), containers.start(self._container(node), node.command)) for node in nodes]
         for container, monitor in monitors:
@@ -157,10 +163,10 @@ class Deployment:
 
     def _make_memory_wires(self, made: Collection[str]) -> None:
         for name in made:
-            rings.check_free(self._plan.lab, name)
+            rings.check_free(self._plan.lab, name, self._folder)
         self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in made))
         for name in made:
-            rings.create(self._plan.lab, name, owner=users.FIRST_ID if users.of(self._plan.lab) else None)
+            rings.create(self._plan.lab, name, owner=users.FIRST_ID if users.of(self._mark) else None, lab_folder=self._folder)
 
     def _memory_of(self, node: NodePlan) -> dict[str, Path]:
         """The folders of a node's memory wires on the host, by its interfaces."""

@@ -212,7 +212,7 @@ def _restored(details: dict[str, Any], settings: Settings) -> Iterator[str]:
 
 def _bring_home(details: dict[str, Any], settings: Settings) -> None:
     """From the node's network, when it is there, into the calling thread's."""
-    if not namespaces.path(details["namespace"]).exists():
+    if not namespaces.is_there(details["namespace"]):
         return
     with open("/proc/thread-self/ns/net") as home, namespaces.entered(details["namespace"]), IPRoute() as netlink:  # noqa: PTH123
         link = _marked(netlink, details["mark"])
@@ -226,7 +226,7 @@ def _bring_home(details: dict[str, Any], settings: Settings) -> None:
 
 
 def _remove_made(details: dict[str, Any]) -> None:
-    if namespaces.path(details["namespace"]).exists():
+    if namespaces.is_there(details["namespace"]):
         with namespaces.entered(details["namespace"]), IPRoute() as netlink:
             _delete(netlink, _marked(netlink, details["mark"]))
     if details["what"] == "tap":

@@ -15,6 +15,8 @@ _MS_BIND = 4096
 _MS_REC = 16384
 _MS_SHARED = 1 << 20
 _MNT_DETACH = 2
+_OPEN_TREE, _OPEN_TREE_CLONE = 428, 1  # of no C library before glibc 2.36; the number is the same everywhere
+_AT_FDCWD = -100
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -52,6 +54,13 @@ def enter_network(descriptor: int) -> None:
 def bind_mount(source: Path, target: Path) -> None:
     """With all that is mounted below the source."""
     _check(_libc.mount(bytes(source), bytes(target), None, _MS_BIND | _MS_REC, None), f"mount {source} on {target}")
+
+
+def open_uncovered(folder: Path) -> int:
+    """A descriptor of the folder as it is below what is mounted in it."""
+    descriptor = int(_libc.syscall(_OPEN_TREE, _AT_FDCWD, bytes(folder), _OPEN_TREE_CLONE | os.O_CLOEXEC))
+    _check(0 if descriptor >= 0 else -1, f"open_tree {folder}")
+    return descriptor
 
 
 def share_mounts(target: Path) -> None:

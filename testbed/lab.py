@@ -7,6 +7,7 @@ import json
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -62,7 +63,8 @@ class Lab:
                     lab.wait_ready()
                     lab.begin()
             except BaseException:
-                lab.down()
+                with suppress(state.NoSuchLab):  # `netboxit down` may have been why it did not get ready
+                    lab.down()
                 raise
         return lab
 
@@ -261,13 +263,11 @@ class Lab:
 def _finish(carrier: subprocess.Popen[bytes], program: Process, timeout_s: float) -> subprocess.CompletedProcess[str]:
     try:
         output, errors = carrier.communicate(timeout=timeout_s)
-    except subprocess.TimeoutExpired:
+    except BaseException as error:
         program.kill()
         carrier.communicate()
-        raise ProgramFailed(f"{' '.join(program.argv)}: killed, still running after {timeout_s:g} s") from None
-    except BaseException:
-        program.kill()
-        carrier.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise ProgramFailed(f"{' '.join(program.argv)}: killed, still running after {timeout_s:g} s") from None
         raise
-    status = program.wait()
-    return subprocess.CompletedProcess(program.argv, status, output.decode(errors="replace"), errors.decode(errors="replace"))
+    texts = [text.decode(errors="replace") for text in (output, errors)]
+    return subprocess.CompletedProcess(program.argv, program.wait(), *texts)

@@ -27,21 +27,23 @@ def path(name: str) -> Path:
     return FOLDER / name
 
 
-def create(names: Iterable[str], users: Path | None = None) -> None:
+def create(names: Iterable[str], users: Path | None = None, mark: str = "") -> None:
     """Makes namespaces and keeps each by a bind mount. A name that is in use belongs to somebody else: NamespaceFailed.
 
-    They belong to the user namespace `users` (a file), or to the host's.
+    They belong to the user namespace `users` (a file), or to the host's. The file below each mount says whose it is by `mark`,
+    since before it is mounted on; no node sees it.
     """
     _prepare_folder()
     with _source(users) as made:
         for name in names:
-            _keep(made, name)
+            _keep(made, name, mark)
 
 
-def _keep(made: Callable[[], Path], name: str) -> None:
+def _keep(made: Callable[[], Path], name: str, mark: str) -> None:
     target = path(name)
     try:
-        target.touch(exist_ok=False)
+        with target.open("x") as file:
+            file.write(mark)
     except FileExistsError:
         raise NamespaceFailed(
             f"network namespace {name} exists already; look with `ip netns`, and remove it if it is yours"
@@ -120,6 +122,29 @@ def _prepare_folder() -> None:
         raise NamespaceFailed(f"{FOLDER}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
     finally:
         os.close(folder)
+
+
+def is_there(name: str) -> bool:
+    """Whether there is a namespace of that name, not only a file without one, as a reboot may leave it."""
+    try:
+        return path(name).stat().st_dev != FOLDER.stat().st_dev
+    except FileNotFoundError:
+        return False
+
+
+def belongs(name: str, mark: str) -> bool:
+    """Whether what has that name is marked so, or is nobody's: gone, or a file that no namespace was bound to yet."""
+    try:
+        below = kernel.open_uncovered(FOLDER)
+        try:
+            file = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=below)
+        finally:
+            os.close(below)
+    except FileNotFoundError:
+        return True
+    with open(file) as found:  # noqa: PTH123
+        text = found.read()
+    return text == mark or (not text and not is_there(name))
 
 
 def delete(name: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from testbed import awake, containers, cores, namespaces, rings, state, strays, users
+from testbed import awake, containers, cores, marks, namespaces, rings, state, strays, users
 from testbed.containers import Container
 from testbed.interruption import HeldBack
 from testbed.ledger import Ledger, Record, Undoer, UndoFailed
@@ -65,7 +65,11 @@ def undo(folder: Path) -> list[str]:
 
 
 def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
-    """What removes objects of each kind of a lab; what cannot be put back goes into `notes`."""
+    """What removes objects of each kind of a lab; what cannot be put back goes into `notes`.
+
+    What has a recorded name and another lab's mark is left alone: the lab's own was gone, and the name free.
+    """
+    mark = marks.of_lab(folder)
 
     def remove_containers(records: list[Record]) -> None:
         containers.end(folder / "containers", [record.name for record in records])
@@ -81,7 +85,7 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
 
     def remove_rings(records: list[Record]) -> None:
         for record in records:
-            rings.delete(record.details["lab"], record.name)
+            rings.delete(record.details["lab"], record.name, folder)
 
     def give_equipment_back(records: list[Record]) -> None:
         from testbed import equipment  # netlink, which a lab without equipment does not need
@@ -89,9 +93,10 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         equipment.give_back(records, [] if notes is None else notes)
 
     def remove_namespaces(records: list[Record]) -> None:
-        namespaces.end_processes_inside(record.name for record in records)
-        for record in records:
-            namespaces.delete(record.name)
+        own = [record.name for record in records if namespaces.belongs(record.name, mark)]
+        namespaces.end_processes_inside(own)
+        for name in own:
+            namespaces.delete(name)
 
     def remove_users(records: list[Record]) -> None:
         for record in records:
@@ -99,8 +104,9 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
 
     def remove_groups(records: list[Record]) -> None:
         for record in records:
-            cores.end_all(record.name)
-            cores.remove(record.name)
+            if not marks.are_foreign(record.name, mark):
+                cores.end_all(record.name)
+                cores.remove(record.name)
 
     return {
         "container": remove_containers,

@@ -7,6 +7,7 @@ Each wire is a folder on tmpfs, which both its nodes see. The files are made her
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 from contextlib import suppress
 from pathlib import Path
@@ -24,6 +25,8 @@ _MAGIC = b"NBXRING1"
 HEADER_BYTES = 4096
 _RINGS = ("left-to-right.ring", "right-to-left.ring")
 _BELLS = ("left.bell", "right.bell")
+#: Beside a lab's wires: a link to the folder in which it is kept. No name of a wire.
+_OWNER = "owner"
 
 
 class MemoryWireFailed(NetBoxITError):
@@ -35,24 +38,28 @@ def folder(lab: str, wire: str) -> Path:
     return FOLDER / lab / wire
 
 
-def check_free(lab: str, wire: str) -> None:
-    """Raises MemoryWireFailed when the wire's folder is there already: then it is somebody else's."""
-    if (place := folder(lab, wire)).exists():
+def check_free(lab: str, wire: str, lab_folder: Path | None = None) -> None:
+    """Raises MemoryWireFailed when the wire's folder, or that of the lab's wires, is somebody else's."""
+    if (place := folder(lab, wire)).exists() or _is_foreign(lab, lab_folder):
         raise MemoryWireFailed(
             f"memory wire {wire}: {place} is there already, left behind by a lab {lab}; remove it, or give the lab another --name"
         )
 
 
-def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | None = None) -> Path:
+def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | None = None, lab_folder: Path | None = None) -> Path:
     """Makes the wire's folder, and returns it. All memory is taken now: a node must not find later that there is none.
 
     It is for the host's root, or, where the lab's nodes are the user `owner` of the host, for them and root's group: a node that
-    has to be the host's root has no other right to it.
+    has to be the host's root has no other right to it. The lab's wires are marked as those of the lab that is kept in
+    `lab_folder`, where no node sees it.
     """
-    check_free(lab, wire)
+    check_free(lab, wire, lab_folder)
     place = folder(lab, wire)
     try:
-        place.mkdir(mode=0o700, parents=True)
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if lab_folder is not None and not (place.parent / _OWNER).is_symlink():
+            (place.parent / _OWNER).symlink_to(lab_folder)
+        place.mkdir(mode=0o700)
         for ring in _RINGS:
             _make_ring(place / ring, capacity)
         for bell in _BELLS:
@@ -60,7 +67,7 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | Non
         if owner is not None:
             _share(place, owner)
     except OSError as error:
-        delete(lab, wire)
+        delete(lab, wire, lab_folder)
         raise MemoryWireFailed(
             f"memory wire {wire}: {place} cannot be made ({error.strerror}); it takes {len(_RINGS) * capacity >> 20} MiB "
             f"in /dev/shm, see `df /dev/shm`; with `wire: veth` it takes none"
@@ -68,19 +75,31 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | Non
     return place
 
 
-def delete(lab: str, wire: str) -> None:
-    """Removes the wire's folder, and the lab's with its last wire; what is gone already is fine."""
+def delete(lab: str, wire: str, lab_folder: Path | None = None) -> None:
+    """Removes the wire's folder, also what a node has left in it, and the lab's with its last wire.
+
+    What is gone already is fine; what is marked as another lab's is left alone.
+    """
+    if _is_foreign(lab, lab_folder):
+        return
     place = folder(lab, wire)
     try:
-        for name in (*_RINGS, *_BELLS):
-            (place / name).unlink(missing_ok=True)
         with suppress(FileNotFoundError):
-            place.rmdir()
+            shutil.rmtree(place)
+        if place.parent.is_dir() and {entry.name for entry in place.parent.iterdir()} == {_OWNER}:
+            (place.parent / _OWNER).unlink(missing_ok=True)
     except OSError as error:
         raise MemoryWireFailed(f"memory wire {wire}: {place} cannot be removed: {error.strerror}") from error
     for parent in (place.parent, FOLDER):
         with suppress(OSError):  # other wires, or other labs, are in it
             parent.rmdir()
+
+
+def _is_foreign(lab: str, lab_folder: Path | None) -> bool:
+    try:
+        return (FOLDER / lab / _OWNER).readlink() != lab_folder
+    except FileNotFoundError:
+        return False
 
 
 def _make_ring(file: Path, capacity: int) -> None:

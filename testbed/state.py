@@ -81,7 +81,7 @@ def make_lab_folder(name: str) -> Path:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, patience_s: float = _LOCK_PATIENCE_S) -> Iterator[None]:
     """Exclusive work on a lab; raises LabBusy when it is not granted soon. The lock ends with its process, however that ends.
 
     A program being started holds it too, until it is really that program: so whoever gets the lock sees all that was started.
@@ -91,7 +91,7 @@ def locked(folder: Path) -> Iterator[None]:
     except FileNotFoundError:
         raise _gone(folder) from None
     try:
-        deadline = time.monotonic() + _LOCK_PATIENCE_S
+        deadline = time.monotonic() + patience_s
         while not _try_lock(descriptor):
             if time.monotonic() > deadline:
                 raise LabBusy(f"lab {folder.name}: another netboxit command brings it up or down; try again later")

@@ -20,16 +20,22 @@ _VARIABLE = "NETBOXIT_MAKER"
 
 def marked_environment() -> Mapping[str, str]:
     """For a program that could outlive this process."""
-    return os.environ | {_VARIABLE: str(ProcessIdentity.own())}
+    return os.environ | {_VARIABLE: f"{_numbering()}:{ProcessIdentity.own()}"}
 
 
 def remove() -> None:
     """Ends such programs and removes such control groups. What a process still needs that is alive stays."""
     cores.remove_abandoned_probes()
     for pid, maker in _marked():
-        if not ProcessIdentity.read(maker).alive():
+        numbering, _, identity = maker.partition(":")
+        if numbering == _numbering() and not ProcessIdentity.read(identity).alive():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def _numbering() -> str:
+    """In which PID namespace a process has its number: in a system container on this host the same one is another's."""
+    return str(Path("/proc/self/ns/pid").stat().st_ino)
 
 
 def _marked() -> Iterator[tuple[int, str]]:

@@ -59,8 +59,18 @@ def test_without_memory_the_error_names_the_remedy_and_nothing_is_left(
     assert not list(shared_memory.iterdir())
 
 
-def test_what_is_not_of_the_wire_is_not_deleted() -> None:
+def test_what_a_node_has_left_in_a_wire_goes_with_it(shared_memory: Path) -> None:
     place = rings.create("lab", "one", 1 << 16)
-    (place / "somebody's").touch()
-    with pytest.raises(rings.MemoryWireFailed, match="cannot be removed: Directory not empty"):
-        rings.delete("lab", "one")
+    (place / "a note").touch()
+    rings.delete("lab", "one")
+    assert not list(shared_memory.iterdir())
+
+
+def test_wires_of_another_lab_of_that_name_are_neither_joined_nor_deleted(shared_memory: Path, tmp_path: Path) -> None:
+    place = rings.create("lab", "one", 1 << 16, lab_folder=tmp_path / "theirs")
+    with pytest.raises(rings.MemoryWireFailed, match="is there already"):
+        rings.create("lab", "two", 1 << 16, lab_folder=tmp_path / "ours")
+    rings.delete("lab", "one", tmp_path / "ours")
+    assert len(list(place.iterdir())) == 4
+    rings.delete("lab", "one", tmp_path / "theirs")
+    assert not list(shared_memory.iterdir())

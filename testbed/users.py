@@ -72,19 +72,19 @@ def support(folders: Iterable[Path]) -> UserSupport:
     return UserSupport(None, _unlimited())
 
 
-def path(lab: str) -> Path:
-    """The lab's user namespace, bound to a file."""
-    return FOLDER / lab
+def path(mark: str) -> Path:
+    """The user namespace of the lab with that mark, bound to a file."""
+    return FOLDER / mark
 
 
-def of(lab: str) -> Path | None:
+def of(mark: str) -> Path | None:
     """The same, or None when the lab has none."""
-    return path(lab) if path(lab).exists() else None
+    return path(mark) if path(mark).exists() else None
 
 
-def create(lab: str) -> None:
+def create(mark: str) -> None:
     """Makes the lab's. Raises UsersFailed."""
-    target = path(lab)
+    target = path(mark)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch(exist_ok=False)
@@ -95,9 +95,9 @@ def create(lab: str) -> None:
         raise UsersFailed(f"user namespace {target}: {error.strerror}") from error
 
 
-def delete(lab: str) -> None:
+def delete(mark: str) -> None:
     """Removes it; one that is gone is fine."""
-    target = path(lab)
+    target = path(mark)
     try:
         if target.exists():
             with suppress(OSError):  # after a reboot it is a file alone

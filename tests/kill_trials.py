@@ -7,46 +7,20 @@ of them: `make kill-test`; a sample is in the suite (tests/test_kill.py).
 
 from __future__ import annotations
 
-import gc
 import os
 import signal
-import sys
-import time
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
-import netboxit
-
-# What the commands import when they are called.
-from testbed import console, deployment, lab, planning, removal  # noqa: F401
-from testbed.rootfs import CHECKOUT
+from testbed.files import CHECKOUT
 from tests.host_state import ALL, HostState
+from tests.own_commands import FILE, TOPOLOGY, Running, expect_success, lasting_changes, prepare, watched_command
 from tests.own_host import run_in_own_host
-from tests.system_calls import Watched
-
-#: Every kind of object: hosts, a netbox, a Click router, veth wires, a memory wire, a real-time group, cores kept awake.
-TOPOLOGY = f"""\
-name: x
-realtime: {{keep_awake: true}}
-hosts:
-  a: {{address: 10.10.0.11/24, gateway: 10.10.0.1}}
-  b: {{address: 10.20.0.20/24, gateway: 10.20.0.1}}
-netboxes:
-  first: {{technology: ethernet, stations: {{left: {{}}, right: {{}}}}}}
-routers:
-  meoc: {{configuration: {CHECKOUT}/click/meoc.click, interfaces: {{ian: 10.10.0.1/24, jan: 10.20.0.1/24}}}}
-wires:
-  - [a, first.left]
-  - [first.right, meoc.ian]
-  - [meoc.jan, b]
-"""
-FILE = Path("/run/x.yaml")
 
 #: An interrupted `up` undoes what it did; it is interrupted when its last container is being started.
 Command = Literal["up", "interrupted up", "down"]
@@ -56,7 +30,6 @@ Victim = Literal["netboxit", "caller", "all"]
 _LAST_CONTAINER = b"\0nbx-x-meoc\0"
 #: What containers run: their calls are no steps of bringing a lab up.
 _PAYLOADS = ("netbox-ethernet", "click-router", "sleep")
-_SETTLE_S = 5.0
 
 
 @dataclass(frozen=True, order=True)
@@ -119,7 +92,7 @@ def try_each(chosen: Sequence[Moment]) -> Iterator[Outcome]:
 
 
 def _count() -> dict[Command, Counter[int]]:
-    _prepare()
+    prepare()
     counted: dict[Command, Counter[int]] = {}
     orders: tuple[Command, ...] = ("up", "down", "interrupted up")
     for command in orders:
@@ -131,31 +104,22 @@ def _count() -> dict[Command, Counter[int]]:
 
 def _try_some(chosen: Sequence[Moment]) -> list[Outcome]:
     """Up to the first that left something, or took something away."""
-    _prepare()
+    prepare()
     before = HostState.now(ALL)
     outcomes = []
     for moment in chosen:
         if moment.command == "down":
-            _expect_success("up", str(FILE))
+            expect_success("up", str(FILE))
         with _Trial(moment.command) as trial:
             call = trial.run_until(moment)
             FILE.unlink()
             problem = trial.take_down()
         FILE.write_text(TOPOLOGY)
-        problem += _lasting_changes(before)
+        problem += lasting_changes(before)
         outcomes.append(Outcome(moment, call, problem))
         if problem:
             break
     return outcomes
-
-
-def _prepare() -> None:
-    """A lab was up on this host before: what no lab owns is there (folders of LXC and of `ip netns`)."""
-    gc.collect()
-    gc.freeze()  # forked children do not copy what they never change
-    FILE.write_text(TOPOLOGY)
-    _expect_success("up", str(FILE))
-    _expect_success("down")
 
 
 class _Trial:
@@ -163,9 +127,7 @@ class _Trial:
 
     def __init__(self, command: Command) -> None:
         self._to_interrupt = command == "interrupted up"
-        argv = ("down",) if command == "down" else ("up", str(FILE))
-        self._silence = os.open(os.devnull, os.O_WRONLY)
-        self._watched = Watched(partial(_command, self._silence, *argv))
+        self._watched = watched_command(*(("down",) if command == "down" else ("up", str(FILE))))
         self._children = {self._watched.pid: 0}
         #: How many it has made, by child; of a command that is interrupted, those from then on.
         self.calls: Counter[int] = Counter()
@@ -175,7 +137,6 @@ class _Trial:
 
     def __exit__(self, *_: object) -> None:
         self._watched.close()
-        os.close(self._silence)
 
     def run_until(self, moment: Moment | None) -> str | None:
         """Until the victims of the moment are dead; tells the call, or None when the command came to its end before."""
@@ -198,7 +159,7 @@ class _Trial:
 
     def take_down(self) -> str:
         """`down --all`, while what still runs goes on; returns what it complained of."""
-        taking_down = _Running("down", "--all")
+        taking_down = Running("down", "--all")
         while call := self._watched.next(taking_down.pidfd):
             self._watched.let_go(call)
         return taking_down.complaint()
@@ -226,52 +187,6 @@ class _Trial:
             elif parent in self._children:
                 self._children[process] = self._children[parent]
         return self._children.get(process)
-
-
-def _lasting_changes(before: HostState) -> str:
-    """What has changed, and stays so: the kernel may still be at it."""
-    deadline = time.monotonic() + _SETTLE_S
-    while (changes := before.changes()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return changes
-
-
-class _Running:
-    """The command line of NetBoxIT in a child process."""
-
-    def __init__(self, *argv: str) -> None:
-        self._argv = argv
-        self._output = os.memfd_create("output")
-        self._pid = os.fork()
-        if self._pid == 0:
-            os._exit(_command(self._output, *argv))
-        self.pidfd = os.pidfd_open(self._pid)
-
-    def complaint(self) -> str:
-        """Waits for its end; what it said, if that was a failure."""
-        status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
-        said = os.pread(self._output, 1 << 16, 0).decode(errors="replace")
-        os.close(self._output)
-        os.close(self.pidfd)
-        return f"{' '.join(self._argv)} ended with {status}:\n{said}\n" if status else ""
-
-
-def _expect_success(*argv: str) -> None:
-    assert (complaint := _Running(*argv).complaint()) == "", complaint
-
-
-def _command(output: int, *argv: str) -> int:
-    """What ./netboxit.py does, with its output to a descriptor; returns its exit status."""
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
-    sys.argv = ["netboxit", *argv]
-    try:
-        status = console.guarded(netboxit.app)
-    except SystemExit as end:
-        status = int(end.code or 0)
-    sys.stdout.flush()
-    return status
 
 
 def _started_here() -> list[int]:

@@ -129,6 +129,12 @@ class Watched:
         assert number > 0, f"seccomp: {os.strerror(-number)}"
         self._listener = _take_descriptor(self.pidfd, number)
 
+    def __enter__(self) -> Watched:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def next(self, *ends: int) -> Call | None:
         """The next call; None as soon as one of the processes behind the descriptors `ends` has ended."""
         poll = select.poll()
