@@ -71,8 +71,9 @@ def _addresses() -> Iterator[str]:
 
 
 def _routes() -> Iterator[str]:
-    yield from _each(_ip("route show table all"))
-    yield from _each(_ip("route show table all", "-6"))
+    """In no order: the kernel lists them as they came."""
+    yield from sorted(_each(_ip("route show table all")))
+    yield from sorted(_each(_ip("route show table all", "-6")))
 
 
 def _rules() -> Iterator[str]:

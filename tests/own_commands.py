@@ -18,7 +18,8 @@ from testbed.files import CHECKOUT
 from tests.host_state import HostState
 from tests.system_calls import Watched
 
-#: Every kind of object: hosts, a netbox, a Click router, veth wires, a memory wire, a real-time group, cores kept awake.
+#: Every kind of object: hosts, a netbox, a Click router, veth wires, a memory wire, a real-time group, cores kept awake, a NIC
+#: of the host with all that can be set of it, and a tap.
 TOPOLOGY = f"""\
 name: x
 realtime: {{keep_awake: true}}
@@ -26,10 +27,15 @@ hosts:
   a: {{address: 10.10.0.11/24, gateway: 10.10.0.1}}
   b: {{address: 10.20.0.20/24, gateway: 10.20.0.1}}
 netboxes:
-  first: {{technology: ethernet, stations: {{left: {{}}, right: {{}}}}}}
+  first: {{technology: ethernet, medium: switched, stations: {{left: {{}}, right: {{}}, spare: {{}}, machine: {{}}}}}}
 routers:
   meoc: {{configuration: {CHECKOUT}/click/meoc.click, interfaces: {{ian: 10.10.0.1/24, jan: 10.20.0.1/24}}}}
+equipment:
+  modem: {{nic: nic1, take_addresses: true}}
+  machine: {{tap: vm1}}
 wires:
+  - [first.spare, modem]
+  - [first.machine, machine]
   - [a, first.left]
   - [first.right, meoc.ian]
   - [meoc.jan, b]

@@ -48,6 +48,14 @@ ip route add default via 192.0.2.1 dev nic0
 ip route add 198.51.100.0/24 via 192.0.2.7 dev nic0 table 77
 ip rule add from 192.0.2.2 lookup 77 priority 500
 ip neighbour add 192.0.2.1 lladdr 02:00:5e:00:00:fe dev nic0 nud permanent
+ip link add nic1 address 02:00:5e:00:00:03 type veth peer name far1 address 02:00:5e:00:00:04
+ip link set far1 up
+ip link set nic1 mtu 1400 txqueuelen 77 alias spare up
+ip address add 198.51.100.2/24 dev nic1
+ip address add 2001:db8:1::2/64 dev nic1 nodad
+ip route add 203.0.113.0/24 via 198.51.100.9 dev nic1 table 78
+ip neighbour add 198.51.100.9 lladdr 02:00:5e:00:00:fd dev nic1 nud permanent
+sysctl -qw net.ipv4.conf.nic1.proxy_arp=1
 nft add table inet firewall
 nft add chain inet firewall forward { type filter hook forward priority 0 ; policy drop ; }
 nft add rule inet firewall forward iifname office accept
