@@ -154,6 +154,7 @@ def _mount_all() -> None:
     settings = list(Path("/sys/devices/system/cpu").glob("cpu[0-9]*/power/pm_qos_resume_latency_us"))
     _mount("none", "/", "", _MS_REC | _MS_PRIVATE)
     _mount("proc", "/proc", "proc")
+    _unmount_below("/sys")
     _mount("sysfs", "/sys", "sysfs")
     # Once more, whole: where a part of /sys is covered, as below, a user namespace would not be given its own.
     _mount("sysfs", "/srv", "sysfs")

@@ -3,9 +3,17 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from functools import partial
+
 import pytest
 
+from testbed.files import CHECKOUT
 from tests.kill_trials import Moment, count, moments, sample, try_each
+from tests.own_commands import FILE, expect_success, prepare, watched_command
+from tests.own_host import run_in_own_host
+from tests.system_calls import Watched
 
 pytestmark = pytest.mark.lab
 
@@ -19,6 +27,38 @@ def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was() -> None:
     assert sum(outcome.call is not None for outcome in outcomes) > TRIALS / 2
     left = [f"{outcome.moment} ({outcome.call})\n{outcome.problem}" for outcome in outcomes if outcome.problem]
     assert not left, "\n".join(left)
+
+
+def test_the_program_that_is_killed_makes_the_calls_of_the_one_that_users_start() -> None:
+    def tried() -> list[Counter[str]]:
+        prepare()
+        found = []
+        for start in (partial(watched_command, "up", str(FILE)), partial(Watched, partial(_execute, "up", str(FILE)))):
+            found.append(_calls(start()))
+            expect_success("down")
+        return found
+
+    forked, executed = run_in_own_host(tried)
+    # How often it writes, asks and waits is not the same each time.
+    making = ("mkdir", "mount", "unshare", "symlink", "rename", "fallocate", "mknodat", "unlink", "rmdir", "vfork", "setxattr")
+    assert {name: executed[name] for name in making} == {name: forked[name] for name in making}
+
+
+def _calls(watched: Watched) -> Counter[str]:
+    with watched:
+        made: Counter[str] = Counter()
+        while call := watched.next(watched.pidfd):
+            made[call.name] += call.process == watched.pid
+            watched.let_go(call)
+        assert watched.status() == 0
+    return made
+
+
+def _execute(*argv: str) -> int:
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    os.execv(CHECKOUT / "netboxit.py", ["netboxit", *argv])
 
 
 def test_a_sample_is_spread_over_all_moments() -> None:
