@@ -22,7 +22,7 @@ from results.report import write_report
 from results.run_folder import Measured, RunFolder
 from results.seconds import per_second
 from results.statistics import Values, summary
-from results.timekeeping import timekeeping
+from results.timekeeping import ports_of_switches, timekeeping
 from results.way import Way, find_way
 from testbed.event_log import EVENTS_FILE
 
@@ -84,7 +84,8 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
     failures = [run.failure] if run.failure else run.absent
     events = happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns)
     netboxes = timekeeping(run.plan, counted, environment, events)
-    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, run.switches)
+    switches = ports_of_switches(run.plan, run.switches)
+    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, switches)
     return {
         "lab": run.plan["lab"],
         "verdict": judged.to_json(),
@@ -97,7 +98,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         ),
         "lateness_us": {name: metrics.lateness_us(one) for name, one in counted.items()},
         "netboxes": netboxes,
-        "switches": run.switches,
+        "switches": switches,
         "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
         "began_ns": began_ns,
         "events": events,

@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from results.timekeeping import timekeeping
+from results.timekeeping import ports_of_switches, timekeeping
 
 PLAN: dict[str, Any] = {
     "lateness_limit_s": 1e-3,
@@ -44,6 +44,17 @@ def test_what_was_dropped_at_a_wire_that_an_event_unplugged_is_nobodys_fault() -
     }
     found = timekeeping(plan, {"cell": COUNTED}, LAB)["cell"]
     assert (found["overload_drops"], found["send_drops"], found["unplugged_drops"]) == (2, 0, 4)
+
+
+def test_what_a_switch_dropped_at_such_a_wire_is_told_apart() -> None:
+    plan = PLAN | {
+        "wires": [{"name": "w", "left": {"node": "floor", "interface": "b"}, "right": {"node": "sky", "interface": "a"}}],
+        "events": [{"at_s": 1.0, "change": {"kind": "wire", "wire": "w", "state": "down", "node": "floor", "interface": "b"}}],
+    }
+    port = {"received": 10, "receive_drops": 3, "send_drops": 1, "policed": 0}
+    found = ports_of_switches(plan, {"floor": {"ports": {"a": port, "b": port}, "unserved": 0}})["floor"]["ports"]
+    assert found["a"] == port | {"unplugged_drops": 0}
+    assert found["b"] == port | {"receive_drops": 0, "send_drops": 0, "unplugged_drops": 4}
 
 
 def test_what_was_dropped_at_a_node_without_power_is_nobodys_fault() -> None:

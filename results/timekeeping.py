@@ -31,6 +31,19 @@ def _stalls(netbox: str, events: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     return [{"at_s": event["time_s"], "for_s": event["details"]["for_s"]} for event in found]
 
 
+def ports_of_switches(plan: Mapping[str, Any], counted: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The entries of `switches`: what was dropped at a port whose wire an event takes down is the event's doing."""
+    found = {}
+    for name, one in counted.items():
+        switched, ports = _switched(name, plan), {}
+        for port, told in one["ports"].items():
+            unplugged = told["receive_drops"] + told["send_drops"] if port in switched else 0
+            others = {"receive_drops": 0, "send_drops": 0} if port in switched else {}
+            ports[port] = {**told, **others, "unplugged_drops": unplugged}
+        found[name] = {**one, "ports": ports}
+    return found
+
+
 def _of(
     name: str, node: Mapping[str, Any], plan: Mapping[str, Any], counted: Mapping[str, Any], lab: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -50,7 +63,7 @@ def _of(
     }
 
 
-def _switched(netbox: str, plan: Mapping[str, Any]) -> set[str]:
+def _switched(node: str, plan: Mapping[str, Any]) -> set[str]:
     """The ports whose wires an event of the run takes down, or a node at them: what is dropped there is the event's doing."""
     changes = [event["change"] for event in plan.get("events", ())]
     wires = {change["wire"] for change in changes if change["kind"] == "wire"}
@@ -61,7 +74,7 @@ def _switched(netbox: str, plan: Mapping[str, Any]) -> set[str]:
         if wire["name"] in wires or not dark.isdisjoint(wire[side]["node"] for side in ("left", "right"))
         for side in ("left", "right")
     ]
-    return {end["interface"] for end in ends if end["node"] == netbox}
+    return {end["interface"] for end in ends if end["node"] == node}
 
 
 def _promise(node: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
