@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from testbed.errors import NetBoxITError
 from testbed.processes import ProgramFailed
 from testbed.switch import BRIDGE
 
@@ -44,14 +45,14 @@ def of(lab: Lab, switch: str) -> dict[str, Any] | None:
     try:
         before = json.loads((lab.node_folder(switch) / _READY).read_text())["came"]
         return _read(lambda argv: _output(lab.run(switch, argv)), before)
-    except (ProgramFailed, FileNotFoundError):
+    except (NetBoxITError, FileNotFoundError):  # it is down, or on its way up
         return None
 
 
 def since(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What was counted between two readings of one switch."""
+    """What was counted between two readings of one switch; one that started again has begun anew."""
     ports = {
-        name: {key: value if key == "number" else value - before["ports"][name][key] for key, value in port.items()}
+        name: {key: value if key == "number" else max(0, value - before["ports"][name][key]) for key, value in port.items()}
         for name, port in now["ports"].items()
         if name in before["ports"]
     }
