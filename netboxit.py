@@ -74,12 +74,12 @@ def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
     from testbed.comparison import compare
 
-    compared, missing = compare(file, name), list[str]()
+    compared, missing, remarks = compare(file, name), list[str](), list[str]()
     if compared.plan.equipment:
-        from testbed.equipment_here import problems
+        from testbed import equipment_here
 
-        missing = problems(compared.plan)
-    plan_view.show_plan(compared, missing, json)
+        missing, remarks = equipment_here.problems(compared.plan), equipment_here.remarks(compared.plan)
+    plan_view.show_plan(compared, missing, remarks, json)
 
 
 @app.command()

@@ -50,11 +50,16 @@ class Wanted:
         return f"{self.device}.{self.vlan}" if self.vlan else self.device
 
 
-def attach(lab: Lab, wanted: Wanted, where: str) -> EquipmentPlan:
-    """`where` is a node, or a node and its port. Raises BadAttachment and EquipmentRefused before anything is touched."""
+def attach(lab: Lab, wanted: Wanted, where: str) -> tuple[EquipmentPlan, list[str]]:
+    """`where` is a node, or a node and its port. Returns also what is to be known of the interface.
+
+    Raises BadAttachment and EquipmentRefused before anything is touched.
+    """
     with _changing(lab) as plan:
         after, port = attached(plan, wanted, where)
-        equipment_here.check(replace(after, equipment=(port,)))
+        alone = replace(after, equipment=(port,))
+        equipment_here.check(alone)
+        remarks = equipment_here.remarks(alone)
         with _recorded(lab, plan, after):
             replaced = _wire_at(plan, port.end)
             node = after.node(port.end.node)
@@ -70,7 +75,7 @@ def attach(lab: Lab, wanted: Wanted, where: str) -> EquipmentPlan:
                 _give_back(lab, port, [])
                 _plug_in_again(lab, plan, replaced, port.end)
                 raise
-    return port
+    return port, remarks
 
 
 def detach(lab: Lab, name: str) -> tuple[EquipmentPlan, list[str]]:

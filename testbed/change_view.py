@@ -71,10 +71,11 @@ def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
     drawing.console().print(table)
 
 
-def show_attached(port: EquipmentPlan, as_json: bool) -> None:
+def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) -> None:
     if as_json:
-        return drawing.print_json(asdict(port))
+        return drawing.print_json({**asdict(port), "remarks": list(remarks)})
     print(f"{port.words()} is {port.end.node}.{port.end.interface} now; `netboxit detach {port.name}` gives it back")
+    drawing.print_notes(remarks)
 
 
 def show_detached(port: EquipmentPlan, notes: Sequence[str], as_json: bool) -> None:

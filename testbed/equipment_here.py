@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
-from testbed import interface_use, state
+from testbed import host_network, interface_use, state
 from testbed.equipment import KIND, find
 from testbed.errors import NetBoxITError
 from testbed.ledger import Ledger, Record
@@ -32,7 +32,9 @@ def problems(plan: Plan) -> list[str]:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """What somebody should know who takes these interfaces."""
+    """What somebody should know who takes these interfaces; managers work on the machine's own network."""
+    if not host_network.is_machines():
+        return []
     with IPRoute() as netlink:
         found = [(port, link) for port in plan.equipment if port.kind == "nic" and (link := find(netlink, port.device))]
     told = [(port, interface_use.managed_by(link["index"])) for port, link in found]

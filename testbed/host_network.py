@@ -12,6 +12,7 @@ from testbed import kernel, namespaces
 from testbed.errors import NetBoxITError
 
 _OWN = Path("/proc/thread-self/ns/net")
+_FIRST = Path("/proc/1/ns/net")
 
 
 class HostNetworkGone(NetBoxITError):
@@ -22,6 +23,11 @@ def identity() -> str:
     """Of the calling thread's network namespace; another has the same one only after a restart of the machine."""
     status = _OWN.stat()
     return f"{status.st_dev}:{status.st_ino}"
+
+
+def is_machines() -> bool:
+    """Whether the calling thread is in the network of the machine's first process."""
+    return _is(_FIRST, identity())
 
 
 def boot() -> str:
@@ -56,7 +62,7 @@ def entered(wanted: str) -> Iterator[None]:
 
 
 def _places() -> Iterator[Path]:
-    yield Path("/proc/1/ns/net")
+    yield _FIRST
     if namespaces.FOLDER.is_dir():
         yield from sorted(namespaces.FOLDER.iterdir())
 

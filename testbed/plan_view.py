@@ -31,12 +31,14 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
     drawing.print_notes((*plan.notes, *load.notes))
 
 
-def show_plan(compared: Compared, missing: Sequence[str], as_json: bool) -> None:
-    """`missing` is what this machine lacks for the plan's equipment."""
+def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str], as_json: bool) -> None:
+    """`missing` is what this machine lacks for the plan's equipment, `remarks` what is to be known of what it has."""
     plan, load = compared.plan, compared.load
     if as_json:
         difference = compared.difference.to_json() if compared.difference else None
-        return drawing.print_json({**plan.to_json(), "load": asdict(load), "difference": difference, "missing": list(missing)})
+        return drawing.print_json(
+            {**plan.to_json(), "load": asdict(load), "difference": difference, "missing": list(missing), "remarks": list(remarks)}
+        )
     nodes = drawing.table(f"lab {plan.lab}", "node", "kind", "cores", "interface", "MAC", "addresses", "wire")
     for node in plan.nodes:
         first: tuple[str, str, str] = (node.name, node.kind, drawing.cores(node.cores))
@@ -57,7 +59,7 @@ def show_plan(compared: Compared, missing: Sequence[str], as_json: bool) -> None
     _print_traffic(plan.traffic)
     if plan.events:
         _print_events(plan.events)
-    drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {one}" for one in missing)))
+    drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {one}" for one in missing), *remarks))
     show_compared(compared)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
-from testbed import equipment, equipment_here, namespaces
+from testbed import alteration, equipment, equipment_here, namespaces
 from testbed.lab import Lab
 from testbed.ledger import Ledger
 from testbed.plan import Plan, RealtimeSupport
@@ -168,3 +168,43 @@ def test_what_this_machine_lacks_is_told_before_anything_is_touched(
         "pc: there is no user nobody-knows on this machine",
     ]
     interfaces.becomes(before)
+
+
+REPLACED = """\
+name: {lab}
+hosts:
+  a: {{address: 10.0.0.1/24}}
+  b: {{address: 10.0.0.2/24}}
+netboxes:
+  air:
+    technology: link
+    stations: {{left: {{}}, right: {{}}}}
+    rate: 50 Mbit/s
+wires:
+  - [a, air.left]
+  - [air.right, b]
+"""
+
+
+def test_a_netbox_is_replaced_by_a_real_network_and_comes_back_while_the_lab_is_up(
+    interfaces: OwnInterfaces, nothing_left: None, tmp_path: Path
+) -> None:
+    """The real network is a bridge between what is beyond eth2 and beyond eth3."""
+    real = interfaces.outside["eth2"]
+    checked(interfaces.outside["eth3"], "ip", "link", "set", "far", "netns", real.name, "name", "other")
+    for line in ("link add name hub type bridge", "link set far master hub", "link set other master hub up", "link set hub up"):
+        checked(real, "ip", *line.split())
+    before, file = interfaces.state(), tmp_path / "lab.yaml"
+    emulated = REPLACED.format(lab=f"e{os.getpid()}")
+    file.write_text(emulated)
+    with interfaces.host.inside(), alteration.apply(file, None).lab:
+        for text, nodes in (
+            (emulated, ["a", "b", "air"]),
+            (emulated + "replace:\n  air: {left: {nic: eth2}, right: {nic: eth3}}\n", ["a", "b"]),
+            (emulated, ["a", "b", "air"]),
+        ):
+            file.write_text(text)
+            lab = alteration.apply(file, None).lab
+            assert [node.name for node in lab.plan.nodes] == nodes
+            assert pings(lab, "a", "10.0.0.2")
+        interfaces.becomes(before)

@@ -126,7 +126,7 @@ def attach(
         raise BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
     kind: EquipmentKind = "tap" if tap else "vlan" if vlan else "macvlan" if macvlan else "nic"
     wanted = Wanted(kind, device, vlan, macvlan, user, take_addresses, tuple(addresses or ()))
-    change_view.show_attached(attach_to(Lab.one(lab), wanted, where), json)
+    change_view.show_attached(*attach_to(Lab.one(lab), wanted, where), json)
 
 
 @app.command()
