@@ -26,12 +26,19 @@ text :: Script(TYPE PASSIVE, set value 0);
 
 
 @pytest.fixture(scope="module")
-def router(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Router]:
+def space() -> Iterator[Namespace]:
+    with Namespace("control") as space:
+        assert space.run("ip", "link", "set", "lo", "up").returncode == 0
+        yield space
+
+
+@pytest.fixture(scope="module")
+def router(tmp_path_factory: pytest.TempPathFactory, space: Namespace) -> Iterator[Router]:
     folder = tmp_path_factory.mktemp("control")
     configuration = folder / "control.click"
     extra = f"ControlSocket(UNIX, {folder}/own.sock, READONLY true); ControlSocket(TCP, 7000+);"
     configuration.write_text(CONFIGURATION + extra)
-    with Namespace("control") as space, Router(space, folder, configuration, {}) as router:
+    with Router(space, folder, configuration, {}) as router:
         yield router
 
 
@@ -144,6 +151,19 @@ def test_a_control_socket_of_the_users_own_is_served_and_keeps_to_read_only(rout
     assert b"DATA 3\r\n100" in said
     assert b"530 Permission denied for 'queue.capacity'" in said
     assert b"530 Permission denied" in dialogue(router.folder / "own.sock", b"WRITE hotconfig Idle -> Discard;\r\n")
+
+
+def test_a_client_by_tcp_is_served_like_one_at_the_unix_socket(router: Router, space: Namespace) -> None:
+    with space.inside(), socket.socket() as connection:
+        connection.settimeout(DEADLINE_S)
+        connection.connect(("127.0.0.1", 7000))
+        connection.sendall(b"READ queue.capacity\r\nLLRPC queue#1 2\r\nxxCHECKREAD queue.length\r\nQUIT\r\n")
+        said = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert said == GREETING + (
+        b"200 Read handler 'queue.capacity' OK\r\nDATA 3\r\n100"
+        b"501 LLRPC is not offered: the Click library of ns-3 has no way to it\r\n"
+        b"200 Read handler 'queue.length' OK\r\n" + GOODBYE
+    )
 
 
 def test_many_clients_are_served_at_once(router: Router) -> None:

@@ -29,7 +29,10 @@ class Journal:
 
 
 def read(path: Path) -> Journal | None:
-    """A journal; None where there is none, or one without its first line. A last line that was cut short is left out."""
+    """A journal; None where there is none, or one without its first line. A last line that was cut short is left out.
+
+    A node that was rebooted begins again in the middle, with a time of its own.
+    """
     try:
         lines = path.read_text(errors="replace").splitlines()
     except FileNotFoundError:
@@ -37,12 +40,14 @@ def read(path: Path) -> Journal | None:
     found = list(_parsed(lines))
     if not found or "began_ns" not in found[0]:
         return None
-    journal = Journal(int(found[0]["began_ns"]))
+    journal, later_s = Journal(int(found[0]["began_ns"])), 0.0
     for line in found[1:]:
-        if "event" in line:
-            journal.events.append(line)
+        if "began_ns" in line:
+            later_s = (int(line["began_ns"]) - journal.began_ns) / 1e9
+        elif "event" in line:
+            journal.events.append(line | {"at_s": line["at_s"] + later_s})
         elif "statistics" in line:
-            journal.samples.append((float(line["at_s"]), line["statistics"]))
+            journal.samples.append((float(line["at_s"]) + later_s, line["statistics"]))
     return journal
 
 

@@ -75,6 +75,19 @@ def test_a_counter_that_appears_late_was_zero_before(cell: Journal) -> None:
     assert of(cell)["lost.queue_full"].values.tolist() == [0.0, 0.0, 3.0]
 
 
+def test_a_node_that_was_rebooted_goes_on_in_its_journal(tmp_path: Path) -> None:
+    lines = [
+        {"began_ns": BEGAN_NS},
+        {"at_s": 1.0, "event": "route"},
+        {"began_ns": BEGAN_NS + 5 * 10**9},
+        {"at_s": 2.0, "event": "route"},
+    ]
+    (tmp_path / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    found = journal.read(tmp_path / "journal.jsonl")
+    assert found is not None
+    assert [event["at_s"] for event in found.events] == [1.0, 7.0]
+
+
 def test_a_missing_journal_is_none(tmp_path: Path) -> None:
     assert journal.read(tmp_path / "journal.jsonl") is None
 

@@ -62,10 +62,10 @@ def neighbours() -> int:
 
 
 class Journal:
-    """One JSON object a line."""
+    """One JSON object a line. A node that was rebooted goes on in the same file, with times since it began again."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file.open("w", encoding="utf-8", buffering=1)
+        self._file = file.open("a", encoding="utf-8", buffering=1)
         self._began_ns = time.time_ns()
         self._write({"began_ns": self._began_ns})
 
