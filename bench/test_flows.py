@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 def test_datagrams_that_a_cut_wire_swallows_are_lost_and_those_of_others_are_not(tmp_path: Path) -> None:
     hosts = {name: {"address": f"10.0.{number // 2}.{number % 2 + 1}/24"} for number, name in enumerate("abcd")}
     (file := tmp_path / "flows.yaml").write_text(
-        json.dumps({"name": "flows", "hosts": hosts, "wires": [["a", "b"], ["c", "d"]]})  # JSON is YAML
+        json.dumps({"name": f"flows{os.getpid()}", "hosts": hosts, "wires": [["a", "b"], ["c", "d"]]})  # JSON is YAML
     )
     with Lab.up_and_ready(plan_file(file, realtime=realtime_support())) as lab:
         with Flows(lab, [Pair("a", "b", "10.0.0.2"), Pair("c", "d", "10.0.1.2")]) as flows:

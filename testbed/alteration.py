@@ -57,6 +57,7 @@ def apply(file: Path, name: str | None, progress: Progress = lambda _: None) -> 
     with state.locked(folder):
         plan, found, states = comparison.against(topology, lab, folder)
         if found.nothing():
+            recorded.end(folder)  # whatever did not end has left nothing to do
             return Applied(Lab.open(lab), plan, found)
         made = _Alteration(plan, found, states, folder, progress)
         made.check()
@@ -97,10 +98,9 @@ class _Alteration:
             if port.end.node in going or port.end in ends:
                 what = port.end.node if port.end.node in going else f"the wire at {port.end.node}.{port.end.interface}"
                 raise StillAttached(f"{what} would go, and {port.words()} is attached there; `netboxit detach {port.name}` first")
-        if taken := self._taken():
-            from testbed import equipment_here
-
-            equipment_here.check(replace(self._plan, equipment=taken))
+        # What the lab has to give back first is looked at when it is back.
+        held = {port.device for was in self._states for port in was.equipment}
+        self._check_here(tuple(port for port in self._taken("created") if port.device not in held))
 
     def run(self) -> Difference:
         """Everything but waiting; returns what was really done."""
@@ -174,7 +174,8 @@ class _Alteration:
             self._deployment.make_namespaces(new)
         if made:
             self._deployment.make_wires(made)
-        taken = self._taken()
+        taken = self._taken("created", "replaced")
+        self._check_here(taken)
         self._deployment.take_equipment(taken)
         names |= {port.wire for port in taken}
         moved = [node for node in self._nodes("changed", "restarted") if self._is_rewired(node)]
@@ -188,10 +189,16 @@ class _Alteration:
         staying = [node for node in self._plan.nodes if node not in new]
         rewiring.forget_neighbours(self._plan, staying, self._states)
 
-    def _taken(self) -> tuple[EquipmentPlan, ...]:
+    def _taken(self, *actions: Action) -> tuple[EquipmentPlan, ...]:
         """Equipment that the lab gets."""
-        names = {port.name for port in self._found.equipment_to_be("created", "replaced")}
+        names = {port.name for port in self._found.equipment_to_be(*actions)}
         return tuple(port for port in self._plan.equipment if port.wire in names)
+
+    def _check_here(self, taken: tuple[EquipmentPlan, ...]) -> None:
+        if taken:
+            from testbed import equipment_here
+
+            equipment_here.check(replace(self._plan, equipment=taken))
 
     def _is_rewiring(self) -> bool:
         """Whether netlink will be needed."""
