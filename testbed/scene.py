@@ -112,8 +112,6 @@ class Scene:
                 f"{name} is a netbox, which stands for a segment and has no power of its own",
                 "stall it, unplug its wires, or set an outage where its technology has one",
             )
-        if name in self.switches:
-            raise NotThere("node", f"{name} is a switch, which is not rebooted", "unplug its wires")
 
     def wire_of(self, *ends: str) -> SceneWire:
         """The wire that is written by both of its ends, by one of them, or by its name."""

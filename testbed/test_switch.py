@@ -211,6 +211,11 @@ def test_a_datapath_that_the_host_lacks_is_refused(tmp_path: Path, asked: str, d
         plan_of(tmp_path, SIMPLE.replace("    ports", f"    datapath: {asked}\n    ports"), datapaths)
 
 
+def test_a_switch_can_be_rebooted_by_an_event(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, SIMPLE + "events: [{at: 1 s, node: sw, reboot: 2 s}]\n")
+    assert [(event.at_s, event.change.words()) for event in plan.events] == [(1.0, "sw: power off"), (3.0, "sw: power on")]
+
+
 def test_user_space_needs_a_device_that_makes_interfaces(tmp_path: Path) -> None:
     without = Datapaths(kernel=False, xdp=True, tun=False)
     with pytest.raises(NoDatapath, match="switch sw: there is no /dev/net/tun"):
