@@ -63,7 +63,8 @@ def _links() -> Iterator[str]:
         yield f"{link['ifname']}: {_offloads(link['ifname'])}"
     yield from _run("tc", "-details", "qdisc", "show").splitlines()
     known = json.loads(_run("bridge", "-details", "-json", "fdb", "show"))
-    yield from _each(_settled(entry) for entry in known if entry.get("state") in ("permanent", "static"))  # not what it learned
+    # Not what it learned; and in no order.
+    yield from sorted(_each(_settled(entry) for entry in known if entry.get("state") in ("permanent", "static")))
 
 
 def _addresses() -> Iterator[str]:

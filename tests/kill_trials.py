@@ -19,11 +19,11 @@ from typing import Literal
 
 from testbed.files import CHECKOUT
 from tests.host_state import ALL, HostState
-from tests.own_commands import FILE, TOPOLOGY, Running, expect_success, lasting_changes, prepare, watched_command
+from tests.own_commands import CHANGED, FILE, TOPOLOGY, Running, expect_success, lasting_changes, prepare, watched_command
 from tests.own_host import run_in_own_host
 
-#: An interrupted `up` undoes what it did; it is interrupted when its last container is being started.
-Command = Literal["up", "interrupted up", "down"]
+#: `apply` has a changed file. An interrupted `up` undoes what it did; it is interrupted when its last container is being started.
+Command = Literal["up", "interrupted up", "apply", "down"]
 #: netboxit, also before a call of what it started; the caller alone, so that netboxit goes on; netboxit with all that it started.
 Victim = Literal["netboxit", "caller", "all"]
 
@@ -94,11 +94,12 @@ def try_each(chosen: Sequence[Moment]) -> Iterator[Outcome]:
 def _count() -> dict[Command, Counter[int]]:
     prepare()
     counted: dict[Command, Counter[int]] = {}
-    orders: tuple[Command, ...] = ("up", "down", "interrupted up")
+    orders: tuple[Command, ...] = ("up", "interrupted up", "apply", "down")
     for command in orders:
         with _Trial(command) as trial:
             trial.run_until(None)
             counted[command] = trial.calls if command == "up" else Counter({0: trial.calls[0]})
+            trial.take_down()
     return counted
 
 
@@ -108,8 +109,6 @@ def _try_some(chosen: Sequence[Moment]) -> list[Outcome]:
     before = HostState.now(ALL)
     outcomes = []
     for moment in chosen:
-        if moment.command == "down":
-            expect_success("up", str(FILE))
         with _Trial(moment.command) as trial:
             call = trial.run_until(moment)
             FILE.unlink()
@@ -127,7 +126,11 @@ class _Trial:
 
     def __init__(self, command: Command) -> None:
         self._to_interrupt = command == "interrupted up"
-        self._watched = watched_command(*(("down",) if command == "down" else ("up", str(FILE))))
+        argv = {"down": ("down",), "apply": ("apply", str(FILE))}.get(command, ("up", str(FILE)))
+        if command in ("down", "apply"):
+            expect_success("up", str(FILE))
+        FILE.write_text(CHANGED if command == "apply" else TOPOLOGY)
+        self._watched = watched_command(*argv)
         self._children = {self._watched.pid: 0}
         #: How many it has made, by child; of a command that is interrupted, those from then on.
         self.calls: Counter[int] = Counter()

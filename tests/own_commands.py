@@ -40,6 +40,13 @@ wires:
   - [first.right, meoc.ian]
   - [meoc.jan, b]
 """
+#: The same changed: a host more, at the port where the NIC was, and another setting of the netbox.
+CHANGED = (
+    TOPOLOGY.replace("hosts:\n", "hosts:\n  c: {address: 10.10.0.12/24}\n")
+    .replace("  modem: {nic: nic1, take_addresses: true}\n", "")
+    .replace("[first.spare, modem]", "[c, first.spare]")
+    .replace("medium: switched,", "medium: switched, rate: 10 Mbit/s,")
+)
 FILE = Path("/run/x.yaml")
 
 _SETTLE_S = 20.0
