@@ -47,7 +47,7 @@ def test_a_sound_file_is_said_to_be_sound(pair: Path) -> None:
     assert "2 hosts, 1 wire" in result.stdout
 
 
-@pytest.mark.parametrize("verb", ["check", "plan", "up", "run"])
+@pytest.mark.parametrize("verb", ["check", "plan", "apply", "up", "run"])
 def test_a_wrong_file_gets_place_cause_and_status_2_and_creates_nothing(verb: str, pair: Path, state_folder: Path) -> None:
     pair.write_text(pair.read_text().replace("hosts:", "hostes:"))
     result = netboxit(verb, pair)
@@ -103,6 +103,16 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
         again = netboxit("up", pair)
         assert (again.returncode, f"netboxit down {name}" in again.stderr) == (1, True)
         assert "left is a host" in netboxit("set", "left", "distance=1 m").stderr
+        assert json.loads(netboxit("plan", pair, "--json").stdout)["difference"]["nothing"]
+        pair.write_text(pair.read_text().replace("10.98.0.2", "10.98.0.7"))
+        assert "addresses 10.98.0.2/24 → 10.98.0.7/24" in netboxit("plan", pair).stdout
+        applied = json.loads(netboxit("apply", pair, "--json").stdout)
+        assert {node["name"]: node["action"] for node in applied["difference"]["nodes"]} == {
+            "left": "unchanged",
+            "right": "changed",
+        }
+        assert netboxit("exec", "left", "--", "ping", "-c", "1", "-W", "2", "right").returncode == 0
+        assert "nothing to do" in netboxit("apply", pair).stdout
         pair.unlink()
     finally:
         down = netboxit("down", "--all", "--json")
