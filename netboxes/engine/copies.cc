@@ -153,6 +153,8 @@ void Copies::HandOver(StationId station)
         {
             m_captures.Add(station, PacketDirection::Outbound, stamp, slot->bytes);
             ++m_counters.delivered;
+            m_ports[station]->counters.sentBytes += slot->bytes.size();
+            m_ports[station]->counters.delayNs += stamp - slot->arrivalStamp;
             const auto lateness = now - due + slot->enteredLate;
             m_lateness.RecordFrame(due, lateness);
             Record(*slot, station, 0, stamp, lateness);

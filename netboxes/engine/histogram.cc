@@ -53,6 +53,22 @@ std::int64_t Histogram::Percentile(double share) const
     return 0;
 }
 
+std::vector<std::uint64_t> Histogram::UpTo(std::span<const std::int64_t> bounds) const
+{
+    std::vector<std::uint64_t> counts;
+    std::uint64_t seen = 0;
+    std::size_t step = 0;
+    for (const auto bound : bounds)
+    {
+        for (; step < m_counts.size() && seen < m_count && UpperEnd(step) <= bound; ++step)
+        {
+            seen += m_counts[step];
+        }
+        counts.push_back(seen);
+    }
+    return counts;
+}
+
 std::size_t Histogram::StepOf(std::uint64_t ns)
 {
     const unsigned shift = std::max<int>(std::bit_width(ns) - static_cast<int>(LINEAR_BITS), 0);

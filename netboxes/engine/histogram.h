@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace netboxit
@@ -31,6 +32,8 @@ class Histogram
     /// The smallest recorded value (within a step) that `share` (0 … 1) of the values do not exceed; 0 when
     /// there are none.
     std::int64_t Percentile(double share) const;
+    /// How many of the values do not exceed each of these bounds, which ascend. A step counts as its upper end.
+    std::vector<std::uint64_t> UpTo(std::span<const std::int64_t> bounds) const;
 
   private:
     static std::size_t StepOf(std::uint64_t ns);

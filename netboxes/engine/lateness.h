@@ -22,12 +22,12 @@ class Lateness
 
     void RecordEvent(std::int64_t due, std::int64_t lateness)
     {
-        Record(m_events, due, lateness, "event");
+        Record(m_events, m_missedEvents, due, lateness, "event");
     }
 
     void RecordFrame(std::int64_t due, std::int64_t lateness)
     {
-        Record(m_frames, due, lateness, "frame");
+        Record(m_frames, m_missedFrames, due, lateness, "frame");
     }
 
     void Reset();
@@ -35,7 +35,7 @@ class Lateness
     /// How often the limit was exceeded since the last Reset().
     std::uint64_t Missed() const
     {
-        return m_missed;
+        return m_missedEvents + m_missedFrames;
     }
 
     /// {"event": {count, p50, …}, "frame": {…}} in us.
@@ -53,12 +53,17 @@ class Lateness
         const char* what;
     };
 
-    void Record(Histogram& histogram, std::int64_t due, std::int64_t lateness, const char* what);
+    void Record(Histogram& histogram,
+                std::uint64_t& missed,
+                std::int64_t due,
+                std::int64_t lateness,
+                const char* what);
 
     std::int64_t m_limit;
     Histogram m_events;
     Histogram m_frames;
-    std::uint64_t m_missed{0};
+    std::uint64_t m_missedEvents{0};
+    std::uint64_t m_missedFrames{0};
     std::vector<Miss> m_misses;
 };
 

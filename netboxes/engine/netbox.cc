@@ -57,6 +57,7 @@ void Netbox::DropForOverload(StationId from)
 void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late)
 {
     m_captures.Add(from, PacketDirection::Inbound, reception.stamp, reception.slot->bytes);
+    m_ports[from]->counters.receivedBytes += reception.slot->bytes.size();
     auto& slot = *reception.slot;
     const auto headers = ReadHeaders(slot.bytes);
     const bool ends = m_segment->IsEnd();
@@ -192,7 +193,10 @@ Json Netbox::Statistics()
                          {"oversize_drops", counted.oversizeDrops},
                          {"malformed", counted.malformed},
                          {"send_drops", counted.sendDrops},
-                         {"checksums_missing", counted.checksumsMissing}});
+                         {"checksums_missing", counted.checksumsMissing},
+                         {"received_bytes", counted.receivedBytes},
+                         {"sent_bytes", counted.sentBytes},
+                         {"delay_s", static_cast<double>(counted.delayNs) / 1e9}});
     }
     auto frames = m_copies.Read();
     frames["filtered"] = m_filtered;

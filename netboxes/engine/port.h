@@ -48,6 +48,9 @@ struct PortCounters
     std::uint64_t sendDrops{};        ///< the far side would not take it
     std::uint64_t checksumsMissing{}; ///< left to an offload that an emulated wire does not have: the
                                       ///< receiver will drop it
+    std::uint64_t receivedBytes{};    ///< of frames that entered the netbox
+    std::uint64_t sentBytes{};
+    std::int64_t delayNs{}; ///< sum of the times that the sent frames were inside
 };
 
 /// Where a station's frames enter and leave the netbox. Implementations move frames in batches and never

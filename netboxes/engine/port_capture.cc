@@ -2,7 +2,9 @@
 #include "port_capture.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
@@ -17,6 +19,8 @@ namespace
 /// The queue holds some 25 ms of the most that a netbox passes.
 constexpr std::chrono::milliseconds PAUSE{10};
 constexpr std::size_t PIECE = 256 << 10;
+/// A reader that takes nothing for so long, once the capture has ended, has lost what is left.
+constexpr std::chrono::seconds READER_PATIENCE{2};
 
 } // namespace
 
@@ -39,7 +43,7 @@ Bytes ByteQueue::Front() const
 
 PortCapture::PortCapture(std::string path, std::uint64_t frames, std::chrono::nanoseconds duration)
     : m_path(std::move(path)),
-      m_file(::open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644),
+      m_file(::open(m_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644),
              "cannot write the capture " + m_path),
       m_most(frames), m_duration(duration), m_thread([this] { Write(); })
 {
@@ -88,6 +92,11 @@ void PortCapture::Write()
     // Not at the priority of the thread that started it.
     const sched_param none{};
     pthread_setschedparam(pthread_self(), SCHED_OTHER, &none);
+    // A pipe without a reader is an error of write(2), as for sockets.
+    sigset_t broken;
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken, nullptr);
     const auto until = std::chrono::steady_clock::now() + m_duration;
     {
         const auto queue = std::make_unique<ByteQueue>();
@@ -97,29 +106,52 @@ void PortCapture::Write()
         while (!m_ended)
         {
             WriteWaiting(*queue);
-            m_closed = m_error != 0 || std::chrono::steady_clock::now() > until;
+            m_closed = m_error != 0 || ReaderGone() || std::chrono::steady_clock::now() > until;
             m_wake.try_acquire_for(PAUSE);
         }
-        WriteWaiting(*queue);
+        WriteRest(*queue);
     }
     m_written = true;
 }
 
-void PortCapture::WriteWaiting(ByteQueue& queue)
+bool PortCapture::ReaderGone() const
+{
+    pollfd pipe{m_file.Get(), 0, 0};
+    return ::poll(&pipe, 1, 0) > 0 && (pipe.revents & POLLERR) != 0;
+}
+
+bool PortCapture::WriteWaiting(ByteQueue& queue)
 {
     for (auto front = queue.Front(); !front.empty() && m_error == 0; front = queue.Front())
     {
-        try
+        const auto written = ::write(m_file.Get(), front.data(), std::min(front.size(), PIECE));
+        if (written >= 0)
         {
-            const auto piece = front.first(std::min(front.size(), PIECE));
-            WriteWhole(m_file.Get(), piece.data(), piece.size(), m_place, "capture");
-            m_place += piece.size();
-            queue.Remove(piece.size());
+            queue.Remove(static_cast<std::size_t>(written));
         }
-        catch (const std::system_error& error)
+        else if (errno == EAGAIN)
         {
-            m_error = error.code().value();
+            return false;
         }
+        else if (errno != EINTR)
+        {
+            m_error = errno;
+        }
+    }
+    return true;
+}
+
+void PortCapture::WriteRest(ByteQueue& queue)
+{
+    const auto until = std::chrono::steady_clock::now() + READER_PATIENCE;
+    while (!WriteWaiting(queue) && m_error == 0)
+    {
+        if (std::chrono::steady_clock::now() > until)
+        {
+            m_error = ETIMEDOUT;
+        }
+        pollfd room{m_file.Get(), POLLOUT, 0};
+        ::poll(&room, 1, static_cast<int>(std::chrono::milliseconds(PAUSE).count()));
     }
 }
 

@@ -55,8 +55,8 @@ class ByteQueue
 class PortCapture
 {
   public:
-    /// It ends by itself after so many frames or so much time. Throws std::system_error when the file cannot
-    /// be written.
+    /// It ends by itself after so many frames or so much time. The file may be a named pipe that somebody reads:
+    /// when its reader goes, the capture is over. Throws std::system_error when the file cannot be written.
     PortCapture(std::string path, std::uint64_t frames, std::chrono::nanoseconds duration);
     /// Waits until all is written.
     ~PortCapture();
@@ -82,7 +82,11 @@ class PortCapture
 
   private:
     void Write();
-    void WriteWaiting(ByteQueue& queue);
+    bool ReaderGone() const;
+    /// False: the pipe is full, and some of it still waits.
+    bool WriteWaiting(ByteQueue& queue);
+    /// What is left at the end, as far as the reader of a pipe takes it.
+    void WriteRest(ByteQueue& queue);
 
     std::string m_path;
     Descriptor m_file;
@@ -90,7 +94,6 @@ class PortCapture
     std::chrono::nanoseconds m_duration;
     std::uint64_t m_frames{0};
     std::uint64_t m_dropped{0};
-    std::size_t m_place{0}; ///< in the file
 
     std::atomic<ByteQueue*> m_queue{};  ///< none before the thread has made it
     std::atomic<bool> m_closed{false};  ///< by the thread: in vain from now on

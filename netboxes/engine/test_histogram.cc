@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -47,6 +48,22 @@ TEST(Histogram, PercentilesOfLargeValuesHaveThreeDigits)
         EXPECT_NEAR(static_cast<double>(histogram.Percentile(share)), exact, exact / 1000) << share;
     }
     EXPECT_EQ(histogram.Maximum(), values.back());
+}
+
+TEST(Histogram, CountsAreOfWhatDoesNotExceedABound)
+{
+    Histogram histogram;
+    for (int us = 1; us <= 1000; ++us)
+    {
+        histogram.Record(us * 1000 - 500);
+    }
+    const std::array<std::int64_t, 4> bounds{1, 1000, 500'500, 2'000'000};
+    const auto counts = histogram.UpTo(bounds);
+    EXPECT_EQ(counts[0], 0u);
+    EXPECT_EQ(counts[1], 1u);
+    EXPECT_NEAR(static_cast<double>(counts[2]), 500, 1);
+    EXPECT_EQ(counts[3], 1000u);
+    EXPECT_EQ(Histogram().UpTo(bounds), std::vector<std::uint64_t>(4));
 }
 
 TEST(Histogram, ExtremesNeitherVanishNorBreakIt)
