@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line of NetBoxIT: verbs only, what they do is in testbed/, how it looks in testbed/*_view.py.
 
-Those that change a running lab are in testbed/commands/.
+Those that change a running lab, or watch it, are in testbed/commands/.
 """
 
 # Imports below the change of interpreter need what is only installed there.
@@ -28,7 +28,7 @@ from typing import Annotated
 import typer
 
 from testbed import console, difference_view, lab_view, plan_view, result_view
-from testbed.commands import changing
+from testbed.commands import changing, watching
 from testbed.commands.options import Json, LabName, Topology, WhichLab
 
 app = typer.Typer(
@@ -39,6 +39,7 @@ app = typer.Typer(
 )
 
 app.add_typer(changing.app)
+app.add_typer(watching.app)
 
 
 @app.command()
@@ -115,17 +116,6 @@ def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
     difference_view.show_applied(applied, json)
 
 
-@app.command()
-def status(lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None, json: Json = False) -> None:
-    """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
-    from testbed import state
-    from testbed.announced import status_with_events
-    from testbed.lab import Lab
-
-    names = [lab] if lab is not None else state.lab_names()
-    lab_view.show_status([status_with_events(Lab.open(name)) for name in names], json)
-
-
 @app.command("exec")
 def execute(
     node: Annotated[str, typer.Argument(metavar="NODE")],
@@ -137,24 +127,6 @@ def execute(
 
     argv = Lab.one(lab).exec_argv(node, command, {"TERM": os.environ.get("TERM", "dumb")})
     os.execvp(argv[0], argv)
-
-
-@app.command()
-def capture(
-    port: Annotated[str, typer.Argument(metavar="NETBOX.PORT", help="As in the topology's wires, say 'field.responder'.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A pcapng file to be written.", show_default=False)],
-    duration: Annotated[str, typer.Option("--duration", metavar="TIME", help="Say '20 s'; a bare number is seconds.")] = "10 s",
-    lab: WhichLab = None,
-    json: Json = False,
-) -> None:
-    """Capture the frames that pass a port of a running netbox, on any kind of wire."""
-    from testbed.capturing import capture as capture_port
-    from testbed.lab import Lab
-
-    duration_s = console.read_duration(duration)
-    with console.progress() as progress:
-        captured = capture_port(Lab.one(lab), port, file.absolute(), duration_s=duration_s, progress=progress)
-    lab_view.show_captured(captured, json)
 
 
 @app.command()

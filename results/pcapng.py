@@ -3,21 +3,27 @@
 
 Read: sections of either byte order, any `if_tsresol` and `if_tsoffset`, enhanced and simple packet blocks; other blocks are
 passed over.
-Written: one little-endian section, one Ethernet interface per number used, nanoseconds.
+Written: one little-endian section of Ethernet interfaces, which may have names, nanoseconds, directions, and at the end what was
+dropped at each.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-SECTION, INTERFACE, SIMPLE, ENHANCED = 0x0A0D0D0A, 1, 3, 6
+SECTION, INTERFACE, SIMPLE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 3, 5, 6
 BYTE_ORDER_MAGIC = 0x1A2B3C4D
 LINKTYPE_ETHERNET = 1
-_TSRESOL, _TSOFFSET, _END_OF_OPTIONS = 9, 14, 0
+_END_OF_OPTIONS = 0
+_IF_NAME, _IF_DESCRIPTION, _TSRESOL, _TSOFFSET = 2, 3, 9, 14
+_PACKET_FLAGS = 2
+_RECEIVED, _DROPPED = 4, 5
+#: Of a packet's flags, those that say which way it passed the interface.
+_DIRECTION = 3
 #: A longer block can only be damage: it would hold a packet larger than any Ethernet frame by far.
 _LONGEST_BLOCK = 16 << 20
 
@@ -27,11 +33,22 @@ class BadCapture(ValueError):
 
 
 class Packet(NamedTuple):
-    """One captured packet. `time_ns` counts from 1970 (0 for a simple packet block, which has no time)."""
+    """One captured packet. `time_ns` counts from 1970 (0 for a simple packet block, which has no time).
+
+    `direction` is 1 into the node whose interface it is, 2 out of it, 0 where nothing says it.
+    """
 
     time_ns: int
     data: bytes
     interface: int = 0
+    direction: int = 0
+
+
+class Point(NamedTuple):
+    """What an interface block says of where its packets were captured."""
+
+    name: str
+    description: str
 
 
 @dataclass(frozen=True)
@@ -51,10 +68,11 @@ def read(path: Path | str) -> Iterator[Packet]:
     Raises BadCapture for anything else that is not pcapng.
     """
     with Path(path).open("rb") as file:
-        yield from _packets(file, Path(path))
+        yield from packets(file, path)
 
 
-def _packets(file: BinaryIO, path: Path) -> Iterator[Packet]:
+def packets(file: BinaryIO, path: Path | str) -> Iterator[Packet]:
+    """The same of an open file or pipe, each as soon as it is whole; `path` is what errors call it."""
     order = ""
     interfaces: list[_Interface] = []
     while len(head := file.read(8)) == 8:
@@ -84,7 +102,7 @@ def _packets(file: BinaryIO, path: Path) -> Iterator[Packet]:
             yield _simple(body, order, interfaces, path)
 
 
-def _byte_order(magic: bytes, path: Path) -> str:
+def _byte_order(magic: bytes, path: Path | str) -> str:
     """`<` or `>`, or nothing when the file ends here."""
     if len(magic) < 4:
         return ""
@@ -94,7 +112,7 @@ def _byte_order(magic: bytes, path: Path) -> str:
     raise BadCapture(f"{path} is not a pcapng capture: no byte-order magic in its section header")
 
 
-def _body(file: BinaryIO, length: int, path: Path) -> bytes | None:
+def _body(file: BinaryIO, length: int, path: Path | str) -> bytes | None:
     """What remains of a block of `length` bytes after its first 8, without the trailing length; None when the file ends first."""
     if length < 12 or length % 4 or length > _LONGEST_BLOCK:
         raise BadCapture(f"{path} is damaged: a block of {length} bytes ends at byte {file.tell()}")
@@ -102,34 +120,47 @@ def _body(file: BinaryIO, length: int, path: Path) -> bytes | None:
     return rest[:-4] if len(rest) == length - 8 else None
 
 
-def _interface(body: bytes, order: str, path: Path) -> _Interface:
+def _interface(body: bytes, order: str, path: Path | str) -> _Interface:
     if len(body) < 8:
         raise BadCapture(f"{path} is damaged: an interface block of {len(body)} bytes")
     snapshot_length = struct.unpack_from(order + "I", body, 4)[0]
-    units, offset, at = 10**6, 0, 8
-    while at + 4 <= len(body):
-        code, size = struct.unpack_from(order + "HH", body, at)
-        value = body[at + 4 : at + 4 + size]
-        if code == _END_OF_OPTIONS:
-            break
-        if code == _TSRESOL and size == 1:
+    units, offset = 10**6, 0
+    for code, value in _options(body, 8, order):
+        if code == _TSRESOL and len(value) == 1:
             units = 2 ** (value[0] & 0x7F) if value[0] & 0x80 else 10 ** value[0]
-        elif code == _TSOFFSET and size == 8:
+        elif code == _TSOFFSET and len(value) == 8:
             offset = struct.unpack(order + "q", value)[0]
-        at += 4 + (size + 3) // 4 * 4
     return _Interface(units, offset, snapshot_length)
 
 
-def _enhanced(body: bytes, order: str, interfaces: list[_Interface], path: Path) -> Packet:
+def _options(body: bytes, at: int, order: str) -> Iterator[tuple[int, bytes]]:
+    while at + 4 <= len(body):
+        code, size = struct.unpack_from(order + "HH", body, at)
+        if code == _END_OF_OPTIONS:
+            return
+        yield code, body[at + 4 : at + 4 + size]
+        at += 4 + (size + 3) // 4 * 4
+
+
+def _enhanced(body: bytes, order: str, interfaces: list[_Interface], path: Path | str) -> Packet:
     if len(body) < 20:
         raise BadCapture(f"{path} is damaged: a packet block of {len(body)} bytes")
     number, high, low, captured, _ = struct.unpack_from(order + "IIIII", body)
     if number >= len(interfaces) or captured > len(body) - 20:
         raise BadCapture(f"{path} is damaged: a packet of {captured} bytes on interface {number} in a block of {len(body)} bytes")
-    return Packet(interfaces[number].time_ns(high << 32 | low), body[20 : 20 + captured], number)
+    return Packet(
+        interfaces[number].time_ns(high << 32 | low), body[20 : 20 + captured], number, _direction(body, captured, order)
+    )
 
 
-def _simple(body: bytes, order: str, interfaces: list[_Interface], path: Path) -> Packet:
+def _direction(body: bytes, captured: int, order: str) -> int:
+    for code, value in _options(body, 20 + (captured + 3) // 4 * 4, order):
+        if code == _PACKET_FLAGS and len(value) == 4:
+            return int(struct.unpack(order + "I", value)[0]) & _DIRECTION
+    return 0
+
+
+def _simple(body: bytes, order: str, interfaces: list[_Interface], path: Path | str) -> Packet:
     if len(body) < 4 or not interfaces:
         raise BadCapture(f"{path} is damaged: a simple packet block without length or interface")
     length = struct.unpack_from(order + "I", body)[0]
@@ -140,21 +171,45 @@ def _simple(body: bytes, order: str, interfaces: list[_Interface], path: Path) -
 def write(path: Path | str, packets: Iterable[Packet | tuple[int, bytes]]) -> None:
     """Write packets (or pairs of time in ns and bytes, for interface 0) as they come."""
     with Path(path).open("wb") as file:
-        file.write(_block(SECTION, struct.pack("<IHHq", BYTE_ORDER_MAGIC, 1, 0, -1)))
-        nanoseconds = struct.pack("<HHB3xHH", _TSRESOL, 1, 9, _END_OF_OPTIONS, 0)
-        declared = 0
+        writer = Writer(file)
         for item in packets:
-            packet = Packet(*item)
-            while declared <= packet.interface:
-                file.write(_block(INTERFACE, struct.pack("<HHI", LINKTYPE_ETHERNET, 0, 0) + nanoseconds))
-                declared += 1
-            if packet.time_ns < 0:
-                raise ValueError(f"{path}: a packet at {packet.time_ns} ns, before 1970, cannot be written")
-            size = len(packet.data)
-            head = struct.pack("<IIIII", packet.interface, packet.time_ns >> 32, packet.time_ns & 0xFFFFFFFF, size, size)
-            file.write(_block(ENHANCED, head + packet.data + bytes(-size % 4)))
+            writer.write(Packet(*item))
 
 
-def _block(kind: int, body: bytes) -> bytes:
-    length = len(body) + 12
-    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
+class Writer:
+    """A section with these interfaces, or with one without a name for each number that packets use. Blocks are written whole."""
+
+    def __init__(self, file: BinaryIO, points: Sequence[Point] = ()) -> None:
+        self._file, self._interfaces, self.bytes = file, 0, 0
+        self._write(SECTION, struct.pack("<IHHq", BYTE_ORDER_MAGIC, 1, 0, -1))
+        for point in points:
+            self._declare((_IF_NAME, point.name.encode()), (_IF_DESCRIPTION, point.description.encode()))
+
+    def write(self, packet: Packet) -> None:
+        while self._interfaces <= packet.interface:
+            self._declare()
+        if packet.time_ns < 0:
+            raise ValueError(f"a packet at {packet.time_ns} ns, before 1970, cannot be written")
+        size = len(packet.data)
+        head = struct.pack("<IIIII", packet.interface, packet.time_ns >> 32, packet.time_ns & 0xFFFFFFFF, size, size)
+        flags = _packed((_PACKET_FLAGS, struct.pack("<I", packet.direction))) if packet.direction else b""
+        self._write(ENHANCED, head + packet.data + bytes(-size % 4) + flags)
+
+    def count(self, interface: int, time_ns: int, received: int, dropped: int) -> None:
+        """What was captured at an interface in all, and what was not for want of room."""
+        counts = _packed((_RECEIVED, struct.pack("<Q", received)), (_DROPPED, struct.pack("<Q", dropped)))
+        self._write(STATISTICS, struct.pack("<III", interface, time_ns >> 32, time_ns & 0xFFFFFFFF) + counts)
+
+    def _declare(self, *options: tuple[int, bytes]) -> None:
+        self._interfaces += 1
+        self._write(INTERFACE, struct.pack("<HHI", LINKTYPE_ETHERNET, 0, 0) + _packed(*options, (_TSRESOL, b"\x09")))
+
+    def _write(self, kind: int, body: bytes) -> None:
+        length = len(body) + 12
+        self.bytes += length
+        self._file.write(struct.pack("<II", kind, length) + body + struct.pack("<I", length))
+
+
+def _packed(*options: tuple[int, bytes]) -> bytes:
+    said = [struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4) for code, value in options]
+    return b"".join([*said, bytes(4)])

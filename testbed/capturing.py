@@ -1,136 +1,154 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Captures at a netbox's port, written by the netbox itself: a memory wire has no interface that a capture program could open."""
+"""Captures at any number of points of a running lab, on one clock, into one stream of frames in the order of their times."""
 
 from __future__ import annotations
 
-import os
-import shutil
+import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Final, Protocol
 
-from testbed.control import Control
-from testbed.errors import NetBoxITError
-from testbed.rootfs import NODE_FOLDER
+from results.pcapng import BadCapture, Packet, Point
+from testbed.capture_files import Counts, Sink
+from testbed.capture_merge import Merge
+from testbed.capture_points import CapturePoint
+from testbed.capture_sources import CaptureFailed, Nodes, Source, source
+from testbed.interruption import ends_upon_signal
+from testbed.plan import NodePlan
 
-#: Some hours of a call, a second or two of the most that a netbox passes.
-MOST_FRAMES = 1_000_000
-
-_START_DEADLINE_S = 5.0
-_STOP_DEADLINE_S = 20.0
-_LOOK_S = 0.05
-#: A netbox ends a capture whose caller died so long after it ought to have ended.
-_MARGIN_S = 10.0
-
-
-class CaptureFailed(NetBoxITError):
-    """A netbox could not capture, or its capture could not be brought to where the user wants it."""
-
-
-class BadPort(NetBoxITError):
-    """What is to be captured is not written as a netbox and its port."""
-
-    exit_status = 2
+#: A frame is written so long after it passed: every point has handed over by then what it saw before. A netbox does so every
+#: 10 ms, by a thread that may have to wait for a core.
+HOLD_NS: Final = 400_000_000
+_LOOK_S: Final = 0.05
+#: A point that is so far ahead of the writing waits: its own queue, which is bounded, then counts what it loses.
+_MOST_WAITING: Final = 200_000
+_STOP_DEADLINE_S: Final = 30.0
 
 
-class Netboxes(Protocol):
-    """The part of a lab that captures use."""
-
-    def control(self, netbox: str, /) -> Control: ...
-    def node_folder(self, node: str, /) -> Path: ...
+class Lab(Nodes, Protocol):
+    def node(self, name: str, /) -> NodePlan: ...
 
 
 @dataclass(frozen=True)
-class Captured:
-    """A capture that is complete: what is in the file, and how many frames the netbox had no memory for."""
+class CapturedPoint:
+    """What was captured at a point, and how many frames there was no room for on the way."""
 
-    port: str
-    file: Path
+    point: CapturePoint
     frames: int
     dropped: int
 
 
+@dataclass(frozen=True)
+class Captured:
+    """`late`: frames that came when later ones had been written already."""
+
+    points: list[CapturedPoint]
+    files: list[Path]
+    late: int
+
+
+class _Reader:
+    """A point that is being captured, with the thread that reads it."""
+
+    def __init__(self, number: int, source: Source) -> None:
+        self.number, self.source = number, source
+        self.frames = 0
+        self.error: Exception | None = None
+        self.thread: threading.Thread | None = None
+
+    def begin(self, merge: Merge, ending: threading.Event) -> None:
+        self.thread = threading.Thread(target=self._read, args=(merge, ending), daemon=True)
+        self.thread.start()
+
+    def goes_on(self) -> bool:
+        return self.thread is not None and self.thread.is_alive()
+
+    def close(self) -> None:
+        if not self.goes_on():  # else it waits for a netbox that does not answer, and ends with this process
+            self.source.close()
+
+    def _read(self, merge: Merge, ending: threading.Event) -> None:
+        try:
+            for time_ns, data, _, direction in self.source.packets():
+                self.frames += 1
+                merge.put(Packet(time_ns, data, self.number, direction))
+                while merge.waiting() > _MOST_WAITING and not ending.is_set():
+                    time.sleep(_LOOK_S)
+        except (OSError, BadCapture) as error:
+            self.error = error
+
+
 def capture(
-    lab: Netboxes,
-    port: str,
-    file: Path,
+    lab: Lab,
+    points: Sequence[CapturePoint],
+    open_sink: Callable[[Sequence[Point]], Sink],
     *,
-    duration_s: float,
-    frames: int = MOST_FRAMES,
+    duration_s: float | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Captured:
-    """Captures what passes "NETBOX.PORT", both ways, to a pcapng file with nanoseconds, until time or frames are reached.
+    """Captures until the time is over, a signal comes, or whoever reads the sink has gone; what was captured is then whole.
 
-    Raises BadPort, ParameterRefused for a port that the netbox has not, CaptureFailed. An interrupted capture leaves no file.
+    The sink is opened when all points are. Raises CaptureFailed, ControlFailed, ParameterRefused.
     """
-    netbox, dot, name = port.partition(".")
-    if not (netbox and dot and name):
-        raise BadPort(f"{port!r} is no port: write NETBOX.PORT, the netbox and its station, as in the topology's wires")
-    if not file.parent.is_dir() or file.is_dir():
-        raise CaptureFailed(f"{file} cannot be written: {'it is a folder' if file.is_dir() else f'{file.parent} is no folder'}")
-    inside = f"capture-{name}.pcapng"
-    with lab.control(netbox) as control:
-        control.capture(name, f"{NODE_FOLDER}/{inside}", frames, duration_s + _MARGIN_S)
-        written = lab.node_folder(netbox) / inside
+    merge = Merge()
+    with ExitStack() as stack, ends_upon_signal() as ended:
+        readers = [_Reader(n, source(lab, one, lambda name: lab.node(name).namespace, n)) for n, one in enumerate(points)]
+        for reader in readers:
+            stack.callback(reader.close)
+            reader.source.open()
+        sink = open_sink([Point(one.name, one.words()) for one in points])
+        ending = threading.Event()
         try:
-            _wait(control, name, duration_s, lambda left_s: progress(f"capturing at {port}, {left_s:.0f} s left"))
-            told = _stop(control, name)
-            _take(written, file)
-        except BaseException:
-            with suppress(NetBoxITError):
-                _stop(control, name)
-            raise
-        finally:
-            written.unlink(missing_ok=True)
-    return Captured(port, file, told["frames"], told["dropped"])
+            try:
+                for reader in readers:
+                    reader.begin(merge, ending)
+                _go_on(merge, sink, readers, ended, duration_s, progress)
+            finally:
+                ending.set()
+                _stop(readers)
+            for packet in merge.take(None):
+                sink.write(packet)
+            sink.close([Counts(one.frames, one.source.dropped) for one in readers], time.time_ns())
+        except BrokenPipeError:
+            pass
+        except OSError as error:
+            raise CaptureFailed(f"the capture cannot be written: {error.strerror}") from error
+    for reader in readers:
+        if reader.error is not None:
+            raise CaptureFailed(f"{points[reader.number].name}: {reader.error}; what was captured before is in the file")
+    told = [CapturedPoint(point, one.frames, one.source.dropped) for point, one in zip(points, readers, strict=True)]
+    return Captured(told, sink.files(), merge.late)
 
 
-def _wait(control: Control, port: str, duration_s: float, left: Callable[[float], None]) -> None:
-    """Until the capture has run for so long, or has ended by itself."""
-    _await(lambda: _capture_at(control, port)["state"] != "starting", _START_DEADLINE_S, f"capturing at {port} did not start")
-    until = time.monotonic() + duration_s
-    while (left_s := until - time.monotonic()) > 0 and _capture_at(control, port)["state"] == "running":
-        left(left_s)
-        time.sleep(min(_LOOK_S, left_s))
+def _go_on(
+    merge: Merge,
+    sink: Sink,
+    readers: Sequence[_Reader],
+    ended: threading.Event,
+    duration_s: float | None,
+    progress: Callable[[str], None],
+) -> None:
+    until = None if duration_s is None else time.monotonic() + duration_s
+    where = f"capturing at {len(readers)} {'point' if len(readers) == 1 else 'points'}"
+    while any(reader.goes_on() for reader in readers):
+        left_s = _LOOK_S if until is None else until - time.monotonic()
+        if left_s <= 0 or ended.wait(min(_LOOK_S, left_s)):
+            return
+        for packet in merge.take(time.time_ns() - HOLD_NS):
+            sink.write(packet)
+        sink.flush()
+        frames = sum(reader.frames for reader in readers)
+        progress(f"{where}, {frames} frames, " + ("Ctrl-C ends it" if until is None else f"{left_s:.0f} s left"))
 
 
-def _stop(control: Control, port: str) -> dict[str, Any]:
-    """Ends the capture, and returns what the netbox says of it once all is in the file."""
-    answers: list[dict[str, Any]] = []
-
-    def is_written() -> bool:
-        answers.append(_checked(control.capture_stop(port), port))
-        return bool(answers[-1]["written"])
-
-    _await(is_written, _STOP_DEADLINE_S, f"the capture at port {port} is still being written")
-    return answers[-1]
-
-
-def _capture_at(control: Control, port: str) -> dict[str, Any]:
-    return _checked(next(told["capture"] for told in control.status()["ports"] if told["name"] == port), port)
-
-
-def _checked(told: dict[str, Any], port: str) -> dict[str, Any]:
-    if told["error"] is not None:
-        raise CaptureFailed(f"capturing at port {port}: {told['file']} cannot be written ({told['error']}); see `df`")
-    return told
-
-
-def _await(condition: Callable[[], bool], patience_s: float, failure: str) -> None:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise CaptureFailed(f"{failure} after {patience_s:g} s; see the netbox's log, and the load of its core")
-        time.sleep(_LOOK_S)
-
-
-def _take(written: Path, file: Path) -> None:
-    """Copies what a node wrote to where the user wants it. A node can leave a link in its folder, which leads nowhere good."""
-    try:
-        with os.fdopen(os.open(written, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as source, file.open("wb") as target:
-            shutil.copyfileobj(source, target)
-    except OSError as error:
-        raise CaptureFailed(f"{file} cannot be written: {error.strerror}") from error
+def _stop(readers: Sequence[_Reader]) -> None:
+    """Until everything that the points still have is here."""
+    for reader in readers:
+        reader.source.stop()
+    deadline = time.monotonic() + _STOP_DEADLINE_S
+    for reader in readers:
+        if reader.thread is not None:
+            reader.thread.join(max(0.0, deadline - time.monotonic()))

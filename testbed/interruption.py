@@ -60,3 +60,17 @@ class HeldBack:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._came = signal.Signals(number)
+
+
+@contextmanager
+def ends_upon_signal() -> Iterator[threading.Event]:
+    """A with block for what goes on until somebody ends it: Ctrl-C and the signals set the event, and interrupt nothing."""
+    wished = threading.Event()
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        for number in SIGNALS:
+            signal.signal(number, lambda *_: wished.set())
+        yield wished
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from testbed import announced, drawing
 
@@ -38,11 +38,18 @@ def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
         _print_lab(lab)
 
 
-def show_captured(captured: Captured, as_json: bool) -> None:
+def show_captured(captured: Captured, as_json: bool, where: TextIO) -> None:
     if as_json:
-        return drawing.print_json({**asdict(captured), "file": str(captured.file)})
-    dropped = f"; {captured.dropped} more found no memory" if captured.dropped else ""
-    print(f"{captured.port}: {drawing.counted(captured.frames, 'frame')} in {captured.file}{dropped}")
+        files = list(map(str, captured.files))
+        told = [{**asdict(one.point), "frames": one.frames, "dropped": one.dropped} for one in captured.points]
+        return drawing.print_json({"points": told, "files": files, "late": captured.late})
+    for one in captured.points:
+        dropped = f", and {one.dropped} more for which there was no room" if one.dropped else ""
+        print(f"{one.point.name}: {drawing.counted(one.frames, 'frame')}{dropped}", file=where)
+    if captured.late:
+        print(f"note: {drawing.counted(captured.late, 'frame')} came late, and not in the order of their times", file=where)
+    for file in captured.files:
+        print(f"in {file}", file=where)
 
 
 def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:

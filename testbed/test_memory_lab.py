@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from results import pcapng
 from testbed import containers, cores, namespaces, rings, rootfs
+from testbed.capture_files import CaptureFile
+from testbed.capture_points import points
 from testbed.capturing import capture
 from testbed.conftest import PlanPair
 from testbed.cores import realtime_support
@@ -46,6 +47,8 @@ wires:
   - [last.right, b]
 """
 PING = ["ping", "-c", "3", "-i", "0.05", "-W", "2", "10.20.0.20"]
+PING_S = 0.5
+FIELDS = ["-e", "frame.interface_name", "-e", "frame.packet_flags_direction", "-e", "icmp.type"]
 
 
 def until(condition: Callable[[], bool], deadline_s: float = 10.0) -> None:
@@ -102,17 +105,41 @@ def test_a_netbox_that_is_killed_leaves_its_neighbours_idle_and_traffic_flows_ag
         cores.kill_all(middle.container)
 
 
-def test_a_memory_wire_can_be_captured(chain: Lab, tmp_path: Path) -> None:
-    pinged: list[int] = []
+def test_wires_ports_and_hosts_are_captured_into_one_file_in_the_order_of_time(chain: Lab, tmp_path: Path) -> None:
+    file, pinged = tmp_path / "points.pcapng", list[int]()
 
     def ping(_: str) -> None:
         if not pinged:
             pinged.append(chain.run("a", PING).returncode)
 
-    captured = capture(chain, "middle.left", tmp_path / "left.pcapng", duration_s=0.1, progress=ping)
-    frames = [packet.data for packet in pcapng.read(captured.file)]
-    assert pinged == [0] and captured.dropped == 0
-    assert len(frames) == captured.frames and sum(frame[23:24] == b"\x01" for frame in frames) >= 6  # ICMP, both ways
+    words = ["a", "first--middle", "[middle.right, meoc]", "meoc.jan", "b"]
+    captured = capture(chain, points(chain.plan, words), lambda found: CaptureFile(file, found), duration_s=PING_S, progress=ping)
+    assert pinged == [0]
+    assert [(one.point.name, one.dropped) for one in captured.points] == [
+        ("a.eth0", 0),
+        ("first--middle", 0),
+        ("middle.right--meoc", 0),
+        ("meoc.jan", 0),
+        ("b.eth0", 0),
+    ]
+    told = subprocess.check_output(["capinfos", "-TmQ", "-c", "-o", file], text=True)
+    frames = sum(one.frames for one in captured.points)
+    assert (str(frames), "True") == tuple(told.splitlines()[1].replace('"', "").split(",")[1:3])
+    shown = [
+        tuple(line.split("\t"))
+        for line in subprocess.check_output(
+            ["tshark", "-r", file, "-Y", "icmp.seq==2", "-T", "fields", *FIELDS], text=True, stderr=subprocess.DEVNULL
+        ).splitlines()
+    ]
+    # The echo request, from point to point, and the way of its reply back.
+    way = ["a.eth0", "first--middle", "middle.right--meoc", "meoc.jan", "b.eth0"]
+    into, out = "0x00000001", "0x00000002"
+    assert [(name, direction) for name, direction, kind in shown if kind == "8"] == list(
+        zip(way, (out, out, out, into, into), strict=True)
+    )
+    assert [(name, direction) for name, direction, kind in shown if kind == "0"] == list(
+        zip(way[::-1], (out, out, into, into, into), strict=True)
+    )
 
 
 @pytest.fixture

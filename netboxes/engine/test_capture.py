@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
@@ -15,8 +17,11 @@ from netboxes.engine.real import RunningNetbox, running_netbox, wait_for
 from netboxes.engine.virtual import udp
 from netboxes.engine.wire_end import WireEnd, wire_ends
 from results import pcapng
-from testbed import capturing, rings
+from testbed import capture_sources, capturing, rings
+from testbed.capture_files import CaptureFile
+from testbed.capture_points import CapturePoint
 from testbed.control import Control, ParameterRefused
+from testbed.plan import NodePlan
 
 FOREVER_S = 100.0
 
@@ -33,12 +38,18 @@ class Lab:
     def node_folder(self, node: str) -> Path:
         return self.folder
 
+    def node(self, name: str) -> NodePlan:
+        raise AssertionError("nobody asks for it where a netbox captures")
+
+    def is_confined(self, node: str) -> bool:
+        return False
+
 
 @pytest.fixture
 def netbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[RunningNetbox, WireEnd, WireEnd]]:
     """A netbox between two ends of memory wires, at its stations a and b."""
     monkeypatch.setattr(rings, "FOLDER", tmp_path / "rings")
-    monkeypatch.setattr(capturing, "NODE_FOLDER", str(tmp_path))
+    monkeypatch.setattr(capture_sources, "NODE_FOLDER", str(tmp_path))
     wires = [rings.create("lab", name) for name in "ab"]
     stations = [
         {"name": name, "port": {"kind": "memory", "wire": str(rings.folder("lab", name)), "end": "left"}} for name in "ab"
@@ -159,44 +170,103 @@ def test_a_disk_that_is_full_ends_the_capture_and_not_the_netbox(
     running.end()
 
 
-def test_the_verb_brings_the_capture_to_where_the_user_wants_it(
+def test_what_passes_can_be_read_from_a_pipe_while_it_does(
     netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path
 ) -> None:
-    _, a, _ = netbox
-    wanted = tmp_path / "wanted.pcapng"
-
-    def send(text: str) -> None:
-        assert text.startswith("capturing at x.a")
-        a.send(udp(1, 2))
-
-    captured = capturing.capture(Lab(tmp_path), "x.a", wanted, duration_s=60, frames=3, progress=send)
-    assert (captured.frames, captured.dropped) == (3, 0)
-    assert [packet.data for packet in pcapng.read(wanted)] == [udp(1, 2)] * 3
-    assert not (tmp_path / "capture-a.pcapng").exists()
-
-
-def interrupt(_: str) -> None:
-    raise KeyboardInterrupt
+    running, a, b = netbox
+    pipe, stream = pipe_at(tmp_path)
+    begin(running, "a", pipe)
+    os.set_blocking(stream.fileno(), True)
+    packets = pcapng.packets(stream, pipe)
+    for number in range(3):
+        frame = udp(1, 2, identification=number)
+        a.send(frame)
+        assert b.expect(1) == [frame]
+        assert next(packets)[1:] == (frame, 0, 1)
+    assert stop(running, "a")["frames"] == 3
+    assert list(packets) == []
+    stream.close()
 
 
-def test_an_interrupted_verb_ends_the_capture_and_leaves_no_file(
+def test_a_pipe_whose_reader_died_ends_the_capture_without_a_frame_and_not_the_netbox(
     netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path
 ) -> None:
-    running, _, _ = netbox
-    with pytest.raises(KeyboardInterrupt):
-        capturing.capture(Lab(tmp_path), "x.a", tmp_path / "wanted.pcapng", duration_s=60, progress=interrupt)
+    running, a, b = netbox
+    pipe, stream = pipe_at(tmp_path)
+    begin(running, "a", pipe)
+    stream.close()
+    wait_for(lambda: at(running, "a")["state"] == "ended")
+    a.send(udp(1, 2))
+    assert b.expect(1) == [udp(1, 2)]
+    begin(running, "a", tmp_path / "again.pcapng")
+
+
+def test_a_pipe_that_nobody_reads_is_refused_at_once(netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path) -> None:
+    pipe, stream = pipe_at(tmp_path)
+    stream.close()
+    with Lab(tmp_path).control("x") as control, pytest.raises(ParameterRefused, match="No such device or address"):
+        control.capture("a", str(pipe), 1, 1)
+
+
+def test_a_reader_that_takes_nothing_costs_frames_of_the_capture_and_of_nothing_else(
+    netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path
+) -> None:
+    running, a, b = netbox
+    pipe, stream = pipe_at(tmp_path)
+    begin(running, "a", pipe, frames=100_000)
+    frame, more_than_it_holds = udp(1, 2, 1472), 4000
+    for _ in range(more_than_it_holds // 50):
+        a.send(*[frame] * 50)
+        assert b.expect(50) == [frame] * 50
+    told = at(running, "a")
+    assert told["frames"] + told["dropped"] == more_than_it_holds and told["dropped"] > 0
+    stream.close()
+
+
+def pipe_at(folder: Path) -> tuple[Path, BinaryIO]:
+    """A named pipe that is being read."""
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    return pipe, os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), "rb")
+
+
+def test_both_ports_of_a_netbox_are_captured_into_one_file(
+    netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path
+) -> None:
+    _, a, b = netbox
+    wanted, sent = tmp_path / "wanted.pcapng", list[bytes]()
+
+    def send(_: str) -> None:
+        if not sent:
+            sent.extend(udp(1, 2, identification=number) for number in range(3))
+            a.send(*sent)
+            assert b.expect(3) == sent
+
+    points = [CapturePoint(f"x.{port}", "x", port, "netbox") for port in "ab"]
+    captured = capturing.capture(Lab(tmp_path), points, lambda found: CaptureFile(wanted, found), duration_s=0.2, progress=send)
+    assert [(one.frames, one.dropped) for one in captured.points] == [(3, 0), (3, 0)]
+    packets = list(pcapng.read(wanted))
+    assert {(packet.data, packet.interface, packet.direction) for packet in packets} == {
+        (frame, *way) for frame in sent for way in ((0, 1), (1, 2))
+    }
+    assert [packet.time_ns for packet in packets] == sorted(packet.time_ns for packet in packets)
+    assert not [file.name for file in tmp_path.iterdir() if file.name.startswith("capture-")]
+
+
+def test_a_capture_that_its_user_ends_is_whole(netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path) -> None:
+    running, a, b = netbox
+    wanted, sent = tmp_path / "wanted.pcapng", list[bytes]()
+
+    def interrupt(_: str) -> None:
+        if not sent:
+            sent.append(udp(1, 2))
+            a.send(*sent)
+            assert b.expect(1) == sent
+            signal.raise_signal(signal.SIGINT)
+
+    point = CapturePoint("x.a", "x", "a", "netbox")
+    captured = capturing.capture(Lab(tmp_path), [point], lambda found: CaptureFile(wanted, found), progress=interrupt)
+    assert captured.points[0].frames == 1
+    assert [packet.data for packet in pcapng.read(wanted)] == sent
+    assert subprocess.run(["capinfos", "-c", wanted], check=False, capture_output=True).returncode == 0
     assert at(running, "a") is None
-    assert not list(tmp_path.glob("*.pcapng"))
-
-
-@pytest.mark.parametrize(
-    ("port", "file", "said"),
-    [
-        ("x", "y.pcapng", "'x' is no port: write NETBOX.PORT"),
-        ("x.a", "nowhere/y.pcapng", "nowhere is no folder"),
-        ("x.a", ".", "it is a folder"),
-    ],
-)
-def test_what_the_verb_cannot_do_it_says_before_it_begins(tmp_path: Path, port: str, file: str, said: str) -> None:
-    with pytest.raises((capturing.BadPort, capturing.CaptureFailed), match=said):
-        capturing.capture(Lab(tmp_path), port, tmp_path / file, duration_s=1)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that look at labs that are up and change nothing."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from testbed import console, lab_view
+from testbed.commands.options import Json, WhichLab
+
+app = typer.Typer()
+
+
+@app.command()
+def status(lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None, json: Json = False) -> None:
+    """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
+    from testbed import state
+    from testbed.announced import status_with_events
+    from testbed.lab import Lab
+
+    names = [lab] if lab is not None else state.lab_names()
+    lab_view.show_status([status_with_events(Lab.open(name)) for name in names], json)
+
+
+@app.command()
+def capture(
+    where: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="POINT… FILE",
+            help="Nodes (fr1), ports (field.responder) and wires (fr1--field), and the pcapng file, unless --live.",
+            show_default=False,
+        ),
+    ],
+    duration: Annotated[
+        str | None,
+        typer.Option("--duration", metavar="TIME", help="Say '20 s'; a bare number is seconds. Default: until Ctrl-C."),
+    ] = None,
+    ring: Annotated[
+        str | None, typer.Option("--ring", metavar="SIZExCOUNT", help="Keep the last files only: '10 MB x 5'; they are numbered.")
+    ] = None,
+    live: Annotated[bool, typer.Option("--live", help="To standard output, for `| wireshark -k -i -`.")] = False,
+    lab: WhichLab = None,
+    json: Json = False,
+) -> None:
+    """Capture the frames that pass one or several points of a lab, on one clock, into one file."""
+    from testbed.capture_points import points
+    from testbed.capture_target import target
+    from testbed.capturing import capture as capture_at
+    from testbed.lab import Lab
+
+    duration_s = None if duration is None else console.read_duration(duration)
+    names, open_sink = target(where, ring=ring, live=live, json=json)
+    up = Lab.one(lab)
+    with console.progress() as progress:
+        captured = capture_at(up, points(up.plan, names), open_sink, duration_s=duration_s, progress=progress)
+    lab_view.show_captured(captured, json, sys.stderr if live else sys.stdout)
