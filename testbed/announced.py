@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from testbed import unfinished
 from testbed.control import ControlFailed
-from testbed.now import unfinished
 
 if TYPE_CHECKING:
     from testbed.lab import Lab
@@ -45,7 +45,7 @@ def links_down(events: Iterable[Mapping[str, Any]]) -> list[str]:
 def status_with_events(lab: Lab) -> dict[str, Any]:
     """A lab's status in which each netbox that answers has its latest `events`, at most 100, and by them its `links_down`."""
     status = lab.status()
-    if left := unfinished(lab.folder):
+    if left := unfinished.of(lab.folder):
         status["notes"].append(left.note(lab.name))
     for node in status["nodes"]:
         if node["netbox"] is None:

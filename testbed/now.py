@@ -3,68 +3,25 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from testbed import said
+from testbed import said, unfinished
 from testbed.changes import Change, ConfigurationChange, Sequence, recorded
 from testbed.errors import BadTopology, NetBoxITError
 from testbed.event_log import EventLog
 from testbed.interruption import HeldBack
 from testbed.means import Means
-from testbed.processes import ProcessIdentity
 from testbed.scene import Scene
 
 if TYPE_CHECKING:
     from testbed.lab import Lab
 
-#: In the lab's folder, while a sequence that has to be put back is going on.
-_UNFINISHED: Final = "unfinished.json"
-
-
-class DrillGoesOn(NetBoxITError):
-    """Another one is going on in the lab, or was cut short and not put back."""
-
 
 class NotPutBack(NetBoxITError):
     """Something that a sequence had changed could not be put back."""
-
-
-@dataclass(frozen=True)
-class Unfinished:
-    """A sequence that is going on, or whose command was killed, and what puts everything back."""
-
-    name: str
-    process: ProcessIdentity
-    undo: tuple[Change, ...]
-
-    @property
-    def goes_on(self) -> bool:
-        return self.process.alive()
-
-    def note(self, lab: str) -> str:
-        if self.goes_on:
-            return f"{self.name} is going on"
-        words = ", ".join(change.words() for change in self.undo)
-        return f"{self.name} was cut short; `netboxit drill --end --lab {lab}` puts back what it changed: {words}"
-
-
-def unfinished(folder: Path) -> Unfinished | None:
-    """That of the lab in this folder."""
-    try:
-        told = json.loads((folder / _UNFINISHED).read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
-        return None  # none, or killed before its first change
-    from pydantic import TypeAdapter
-
-    undo = TypeAdapter(tuple[Change, ...]).validate_python(told["undo"])
-    return Unfinished(told["name"], ProcessIdentity(**told["process"]), undo)
 
 
 def scene_of(lab: Lab) -> Scene:
@@ -88,7 +45,7 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
         steps = [(step, means.step(step.change)) for step in sequence.steps]
         undo = [(change, means.step(change)) for change in sequence.undo]
         if sequence.undo:
-            _begin(lab, name, sequence.undo)
+            unfinished.begin(lab.folder, name, sequence.undo)
         began = time.monotonic()
         try:
             for step, make in steps:
@@ -100,17 +57,19 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
             with HeldBack():
                 _undo(lab, log, undo)
             raise
-        (lab.folder / _UNFINISHED).unlink(missing_ok=True)
+        unfinished.end(lab.folder)
     return told
 
 
 def put_back(lab: Lab) -> tuple[str, list[dict[str, Any]]] | None:
     """Puts back what a sequence changed whose command was killed: its name, and what was made. None when there is none."""
-    left = unfinished(lab.folder)
+    left = unfinished.of(lab.folder)
     if left is None:
         return None
     if left.goes_on:
-        raise DrillGoesOn(f"{left.name} is going on in lab {lab.name}; Ctrl-C in its terminal ends it and puts everything back")
+        raise unfinished.DrillGoesOn(
+            f"{left.name} is going on in lab {lab.name}; Ctrl-C in its terminal ends it and puts everything back"
+        )
     log = EventLog.of(lab.folder)
     with ExitStack() as open_ones, HeldBack():
         means = Means(lab, open_ones)
@@ -127,7 +86,7 @@ def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object
             failures.append(f"{change.words()}: {error}")
     if failures:
         raise NotPutBack(f"not everything could be put back; {'; '.join(failures)}")
-    (lab.folder / _UNFINISHED).unlink(missing_ok=True)
+    unfinished.end(lab.folder)
     return made
 
 
@@ -138,19 +97,6 @@ def _check_configurations(lab: Lab, sequence: Sequence) -> None:
     changes = [step.change for step in sequence.steps if isinstance(step.change, ConfigurationChange)]
     if wrong := [error for change in changes for error in swap_errors(change, lab.node(change.router))]:
         raise BadTopology(wrong)
-
-
-def _begin(lab: Lab, name: str, undo: tuple[Change, ...]) -> None:
-    """Written before the first change, so that whoever finds it knows what may be changed."""
-    own = ProcessIdentity.of(os.getpid())
-    assert own is not None, "this process runs"
-    text = json.dumps({"name": name, "process": asdict(own), "undo": [asdict(change) for change in undo]})
-    try:
-        with (lab.folder / _UNFINISHED).open("x") as file:
-            file.write(text)
-    except FileExistsError:
-        left = unfinished(lab.folder)
-        raise DrillGoesOn(f"lab {lab.name}: {left.note(lab.name) if left else 'another drill begins'}") from None
 
 
 def _make(log: EventLog, change: Change, make: Callable[[], object]) -> dict[str, Any]:

@@ -69,7 +69,6 @@ def test_a_configuration_may_be_any_file_of_who_says_so(tmp_path: Path) -> None:
         ("space.terminal", "state=down", "a memory wire is never down"),
         ("meoc", "state=down", '"meoc" has several wires'),
         ("core", "x.y=1", "core is a router by the kernel, no Click router; use meoc"),
-        ("lan", "reboot=1 s", "lan is a switch, which is not rebooted"),
         ("meoc", "configuration=/no/such/file", "there is no file /no/such/file"),
     ],
 )
