@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -91,9 +92,13 @@ class Control:
         """Ends it. To be repeated until the answer's `written` is true: then all is in the file. Raises ParameterRefused."""
         return self._request("capture_stop", {"port": port})
 
-    def reopen(self, port: str) -> dict[str, Any]:
-        """The netbox goes on with the interface that has the name of the port's by now. Raises ParameterRefused."""
-        return self._request("reopen", {"port": port})
+    def reopen(self, port: str, deadline_s: float = 10.0) -> None:
+        """The netbox goes on with the interface that has the port's name by now. Raises ParameterRefused, ControlFailed."""
+        deadline = time.monotonic() + deadline_s
+        while not self._request("reopen", {"port": port})["done"]:
+            if time.monotonic() > deadline:
+                raise ControlFailed(f"netbox {self._netbox}: port {port} is not open again after {deadline_s:g} s")
+            time.sleep(0.005)
 
     def _request(self, method: str, parameters: dict[str, object]) -> dict[str, Any]:
         number = next(self._numbers)

@@ -172,13 +172,12 @@ Json ControlMethods::Reopen(const Json& params)
     const auto& port = m_netbox.Ports()[PortOf(params)];
     try
     {
-        port->Reopen();
+        return {{"done", port->Reopen()}};
     }
     catch (const std::runtime_error& error)
     {
         throw json_rpc::Refusal{json_rpc::Code::InvalidParams, "port " + port->Name() + ": " + error.what()};
     }
-    return port->Describe();
 }
 
 StationId ControlMethods::PortOf(const Json& params) const

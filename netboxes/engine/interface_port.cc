@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "interface_port.h"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <thread>
 
 namespace netboxit
 {
+
+namespace
+{
+
+/// Gives up the real-time priority that a thread has from the one that started it. Where that is refused it has none.
+void BeOrdinary()
+{
+    const sched_param none{};
+    ::sched_setscheduler(0, SCHED_OTHER, &none);
+}
+
+} // namespace
 
 InterfacePort::InterfacePort(std::string name,
                              std::unique_ptr<FrameSocket> socket,
@@ -83,15 +100,36 @@ void InterfacePort::Refresh()
     counters.oversizeDrops += drops.oversize;
 }
 
-void InterfacePort::Reopen()
+bool InterfacePort::Reopen()
 {
     if (!m_open)
     {
         throw std::runtime_error("an AF_XDP port keeps its interface");
     }
-    auto socket = m_open();
+    if (!m_opening.valid())
+    {
+        m_opening = std::async(std::launch::async,
+                               [open = m_open]
+                               {
+                                   BeOrdinary();
+                                   return open();
+                               });
+    }
+    if (m_opening.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+    {
+        return false;
+    }
+    auto socket = m_opening.get();
     Refresh();
-    m_socket = std::move(socket);
+    m_socket.swap(socket);
+    std::thread(
+        [old = std::move(socket)]() mutable
+        {
+            BeOrdinary();
+            old.reset();
+        })
+        .detach();
+    return true;
 }
 
 nlohmann::json InterfacePort::Describe() const

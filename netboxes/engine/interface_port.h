@@ -5,6 +5,7 @@
 #include "port.h"
 
 #include <functional>
+#include <future>
 #include <memory>
 
 namespace netboxit
@@ -31,13 +32,16 @@ class InterfacePort : public Port
     void Send(std::span<Departure> departures, std::int64_t stamp) override;
     /// Counts the kernel's drops.
     void Refresh() override;
-    void Reopen() override;
+    /// The kernel waits for all cores when a socket is set up or closed: tens of milliseconds that this thread
+    /// does not have.
+    bool Reopen() override;
     nlohmann::json Describe() const override;
 
   private:
     std::unique_ptr<FrameSocket> m_socket;
     nlohmann::json m_description;
     Opener m_open;
+    std::future<std::unique_ptr<FrameSocket>> m_opening;
 };
 
 } // namespace netboxit

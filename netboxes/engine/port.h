@@ -100,9 +100,10 @@ class Port
     virtual void Send(std::span<Departure> departures, std::int64_t stamp) = 0;
     /// Brings counters up to date that others keep (the kernel's drops), and files that others read.
     virtual void Refresh() = 0;
-    /// Goes on with the interface that has its interface's name by now, after that was replaced. Throws
-    /// std::runtime_error where that cannot be; then nothing has changed.
-    virtual void Reopen()
+    /// Goes on with the interface that has its interface's name by now, after that was replaced. To be called
+    /// until it returns true, which it does when it is done. Throws std::runtime_error where that cannot be; then
+    /// nothing has changed.
+    virtual bool Reopen()
     {
         throw std::runtime_error("it has no interface that could be replaced");
     }
