@@ -9,6 +9,8 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -22,8 +24,12 @@ FOLDER = CHECKOUT / "topologies"
 EXAMPLES = sorted(file.name for file in FOLDER.glob("*.yaml") if not file.name.endswith(".reference.yaml"))
 #: Run by tests of their own (`test_emergency.py`, `test_disaster.py`), or by `make e4`, `e5`, `e6`.
 ELSEWHERE = {"emergency.yaml", "disaster.yaml", "e4.yaml", "e4-distance.yaml", "e5.yaml", "e6.yaml"}
+RUN_HERE = [name for name in EXAMPLES if name not in ELSEWHERE]
 #: What the examples' own times are cut to: they are for somebody who watches.
 SECONDS = 4.0
+
+#: How `netboxit run` ended, and the folder of the run.
+Run = tuple[subprocess.CompletedProcess[str], Path]
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -33,25 +39,39 @@ def test_an_example_can_be_planned(name: str) -> None:
     assert plan.traffic
 
 
-@pytest.mark.lab
-@pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in ELSEWHERE])
-def test_an_example_carries_its_traffic(name: str, tmp_path: Path) -> None:
-    shutil.copytree(FOLDER, tmp_path / "topologies")
-    (tmp_path / "click").symlink_to(CHECKOUT / "click")
-    file = tmp_path / "topologies" / name
-    file.write_text(shortened(file.read_text()))
-    (state := tmp_path / "state").mkdir()
+@pytest.fixture(scope="module")
+def runs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Future[Run]]]:
+    """Those that are asked for, two at a time: much of a run is waiting. Nothing of their labs is left when all are over."""
+    asked = [name for name in RUN_HERE if any(item.name.endswith(f"traffic[{name}]") for item in request.session.items)]
+    folder = tmp_path_factory.mktemp("examples")
+    shutil.copytree(FOLDER, folder / "topologies")
+    (folder / "click").symlink_to(CHECKOUT / "click")
+    (state := folder / "state").mkdir()
     before = traces(state)
+    with ThreadPoolExecutor(2) as pool:
+        yield {name: pool.submit(run, folder, name, number) for number, name in enumerate(asked)}
+    assert traces(state) == before
+
+
+def run(folder: Path, name: str, number: int) -> Run:
+    file = folder / "topologies" / name
+    file.write_text(shortened(file.read_text()))
+    results = folder / "results" / name
     command = [sys.executable, str(CHECKOUT / "netboxit.py"), "run", str(file), "--json"]
-    command += ["--name", f"example{os.getpid()}", "--duration", f"{SECONDS:g} s", "--results", str(tmp_path / "results")]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, env={**os.environ, "NETBOXIT_STATE": str(state)})
-    assert run.returncode in (0, 3, 4), run.stderr
-    latest = tmp_path / "results" / "latest"
+    command += ["--name", f"ex{number}-{os.getpid()}", "--duration", f"{SECONDS:g} s", "--results", str(results)]
+    environment = {**os.environ, "NETBOXIT_STATE": str(folder / "state")}
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment), results / "latest"
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize("name", RUN_HERE)
+def test_an_example_carries_its_traffic(name: str, runs: dict[str, Future[Run]]) -> None:
+    ended, latest = runs[name].result()
+    assert ended.returncode in (0, 3, 4), ended.stderr
     assert json.loads((latest / "run.json").read_text())["failure"] is None
     metrics = json.loads((latest / "metrics.json").read_text())
     assert {flow["name"]: flow["received"] > 0 for flow in metrics["flows"]} == {flow["name"]: True for flow in metrics["flows"]}
     assert metrics["flows"]
-    assert traces(state) == before
 
 
 def shortened(topology: str) -> str:
