@@ -118,9 +118,10 @@ class Lab:
     def own_folder(self, node: str, name: str) -> Path:
         """A folder of that name in the node's own, in which its programs can write; it is made when it is not there."""
         folder = self.node_folder(node) / name
-        folder.mkdir(exist_ok=True)
-        if self.is_confined(node):
-            users.give(folder)
+        if not folder.exists():
+            folder.mkdir()
+            if self.is_confined(node):
+                users.give(folder)
         return folder
 
     def is_confined(self, node: str) -> bool:
