@@ -6,9 +6,15 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <iostream>
+#include <sstream>
+#include <utility>
 
 namespace netboxit
 {
@@ -60,10 +66,48 @@ void Conclude(const Configuration& configuration, Netbox& netbox, const Json& st
     WriteStatistics(configuration.statistics, statistics);
 }
 
+/// ns-3 ends the process when a value is not one of an attribute's, or an assertion does not hold. While the netbox is being made,
+/// that is told as any other fault of the configuration: in one line, with its exit status.
+class FatalWords
+{
+  public:
+    FatalWords()
+        : m_words(std::cerr.rdbuf(s_said.rdbuf())), m_times(std::clog.rdbuf(s_said.rdbuf())),
+          m_end(std::set_terminate(Refuse))
+    {
+    }
+
+    ~FatalWords()
+    {
+        std::set_terminate(m_end);
+        std::clog.rdbuf(m_times);
+        std::cerr.rdbuf(m_words);
+        std::cerr << std::exchange(s_said, {}).str();
+    }
+
+    FatalWords(const FatalWords&) = delete;
+    FatalWords& operator=(const FatalWords&) = delete;
+
+  private:
+    [[noreturn]] static void Refuse()
+    {
+        auto said = s_said.str();
+        std::ranges::replace(said, '\n', ' ');
+        std::fprintf(stderr, "netbox: ns-3 refuses the configuration: %s\n", said.c_str());
+        std::_Exit(BAD_CONFIGURATION);
+    }
+
+    static inline std::ostringstream s_said;
+    std::streambuf* m_words;
+    std::streambuf* m_times;
+    std::terminate_handler m_end;
+};
+
 /// Whatever goes wrong before the loop runs is the configuration's fault.
 template <typename Maker>
 auto FromConfiguration(Maker make)
 {
+    const FatalWords words;
     try
     {
         return make();

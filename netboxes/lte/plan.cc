@@ -129,6 +129,15 @@ LtePlan::LtePlan(const Json& parameters,
                            .ownTxPower = !enodeb.at("tx_power").is_null(),
                            .isOff = IsOff(enodeb.at("name"), parameters.at("outage"))});
     }
+    if (enodebs.empty())
+    {
+        throw std::invalid_argument("lte: enodebs: there is none");
+    }
+    // ns-3 takes all modes of TS 36.213, and fails later with those that it has no errors of.
+    if (transmissionMode < 0 || transmissionMode > 2)
+    {
+        throw std::invalid_argument("lte: transmission_mode: " + std::to_string(transmissionMode) + " is none of 0, 1 and 2");
+    }
     for (const auto& name : stationNames)
     {
         const auto& station = parameters.at("stations").at(name);

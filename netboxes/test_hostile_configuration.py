@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A netbox.json that nobody ought to write is refused with exit status 2 and one line, or it runs; nothing else happens."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from netboxes.engine.hostile_messages import spoilt, value
+from netboxes.technology import program, technologies
+
+CONFIGURATIONS = int(os.environ.get("NETBOXIT_HOSTILE_CONFIGURATIONS", "8"))
+Place = tuple[str | int, ...]
+
+
+def sound(technology: str) -> dict[str, Any]:
+    model = technologies()[technology]
+    parameters = model.model_validate(model.TYPICAL or {"stations": {"out": {}}}).model_dump(mode="json")
+    return {
+        "name": "x",
+        "technology": technology,
+        "clock": "virtual",
+        "seed": 1,
+        "stations": [{"name": name, "port": {"kind": "pcapng"}} for name in parameters["stations"]],
+        "classes": [{"name": "v", "match": {"dscp": [1], "ports": [[1, 2]], "source": "10.0.0.0/8"}}],
+        "parameters": parameters,
+        "realtime": {"limit_us": 1, "policy": "mark", "priority": 0},
+        "events": [],
+    }
+
+
+def places(data: Any, above: Place = ()) -> Iterator[Place]:
+    """Where there is something in it, itself left out."""
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, inside in items:
+        yield (*above, key)
+        yield from places(inside, (*above, key))
+
+
+def changed(configuration: dict[str, Any], place: Place, to: Any) -> dict[str, Any]:
+    made = copy.deepcopy(configuration)
+    around: Any = made
+    for key in place[:-1]:
+        around = around[key]
+    around[place[-1]] = to
+    return made
+
+
+def start(technology: str, folder: Path, text: bytes) -> subprocess.CompletedProcess[bytes]:
+    (file := folder / "netbox.json").write_bytes(text)
+    return subprocess.run([program(technology), file], capture_output=True, timeout=60)
+
+
+def hostile(technology: str, chance: random.Random) -> bytes:
+    configuration = sound(technology)
+    try:
+        to = json.loads(value(chance, ("x", "out")))
+    except ValueError:
+        to = None
+    configuration = changed(configuration, chance.choice(list(places(configuration))), to)
+    # A run for hours would be a sound one.
+    text = json.dumps({**configuration, "duration_s": 0.01}).encode()
+    return spoilt(chance, text) if chance.random() < 0.1 else text
+
+
+@pytest.mark.parametrize("technology", sorted(technologies()))
+def test_a_hostile_configuration_is_refused_or_runs(technology: str, tmp_path: Path) -> None:
+    chance = random.Random(technology)
+    for _ in range(CONFIGURATIONS):
+        text = hostile(technology, chance)
+        ended = start(technology, tmp_path, text)
+        assert ended.returncode in (0, 2), (ended, text)
+        assert ended.returncode == 0 or ended.stderr.count(b"\n") == 1, (ended, text)
+
+
+@pytest.mark.parametrize(
+    ("technology", "parameter", "to", "said"),
+    [
+        ("lte", "resource_blocks", 7, "invalid bandwidth value 7"),
+        ("lte", "transmission_mode", 99, "transmission_mode: 99 is none"),
+        ("lte", "enodebs", [], "there is none"),
+        ("pan", "channel", 999, "hannel"),
+    ],
+)
+def test_what_ns_3_would_end_the_process_for_is_refused_like_anything_else(
+    technology: str, parameter: str, to: object, said: str, tmp_path: Path
+) -> None:
+    ended = start(technology, tmp_path, json.dumps(changed(sound(technology), ("parameters", parameter), to)).encode())
+    assert ended.returncode == 2
+    assert said in ended.stderr.decode()
+    assert ended.stderr.count(b"\n") == 1
