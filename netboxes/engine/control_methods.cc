@@ -33,6 +33,12 @@ Json ControlMethods::Call(const std::string& method, const Json& params)
     {
         return Statistics();
     }
+    if (method == "counters")
+    {
+        auto counters = m_netbox.Counters();
+        counters["scheduler"] = m_thread.Usage();
+        return counters;
+    }
     if (method == "set")
     {
         return Set(params);
@@ -61,7 +67,7 @@ Json ControlMethods::Call(const std::string& method, const Json& params)
     }
     throw json_rpc::Refusal{json_rpc::Code::MethodNotFound,
                             "no method \"" + method +
-                                "\": there are status, statistics, set, begin, reset, capture, capture_stop and reopen"};
+                                "\": there are status, statistics, counters, set, begin, reset, capture, capture_stop and reopen"};
 }
 
 Json ControlMethods::Statistics()

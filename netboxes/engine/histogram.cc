@@ -28,6 +28,7 @@ void Histogram::Record(std::int64_t ns)
     ++m_counts[StepOf(std::min(static_cast<std::uint64_t>(value), LARGEST))];
     ++m_count;
     m_maximum = std::max(m_maximum, value);
+    m_sum += std::min(value, static_cast<std::int64_t>(LARGEST));
 }
 
 void Histogram::Reset()
@@ -35,6 +36,7 @@ void Histogram::Reset()
     std::ranges::fill(m_counts, 0);
     m_count = 0;
     m_maximum = 0;
+    m_sum = 0;
 }
 
 std::int64_t Histogram::Percentile(double share) const

@@ -29,6 +29,12 @@ class Histogram
         return m_maximum;
     }
 
+    /// Of all values; those above 18 minutes count as so much.
+    std::int64_t Sum() const
+    {
+        return m_sum;
+    }
+
     /// The smallest recorded value (within a step) that `share` (0 … 1) of the values do not exceed; 0 when
     /// there are none.
     std::int64_t Percentile(double share) const;
@@ -42,6 +48,7 @@ class Histogram
     std::vector<std::uint64_t> m_counts;
     std::uint64_t m_count{0};
     std::int64_t m_maximum{0};
+    std::int64_t m_sum{0};
 };
 
 } // namespace netboxit

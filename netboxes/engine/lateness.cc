@@ -28,22 +28,26 @@ double Microseconds(std::int64_t ns)
     return static_cast<double>(ns) / 1000;
 }
 
-nlohmann::json Summary(const Histogram& histogram, std::uint64_t missed)
+nlohmann::json Counts(const Histogram& histogram, std::uint64_t missed)
 {
-    const auto percentile = [&](double share) { return Microseconds(histogram.Percentile(share)); };
     auto upTo = nlohmann::json::array();
     for (std::size_t i = 0; const auto count : histogram.UpTo(BOUNDS))
     {
         upTo.push_back({Microseconds(BOUNDS[i++]), count});
     }
-    return {{"count", histogram.Count()},
-            {"p50", percentile(0.5)},
-            {"p90", percentile(0.9)},
-            {"p99", percentile(0.99)},
-            {"p99_9", percentile(0.999)},
-            {"max", Microseconds(histogram.Maximum())},
-            {"up_to", upTo},
-            {"missed", missed}};
+    return {{"count", histogram.Count()}, {"missed", missed}, {"sum", Microseconds(histogram.Sum())}, {"up_to", upTo}};
+}
+
+nlohmann::json Summary(const Histogram& histogram, std::uint64_t missed)
+{
+    const auto percentile = [&](double share) { return Microseconds(histogram.Percentile(share)); };
+    auto summary = Counts(histogram, missed);
+    summary.update({{"p50", percentile(0.5)},
+                    {"p90", percentile(0.9)},
+                    {"p99", percentile(0.99)},
+                    {"p99_9", percentile(0.999)},
+                    {"max", Microseconds(histogram.Maximum())}});
+    return summary;
 }
 
 } // namespace
@@ -71,6 +75,11 @@ void Lateness::Reset()
     m_frames.Reset();
     m_missedEvents = m_missedFrames = 0;
     m_misses.clear();
+}
+
+nlohmann::json Lateness::Counts() const
+{
+    return {{"event", netboxit::Counts(m_events, m_missedEvents)}, {"frame", netboxit::Counts(m_frames, m_missedFrames)}};
 }
 
 nlohmann::json Lateness::Read() const

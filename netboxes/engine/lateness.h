@@ -38,7 +38,9 @@ class Lateness
         return m_missedEvents + m_missedFrames;
     }
 
-    /// {"event": {count, p50, …}, "frame": {…}} in us.
+    /// {"event": {count, missed, up_to}, "frame": {…}} in us: what can be read often.
+    nlohmann::json Counts() const;
+    /// The same with percentiles.
     nlohmann::json Read() const;
     /// The first few misses: [{"at_s", "what", "lateness_us"}].
     nlohmann::json ReadMisses() const;

@@ -179,7 +179,7 @@ std::int64_t Netbox::StampOf(std::int64_t time) const
     return m_clock.StampOf(time);
 }
 
-Json Netbox::Statistics()
+Json Netbox::Counters()
 {
     auto ports = Json::array();
     for (const auto& port : m_ports)
@@ -202,18 +202,23 @@ Json Netbox::Statistics()
     frames["filtered"] = m_filtered;
     frames["link_control"] = m_linkControl;
     const auto& lateness = m_copies.TheLateness();
+    return {{"ports", ports}, {"frames", frames}, {"lateness_us", lateness.Counts()}, {"missed", lateness.Missed()}};
+}
+
+Json Netbox::Statistics()
+{
+    const auto& lateness = m_copies.TheLateness();
     const auto& records = m_copies.Records();
-    return {{"epoch_ns", m_clock.StampOf(0)},
-            {"segment", m_segment->Read()},
-            {"ports", ports},
-            {"frames", frames},
-            {"bridge", {{"addresses", m_bridge.Learned()}}},
-            {"lateness_us", lateness.Read()},
-            {"missed", lateness.Missed()},
-            {"misses", lateness.ReadMisses()},
-            {"events", m_journal.Latest()},
-            {"journal", {{"dropped", m_journal.Dropped()}}},
-            {"records", {{"written", records.Written()}, {"dropped", records.Dropped()}}}};
+    auto statistics = Counters();
+    statistics.update({{"epoch_ns", m_clock.StampOf(0)},
+                       {"segment", m_segment->Read()},
+                       {"bridge", {{"addresses", m_bridge.Learned()}}},
+                       {"lateness_us", lateness.Read()},
+                       {"misses", lateness.ReadMisses()},
+                       {"events", m_journal.Latest()},
+                       {"journal", {{"dropped", m_journal.Dropped()}}},
+                       {"records", {{"written", records.Written()}, {"dropped", records.Dropped()}}}});
+    return statistics;
 }
 
 } // namespace netboxit

@@ -97,6 +97,8 @@ class Netbox : public Frames
         return m_captures;
     }
 
+    /// What of the statistics takes next to no time to say, for whoever asks every second.
+    Json Counters();
     /// What the control method `statistics` answers.
     Json Statistics();
 

@@ -63,6 +63,7 @@ TEST(Histogram, CountsAreOfWhatDoesNotExceedABound)
     EXPECT_EQ(counts[1], 1u);
     EXPECT_NEAR(static_cast<double>(counts[2]), 500, 1);
     EXPECT_EQ(counts[3], 1000u);
+    EXPECT_EQ(histogram.Sum(), 500'000'000);
     EXPECT_EQ(Histogram().UpTo(bounds), std::vector<std::uint64_t>(4));
 }
 
