@@ -74,14 +74,24 @@ def progress() -> Iterator[Callable[[str], None]]:
     yield tell
 
 
-def read_duration(text: str) -> float:
+@contextmanager
+def until_nobody_reads() -> Iterator[None]:
+    """What is written to a pipe without end is over when its reader goes: that is no failure."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def read_duration(text: str, option: str = "--duration") -> float:
     """Seconds, with a unit as in a topology file or as a bare number."""
     from testbed.quantities import TIME
 
     try:
         return TIME.parse(f"{text} s" if text.replace(".", "", 1).isdecimal() else text)
     except ValueError as error:
-        raise BadOption(f"--duration: {error}") from error
+        raise BadOption(f"{option}: {error}") from error
 
 
 def _say(text: str) -> None:

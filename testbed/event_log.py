@@ -38,6 +38,10 @@ class EventLog:
         log._began = time.monotonic() - (time.time_ns() - log.began_ns) / 1e9
         return log
 
+    @property
+    def file(self) -> Path:
+        return self._file
+
     def begin(self) -> None:
         """The network's time begins now."""
         self.began_ns, self._began = time.time_ns(), time.monotonic()

@@ -169,9 +169,9 @@ class Lab:
             raise NoSuchNode(f"{name} is a {node.kind}; only netboxes have a control socket")
         return node
 
-    def control(self, netbox: str) -> Control:
+    def control(self, netbox: str, timeout_s: float = 5.0) -> Control:
         self.netbox(netbox)
-        return Control(netbox, self.node_folder(netbox) / "control.sock")
+        return Control(netbox, self.node_folder(netbox) / "control.sock", timeout_s)
 
     def alive(self) -> dict[str, bool]:
         """Whether each node's command still runs."""

@@ -140,6 +140,22 @@ def test_wires_ports_and_hosts_are_captured_into_one_file_in_the_order_of_time(c
     assert [(name, direction) for name, direction, kind in shown if kind == "0"] == list(
         zip(way[::-1], (out, out, into, into, into), strict=True)
     )
+    _see_it_live(chain)
+
+
+def _see_it_live(lab: Lab) -> None:
+    """A program that reads the pipe sees frames while they pass, and ends the capture by going."""
+    command = [sys.executable, str(rootfs.CHECKOUT / "netboxit.py"), "capture", "middle", "b", "--live", "--lab", lab.name]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as live:
+        shark = ["tshark", "-r", "-", "-c", "3", "-T", "fields", "-e", "frame.interface_name"]
+        with subprocess.Popen(shark, stdin=live.stdout, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as reader:
+            assert live.stdout is not None
+            live.stdout.close()
+            until(lambda: lab.run("a", PING).returncode == 0 and (reader.poll() is not None), 60.0)
+            assert reader.stdout is not None
+            seen = reader.stdout.read().split()
+            assert len(seen) == 3 and set(seen) <= {"middle.left", "middle.right", "b.eth0"}
+        assert live.wait(30) == 0
 
 
 @pytest.fixture

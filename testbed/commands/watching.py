@@ -15,14 +15,49 @@ app = typer.Typer()
 
 
 @app.command()
-def status(lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None, json: Json = False) -> None:
+def status(
+    lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on showing rates, delay, loss and lateness, until q or Ctrl-C.")
+    ] = False,
+    interval: Annotated[str, typer.Option("--interval", metavar="TIME", help="Of --watch, from 0.2 s.")] = "1 s",
+    json: Json = False,
+) -> None:
     """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
+    if watch:
+        return _watch(lab, interval, json)
     from testbed import state
     from testbed.announced import status_with_events
     from testbed.lab import Lab
 
     names = [lab] if lab is not None else state.lab_names()
     lab_view.show_status([status_with_events(Lab.open(name)) for name in names], json)
+
+
+def _watch(lab: str | None, interval: str, json: bool) -> None:
+    from testbed import watch_view, watching
+    from testbed.interruption import ends_upon_signal
+
+    interval_s = watching.checked_interval(console.read_duration(interval, "--interval"))
+    with ends_upon_signal() as ended:
+        if json:
+            with console.until_nobody_reads():
+                watching.lines(lab, interval_s, ended)
+        else:
+            watch_view.watch(lab, interval_s, ended)
+
+
+@app.command()
+def metrics(
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 9469,
+) -> None:
+    """Serve the counters of all labs to Prometheus, at http://127.0.0.1:PORT/metrics, until Ctrl-C."""
+    from testbed.interruption import ends_upon_signal
+    from testbed.metrics_server import MetricsServer
+
+    with ends_upon_signal() as ended, MetricsServer(port) as server:
+        print(f"metrics of all labs: {server.url}", flush=True)
+        ended.wait()
 
 
 @app.command()
@@ -55,6 +90,6 @@ def capture(
     duration_s = None if duration is None else console.read_duration(duration)
     names, open_sink = target(where, ring=ring, live=live, json=json)
     up = Lab.one(lab)
-    with console.progress() as progress:
+    with console.until_nobody_reads(), console.progress() as progress:
         captured = capture_at(up, points(up.plan, names), open_sink, duration_s=duration_s, progress=progress)
     lab_view.show_captured(captured, json, sys.stderr if live else sys.stdout)
