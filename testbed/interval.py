@@ -126,6 +126,6 @@ def light(lateness: Mapping[str, Any], lost: Mapping[str, int]) -> Light:
 
 
 def _grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """What was lost, by reason, without what was not."""
-    grown = {reason: int(counted(before.get(reason, 0), count)) for reason, count in now.items()}
+    """What was lost, by reason, without what was not, and without what was not counted before."""
+    grown = {reason: int(counted(before.get(reason, count), count)) for reason, count in now.items()}
     return {reason: count for reason, count in grown.items() if count}

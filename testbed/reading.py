@@ -7,6 +7,7 @@ being run in it; of switches alone programs of Open vSwitch must ask.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
@@ -16,12 +17,14 @@ from typing import Any, Final
 
 from testbed import namespaces, routers, switch_statistics
 from testbed.control import Control, ControlFailed, short_path
+from testbed.errors import NetBoxITError
 from testbed.lab import Lab
 from testbed.plan import NodePlan
 
 #: Of a core: what may be spent on asking Open vSwitch, whose programs take 0.1 s for each switch.
 _SWITCH_SHARE: Final = 0.02
 _TIMEOUT_S: Final = 1.0
+_SWITCH_DEADLINE_S: Final = 10.0
 #: Columns of /proc/net/dev (proc(5)).
 _DEV_COLUMNS: Final = {"received_bytes": 0, "received": 1, "receive_drops": 3, "sent_bytes": 8, "sent": 9, "send_drops": 11}
 #: Of the kernel's IP layer, what is lost there.
@@ -64,7 +67,9 @@ class LabReader:
             control.close()
         for router in self._routers.values():
             router.close()
-        self._controls, self._routers = {}, {}
+        for switch in self._switches.values():
+            switch.close()
+        self._controls, self._routers, self._switches = {}, {}, {}
 
     def read(self) -> Reading:
         alive = self.lab.alive()
@@ -132,25 +137,39 @@ class _Drops:
 
 
 class _Switch:
-    """An Open vSwitch, asked no more often than its share of a core allows."""
+    """An Open vSwitch, asked beside the readings, which do not wait for it, and as often as its share of a core allows."""
 
     def __init__(self, lab: Lab, switch: str) -> None:
         self._lab, self._switch = lab, switch
         self._next_s = 0.0
+        self._asking: threading.Thread | None = None
         self._lost: dict[str, int] = {}
 
+    def close(self) -> None:
+        if self._asking is not None:
+            self._asking.join(_SWITCH_DEADLINE_S)
+
     def lost(self) -> dict[str, int]:
-        if (now := time.monotonic()) >= self._next_s:
-            if (told := switch_statistics.of(self._lab, self._switch)) is not None:
-                ports = told["ports"].values()
-                self._lost = {
-                    "policed": sum(port["policed"] for port in ports),
-                    "in_queues": sum(port["queue_drops"] for port in ports),
-                    "at_ports": sum(port["receive_drops"] + port["send_drops"] for port in ports),
-                    "unserved": told["unserved"] or 0,
-                }
-            self._next_s = time.monotonic() + (time.monotonic() - now) / _SWITCH_SHARE
+        """As last heard; nothing before it has answered."""
+        if time.monotonic() >= self._next_s and (self._asking is None or not self._asking.is_alive()):
+            self._asking = threading.Thread(target=self._ask, daemon=True)
+            self._asking.start()
         return self._lost
+
+    def _ask(self) -> None:
+        began = time.monotonic()
+        told = None
+        with suppress(NetBoxITError, OSError, ValueError):  # it may go meanwhile
+            told = switch_statistics.of(self._lab, self._switch)
+        if told is not None:
+            ports = told["ports"].values()
+            self._lost = {
+                "policed": sum(port["policed"] for port in ports),
+                "in_queues": sum(port["queue_drops"] for port in ports),
+                "at_ports": sum(port["receive_drops"] + port["send_drops"] for port in ports),
+                "unserved": told["unserved"] or 0,
+            }
+        self._next_s = time.monotonic() + (time.monotonic() - began) / _SWITCH_SHARE
 
 
 def _kernel(lab: Lab, node: NodePlan) -> tuple[dict[str, dict[str, int]], dict[str, int]]:

@@ -139,7 +139,12 @@ def test_hosts_and_routers_have_what_the_kernel_and_click_count(plan: Plan) -> N
     told = interval(
         plan,
         reading(0, None, a=NodeReading(0, True, None, nothing, {"no_route": 5}), meoc=NodeReading(0, True, lost={"q.drops": 1})),
-        reading(1, None, a=NodeReading(1, True, None, ports, {"no_route": 7}), meoc=NodeReading(1, True, lost={"q.drops": 4})),
+        reading(
+            1,
+            None,
+            a=NodeReading(1, True, None, ports, {"no_route": 7}),
+            meoc=NodeReading(1, True, lost={"q.drops": 4, "new.drops": 9}),
+        ),
     )
     host, router = told["nodes"][1:]
     assert (host["ports"][0]["in_bit_s"], host["ports"][0]["out_frames_s"]) == (12_000.0, 20.0)
