@@ -160,7 +160,7 @@ class KernelSource:
                 if error.errno != errno.ENETDOWN:
                     raise
                 continue  # it goes on when the interface is up again
-            packet = _packet(data, said, OUT if address[2] == _PACKET_OUTGOING else IN)
+            packet = of_socket(data, said, OUT if address[2] == _PACKET_OUTGOING else IN)
             if self._until_ns is not None and packet.time_ns > self._until_ns:
                 return
             yield packet
@@ -179,8 +179,8 @@ def source(lab: Nodes, point: CapturePoint, namespace: Callable[[str], str], num
     return NetboxSource(lab, point, number) if point.by == "netbox" else KernelSource(namespace(point.node), point)
 
 
-def _packet(data: bytes, said: list[tuple[int, int, bytes]], direction: int) -> Packet:
-    """The kernel has taken the outer VLAN tag out of the frame: it is put back."""
+def of_socket(data: bytes, said: list[tuple[int, int, bytes]], direction: int) -> Packet:
+    """What a packet socket received, with its control messages. The kernel took the outer VLAN tag out: it is put back."""
     time_ns = 0
     for level, kind, value in said:
         if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS):

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import io
+import socket
+import struct
 import subprocess
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from results import pcapng
 from results.pcapng import Packet, Point
 from testbed.capture_files import BadRing, CaptureFile, Counts, LivePipe, Ring
 from testbed.capture_merge import Merge
+from testbed.capture_sources import of_socket
 from testbed.capture_target import BadTarget, target
 
 POINTS = [Point("fr1--field", "at field.responder"), Point("b.eth0", "at b.eth0")]
@@ -93,6 +96,18 @@ def test_streams_become_one_in_the_order_of_time_and_nothing_is_lost(streams: li
     everything = [packet.time_ns for packet in (*first, *rest)]
     assert everything == sorted(time_ns for times in streams for time_ns in times)
     assert all(packet.time_ns <= until for packet in first) and merge.late == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "protocol", "tag"),
+    [(0, 0, b""), (1 << 4, 0, b"\x81\x00\x60\x07"), (1 << 4 | 1 << 6, 0x88A8, b"\x88\xa8\x60\x07")],
+)
+def test_the_tag_that_the_kernel_took_out_of_a_frame_is_put_back(status: int, protocol: int, tag: bytes) -> None:
+    said = [
+        (socket.SOL_SOCKET, 35, struct.pack("=qq", 1_700_000_000, 5)),
+        (263, 8, struct.pack("=IIIHHHH", status, 60, 60, 0, 14, 0x6007, protocol)),
+    ]
+    assert of_socket(frame(1), said, 2) == Packet(1_700_000_000_000_000_005, frame(1)[:12] + tag + frame(1)[12:], 0, 2)
 
 
 def test_a_frame_that_comes_too_late_is_kept_and_counted() -> None:
