@@ -29,7 +29,7 @@ import typer
 
 from testbed import console, difference_view, lab_view, plan_view, result_view
 from testbed.commands import changing, watching
-from testbed.commands.options import Json, LabName, Topology, WhichLab
+from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Json, LabName, Topology, WhichLab
 
 app = typer.Typer(
     help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
@@ -38,11 +38,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.add_typer(changing.app)
-app.add_typer(watching.app)
 
-
-@app.command()
+@app.command(rich_help_panel=HOST)
 def doctor(json: Json = False) -> None:
     """Say what this host can do, what is missing, what is lost without it, and what to do about it."""
     from testbed.doctor import examine
@@ -52,7 +49,7 @@ def doctor(json: Json = False) -> None:
     raise typer.Exit(0 if examination.able else 1)
 
 
-@app.command()
+@app.command(rich_help_panel=NETWORK)
 def check(
     file: Topology,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="OUT.svg", help="Draw the network into this file.")] = None,
@@ -70,7 +67,7 @@ def check(
     plan_view.show_check(file, plan, load, json)
 
 
-@app.command()
+@app.command(rich_help_panel=NETWORK)
 def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
     from testbed.comparison import compare
@@ -83,7 +80,7 @@ def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
     plan_view.show_plan(compared, missing, remarks, json)
 
 
-@app.command()
+@app.command(rich_help_panel=HOST)
 def calibrate(json: Json = False) -> None:
     """Measure what a frame costs on this machine, so that `plan` can say what netboxes will have to do. Takes 30 to 45 s."""
     from testbed.calibrate import calibrate as measure
@@ -93,7 +90,7 @@ def calibrate(json: Json = False) -> None:
     plan_view.show_calibration(calibration, calibration.write(), json)
 
 
-@app.command()
+@app.command(rich_help_panel=LAB)
 def up(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Bring a lab up and leave it running."""
     from testbed.cores import realtime_support
@@ -106,7 +103,7 @@ def up(file: Topology, name: LabName = None, json: Json = False) -> None:
     lab_view.show_up(lab.status(), len(made.events), json)
 
 
-@app.command()
+@app.command(rich_help_panel=LAB)
 def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
     from testbed import alteration
@@ -116,7 +113,7 @@ def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
     difference_view.show_applied(applied, json)
 
 
-@app.command("exec")
+@app.command("exec", rich_help_panel=LAB)
 def execute(
     node: Annotated[str, typer.Argument(metavar="NODE")],
     command: Annotated[list[str], typer.Argument(metavar="-- COMMAND…")],
@@ -129,7 +126,7 @@ def execute(
     os.execvp(argv[0], argv)
 
 
-@app.command()
+@app.command(rich_help_panel=WATCH)
 def record(
     ends: Annotated[list[str], typer.Argument(metavar="HOST HOST", help="The ends of the path.", show_default=False)],
     out: Annotated[
@@ -171,7 +168,7 @@ def record(
     lab_view.show_recorded(recording.write(traces, out.absolute(), mahimahi=mahimahi), json)
 
 
-@app.command()
+@app.command(rich_help_panel=LAB)
 def down(
     lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None,
     every: Annotated[bool, typer.Option("--all", help="Take all labs down.")] = False,
@@ -187,7 +184,7 @@ def down(
     lab_view.show_down(names, notes, json)
 
 
-@app.command()
+@app.command(rich_help_panel=NETWORK)
 def run(
     file: Topology,
     duration: Annotated[
@@ -218,7 +215,7 @@ def run(
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 
 
-@app.command()
+@app.command(rich_help_panel=NETWORK)
 def report(
     folder: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.", exists=True, file_okay=False)],
     json: Json = False,
@@ -232,7 +229,7 @@ def report(
     raise typer.Exit(result_view.show_outcome(folder, metrics, json))
 
 
-@app.command()
+@app.command(rich_help_panel=HOST)
 def bench(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]…", help="Which benchmarks; all by default.", show_default=False)
@@ -250,6 +247,9 @@ def bench(
         measured = session.run(names or (), chosen, progress, command)
     raise typer.Exit(result_view.show_bench(measured.markdown, measured.data, measured.json_file, json))
 
+
+app.add_typer(changing.app)
+app.add_typer(watching.app)
 
 if __name__ == "__main__":
     sys.exit(console.guarded(app))

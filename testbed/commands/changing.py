@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from testbed import change_view, console
-from testbed.commands.options import Json, WhichLab
+from testbed.commands.options import CHANGE, Json, WhichLab
 from testbed.plan import EquipmentKind, MacvlanMode
 
 app = typer.Typer()
 
 
-@app.command("set")
+@app.command("set", rich_help_panel=CHANGE)
 def set_now(
     target: Annotated[str, typer.Argument(metavar="TARGET", help="A netbox, an end of a wire (meoc.jan), a router or a host.")],
     change: Annotated[
@@ -37,7 +37,7 @@ def set_now(
     change_view.show_made(made, json)
 
 
-@app.command()
+@app.command(rich_help_panel=CHANGE)
 def drill(
     name: Annotated[str | None, typer.Argument(metavar="DRILL", show_default=False)] = None,
     options: Annotated[
@@ -63,7 +63,7 @@ def drill(
     change_view.show_made(made, json)
 
 
-@app.command()
+@app.command(rich_help_panel=CHANGE)
 def handler(
     router: Annotated[str, typer.Argument(metavar="ROUTER")],
     name: Annotated[
@@ -90,7 +90,7 @@ def handler(
     change_view.show_read(router, name, handlers.read(Lab.one(lab), router, name, about), json)
 
 
-@app.command()
+@app.command(rich_help_panel=CHANGE)
 def attach(
     device: Annotated[
         str,
@@ -129,7 +129,7 @@ def attach(
     change_view.show_attached(*attach_to(Lab.one(lab), wanted, where), json)
 
 
-@app.command()
+@app.command(rich_help_panel=CHANGE)
 def detach(
     name: Annotated[
         str, typer.Argument(metavar="NIC", help="As it was attached, or as the topology calls it.", show_default=False)

@@ -12,3 +12,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print data instead of text."
 Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", show_default=False)]
 LabName = Annotated[str | None, typer.Option("--name", help="Name the lab; the file's name for it by default.")]
 WhichLab = Annotated[str | None, typer.Option("--lab", help="Which lab, when several are up.")]
+
+#: How `--help` groups the commands.
+HOST = "This host"
+NETWORK = "A network"
+LAB = "A lab: a network that is up"
+CHANGE = "Changing a lab"
+WATCH = "Watching a lab"

@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from testbed import console, lab_view
-from testbed.commands.options import Json, WhichLab
+from testbed.commands.options import WATCH, Json, WhichLab
 
 app = typer.Typer()
 
 
-@app.command()
+@app.command(rich_help_panel=WATCH)
 def status(
     lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None,
     watch: Annotated[
@@ -47,7 +47,7 @@ def _watch(lab: str | None, interval: str, json: bool) -> None:
             watch_view.watch(lab, interval_s, ended)
 
 
-@app.command()
+@app.command(rich_help_panel=WATCH)
 def metrics(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 9469,
 ) -> None:
@@ -60,7 +60,7 @@ def metrics(
         ended.wait()
 
 
-@app.command()
+@app.command(rich_help_panel=WATCH)
 def capture(
     where: Annotated[
         list[str],
