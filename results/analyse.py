@@ -16,6 +16,7 @@ import polars as pl
 
 from results import frames, journal, metrics, verdict, video, voice
 from results.counters import Series, all_series
+from results.damage import DamagedRun, damaged
 from results.happenings import happenings
 from results.outage import outages
 from results.report import write_report
@@ -24,15 +25,27 @@ from results.seconds import per_second
 from results.statistics import Values, summary
 from results.timekeeping import ports_of_switches, timekeeping
 from results.way import Way, find_way
+from testbed.errors import NetBoxITError
 from testbed.event_log import EVENTS_FILE
 
 
 def analyse(folder: Path) -> dict[str, Any]:
     """Writes frames.parquet, series.parquet, metrics.json and report.html into the run folder; returns what metrics.json says.
 
-    Raises NoRun.
+    Raises NoRun, and DamagedRun where files of it hold something that no run writes.
     """
-    run = RunFolder(folder)
+    try:
+        return _analysed(RunFolder(folder))
+    except NetBoxITError:
+        raise
+    except Exception as error:
+        if wrong := damaged(folder):
+            raise DamagedRun("\n".join([f"{folder} is damaged, so there is no report of it", *wrong])) from error
+        raise
+
+
+def _analysed(run: RunFolder) -> dict[str, Any]:
+    folder = run.path
     measured = measure(run)
     if measured:
         pl.concat([one.rows for one in measured], how="diagonal").write_parquet(folder / "frames.parquet")

@@ -33,10 +33,10 @@ class RunFolder:
     missing: list[str] = field(default_factory=list)
 
     def json(self, name: str) -> Any:
-        """A JSON file of the folder; None when it is not there or was cut short."""
+        """A JSON file of the folder; None when it is not there, cannot be read or is not JSON."""
         try:
             return json.loads((self.path / name).read_text())
-        except (FileNotFoundError, json.JSONDecodeError):
+        except (OSError, ValueError, RecursionError):
             return None
 
     @cached_property

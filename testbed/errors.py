@@ -7,6 +7,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 
+def printable(text: str) -> str:
+    """The text with what would move a terminal's cursor, or end the line, made visible: names of files may hold anything."""
+    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+
+
 class NetBoxITError(Exception):
     """Anything that the user is told: names the object, what was tried, what the system answered, what to do next."""
 
@@ -23,7 +28,7 @@ class BadInput(NetBoxITError):
 
     def __init__(self, path: str, line: int, column: int, cause: str, remedy: str = "") -> None:
         self.path, self.line, self.column, self.cause, self.remedy = path, line, column, cause, remedy
-        super().__init__(f"{path}:{line}:{column}: {cause}" + (f"; {remedy}" if remedy else ""))
+        super().__init__(f"{printable(path)}:{line}:{column}: {cause}" + (f"; {remedy}" if remedy else ""))
 
 
 class BadTopology(NetBoxITError):

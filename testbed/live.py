@@ -36,8 +36,8 @@ def parse(technology: type[Technology], change: str) -> tuple[str, object]:
         raise BadChange(f"{change!r}: write PARAMETER=VALUE, say 'distance=2 km'")
     try:
         return parameter, read_value(technology, parameter, YAML(typ="safe").load(text))
-    except YAMLError as error:
-        raise BadChange(f"{parameter}: {text!r} is not a value as in YAML") from error
+    except (YAMLError, RecursionError) as error:
+        raise BadChange(f"{parameter}: {text[:60]!r} is not a value as in YAML") from error
     except ValueError as error:
         raise BadChange(str(error)) from error
 

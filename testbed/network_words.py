@@ -63,6 +63,6 @@ def rightmost(plan: Mapping[str, Any]) -> str | None:
 def _read(path: Path) -> Mapping[str, Any]:
     try:
         content = YAML(typ="safe").load(path)
-    except (FileNotFoundError, YAMLError):
+    except (OSError, UnicodeDecodeError, RecursionError, YAMLError):
         return {}
     return content if isinstance(content, dict) else {}

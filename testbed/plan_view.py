@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from testbed import drawing
 from testbed.difference_view import show_compared
+from testbed.errors import printable
 
 if TYPE_CHECKING:
     from testbed.calibration import Calibration
@@ -27,7 +28,7 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
     counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
     counts += [f"{drawing.counted(len(plan.equipment), 'port')} of equipment"] if plan.equipment else []
     counts += [drawing.counted(len(plan.events), "event")] if plan.events else []
-    print(f"{file} is sound: {', '.join(counts)}")
+    print(f"{printable(str(file))} is sound: {', '.join(counts)}")
     drawing.print_notes((*plan.notes, *load.notes))
 
 

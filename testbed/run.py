@@ -23,7 +23,7 @@ from results.environment import cpu_times, environment, lab_environment
 from testbed import switch_statistics
 from testbed.cores import realtime_support
 from testbed.deployment import Progress
-from testbed.errors import NetBoxITError
+from testbed.errors import NetBoxITError, printable
 from testbed.event_log import EVENTS_FILE, EventLog
 from testbed.interruption import HeldBack
 from testbed.lab import Lab, NodeFailed
@@ -44,6 +44,12 @@ _WATCH_S = 0.25
 _SAMPLE_S = 1.0
 #: What is still on its way when the traffic ends: two geostationary hops are 0.5 s.
 _DRAIN_S = 1.5
+
+
+class NoResults(NetBoxITError):
+    """There is no folder for what a run leaves, and none can be made."""
+
+    exit_status = 2
 
 
 @dataclass(frozen=True)
@@ -226,11 +232,14 @@ def _make_folder(plan: Plan, results: Path) -> Path:
     """A new run folder; `latest` points to it from here on."""
     now = datetime.now(UTC)
     folder = results / "runs" / f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{plan.lab}"
-    folder.mkdir(parents=True)
-    beside = results / ".latest"
-    beside.unlink(missing_ok=True)
-    beside.symlink_to(folder.relative_to(results))
-    beside.replace(results / "latest")
+    try:
+        folder.mkdir(parents=True)
+        beside = results / ".latest"
+        beside.unlink(missing_ok=True)
+        beside.symlink_to(folder.relative_to(results))
+        beside.replace(results / "latest")
+    except OSError as error:
+        raise NoResults(f"{printable(str(folder))} cannot be made: {error.strerror}; say another place by --results") from error
     return folder
 
 

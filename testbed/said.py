@@ -98,5 +98,5 @@ def _sequence(scene: Scene, **said: Any) -> Sequence:
 def _yaml(key: str, text: str) -> Any:
     try:
         return YAML(typ="safe").load(text)
-    except YAMLError as error:
-        raise BadChange(f"{key}: {text!r} is not a value as in YAML") from error
+    except (YAMLError, RecursionError) as error:
+        raise BadChange(f"{key}: {text[:60]!r} is not a value as in YAML") from error

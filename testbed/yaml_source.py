@@ -6,6 +6,7 @@ Scalars are read by the core schema of YAML 1.2 (section 10.3.2): `no`, `on` and
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from testbed.errors import BadInput, BadTopology
+from testbed.errors import BadInput, BadTopology, printable
 
 #: A way from the top of the file to a value: keys and list indices.
 Location = tuple[str | int, ...]
@@ -26,6 +27,8 @@ Location = tuple[str | int, ...]
 #: Beyond these a file is a mistake or an attack (aliases of aliases grow without bound), not a network of one PC.
 LARGEST_FILE_BYTES = 256 << 10
 LARGEST_DOCUMENT_NODES = 50_000
+#: Digits; a number with more is none that anybody means.
+_LONGEST_NUMBER = 400
 
 _SCALARS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "int", "float", "bool", "null", "timestamp")}
 _MERGE_TAG, _TEXT_TAG = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:str"
@@ -96,7 +99,7 @@ class Source:
 def _on_a_line(message: str) -> str:
     """The message with what it quotes from the file made harmless: no line ends or control characters, no endless words."""
     shortened = re.sub(r"\S{81,}", lambda word: f"{word[0][:60]}…", message)
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in shortened)
+    return printable(shortened)
 
 
 def read(path: Path) -> Source:
@@ -121,7 +124,8 @@ def _text(path: Path) -> str:
     try:
         if path.exists() and not path.is_file():
             raise refuse("is a directory" if path.is_dir() else "is not an ordinary file", "give the topology file itself")
-        with path.open("rb") as file:
+        # Some files of the kernel's call themselves ordinary, and would be waited for for ever (/proc/kmsg).
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             raw = file.read(LARGEST_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
@@ -251,11 +255,13 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
         return None
     if _BOOL.fullmatch(text):
         return text.lower() == "true"
+    if len(text) > _LONGEST_NUMBER:
+        return text
     try:
         if _INT.fullmatch(text):
             return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
         if _FLOAT.fullmatch(text):
             return float(text)
     except ValueError:
-        pass  # more digits than Python converts: no number that anybody means
+        pass
     return text

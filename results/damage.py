@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which files of a run folder do not hold what a run writes there: asked when an analysis could not make sense of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final, NotRequired
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from testbed.errors import NetBoxITError
+from testbed.plan import Plan
+from traffic.flow import FLOWS_FILE, ApplicationRecord
+
+Counts = dict[str, int]
+
+
+class DamagedRun(NetBoxITError):
+    """Files of a run folder do not hold what a run writes there."""
+
+    exit_status = 2
+
+
+class _Port(TypedDict):
+    name: str
+    received: int
+    sent: int
+    overload_drops: int
+    oversize_drops: int
+    malformed: int
+    send_drops: int
+
+
+class _Frames(TypedDict):
+    delivered: int
+    lost: Counts
+
+
+class _Netbox(TypedDict):
+    epoch_ns: int
+    ports: list[_Port]
+    frames: _Frames
+    lateness_us: dict[str, dict[str, float]]
+    missed: int
+    misses: NotRequired[list[dict[str, Any]]]
+    events: NotRequired[list[dict[str, Any]]]
+    records: NotRequired[Counts]
+    journal: NotRequired[Counts]
+    scheduler: NotRequired[dict[str, float]]
+    segment: dict[str, Any]
+
+
+class _Switch(TypedDict):
+    datapath: str
+    ports: dict[str, Counts]
+    unserved: int | None
+
+
+class _Run(TypedDict):
+    started: str
+    ended: str | None
+    failure: str | None
+
+
+class _Lab(TypedDict, total=False):
+    nodes: list[dict[str, Any]]
+    offloads: dict[str, list[str]]
+    steal_ratio: float | None
+    steal_by_core: dict[str, float]
+    began_ns: int | None
+    ended_ns: int | None
+    began_s: dict[str, float]
+
+
+class _Capture(TypedDict):
+    file: str
+    node: str
+    interface: str
+    received: int
+    dropped: int
+
+
+#: By the name of a file: what stands in it, or in each of its lines.
+_SHAPES: Final[dict[str, TypeAdapter[Any]]] = {
+    "plan.json": TypeAdapter(Plan),
+    "run.json": TypeAdapter(_Run),
+    "lab.json": TypeAdapter(_Lab),
+    "environment.json": TypeAdapter(dict[str, Any]),
+    "captures.json": TypeAdapter(list[_Capture]),
+    "statistics.json": TypeAdapter(_Switch | _Netbox),
+    FLOWS_FILE: TypeAdapter(ApplicationRecord),
+    "events.jsonl": TypeAdapter(dict[str, Any]),
+    "journal.jsonl": TypeAdapter(dict[str, Any]),
+}
+
+
+def damaged(folder: Path) -> list[str]:
+    """The files and what is wrong with each, in one line: its place in the file and what ought to be there."""
+    return [f"{file}: {wrong}" for file in sorted(folder.rglob("*")) if (wrong := next(_wrong(file), None))]
+
+
+def _wrong(file: Path) -> Iterator[str]:
+    shape = _SHAPES.get(file.name)
+    if shape is None:
+        return
+    try:
+        text = file.read_text()
+        for number, part in enumerate(text.splitlines() if file.suffix == ".jsonl" else [text], 1):
+            yield from _misfits(shape, json.loads(part), f"line {number}: " if file.suffix == ".jsonl" else "")
+    except UnicodeDecodeError as error:
+        yield f"its byte {error.start} is not UTF-8"
+    except OSError as error:
+        yield f"cannot be read: {error.strerror}"
+    except ValueError as error:
+        yield f"is not JSON: {error}"
+    except RecursionError:
+        yield "is not JSON of a run: it is nested too deeply"
+
+
+def _misfits(shape: TypeAdapter[Any], data: Any, line: str) -> Iterator[str]:
+    try:
+        shape.validate_python(data)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            place = ".".join(map(str, detail["loc"]))
+            yield f"{line}{place or 'all of it'}: {detail['msg']}"
