@@ -6,6 +6,7 @@
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # kill-test: kills netboxit before each of its system calls and looks for what is left (half an hour on two cores)
 # fuzz: sends ten million hostile frames into every port of every kind of node (nine minutes on two busy cores); `make fuzz FRAMES=100000`
+# soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
 # test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too
 
 TOPOLOGY ?= topologies/emergency.yaml
@@ -20,7 +21,7 @@ ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=fa
 LAB_TESTS := $(if $(filter 0,$(shell id -u)),,-m "not lab")
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random kill-test fuzz test lint clean distclean
+.PHONY: setup demo bench e4 e5 e6 validate random kill-test fuzz soak test lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -49,6 +50,9 @@ kill-test: setup
 
 fuzz: setup
 	@$(VENV)/bin/python -m tests.fuzz $(FRAMES)
+
+soak: setup
+	@$(VENV)/bin/python -m tests.soak $(MINUTES)
 
 test: setup $(STAMPS)/guest
 	ctest --test-dir build --output-on-failure
