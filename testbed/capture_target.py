@@ -32,6 +32,20 @@ def target(
         raise BadTarget(f"name at least one point, and then the file: netboxit capture {words[0]} {words[0]}.pcapng")
     *names, file = words
     path, kept = Path(file).absolute(), None if ring is None else Ring.read(ring)
-    if not path.parent.is_dir() or path.is_dir():
-        raise BadTarget(f"{path} cannot be written: {'it is a folder' if path.is_dir() else f'{path.parent} is no folder'}")
+    if (wrong := _unsuitable(path)) is not None:
+        raise BadTarget(f"{path} cannot be written: {wrong}")
     return names, lambda points: CaptureFile(path, points, kept)
+
+
+def _unsuitable(path: Path) -> str | None:
+    """Why a capture cannot be written there; opening a pipe would wait for its reader."""
+    try:
+        if not path.parent.is_dir():
+            return f"{path.parent} is no folder"
+        if path.is_dir():
+            return "it is a folder"
+        if path.exists() and not path.is_file():
+            return "it is a pipe or a device; with --live a capture goes to standard output, and from there to a pipe"
+    except OSError as error:
+        return error.strerror
+    return None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import os
 import socket
 import struct
 import subprocess
@@ -120,12 +121,20 @@ def test_a_frame_that_comes_too_late_is_kept_and_counted() -> None:
     assert merge.late == 1
 
 
+def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BadTarget, match="a pipe or a device; with --live"):
+        target(["a", str(tmp_path / "pipe")], ring=None, live=False, json=False)
+
+
 @pytest.mark.parametrize(
     ("words", "options", "said"),
     [
         (["a"], {}, "name at least one point, and then the file"),
         (["a", "nowhere/x.pcapng"], {}, "nowhere is no folder"),
         (["a", "."], {}, "it is a folder"),
+        (["a", "/dev/zero"], {}, "it is a pipe or a device"),
+        (["a", "x" * 300], {}, "File name too long"),
         (["a"], {"live": True, "json": True}, "--json has no place"),
         (["a"], {"live": True, "ring": "10 MB x 5"}, "--ring has no place"),
     ],
