@@ -117,6 +117,9 @@ class Soak:
     def _held(self, lab: Lab, own: dict[str, int]) -> dict[str, tuple[int, int, int]]:
         """By node and program: memory (KiB), open files, threads."""
         owners = {process: node.name for node in lab.plan.nodes for process in cores.processes(node.container)}
+        # Each by itself: that of a router which is without power is not there, and all together would seem to hold less.
+        monitors = {node.name: cores.processes(f"{node.container}.monitor") for node in lab.plan.nodes}
+        owners |= {process: f"{name}'s monitor" for name, there in monitors.items() for process in there}
         for name, top in own.items():
             waiting = [top]
             while waiting:
