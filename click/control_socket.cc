@@ -4,13 +4,16 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <stdexcept>
+#include <system_error>
 
 namespace netboxit
 {
@@ -23,10 +26,30 @@ constexpr std::size_t MOST_CLIENTS = 64;
 constexpr std::size_t MOST_UNSENT = 4 << 20;
 constexpr int PORTS_TO_TRY = 100;
 
-bool SomebodyAnswers(const sockaddr_un& address)
+constexpr const char* UNREADY = ".new";
+
+sockaddr_un AddressOf(const std::string& path)
 {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path.copy(address.sun_path, path.size());
+    return address;
+}
+
+/// By something that is no socket, or one at which somebody answers.
+bool IsTaken(const std::string& path)
+{
+    struct stat existing
+    {
+    };
+    if (::lstat(path.c_str(), &existing) < 0)
+    {
+        return false;
+    }
+    const auto address = AddressOf(path);
     const Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "a Unix socket");
-    return ::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    return !S_ISSOCK(existing.st_mode) ||
+           ::connect(socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 } // namespace
@@ -87,25 +110,25 @@ void ControlServer::Follow()
 
 void ControlServer::ListenUnix(const std::string& path, ControlAccess access)
 {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    if (path.empty() || path.size() >= sizeof address.sun_path)
+    const auto unready = path + UNREADY;
+    if (path.empty() || unready.size() >= sizeof sockaddr_un{}.sun_path)
     {
         throw std::invalid_argument("the path of a control socket has 1 to " +
-                                    std::to_string(sizeof address.sun_path - 1) + " bytes, not " +
-                                    std::to_string(path.size()));
+                                    std::to_string(sizeof sockaddr_un{}.sun_path - 1 - std::strlen(UNREADY)) +
+                                    " bytes, not " + std::to_string(path.size()));
     }
-    path.copy(address.sun_path, path.size());
     const auto tried = "control socket " + path;
-    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), tried);
-    int bound = ::bind(socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
-    if (bound < 0 && errno == EADDRINUSE && !SomebodyAnswers(address))
+    if (IsTaken(path))
     {
-        ::unlink(path.c_str());
-        bound = ::bind(socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+        throw std::system_error(EADDRINUSE, std::generic_category(), tried + ", bind");
     }
-    Checked(bound, tried + ", bind");
+    // It gets its name when it is listened to: whoever finds it is answered.
+    const auto address = AddressOf(unready);
+    Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), tried);
+    ::unlink(unready.c_str());
+    Checked(::bind(socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), tried + ", bind");
     Checked(::listen(socket.Get(), SOMAXCONN), tried + ", listen");
+    Checked(::rename(unready.c_str(), path.c_str()), tried + ", rename");
     m_listeners.push_back(std::make_unique<Listener>(std::move(socket), access, path));
 }
 

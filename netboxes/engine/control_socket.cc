@@ -19,6 +19,7 @@ constexpr std::size_t LONGEST_LINE = 64 << 10;
 constexpr std::size_t LONGEST_OUTPUT = 1 << 20;
 constexpr std::size_t MOST_CLIENTS = 32;
 constexpr int BACKLOG = 16;
+constexpr const char* UNREADY = ".new";
 
 } // namespace
 
@@ -26,23 +27,27 @@ ControlSocket::ControlSocket(std::string path, json_rpc::Methods methods)
     : m_path(std::move(path)), m_methods(std::move(methods)),
       m_socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "cannot open a Unix socket")
 {
+    // It gets its name when it is listened to: whoever finds it is answered.
+    const auto unready = m_path + UNREADY;
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    if (m_path.size() >= sizeof address.sun_path)
+    if (unready.size() >= sizeof address.sun_path)
     {
         throw std::system_error(ENAMETOOLONG, std::generic_category(), "control socket " + m_path);
     }
-    m_path.copy(address.sun_path, sizeof address.sun_path - 1);
+    unready.copy(address.sun_path, sizeof address.sun_path - 1);
     struct stat existing
     {
     };
-    if (::lstat(m_path.c_str(), &existing) == 0 && S_ISSOCK(existing.st_mode))
+    if (::lstat(m_path.c_str(), &existing) == 0 && !S_ISSOCK(existing.st_mode))
     {
-        ::unlink(m_path.c_str());
+        throw std::system_error(EADDRINUSE, std::generic_category(), "cannot open the control socket " + m_path);
     }
+    ::unlink(unready.c_str());
     Checked(::bind(m_socket.Get(), reinterpret_cast<const sockaddr*>(&address), sizeof address),
             "cannot open the control socket " + m_path);
     Checked(::listen(m_socket.Get(), BACKLOG), "cannot listen on the control socket " + m_path);
+    Checked(::rename(unready.c_str(), m_path.c_str()), "cannot name the control socket " + m_path);
 }
 
 ControlSocket::~ControlSocket()
