@@ -23,6 +23,8 @@ from testbed.processes import ProcessIdentity
 #: 55 ms late made the one with the most to do 218 ms late. A second forgives that, and bursts of frames.
 REALTIME_PERIOD_US = 1_000_000
 _SECOND_US = 1_000_000
+#: A removed group's budget comes back when the kernel has really let go of the group: later than a second when it has much to do.
+_GRANTED_WITHIN_S = 5.0
 #: Names of throw-away groups, with the number and the start of the process that made them.
 _PROBE = "netboxit-probe"
 
@@ -113,7 +115,7 @@ def group_folder(controller: str, name: str) -> Path:
     return hierarchy.folder / name
 
 
-def make_realtime_group(name: str, budget_us: int, deadline_s: float = 1.0) -> Path:
+def make_realtime_group(name: str, budget_us: int, deadline_s: float = _GRANTED_WITHIN_S) -> Path:
     """Makes a group in the cpu controller's tree whose real-time threads may take so many microseconds a second of each core."""
     group = group_folder("cpu", name)
     try:
@@ -142,7 +144,7 @@ def move(group: str, cores: Sequence[int]) -> None:
         raise GroupFailed(f"control group {folder}: cpuset.cpus = {wanted}: {error.strerror}") from error
 
 
-def _grant(group: Path, runtime_us: int, deadline_s: float = 1.0) -> bool:
+def _grant(group: Path, runtime_us: int, deadline_s: float = _GRANTED_WITHIN_S) -> bool:
     """False when the kernel has no such budget left.
 
     It is asked for a while: another command may just try whether it has any, and the kernel takes its time to give back what
