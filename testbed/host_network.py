@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from testbed import kernel, namespaces
+from testbed import namespaces
 from testbed.errors import NetBoxITError
 
 _OWN = Path("/proc/thread-self/ns/net")
@@ -46,19 +45,8 @@ def entered(wanted: str) -> Iterator[None]:
         raise HostNetworkGone(
             "the network namespace that it came from is not found; if it is still there, run this in it (nsenter --net=…)"
         )
-    home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        inside = os.open(found, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            kernel.enter_network(inside)
-        finally:
-            os.close(inside)
-        try:
-            yield
-        finally:
-            kernel.enter_network(home)
-    finally:
-        os.close(home)
+    with namespaces.entered_at(found):
+        yield
 
 
 def _places() -> Iterator[Path]:

@@ -8,7 +8,7 @@ import fcntl
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from testbed import kernel
@@ -161,18 +161,26 @@ def delete(name: str) -> None:
 @contextmanager
 def entered(name: str) -> Iterator[None]:
     """The calling thread is inside the namespace for the length of a with block; programs started there are as well."""
-    home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with ExitStack() as inside:
         try:
-            inside = os.open(path(name), os.O_RDONLY | os.O_CLOEXEC)
+            inside.enter_context(entered_at(path(name)))
         except FileNotFoundError:
             raise NamespaceFailed(f"network namespace {name} is gone; `netboxit down` and `up` bring the lab back") from None
-        try:
-            kernel.enter_network(inside)
         except OSError as error:
             raise NamespaceFailed(
                 f"network namespace {name}: {error.strerror}; `netboxit down` and `up` bring the lab back"
             ) from error
+        yield
+
+
+@contextmanager
+def entered_at(file: Path) -> Iterator[None]:
+    """The same with any namespace, by a file that stands for it. Raises OSError when it cannot be entered."""
+    home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        inside = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            kernel.enter_network(inside)
         finally:
             os.close(inside)
         try:
