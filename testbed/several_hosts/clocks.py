@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How far another machine's clock is from this one's, by datagrams with four time stamps (as in RFC 5905, section 8).
+
+    far machine   answering = answer(own address, token)      tell answering.port to the controller; answering.close() afterwards
+    controller    reading = compare(address, port, token)     → ClockReading; raises ClocksNotCompared
+
+Clocks are CLOCK_REALTIME, arrivals are stamped by the kernel. A datagram leaves after the time that it says, and is there
+before the time that the stamp says. So the far clock's offset lies between what the way there and what the way back say:
+however long the two ways are, it is no further from their middle than half of the round trip. The fastest exchange says most,
+and half of its round trip bounds the error; it is no estimate.
+"""
+
+from __future__ import annotations
+
+import hmac
+import random
+import secrets
+import select
+import socket
+import struct
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from testbed.errors import NetBoxITError
+
+#: Who knows it is answered.
+TOKEN_BYTES = 16
+#: Token, number of the exchange, arrival at and departure from the far machine (0 in questions, which are as long as answers).
+_DATAGRAM = struct.Struct(f"!{TOKEN_BYTES}sIqq")
+#: Linux, asm-generic/socket.h: the socket option SO_TIMESTAMPNS, which is also the kind of the control message (SCM_TIMESTAMPNS).
+_SO_TIMESTAMPNS = 35
+_TIMESPEC = struct.Struct("@qq")
+
+#: Of a comparison. The smallest round trip of so many is within microseconds of the least, also on machines that have other work.
+EXCHANGES = 100
+#: Between two of them, at random up to this: no timer of either machine keeps step with them.
+_PAUSE_S = 0.004
+#: An answer that takes longer says nothing: its error would be half of that.
+_PATIENCE_S = 0.25
+#: Of a whole comparison; and after so many questions without an answer there will be none.
+_DEADLINE_S = 10.0
+_GIVE_UP = 12
+#: What one `answer` does at the most: both comparisons of a run.
+_MOST_ANSWERS = 10 * EXCHANGES
+_LISTEN_S = 60.0
+
+
+class ClocksNotCompared(NetBoxITError):
+    """Nobody answered where the other machine's clock should be asked for."""
+
+
+@dataclass(frozen=True)
+class ClockReading:
+    """Another machine's clock as seen by this one's at one moment."""
+
+    #: What the other clock shows minus what this one shows.
+    offset_ns: int
+    #: The offset is no further off than this.
+    error_ns: int
+    round_trip_ns: int
+    #: Exchanges that it is the best of.
+    samples: int
+    #: When, by this machine's clock.
+    at_ns: int
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def own_clock() -> ClockReading:
+    """This machine's clock as seen by itself."""
+    return ClockReading(0, 0, 0, 0, time.time_ns())
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One question and its answer: `sent` and `returned` by this machine's clock, `arrived` and `answered` by the other's."""
+
+    sent_ns: int
+    arrived_ns: int
+    answered_ns: int
+    returned_ns: int
+
+    @property
+    def round_trip_ns(self) -> int:
+        """Time on the two ways, without what the other machine took to answer."""
+        return (self.returned_ns - self.sent_ns) - (self.answered_ns - self.arrived_ns)
+
+
+def reading(exchanges: Sequence[Exchange]) -> ClockReading | None:
+    """What the fastest exchange says; None without any. Those in which a clock was set back tell nothing."""
+    sound = [one for one in exchanges if one.round_trip_ns >= 0 and one.returned_ns >= one.sent_ns]
+    best = min(sound, key=lambda one: one.round_trip_ns, default=None)
+    if best is None:
+        return None
+    twice = (best.arrived_ns - best.sent_ns) + (best.answered_ns - best.returned_ns)
+    return ClockReading(
+        offset_ns=twice // 2,
+        error_ns=best.round_trip_ns // 2 + 1,
+        round_trip_ns=best.round_trip_ns,
+        samples=len(sound),
+        at_ns=(best.sent_ns + best.returned_ns) // 2,
+    )
+
+
+def new_token() -> bytes:
+    """What the controller gives to `answer`, over the connection, and to `compare`."""
+    return secrets.token_bytes(TOKEN_BYTES)
+
+
+class Answering:
+    """Answers questions for the clock until it is closed, has answered `most` or listened for `for_s`."""
+
+    def __init__(self, address: str, token: bytes, most: int, for_s: float) -> None:
+        self._socket, self._token, self._most = _socket(address), token, most
+        self._until = time.monotonic() + for_s
+        self.port: int = self._socket.getsockname()[1]
+        self._ended, self._end = socket.socketpair()
+        self._thread = threading.Thread(target=self._answer, name="clock", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._end.close()
+        self._thread.join()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _answer(self) -> None:
+        with self._socket, self._ended:
+            while self._most > 0 and (left := self._until - time.monotonic()) > 0:
+                ready, _, _ = select.select([self._socket, self._ended], [], [], left)
+                if self._ended in ready:
+                    return
+                if ready:
+                    self._answer_one()
+
+    def _answer_one(self) -> None:
+        found = _received(self._socket)
+        if found is None or not hmac.compare_digest(found.token, self._token):
+            return
+        self._most -= 1
+        with suppress(OSError):  # whoever asked is gone, or the network is: to the controller it is a lost answer
+            self._socket.sendto(_DATAGRAM.pack(self._token, found.number, found.at_ns, time.time_ns()), found.sender)
+
+
+def answer(address: str, token: bytes, *, most: int = _MOST_ANSWERS, for_s: float = _LISTEN_S) -> Answering:
+    """Begins to answer, at a port of `address` that the kernel chooses. Raises ClocksNotCompared when that is not its own."""
+    return Answering(address, token, most, for_s)
+
+
+def compare(address: str, port: int, token: bytes, *, own_address: str = "", exchanges: int = EXCHANGES) -> ClockReading:
+    """Compares the clock of the machine that answers there with this one's; takes about a third of a second."""
+    there, found, asked = _resolved(address, port), list[Exchange](), 0
+    with _socket(own_address or ("::" if ":" in address else "0.0.0.0")) as asking:
+        until = time.monotonic() + _DEADLINE_S
+        while asked < exchanges and time.monotonic() < until and (found or asked < _GIVE_UP):
+            if one := _exchange(asking, there, token, asked):
+                found.append(one)
+            asked += 1
+            time.sleep(random.random() * _PAUSE_S)
+    best = reading(found)
+    if best is None:
+        raise ClocksNotCompared(
+            f"the clock of {address} could not be compared: none of {asked} questions to its UDP port {port} was answered; "
+            "a packet filter between the two machines may drop them: allow UDP between their addresses"
+        )
+    return best
+
+
+def _exchange(asking: socket.socket, there: Any, token: bytes, number: int) -> Exchange | None:
+    sent_ns, until = time.time_ns(), time.monotonic() + _PATIENCE_S
+    try:
+        asking.sendto(_DATAGRAM.pack(token, number, 0, 0), there)
+    except OSError as error:
+        raise ClocksNotCompared(f"no datagram can be sent to {there[0]}: {error.strerror}; look at the routes to it") from error
+    while (left := until - time.monotonic()) > 0 and select.select([asking], [], [], left)[0]:
+        found = _received(asking)
+        if found is not None and hmac.compare_digest(found.token, token) and found.number == number:
+            return Exchange(sent_ns, found.arrived_ns, found.answered_ns, found.at_ns)
+    return None
+
+
+@dataclass(frozen=True)
+class _Received:
+    token: bytes
+    number: int
+    arrived_ns: int
+    answered_ns: int
+    #: The kernel's stamp of this datagram.
+    at_ns: int
+    sender: Any
+
+
+def _received(listening: socket.socket) -> _Received | None:
+    """The next datagram; None for what is none of ours."""
+    try:
+        data, said, _, sender = listening.recvmsg(_DATAGRAM.size + 1, socket.CMSG_SPACE(_TIMESPEC.size))
+    except OSError:
+        return None  # an ICMP error to what was sent before, or a datagram with a wrong checksum
+    stamps = [value for level, kind, value in said if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS)]
+    if len(data) != _DATAGRAM.size or not stamps:
+        return None
+    seconds, nanoseconds = _TIMESPEC.unpack_from(stamps[0])
+    token, number, arrived_ns, answered_ns = _DATAGRAM.unpack(data)
+    return _Received(token, number, arrived_ns, answered_ns, seconds * 1_000_000_000 + nanoseconds, sender)
+
+
+def _socket(address: str) -> socket.socket:
+    there = _resolved(address, 0)
+    made = socket.socket(socket.AF_INET6 if len(there) == 4 else socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+        made.bind(there)
+    except OSError as error:
+        made.close()
+        raise ClocksNotCompared(
+            f"no clock can be compared at {address}: {error.strerror}; netboxit_address in the inventory has to be an address of "
+            "the machine itself"
+        ) from error
+    return made
+
+
+def _resolved(address: str, port: int) -> Any:
+    """A numeric address, with the scope of a link-local one, as sockets take it."""
+    try:
+        return socket.getaddrinfo(address, port, type=socket.SOCK_DGRAM, flags=socket.AI_NUMERICHOST)[0][4]
+    except OSError as error:
+        raise ClocksNotCompared(f"{address} is no IP address: {error.strerror}") from error
