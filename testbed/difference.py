@@ -27,6 +27,8 @@ _RECORDED: Final = {
     "lateness_policy": "policy of lateness",
     "notes": "planner's notes",
     "events": "events of runs",
+    "hosts": "machines",
+    "elsewhere": "names of nodes on other machines",
 }
 _NEW: Final = "it is new"
 _GONE: Final = "the topology has it no longer"

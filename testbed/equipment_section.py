@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from testbed.addresses import Addresses, Interface
 from testbed.names import Name
 from testbed.node_section import NodeSection
-from testbed.plan import EquipmentKind, MacvlanMode
+from testbed.plan import GivenKind, MacvlanMode
 from testbed.section import Section
 from testbed.yaml_source import Location
 
@@ -63,16 +63,16 @@ class OutsidePort(Section):
         None, description="What the equipment itself has on this segment, so that the file can be checked; nothing is set by it."
     )
 
-    def kind(self) -> EquipmentKind:
+    def kind(self) -> GivenKind:
         """Which of the four it is."""
-        return next(kind for kind in get_args(EquipmentKind) if getattr(self, kind) is not None)
+        return next(kind for kind in get_args(GivenKind) if getattr(self, kind) is not None)
 
     def device(self) -> str:
         """The interface of this machine: the one that is moved, the one that another is made on, or the tap."""
         return self.nic or self.tap or (self.vlan.of if self.vlan else self.macvlan.of if self.macvlan else "")
 
     def _check_is_one(self) -> None:
-        if sum(getattr(self, kind) is not None for kind in get_args(EquipmentKind)) != 1:
+        if sum(getattr(self, kind) is not None for kind in get_args(GivenKind)) != 1:
             raise ValueError("a port is one of nic, vlan, macvlan and tap; write {nic: eth2} or {tap: vm1}")
         if self.user is not None and self.tap is None:
             raise ValueError("only a tap has a user; leave user out")

@@ -161,7 +161,7 @@ def _port(node: NodePlan, name: str) -> str:
     return f"{kinds.get(node.kind, 'interface')} {name}"
 
 
-_IDENTITY: Final = {"kind": "it is a", "container": "container", "namespace": "network namespace"}
+_IDENTITY: Final = {"kind": "it is a", "container": "container", "namespace": "network namespace", "host": "machine"}
 _FIELDS: Final[Mapping[str, Callable[[NodePlan, NodePlan], Iterator[Finding]]]] = {
     **{name: _another(name, words) for name, words in _IDENTITY.items()},
     "cores": _cores,

@@ -12,7 +12,9 @@ from typing import Any, Literal
 from testbed.changes import EventPlan
 
 NodeKind = Literal["host", "netbox", "router", "switch"]
-EquipmentKind = Literal["nic", "vlan", "macvlan", "tap"]
+#: What a user gives a lab; a "vxlan" is the planner's, this machine's end of a wire that leads to another one.
+GivenKind = Literal["nic", "vlan", "macvlan", "tap"]
+EquipmentKind = Literal[GivenKind, "vxlan"]
 MacvlanMode = Literal["bridge", "private", "vepa", "passthru"]
 
 
@@ -75,6 +77,8 @@ class NodePlan:
     forwards: bool = False
     #: Devices of the host that it sees.
     devices: tuple[str, ...] = ()
+    #: The machine that it is on, by its name in the inventory; "" in a lab on one machine.
+    host: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,15 +89,22 @@ class WireEnd:
 
 @dataclass(frozen=True)
 class WirePlan:
-    """What joins two nodes: a veth pair, or rings in memory that both containers see (testbed.rings)."""
+    """What joins two nodes: a veth pair, or rings in memory that both containers see (testbed.rings).
+
+    Between nodes on two machines: a tunnel (VXLAN, RFC 7348), or a cable between a physical port of each.
+    """
 
     name: str
     left: WireEnd
     right: WireEnd
     mtu: int
-    kind: Literal["veth", "memory"] = "veth"
+    kind: Literal["veth", "memory", "vxlan", "port"] = "veth"
     #: Why it is of that kind, for the user.
     reason: str = ""
+    #: Of a tunnel: its network identifier, 24 bits.
+    vni: int | None = None
+    #: Of a cable: the interface of the left end's machine, and of the right end's.
+    over: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -103,7 +114,7 @@ class EquipmentPlan:
     #: As a wire's end: "modem", or "backhaul.hub" of a network with several ports.
     name: str
     kind: EquipmentKind
-    #: The interface of this machine: the NIC itself, what the VLAN or macvlan is of, or the tap.
+    #: The interface of this machine: the NIC itself, what the VLAN or macvlan is of, the tap, or what carries the tunnel.
     device: str
     #: Whose interface it becomes.
     end: WireEnd
@@ -114,6 +125,11 @@ class EquipmentPlan:
     vlan: int | None = None
     mode: MacvlanMode | None = None
     user: str | None = None
+    #: Of a tunnel's end: its network identifier, the addresses of this machine and of the other one, their UDP port.
+    vni: int | None = None
+    local: str | None = None
+    remote: str | None = None
+    udp_port: int | None = None
     #: A NIC is taken with the addresses and routes that it has.
     take_addresses: bool = False
     #: Not in the topology: somebody attached it to the running lab.
@@ -125,11 +141,31 @@ class EquipmentPlan:
             return f"VLAN {self.vlan} of {self.device}"
         if self.kind == "macvlan":
             return f"macvlan ({self.mode}) of {self.device}"
+        if self.kind == "vxlan":
+            return f"VXLAN {self.vni} to {self.remote}"
         return f"tap {self.device}" if self.kind == "tap" else f"NIC {self.device}"
 
     def to_json(self) -> dict[str, Any]:
         """For `status`."""
         return {"name": self.name, "kind": self.kind, "what": self.words(), "mtu": self.mtu, **asdict(self.end)}
+
+
+@dataclass(frozen=True)
+class HostPlan:
+    """A machine of a lab over several, by its name in the inventory, and what the lab as a whole asks of it."""
+
+    name: str
+    #: It is the one on which the plan was made.
+    here: bool
+    #: The address that carries the wires between machines, the interface that has it, and the UDP port of tunnels.
+    address: str
+    interface: str = ""
+    vxlan_port: int = 4789  # RFC 7348, 8
+    #: Its checkout of NetBoxIT.
+    folder: str = ""
+    #: As the same of a plan, for this machine.
+    awake_cores: tuple[int, ...] = ()
+    realtime_budget_us: int = 0
 
 
 @dataclass(frozen=True)
@@ -170,6 +206,11 @@ class Plan:
     events: tuple[EventPlan, ...] = ()
     #: Ports of the outside world, each in place of a wire.
     equipment: tuple[EquipmentPlan, ...] = ()
+    #: The machines of a lab over several, which say themselves which cores they keep awake and what budget they grant. Empty: all
+    #: of the lab is on one machine.
+    hosts: tuple[HostPlan, ...] = ()
+    #: Of the part of a lab that one machine has: the addresses of nodes on others, by name.
+    elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def kernel_interfaces(self, node: NodePlan) -> tuple[InterfacePlan, ...]:
         """Those that the node's network namespace has: an end of a memory wire is none."""
@@ -179,6 +220,19 @@ class Plan:
     def mtus(self) -> dict[str, int]:
         """The MTU of each wire by its name, also of those that are equipment."""
         return {wire.name: wire.mtu for wire in self.wires} | {one.wire: one.mtu for one in self.equipment}
+
+    def host(self, name: str) -> HostPlan:
+        """The machine of that name; KeyError when there is none."""
+        for host in self.hosts:
+            if host.name == name:
+                return host
+        raise KeyError(name)
+
+    def part(self, host: str) -> Plan:
+        """What one machine has to make of a lab over several, as a lab of its own; KeyError when there is no such machine."""
+        from testbed.plan_part import part  # which needs this module
+
+        return part(self, host)
 
     def node(self, name: str) -> NodePlan:
         """The node of that name; KeyError when there is none."""

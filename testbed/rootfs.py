@@ -100,6 +100,7 @@ def hosts_file(plan: Plan) -> str:
     for node in plan.nodes:
         for interface in node.interfaces:
             lines += [f"{ipaddress.ip_interface(address).ip} {node.name}" for address in interface.addresses]
+    lines += [f"{ipaddress.ip_interface(one).ip} {name}" for name, addresses in plan.elsewhere.items() for one in addresses]
     return "\n".join(lines) + "\n"
 
 

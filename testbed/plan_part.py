@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What one machine has to make of a lab over several: the plan of a lab, in which wires to other machines are equipment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+from testbed.changes import Change, WireChange
+from testbed.plan import EquipmentPlan, HostPlan, NodePlan, Plan, WireEnd, WirePlan
+
+#: The key under which a change has the node that it is made at, by the kind of change.
+_NODE_OF = {
+    "parameter": "netbox",
+    "power": "node",
+    "stall": "netbox",
+    "configuration": "router",
+    "handler": "router",
+}
+
+
+def part(plan: Plan, host: str) -> Plan:
+    """See `Plan.part`."""
+    machine = plan.host(host)
+    here = next((one.folder for one in plan.hosts if one.here), machine.folder)
+    places = {node.name: node.host for node in plan.nodes}
+    own = {name for name, place in places.items() if place == host}
+    inside = [wire for wire in plan.wires if {wire.left.node, wire.right.node} <= own]
+    leaving = [(wire, end) for wire in plan.wires if wire not in inside for end in (wire.left, wire.right) if end.node in own]
+    equipment = [
+        *(port for port in plan.equipment if port.end.node in own),
+        *(_end(wire, end, machine, plan.host(places[_other(wire, end).node])) for wire, end in leaving),
+    ]
+    return replace(
+        plan,
+        nodes=tuple(_moved(node, here, machine.folder) for node in plan.nodes if node.name in own),
+        wires=tuple(inside),
+        equipment=tuple(equipment),
+        traffic=(),
+        events=tuple(
+            replace(event, change=change)
+            for event in plan.events
+            for change in _changes(event.change, own, {wire.name: end for wire, end in leaving})
+        ),
+        awake_cores=machine.awake_cores,
+        realtime_budget_us=machine.realtime_budget_us,
+        hosts=(),
+        elsewhere={node.name: _addresses(node) for node in plan.nodes if node.name not in own and _addresses(node)},
+        notes=(),
+    )
+
+
+def _moved(node: NodePlan, here: str, there: str) -> NodePlan:
+    """Its programs are in that machine's own checkout."""
+    command = tuple(there + word.removeprefix(here) if word.startswith(f"{here}/") else word for word in node.command)
+    return replace(node, host="", command=command)
+
+
+def _end(wire: WirePlan, end: WireEnd, machine: HostPlan, other: HostPlan) -> EquipmentPlan:
+    """A wire that leaves the machine, as what it is there. It has the wire's own name, of which there is but one."""
+    if wire.over is not None:
+        device = wire.over[0 if end == wire.left else 1]
+        return EquipmentPlan(wire.name, "nic", device, end, wire.name, wire.mtu)
+    return EquipmentPlan(
+        wire.name,
+        "vxlan",
+        machine.interface,
+        end,
+        wire.name,
+        wire.mtu,
+        vni=wire.vni,
+        local=machine.address,
+        remote=other.address,
+        udp_port=machine.vxlan_port,
+    )
+
+
+def _other(wire: WirePlan, end: WireEnd) -> WireEnd:
+    return wire.right if end == wire.left else wire.left
+
+
+def _changes(change: Change, own: set[str], leaving: dict[str, WireEnd]) -> Iterator[Change]:
+    """What this machine does of a change. A wire between machines is unplugged at both ends: neither has the other's carrier."""
+    if isinstance(change, WireChange):
+        end = leaving.get(change.wire)
+        if end is not None:
+            yield replace(change, node=end.node, interface=end.interface)
+        elif change.node in own:
+            yield change
+    elif getattr(change, _NODE_OF[change.kind]) in own:
+        yield change
+
+
+def _addresses(node: NodePlan) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(interface.addresses for interface in node.interfaces))
