@@ -19,6 +19,7 @@ from testbed.control import Control, ControlFailed, short_path
 from testbed.errors import NetBoxITError
 from testbed.event_log import EVENTS_FILE, EventLog
 from testbed.interruption import HeldBack
+from testbed.own_files import OwnFiles
 from testbed.plan import NodePlan, Plan
 from testbed.processes import Process, ProgramFailed
 
@@ -115,14 +116,14 @@ class Lab:
         """The host's side of the node's /run/netboxit."""
         return self._container(self.node(node)).folder
 
-    def own_folder(self, node: str, name: str) -> Path:
-        """A folder of that name in the node's own, in which its programs can write; it is made when it is not there."""
+    def own_files(self, node: str, name: str) -> OwnFiles:
+        """Files in a folder of that name in the node's own, in which its programs can write; it is made when it is not there."""
         folder = self.node_folder(node) / name
         if not folder.exists():
             folder.mkdir()
             if self.is_confined(node):
                 users.give(folder)
-        return folder
+        return OwnFiles(folder)
 
     def is_confined(self, node: str) -> bool:
         """Whether the node's root is nobody on the host (testbed.users)."""

@@ -40,3 +40,25 @@ def test_a_log_goes_on_where_it_ended(tmp_path: Path) -> None:
         with node_files.appended(tmp_path / "log") as log:
             log.write(line)
     assert (tmp_path / "log").read_text() == "one\ntwo\n"
+
+
+def test_an_ordinary_file_is_taken_out_of_a_node(tmp_path: Path) -> None:
+    (tmp_path / "heard").write_text("words")
+    assert node_files.take(tmp_path / "heard", tmp_path / "kept")
+    assert (tmp_path / "kept").read_text() == "words"
+    assert not (tmp_path / "heard").exists()
+    assert not node_files.take(tmp_path / "heard", tmp_path / "kept")
+
+
+@pytest.mark.parametrize("what", ["link", "pipe", "folder"])
+def test_what_is_no_ordinary_file_is_not_taken(what: str, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("of somebody else")
+    file = tmp_path / "heard"
+    if what == "link":
+        file.symlink_to(tmp_path / "elsewhere")
+    elif what == "pipe":
+        os.mkfifo(file)
+    else:
+        file.mkdir()
+    assert not node_files.take(file, tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()

@@ -45,10 +45,19 @@ class Program(Protocol):
     def kill(self) -> None: ...
 
 
+class Files(Protocol):
+    """Files of an application inside a host (`testbed.own_files`)."""
+
+    def write(self, name: str, content: str | bytes) -> None: ...
+    def exists(self, name: str) -> bool: ...
+    def take(self, name: str, to: Path) -> bool: ...
+    def remove(self, name: str) -> None: ...
+
+
 class Hosts(Protocol):
     """The part of a lab that applications use."""
 
-    def own_folder(self, node: str, name: str) -> Path: ...
+    def own_files(self, node: str, name: str) -> Files: ...
     def run(self, node: str, argv: Sequence[str], *, timeout_s: float = ...) -> CompletedProcess[str]: ...
     def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> Program: ...
 
@@ -183,9 +192,9 @@ class Application(ABC):
         """Lets the duration count from now."""
         self._end = time.monotonic() + self.options.duration
 
-    def own_folder(self, host: str) -> Path:
-        """A folder for this application inside the host's own; the host sees it as `inside()`."""
-        return self.hosts.own_folder(host, self.plan.name)
+    def own_files(self, host: str) -> Files:
+        """Files of this application inside the host, which sees them as `inside()`."""
+        return self.hosts.own_files(host, self.plan.name)
 
     def inside(self, file: str = "") -> str:
         return str(INSIDE / self.plan.name / file)

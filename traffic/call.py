@@ -8,8 +8,8 @@ ends with a BYE of the source when the duration is over. No voice activity detec
 from __future__ import annotations
 
 import re
-import shutil
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
@@ -121,25 +121,22 @@ class Call(Application):
 
     def prepare(self) -> None:
         for agent in self.agents:
-            folder = self.own_folder(agent.host)
+            files = self.own_files(agent.host)
             spoken = self.folder / f"{agent.host}-spoken.wav"
             Speech(agent.speaker, self.options.duration + _SPARE_SPEECH_S, self.codec.rate, seed=1).write(spoken)
-            shutil.copy(spoken, folder / "spoken.wav")
-            shutil.copy(LOUDSPEAKER, folder)
-            (folder / "config").write_text(self.configuration(agent))
-            (folder / "accounts").write_text(
-                f"<sip:{agent.host}@{agent.address}:{self.options.sip_port}>;regint=0;answermode=auto\n"
-            )
-            (folder / "contacts").write_text("")
-            (folder / "alsa.conf").write_text(self.sound_card())
+            files.write("spoken.wav", spoken.read_bytes())
+            files.write(LOUDSPEAKER.name, LOUDSPEAKER.read_bytes())
+            files.write("config", self.configuration(agent))
+            files.write("accounts", f"<sip:{agent.host}@{agent.address}:{self.options.sip_port}>;regint=0;answermode=auto\n")
+            files.write("contacts", "")
+            files.write("alsa.conf", self.sound_card())
 
     def start(self) -> None:
         caller, called = self.agents
         for agent in (called, caller):
             speaker_log = self.launch(agent.host, "loudspeaker", ["/usr/bin/python3", *self._loudspeaker_arguments()]).log
-            self.wait_for(
-                (self.own_folder(agent.host) / "loudspeaker.fifo").exists, "a loudspeaker's start", _READY_DEADLINE_S, speaker_log
-            )
+            plays = partial(self.own_files(agent.host).exists, "loudspeaker.fifo")
+            self.wait_for(plays, "a loudspeaker's start", _READY_DEADLINE_S, speaker_log)
         called_log = self._telephone(called)
         self.wait_for(
             lambda: _READY in called_log.read_text(errors="replace"), "the called agent's start", _READY_DEADLINE_S, called_log
@@ -158,10 +155,9 @@ class Call(Application):
         self._running.sort(key=lambda running: (running.name == "baresip", running.host == self.plan.source))
         super().stop()
         for agent in self.agents:
-            folder = self.own_folder(agent.host)
-            if (folder / "heard.wav").exists():
-                shutil.move(folder / "heard.wav", self.folder / f"{agent.host}-heard.wav")
-            (folder / "loudspeaker.fifo").unlink(missing_ok=True)
+            files = self.own_files(agent.host)
+            files.take("heard.wav", self.folder / f"{agent.host}-heard.wav")
+            files.remove("loudspeaker.fifo")
 
     def flows(self) -> list[Flow]:
         caller, called = self.agents

@@ -9,7 +9,6 @@ its own original.
 from __future__ import annotations
 
 import math
-import shutil
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -59,8 +58,8 @@ class Camera(Application):
         return NumberStrip(self.options.height)
 
     def prepare(self) -> None:
-        self.own_folder(self.plan.source)
-        (self.own_folder(self.plan.destination) / "camera.sdp").write_text(self.session_description())
+        self.own_files(self.plan.source)
+        self.own_files(self.plan.destination).write("camera.sdp", self.session_description())
 
     def start(self) -> None:
         """The sender will end by itself, the receiver with the sender's RTCP BYE, or when nothing has come for a while."""
@@ -75,8 +74,7 @@ class Camera(Application):
     def stop(self) -> None:
         super().stop()
         for host, file in ((self.plan.source, "sent.h264"), (self.plan.destination, "received.mkv")):
-            if (recording := self.own_folder(host) / file).exists():
-                shutil.move(recording, self.folder / file)
+            self.own_files(host).take(file, self.folder / file)
 
     def flows(self) -> list[Flow]:
         port = self.options.rtp_port

@@ -13,6 +13,7 @@ from typing import ClassVar
 import pytest
 
 from testbed.errors import NetBoxITError
+from testbed.own_files import OwnFiles
 from testbed.plan import TrafficPlan
 from traffic.application import INSIDE
 
@@ -86,10 +87,10 @@ class NamespaceHosts:
     def node_folder(self, node: str) -> Path:
         return self._folder / "nodes" / node
 
-    def own_folder(self, node: str, name: str) -> Path:
+    def own_files(self, node: str, name: str) -> OwnFiles:
         folder = self.node_folder(node) / name
         folder.mkdir(exist_ok=True)
-        return folder
+        return OwnFiles(folder)
 
     def run(self, node: str, argv: Sequence[str], *, timeout_s: float = 10.0) -> subprocess.CompletedProcess[str]:
         return subprocess.run(self._inside(node, argv), capture_output=True, text=True, timeout=timeout_s, check=False)

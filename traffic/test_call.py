@@ -12,6 +12,7 @@ import pytest
 from results import audio, pcapng, voice
 from results.capture import Capture
 from results.datagram import datagram, rtp
+from testbed.own_files import OwnFiles
 from traffic.application import ApplicationFailed
 from traffic.call import Call
 from traffic.conftest import NamespaceHosts, traffic_plan
@@ -90,8 +91,8 @@ def test_an_agent_that_dies_fails_the_call_with_its_log(hosts: NamespaceHosts, t
 
 def test_the_configuration_says_codec_ports_and_marking(tmp_path: Path) -> None:
     class Nowhere:
-        def own_folder(self, node: str, name: str) -> Path:
-            return tmp_path
+        def own_files(self, node: str, name: str) -> OwnFiles:
+            return OwnFiles(tmp_path)
 
     call = Call(traffic_plan("call", dscp=EF, codec="g722", rtp_port=30_000), Nowhere(), tmp_path / "call")  # type: ignore[arg-type]
     lines = call.configuration(call.agents[0]).splitlines()

@@ -98,7 +98,7 @@ class UdpFlow(Application):
         """
         ping = ["ping", f"-{self.version}", "-q", "-c", "1", "-W", f"{_ECHO_S:g}", self.plan.destination_address]
         self.hosts.run(self.plan.source, ping, timeout_s=2 * _ECHO_S)
-        (self.own_folder(self.plan.source) / "flows.mgn").write_text(self.script())
+        self.own_files(self.plan.source).write("flows.mgn", self.script())
 
     def start(self) -> None:
         """The sender ends by itself; the receiver takes what comes, so that no host answers that the port is closed."""
