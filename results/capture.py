@@ -6,13 +6,13 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from testbed.errors import NetBoxITError
-from testbed.plan import Plan
+from testbed.plan import NodePlan, Plan, WireEnd
 
 #: Headers, and the 128 bytes of payload that a frame's identity takes (docs/architecture.md), with room for options.
 SNAPSHOT_BYTES = 256
@@ -111,20 +111,19 @@ class Capture:
 
 
 class Captures:
-    """Captures at every interface of every host, for the length of a with block: `<folder>/<host>.pcapng`.
+    """Captures at every interface of every host, and at those said `besides`, for the length of a with block.
 
-    A host with several interfaces gets `<host>-<interface>.pcapng` for the second and further ones. At the end
-    `captures.json` tells for each file the node, the interface and the counters.
+    At the end `captures.json` tells for each file the node, the interface and the counters.
     """
 
-    def __init__(self, namespaces: Namespaces, folder: Path) -> None:
+    def __init__(self, namespaces: Namespaces, folder: Path, besides: Collection[WireEnd] = ()) -> None:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._captures = [
-            Capture(namespaces, node.name, interface.name, folder / f"{node.name}{'' if first else '-' + interface.name}.pcapng")
+            Capture(namespaces, node.name, interface.name, folder / file_name(node, interface.name))
             for node in namespaces.plan.nodes
-            if node.kind == "host"
-            for first, interface in zip([True] + [False] * len(node.interfaces), node.interfaces, strict=False)
+            for interface in node.interfaces
+            if node.kind == "host" or WireEnd(node.name, interface.name) in besides
         ]
 
     def __enter__(self) -> Self:
@@ -154,3 +153,9 @@ class Captures:
             }
             for capture in self._captures
         ]
+
+
+def file_name(node: NodePlan, interface: str) -> str:
+    """`<host>.pcapng` at the first interface of a host, `<node>-<interface>.pcapng` at any other."""
+    first = node.kind == "host" and node.interfaces[0].name == interface
+    return f"{node.name}.pcapng" if first else f"{node.name}-{interface}.pcapng"
