@@ -7,6 +7,8 @@ while a lab has it, the NIC carries the lab's mark as an alternative name: by th
 
 from __future__ import annotations
 
+import errno
+import ipaddress
 import pwd
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
@@ -28,6 +30,8 @@ KIND: Final = "equipment"
 _INGRESS: Final = 0xFFFF0000
 _ALL_PROTOCOLS: Final = 3  # linux/if_ether.h: ETH_P_ALL
 _NO_IPV6: Final = "disable_ipv6"
+#: Of what carries a tunnel: enough for any way between two machines, as the kernel has it by default (net.ipv4.ip_default_ttl).
+_TTL: Final = 64
 
 
 class EquipmentFailed(NetBoxITError):
@@ -109,15 +113,47 @@ def _take_macvlan(taking: _Taking) -> None:
 
 
 def _make_on(taking: _Taking, **what: Any) -> None:
-    """An interface on one of the host's, made in the node's network at once."""
-    port = taking.port
+    """An interface on one of the host's."""
     with IPRoute() as netlink:
-        below = _found(netlink, port.device)["index"]
+        below = _found(netlink, taking.port.device)["index"]
         taking.record()
-        place = str(namespaces.path(taking.namespace))
-        netlink.link("add", ifname=port.end.interface, link=below, net_ns_fd=place, mtu=port.mtu, **what)
-    with namespaces.entered(taking.namespace), IPRoute() as netlink:
-        netlink.link("property_add", index=_found(netlink, port.end.interface)["index"], altname=taking.mark)
+        _make_in_node(netlink, taking, link=below, **what)
+
+
+def _make_vxlan(taking: _Taking) -> None:
+    """A tunnel's end: what it carries leaves and comes by the host's network, though the interface itself is never in there."""
+    port = taking.port
+    family = "6" if ipaddress.ip_address(str(port.remote)).version == 6 else ""
+    with IPRoute() as netlink:
+        taking.record(vni=port.vni, udp_port=port.udp_port)
+        try:
+            _make_in_node(
+                netlink,
+                taking,
+                kind="vxlan",
+                address=taking.mac,
+                vxlan_id=port.vni,
+                vxlan_port=port.udp_port,
+                vxlan_ttl=_TTL,
+                # All of it goes to the one other end, so there is nothing to be learnt.
+                vxlan_learning=0,
+                **{f"vxlan_local{family}": port.local, f"vxlan_group{family}": port.remote},
+            )
+        except NetlinkError as error:
+            if error.code != errno.EEXIST:
+                raise
+            raise EquipmentFailed(
+                f"wire {port.wire}: somebody else on this machine has tunnel {port.vni} at UDP port {port.udp_port}; give the "
+                "lab another --name, from which the number follows, or the machines another netboxit_vxlan_port"
+            ) from error
+
+
+def _make_in_node(netlink: IPRoute, taking: _Taking, **what: Any) -> None:
+    """Made in the node's network at once, by one message."""
+    port, place = taking.port, str(namespaces.path(taking.namespace))
+    netlink.link("add", ifname=port.end.interface, net_ns_fd=place, mtu=port.mtu, **what)
+    with namespaces.entered(taking.namespace), IPRoute() as inside:
+        inside.link("property_add", index=_found(inside, port.end.interface)["index"], altname=taking.mark)
 
 
 def _make_tap(taking: _Taking) -> None:
@@ -176,6 +212,7 @@ _TAKERS: Final[dict[str, Callable[[_Taking], None]]] = {
     "vlan": _take_vlan,
     "macvlan": _take_macvlan,
     "tap": _make_tap,
+    "vxlan": _make_vxlan,
 }
 
 

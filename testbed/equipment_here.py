@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
-from testbed import host_network, interface_use, state
+from testbed import host_network, interface_use, state, tunnel
 from testbed.equipment import KIND, find
 from testbed.errors import NetBoxITError
 from testbed.ledger import Ledger, Record
@@ -48,6 +48,9 @@ def check(plan: Plan) -> None:
 
 
 def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str]:
+    if port.kind == "vxlan":
+        yield from tunnel.problems(netlink, port)
+        return
     link = find(netlink, port.device)
     if port.kind == "tap":
         if link is not None:

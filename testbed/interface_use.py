@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,12 +50,24 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool) -> Iterato
     """Why no VLAN or macvlan can be made on the interface; `whole_frames` as they come are needed by emulators."""
     yield from _why_never(netlink, link)
     if whole_frames and (merging := _merging(link.get("ifname"))):
-        yield (
-            f"merges frames that arrive ({', '.join(merging)}), which an emulator must not see; turn that off "
-            f"(ethtool -K {link.get('ifname')} gro off lro off rx-gro-hw off), or move the interface whole (nic)"
-        )
+        yield f"{_merges(link, merging)}, or move the interface whole (nic)"
     if not link["flags"] & _UP:
         yield f"is down, and what is made on it would be, too; set it up first (ip link set {link.get('ifname')} up)"
+
+
+def why_not_under(link: Any) -> Iterator[str]:
+    """Why it cannot carry a tunnel: the kernel merges also what it finds inside of what arrives."""
+    if merging := _merging(link.get("ifname")):
+        yield _merges(link, merging)
+    if not link["flags"] & _UP:
+        yield f"is down; set it up first (ip link set {link.get('ifname')} up)"
+
+
+def _merges(link: Any, merging: Sequence[str]) -> str:
+    return (
+        f"merges frames that arrive ({', '.join(merging)}), which an emulator must not see; turn that off "
+        f"(ethtool -K {link.get('ifname')} gro off lro off rx-gro-hw off)"
+    )
 
 
 def managed_by(index: int, run: Path = _RUN) -> str | None:
