@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command line of NetBoxIT: verbs only, what they do is in testbed/, how it looks in testbed/*_view.py.
+"""The command line of NetBoxIT: verbs only, what they do is in testbed/, how it looks in testbed/views/.
 
 Those that change a running lab, or watch it, are in testbed/commands/.
 """
@@ -27,9 +27,9 @@ from typing import Annotated
 
 import typer
 
-from testbed import console, difference_view, lab_view, plan_view, result_view
 from testbed.commands import changing, watching
 from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Json, LabName, Topology, WhichLab
+from testbed.views import console, difference_view, lab_view, plan_view, result_view
 
 app = typer.Typer(
     help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
@@ -42,7 +42,7 @@ app = typer.Typer(
 @app.command(rich_help_panel=HOST)
 def doctor(json: Json = False) -> None:
     """Say what this host can do, what is missing, what is lost without it, and what to do about it."""
-    from testbed.doctor import examine
+    from testbed.probes.doctor import examine
 
     examination = examine()
     result_view.show_examination(examination, json)
@@ -56,12 +56,12 @@ def check(
     json: Json = False,
 ) -> None:
     """Say whether a topology file is sound; nothing is created."""
-    from testbed.cores import realtime_support
-    from testbed.planning import plan_with_load
+    from testbed.plans.planning import plan_with_load
+    from testbed.system.cores import realtime_support
 
     plan, load = plan_with_load(file, realtime=realtime_support())
     if svg is not None:
-        from testbed.network_words import write_picture
+        from testbed.views.network_words import write_picture
 
         write_picture(plan, file, svg)
     plan_view.show_check(file, plan, load, json)
@@ -70,11 +70,11 @@ def check(
 @app.command(rich_help_panel=NETWORK)
 def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
-    from testbed.comparison import compare
+    from testbed.changing.comparison import compare
 
     compared, missing, remarks = compare(file, name), list[str](), list[str]()
     if compared.plan.equipment:
-        from testbed import equipment_here
+        from testbed.labs import equipment_here
 
         missing, remarks = equipment_here.problems(compared.plan), equipment_here.remarks(compared.plan)
     plan_view.show_plan(compared, missing, remarks, json)
@@ -83,7 +83,7 @@ def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
 @app.command(rich_help_panel=HOST)
 def calibrate(json: Json = False) -> None:
     """Measure what a frame costs on this machine, so that `plan` can say what netboxes will have to do. Takes 30 to 45 s."""
-    from testbed.calibrate import calibrate as measure
+    from testbed.probes.calibrate import calibrate as measure
 
     with console.progress() as progress:
         calibration = measure(progress)
@@ -93,9 +93,9 @@ def calibrate(json: Json = False) -> None:
 @app.command(rich_help_panel=LAB)
 def up(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Bring a lab up and leave it running."""
-    from testbed.cores import realtime_support
-    from testbed.lab import Lab
-    from testbed.planning import plan_file
+    from testbed.labs.lab import Lab
+    from testbed.plans.planning import plan_file
+    from testbed.system.cores import realtime_support
 
     with console.progress() as progress:
         made = plan_file(file, lab=name, realtime=realtime_support())
@@ -106,7 +106,7 @@ def up(file: Topology, name: LabName = None, json: Json = False) -> None:
 @app.command(rich_help_panel=LAB)
 def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
-    from testbed import alteration
+    from testbed.changing import alteration
 
     with console.progress() as progress:
         applied = alteration.apply(file, name, progress)
@@ -120,7 +120,7 @@ def execute(
     lab: WhichLab = None,
 ) -> None:
     """Run a command inside a node, with this terminal; its exit status is kept."""
-    from testbed.lab import Lab
+    from testbed.labs.lab import Lab
 
     argv = Lab.one(lab).exec_argv(node, command, {"TERM": os.environ.get("TERM", "dumb")})
     os.execvp(argv[0], argv)
@@ -150,7 +150,7 @@ def record(
     json: Json = False,
 ) -> None:
     """Record a path between two hosts as a trace that a `link` plays: by probing, or from captures at both ends."""
-    from testbed import record as recording
+    from testbed.observation import record as recording
 
     if len(ends) != 2 or (captures and (run or len(captures) != 2)):
         raise recording.BadRecord("name two hosts, and for captures one file of each: --capture A.pcapng --capture B.pcapng")
@@ -160,7 +160,7 @@ def record(
     elif run:
         traces = recording.of_run(run, hosts, step_s, saturated=saturated)
     else:
-        from testbed.lab import Lab
+        from testbed.labs.lab import Lab
 
         probing = recording.Probing(console.read_duration(duration), step_s, packets, recording.read_rate(most_rate))
         with console.progress() as progress:
@@ -175,7 +175,8 @@ def down(
     json: Json = False,
 ) -> None:
     """Take a lab down: everything that belongs to it, and nothing else."""
-    from testbed import removal, state
+    from testbed.labs import removal
+    from testbed.ownership import state
 
     nothing_up = lab is None and not state.lab_names()
     names = state.lab_names() if every or nothing_up else [state.chosen(lab)]

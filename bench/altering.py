@@ -13,7 +13,7 @@ from bench.lab import removed, timed
 from bench.networks import Network
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
-from testbed.lab import Lab
+from testbed.labs.lab import Lab
 
 #: Each two hosts and a link; with two hosts on a wire of their own they are fifty nodes.
 _PAIRS = 16

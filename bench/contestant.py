@@ -13,7 +13,7 @@ from bench.labs import up
 from bench.outcome import rate
 from bench.settings import Surroundings
 from bench.trial import Trial, Verdict
-from testbed.lab import Lab
+from testbed.labs.lab import Lab
 from testbed.plan import Plan
 
 #: Steps of the search once the rate is known roughly, from the contestant's turn before.

@@ -17,10 +17,11 @@ from bench.labs import planned, up
 from bench.networks import DRAIN, SOURCE
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
-from testbed.lab import Lab
+from testbed.files import CHECKOUT
+from testbed.labs.lab import Lab
 from testbed.plan import Plan
-from testbed.processes import ProgramFailed
-from testbed.rootfs import CHECKOUT, NODE_FOLDER
+from testbed.system.processes import ProgramFailed
+from testbed.system.rootfs import NODE_FOLDER
 
 PROGRAM = CHECKOUT / "build/bin/wire-crossing"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from bench.networks import DRAIN, SOURCE
 from bench.trial import Trial
-from testbed.control import Control
 from testbed.errors import NetBoxITError
-from testbed.lab import Lab
+from testbed.labs.lab import Lab
+from testbed.nodes.control import Control
 
 #: How often the ends are asked: seldom, since to answer keeps them from their work.
 _ASK_S = 0.05

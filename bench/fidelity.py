@@ -23,13 +23,13 @@ from bench.conversation import Conversation, conversation
 from netboxes.engine import virtual
 from results import pcapng, records
 from results.identity import identity
-from testbed.cores import available_cores, realtime_support
+from testbed.description.yaml_source import read
 from testbed.errors import NetBoxITError
-from testbed.lab import Lab
+from testbed.files import CHECKOUT
+from testbed.labs.lab import Lab
 from testbed.plan import Plan
-from testbed.planning import plan_file
-from testbed.rootfs import CHECKOUT
-from testbed.yaml_source import read
+from testbed.plans.planning import plan_file
+from testbed.system.cores import available_cores, realtime_support
 
 #: Whose netboxes are compared, and its own figure of what a frame may be late.
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"

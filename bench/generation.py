@@ -19,7 +19,7 @@ from bench.labs import planned, up
 from bench.outcome import Outcome, Table, rate
 from bench.pairs import alternate
 from bench.settings import Surroundings
-from testbed.control import Control, ControlFailed
+from testbed.nodes.control import Control, ControlFailed
 from testbed.plan import Plan
 
 _SIZES = (64, 512)

@@ -21,15 +21,15 @@ from bench.lateness import EMERGENCY
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
 from bench.usage import cpu_s, pss_bytes
-from testbed.cores import realtime_support
-from testbed.interruption import HeldBack
-from testbed.lab import Lab
+from testbed.files import CHECKOUT
+from testbed.labs.lab import Lab
+from testbed.labs.removal import take_down
+from testbed.ownership.state import lab_names
 from testbed.plan import Plan
-from testbed.planning import plan_file
-from testbed.processes import ProgramFailed
-from testbed.removal import take_down
-from testbed.rootfs import CHECKOUT
-from testbed.state import lab_names
+from testbed.plans.planning import plan_file
+from testbed.system.cores import realtime_support
+from testbed.system.interruption import HeldBack
+from testbed.system.processes import ProgramFailed
 
 _RINGS = (2, 10, 25, 50)
 _IDLE_S, _QUICK_IDLE_S = 10.0, 2.0

@@ -12,12 +12,12 @@ from typing import Any
 
 from bench.networks import DRAIN, SOURCE
 from bench.settings import Surroundings
-from testbed.cores import realtime_support
-from testbed.interruption import HeldBack
-from testbed.lab import Lab
+from testbed.files import CHECKOUT
+from testbed.labs.lab import Lab
 from testbed.plan import NodePlan, Plan
-from testbed.planning import plan_file
-from testbed.rootfs import CHECKOUT
+from testbed.plans.planning import plan_file
+from testbed.system.cores import realtime_support
+from testbed.system.interruption import HeldBack
 
 STOCK = CHECKOUT / "build/bin/stock-chain"
 

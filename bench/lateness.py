@@ -7,7 +7,7 @@ from bench import bare_timer
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
 from testbed import run
-from testbed.rootfs import CHECKOUT
+from testbed.files import CHECKOUT
 
 EMERGENCY = CHECKOUT / "topologies/emergency.yaml"
 _LASTS_S, _QUICK_S = 30.0, 6.0

@@ -11,7 +11,7 @@ from bench.labs import planned, up
 from bench.outcome import Outcome, Table, rate
 from bench.settings import Surroundings
 from bench.usage import cpu_s
-from testbed.lab import Lab
+from testbed.labs.lab import Lab
 
 #: Of the emergency network, in its direction from the field.
 _CELLS: dict[str, tuple[networks.Network, tuple[str, str]]] = {

@@ -12,7 +12,7 @@ from bench.networks import SOURCE
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
 from bench.usage import cpu_s
-from testbed.lab import Lab
+from testbed.labs.lab import Lab
 
 #: A call of the emergency network: 20 ms of speech in 124 bytes on Ethernet, in each direction.
 _PACKETS_S, _FRAME_BYTES = 50, 128

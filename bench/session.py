@@ -17,10 +17,10 @@ from bench.bisection import NothingGood
 from bench.machine import described
 from bench.outcome import Outcome
 from bench.settings import Progress, Settings, Surroundings
-from testbed.cores import available_cores
+from testbed.description.input_errors import nearest
 from testbed.errors import NetBoxITError
-from testbed.input_errors import nearest
-from testbed.rootfs import CHECKOUT
+from testbed.files import CHECKOUT
+from testbed.system.cores import available_cores
 
 RESULTS = CHECKOUT / "results/bench"
 

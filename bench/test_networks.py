@@ -10,8 +10,8 @@ import pytest
 
 from bench import networks, satellites
 from bench.networks import DRAIN, SOURCE, deal_cores
-from testbed.topology import Topology
-from testbed.topology_file import load
+from testbed.description.topology import Topology
+from testbed.description.topology_file import load
 
 
 def loaded(network: networks.Network, folder: Path) -> Topology:

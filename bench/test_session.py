@@ -16,8 +16,8 @@ from bench import session
 from bench.outcome import Outcome
 from bench.session import BENCHMARKS, NoSuchBenchmark
 from bench.settings import Surroundings, quick
-from testbed.cores import available_cores
 from testbed.errors import NetBoxITError
+from testbed.system.cores import available_cores
 
 pytestmark = pytest.mark.skipif(len(available_cores()) < 2, reason="benchmarks need two cores")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import routers
+from testbed.nodes import routers
 from tests.click_lab import Meoc, Router, three_namespaces
 
 CLICK = Path(__file__).resolve().parent

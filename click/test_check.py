@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed import routers
 from testbed.errors import BadTopology
+from testbed.nodes import routers
+from testbed.nodes.routers import ConfigurationError
 from testbed.plan import InterfacePlan, RealtimeSupport
-from testbed.planning import plan_file
-from testbed.routers import ConfigurationError
+from testbed.plans.planning import plan_file
 
 CLICK = Path(__file__).parent
 MEOC = CLICK / "meoc.click"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.routers import HandlerRefused
+from testbed.nodes.routers import HandlerRefused
 from tests.click_lab import Meoc, Router
 from tests.namespaces import DEADLINE_S, Namespace, wait_for
 

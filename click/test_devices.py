@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import routers
+from testbed.nodes import routers
 from tests.click_lab import Meoc, Router, three_namespaces
 from tests.namespaces import Namespace, Tap, ethernet, ipv4, udp, wait_for
 

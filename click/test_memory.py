@@ -17,7 +17,8 @@ import pytest
 from netboxes.engine.real import DEADLINE_S, cpu_s, running_netbox
 from netboxes.engine.virtual import udp, vlan
 from netboxes.engine.wire_end import WireEnd, wire_ends
-from testbed import rings, routers
+from testbed.nodes import routers
+from testbed.system import rings
 from tests.namespaces import wait_for
 
 BRIDGE = "FromDevice(ian) -> Queue(200) -> ToDevice(jan); FromDevice(jan) -> Queue(200) -> ToDevice(ian);"

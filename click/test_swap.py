@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.routers import HandlerRefused
+from testbed.nodes.routers import HandlerRefused
 from tests.click_lab import Meoc
 from tests.namespaces import Tap, ipv4, udp, wait_for
 

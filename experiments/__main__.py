@@ -14,8 +14,8 @@ import typer
 
 from experiments import document, e4, e5, e6
 from experiments.carrying import Carried, in_real_time
-from testbed import console, drawing
 from testbed.run import RESULTS
+from testbed.views import console, drawing
 
 EXPERIMENTS = {"e4": e4.run, "e5": e5.run, "e6": e6.run}
 

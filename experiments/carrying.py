@@ -15,9 +15,9 @@ from experiments.virtual_chain import emulate_chain
 from results.analyse import measure
 from results.run_folder import Measured, RunFolder
 from testbed import run
-from testbed.deployment import Progress
+from testbed.description.topology_file import load
 from testbed.errors import NetBoxITError
-from testbed.topology_file import load
+from testbed.labs.deployment import Progress
 
 Time = Literal["real", "virtual"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from experiments.charts import draw
 from experiments.outcome import Outcome, Table
-from testbed import drawing
 from testbed.files import CHECKOUT
+from testbed.views import drawing
 
 DOCUMENT = CHECKOUT / "docs" / "experiments.md"
 PLOTS = CHECKOUT / "docs" / "experiments"

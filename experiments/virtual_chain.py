@@ -25,10 +25,10 @@ from results.identity import identity
 from results.run_folder import Measured
 from results.way import find_way, nodes_between
 from testbed.changes import ParameterChange
+from testbed.description.topology import Topology
 from testbed.errors import NetBoxITError
 from testbed.plan import InterfacePlan, Plan, RealtimeSupport, TrafficPlan
-from testbed.resolve import resolve
-from testbed.topology import Topology
+from testbed.plans.resolve import resolve
 from traffic.flow import ApplicationRecord, Flow
 from traffic.udp_flow import UdpFlowOptions, flows, version
 

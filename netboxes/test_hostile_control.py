@@ -17,7 +17,7 @@ import pytest
 from netboxes.engine.hostile_messages import deep, message
 from netboxes.engine.real import RunningNetbox, running_netbox, wait_for
 from netboxes.technology import technologies
-from testbed import rings
+from testbed.system import rings
 
 MESSAGES = int(os.environ.get("NETBOXIT_HOSTILE_MESSAGES", "400"))
 #: On a connection.

@@ -26,7 +26,7 @@ from results.statistics import Values, summary
 from results.timekeeping import ports_of_switches, timekeeping
 from results.way import Way, find_way
 from testbed.errors import NetBoxITError
-from testbed.event_log import EVENTS_FILE
+from testbed.labs.event_log import EVENTS_FILE
 
 
 def analyse(folder: Path) -> dict[str, Any]:

@@ -15,9 +15,9 @@ from typing import Any
 
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 
-from testbed import namespaces
 from testbed.plan import Plan
-from testbed.wires import active_offloads
+from testbed.system import namespaces
+from testbed.system.wires import active_offloads
 
 #: What is asked for its version: the Debian packages that do the work, and the Python ones.
 _PACKAGES = ("lxc", "baresip-core", "ffmpeg", "mgen", "espeak-ng", "tshark", "openvswitch-switch", "libc6")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from results.journal import Journal
-from testbed.announced import details, words
+from testbed.observation.announced import details, words
 
 #: A router's journal begins with its process: how it found its routes while the lab came up is no part of the run.
 _EARLIEST_S = -0.5

@@ -17,8 +17,8 @@ from results.embedded import audio_players, video_clips
 from results.run_course import course
 from results.run_folder import Measured, RunFolder
 from results.surroundings import describe, table_of_files
-from testbed.network_picture import picture
-from testbed.network_words import network_words, rightmost
+from testbed.views.network_picture import picture
+from testbed.views.network_words import network_words, rightmost
 
 _TEMPLATE = "report.html.j2"
 #: Of each netbox; metrics.json has more.

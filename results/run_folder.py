@@ -59,7 +59,7 @@ class RunFolder:
 
     @cached_property
     def switches(self) -> dict[str, dict[str, Any]]:
-        """What each switch that said so counted during the traffic (`testbed.switch_statistics.since`)."""
+        """What each switch that said so counted during the traffic (`testbed.labs.switch_statistics.since`)."""
         names = [node["name"] for node in self.plan["nodes"] if node["kind"] == "switch"]
         found = {name: self.json(f"nodes/{name}/statistics.json") for name in names}
         return {name: one for name, one in found.items() if one is not None}

@@ -12,11 +12,11 @@ import pytest
 from results.analyse import analyse
 from results.conftest import SyntheticRun
 from results.damage import damaged
+from testbed.description.topology_file import load
 from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
 from testbed.plan import RealtimeSupport
-from testbed.resolve import resolve
-from testbed.topology_file import load
+from testbed.plans.resolve import resolve
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda content: content[: len(content) // 2],

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed import cores, state
+from testbed.ownership import state
 from testbed.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
+from testbed.system import cores
 from tests.traces import traces
 
 PlanPair = Callable[..., Plan]

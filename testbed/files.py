@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-#: Relative paths of a topology file are looked for beside it, then here.
+#: This checkout. Relative paths of a topology file are looked for beside it, then here; containers see it, read-only and at the
+#: same path, and of the host's other files only programs.
 CHECKOUT = Path(__file__).resolve().parent.parent
 
 

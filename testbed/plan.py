@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The plan: every name, address, core and file of a lab as data, made without touching the system.
 
-`testbed.resolve` makes a plan from a topology, `testbed.lab` applies it. A plan can be printed, compared and kept as JSON.
+`testbed.plans.resolve` makes it from a topology, `testbed.labs.lab` applies it. A plan can be printed, compared and kept as JSON.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MacvlanMode = Literal["bridge", "private", "vepa", "passthru"]
 
 @dataclass(frozen=True)
 class RealtimeSupport:
-    """What the host grants to real-time threads in containers, as `testbed.cores.realtime_support` found."""
+    """What the host grants to real-time threads in containers, as `testbed.system.cores.realtime_support` found."""
 
     #: SCHED_FIFO can be used in a container.
     fifo: bool
@@ -29,7 +29,7 @@ class RealtimeSupport:
     budget_us: int | None
     #: Why not, or how: one line for the user.
     reason: str
-    #: Cores can be kept from halting (`testbed.awake`).
+    #: Cores can be kept from halting (`testbed.system.awake`).
     keep_awake: bool = False
 
 
@@ -89,7 +89,7 @@ class WireEnd:
 
 @dataclass(frozen=True)
 class WirePlan:
-    """What joins two nodes: a veth pair, or rings in memory that both containers see (testbed.rings).
+    """What joins two nodes: a veth pair, or rings in memory that both containers see (testbed.system.rings).
 
     Between nodes on two machines: a tunnel (VXLAN, RFC 7348), or a cable between a physical port of each.
     """

@@ -19,16 +19,16 @@ from typing import Any
 from results import reference
 from results.analyse import analyse
 from results.environment import environment
-from testbed.cores import realtime_support
-from testbed.deployment import Progress
 from testbed.errors import NetBoxITError, printable
-from testbed.interruption import HeldBack
-from testbed.lab import Lab, NodeFailed
-from testbed.measured_lab import MeasuredLab
+from testbed.labs.deployment import Progress
+from testbed.labs.lab import Lab, NodeFailed
 from testbed.plan import Plan
-from testbed.planning import plan_file
-from testbed.run_traffic import Traffic
-from testbed.traffic_plan import BadDuration
+from testbed.plans.planning import plan_file
+from testbed.plans.traffic_plan import BadDuration
+from testbed.runs.measured_lab import MeasuredLab
+from testbed.runs.run_traffic import Traffic
+from testbed.system.cores import realtime_support
+from testbed.system.interruption import HeldBack
 from traffic.application import applications
 
 #: Runs land in `runs/` of this folder, and `latest` there points to the last one.

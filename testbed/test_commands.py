@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed import state
-from testbed.rootfs import CHECKOUT
+from testbed.files import CHECKOUT
+from testbed.ownership import state
 
 PAIR = """\
 name: {name}

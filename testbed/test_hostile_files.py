@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from netboxes.technology import technologies
-from testbed import live
+from testbed.description import live
+from testbed.description.topology_file import load
 from testbed.errors import BadTopology, NetBoxITError
-from testbed.topology_file import load
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from testbed.changes import EventPlan, ParameterChange, PowerChange, WireChange
+from testbed.description.topology_file import load
 from testbed.files import CHECKOUT
 from testbed.plan import HostPlan, NodePlan, Plan, RealtimeSupport, WirePlan
-from testbed.resolve import resolve
-from testbed.rootfs import hosts_file
-from testbed.topology_file import load
+from testbed.plans.resolve import resolve
+from testbed.system.rootfs import hosts_file
 
 REALTIME = RealtimeSupport(fifo=True, budget_us=950_000, reason="", keep_awake=True)
 ALPHA = HostPlan("alpha", True, "192.0.2.1", "eth1", folder=str(CHECKOUT), awake_cores=(1,), realtime_budget_us=900_000)

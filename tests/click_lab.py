@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from pyroute2 import IPRoute
 
-from testbed import routers
+from testbed.nodes import routers
 from testbed.plan import InterfacePlan
 from tests.namespaces import DEADLINE_S, Namespace, ethernet, join, wait_for
 

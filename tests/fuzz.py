@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from testbed.rootfs import CHECKOUT
+from testbed.files import CHECKOUT
 from tests.fuzzed_network import Fuzzed, Resources
 
 RESULTS = CHECKOUT / "results" / "bench"

@@ -18,10 +18,11 @@ from typing import Any, Final
 
 from netboxes.engine.virtual import BROADCAST, ethernet
 from netboxes.technology import program, technologies
-from testbed import cores, namespaces, switch_statistics
-from testbed.lab import Lab
+from testbed.labs import switch_statistics
+from testbed.labs.lab import Lab
 from testbed.plan import NodePlan, RealtimeSupport
-from testbed.planning import plan_file
+from testbed.plans.planning import plan_file
+from testbed.system import cores, namespaces
 
 SENDER: Final = program("link").with_name("hostile-frames")
 #: Frames without FCS; a wire carries 200 bytes more than a port takes.

@@ -76,7 +76,7 @@ def moments(counted: Mapping[Command, Mapping[int, int]]) -> list[Moment]:
 def sample(everything: Sequence[Moment], size: int) -> list[Moment]:
     """So many of them, evenly spread; which ones they are differs with each change of the program, and only then."""
     seed = 0
-    for file in sorted((CHECKOUT / "testbed").glob("*.py")):
+    for file in sorted((CHECKOUT / "testbed").rglob("*.py")):
         seed = zlib.crc32(file.read_bytes(), seed)
     step = len(everything) / size
     return [everything[int((number + seed / 2**32) * step)] for number in range(size)]

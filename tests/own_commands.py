@@ -12,9 +12,12 @@ from pathlib import Path
 
 import netboxit
 
-# What the commands import when they are called.
-from testbed import alteration, console, deployment, lab, planning, removal  # noqa: F401
+# What is not used here is what the commands import when they are called.
+from testbed.changing import alteration  # noqa: F401
 from testbed.files import CHECKOUT
+from testbed.labs import deployment, lab, removal  # noqa: F401
+from testbed.plans import planning  # noqa: F401
+from testbed.views import console
 from tests.host_state import HostState
 from tests.system_calls import Watched
 

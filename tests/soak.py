@@ -21,11 +21,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from testbed import cores, processes, state
+from testbed.description.yaml_source import read
 from testbed.errors import NetBoxITError
-from testbed.lab import Lab
-from testbed.rootfs import CHECKOUT
-from testbed.yaml_source import read
+from testbed.files import CHECKOUT
+from testbed.labs.lab import Lab
+from testbed.ownership import state
+from testbed.system import cores, processes
 from tests.soak_judgement import SAMPLE_S, WARM_UP, Sample, judged, table
 
 RESULTS = CHECKOUT / "results" / "bench"

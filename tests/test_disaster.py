@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from testbed.rootfs import CHECKOUT
+from testbed.files import CHECKOUT
 from tests.traces import traces
 
 pytestmark = pytest.mark.lab

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from testbed import cores, state
-from testbed.lab import Lab
-from testbed.rootfs import CHECKOUT
+from testbed.files import CHECKOUT
+from testbed.labs.lab import Lab
+from testbed.ownership import state
+from testbed.system import cores
 from tests.traces import traces
 
 pytestmark = pytest.mark.lab

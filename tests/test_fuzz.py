@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testbed.state import state_folder
+from testbed.ownership.state import state_folder
 from tests.fuzzed_network import DEADLINE_S, Fuzzed
 from tests.traces import traces
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from testbed import now
-from testbed.cores import realtime_support
-from testbed.lab import Lab
-from testbed.planning import plan_file
+from testbed.changing import now
+from testbed.labs.lab import Lab
+from testbed.plans.planning import plan_file
+from testbed.system.cores import realtime_support
 
 pytestmark = pytest.mark.lab
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from testbed import cores
 from testbed.files import CHECKOUT
+from testbed.system import cores
 from tests.member_hosts import INVENTORY, STATE, MemberHosts, address, run_in_member_hosts
 from tests.waiting import until
 

@@ -16,9 +16,9 @@ from threading import Lock
 
 import pytest
 
+from testbed.files import CHECKOUT
 from testbed.plan import RealtimeSupport
-from testbed.planning import plan_file
-from testbed.rootfs import CHECKOUT
+from testbed.plans.planning import plan_file
 from tests.traces import traces
 from tests.waiting import until
 

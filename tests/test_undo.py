@@ -19,10 +19,12 @@ from typing import Any
 import pytest
 import yaml
 
-from testbed import cores, namespaces, processes, removal, rings, state
-from testbed.containers import Container
 from testbed.errors import NetBoxITError
-from testbed.lab import Lab
+from testbed.labs import removal
+from testbed.labs.lab import Lab
+from testbed.ownership import state
+from testbed.system import cores, namespaces, processes, rings
+from testbed.system.containers import Container
 from tests.host_state import ALL, HostState
 from tests.own_commands import FILE, TOPOLOGY, Running, expect_success, lasting_changes, prepare, watched_command
 from tests.own_host import run_in_own_host

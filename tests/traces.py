@@ -9,7 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from testbed import cores, rings, state
+from testbed.ownership import state
+from testbed.system import cores, rings
 
 
 def traces(folder: Path) -> dict[str, set[str]]:

@@ -46,7 +46,7 @@ class Program(Protocol):
 
 
 class Files(Protocol):
-    """Files of an application inside a host (`testbed.own_files`)."""
+    """Files of an application inside a host (`testbed.system.own_files`)."""
 
     def write(self, name: str, content: str | bytes) -> None: ...
     def exists(self, name: str) -> bool: ...

@@ -13,8 +13,8 @@ from typing import ClassVar
 import pytest
 
 from testbed.errors import NetBoxITError
-from testbed.own_files import OwnFiles
 from testbed.plan import TrafficPlan
+from testbed.system.own_files import OwnFiles
 from traffic.application import INSIDE
 
 #: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit.

@@ -12,7 +12,7 @@ import pytest
 from results import audio, pcapng, voice
 from results.capture import Capture
 from results.datagram import datagram, rtp
-from testbed.own_files import OwnFiles
+from testbed.system.own_files import OwnFiles
 from traffic.application import ApplicationFailed
 from traffic.call import Call
 from traffic.conftest import NamespaceHosts, traffic_plan

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 from netboxes.engine.real import DEADLINE_S
-from testbed import namespaces
+from testbed.system import namespaces
 
 ETH_P_ALL, SOL_PACKET, PACKET_IGNORE_OUTGOING = 0x0003, 263, 23
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from testbed.rings import HEADER_BYTES
+from testbed.system.rings import HEADER_BYTES
 
 _HEAD, _DROPS, _TAIL, _SLEEPING = 128, 136, 256, 384
 _SKIP: Final = 0xFFFFFFFF

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, ethernet, mac, run
 from netboxes.ethernet.lan_under_test import START_S, delays_s, delivered, lan, measure, on_wire, packets, saturated
 from netboxes.ethernet.parameters import Parameters
-from testbed import topology_file
+from testbed.description import topology_file
+from testbed.description.live import parse
 from testbed.files import CHECKOUT
-from testbed.live import parse
 
 SHARED: dict[str, Any] = {"rate": "10 Mbit/s", "delay": "2 us"}
 SWITCHED: dict[str, Any] = {"rate": "100 Mbit/s", "delay": "500 ns", "switching_delay": "3 us"}

@@ -10,15 +10,14 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from netboxes.technology import StationParameters, Technology
-from testbed.addresses import Ipv4, Mac
+from testbed.description.addresses import Ipv4, Mac
+from testbed.files import CHECKOUT
 from testbed.quantities import PACKET_RATE, SIZE, Quantity
 from traffic.dscp import Dscp
 from traffic.stream import Stream
 
 #: Frame check sequence of Ethernet, in bytes.
 FCS = 4
-#: Containers see the checkout, and of the host's other files only programs.
-CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def _recording(text: object) -> Path:

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from netboxes.engine.virtual import Emulation, emulate, udp
-from netboxes.generator.parameters import CHECKOUT, Parameters
+from netboxes.generator.parameters import Parameters
 from results import pcapng
-from testbed.topology_file import load
+from testbed.description.topology_file import load
+from testbed.files import CHECKOUT
 
 #: Where a generator's sequence number and stamp are in its frames.
 PAYLOAD = struct.Struct(">HQq")

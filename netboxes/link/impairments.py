@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_serializer, model_validator
 
-from testbed.csv_file import read_rows
+from testbed.description.csv_file import read_rows
 from testbed.quantities import TIME, Quantity
 
 Probability = Annotated[float, Ge(0.0), Le(1.0)]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from netboxes.engine.virtual import Change, Emulation, EmulationFailed, TimedFrame, emulate, mac, udp
 from results.records import Fate
-from testbed.topology_file import load
+from testbed.description.topology_file import load
 
 FOLDER = Path(__file__).parent
 CHECKOUT = FOLDER.parents[1]

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from netboxes.link.parameters import Parameters
-from testbed.live import parse
+from testbed.description.live import parse
 
 LINK: dict[str, Any] = {"stations": {"left": {}, "right": {}}}
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, ValidationInfo, model_serializer, model_validator
 
 from netboxes.link.impairments import Part
-from testbed.csv_file import MOST_ROWS, read_rows
+from testbed.description.csv_file import MOST_ROWS, read_rows
 from testbed.files import find_file
 
 #: Columns of a CSV besides time_s, what they are, and their limits, in base units.

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
 from netboxes.technology import StationParameters
-from testbed.csv_file import read_rows
+from testbed.description.csv_file import read_rows
 from testbed.quantities import LENGTH, SPEED, TIME, Quantity
 
 _Coordinate = Annotated[float, Quantity(LENGTH, -1000e3, 1000e3)]

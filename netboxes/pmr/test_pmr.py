@@ -14,7 +14,7 @@ from netboxes.engine.virtual import BROADCAST, emulate, ethernet, mac, run, udp
 from netboxes.pmr import arithmetic
 from netboxes.pmr.network_under_test import BASE, HELLO, START, lost, network, one_packet, packets, station, stream
 from netboxes.pmr.parameters import Parameters
-from testbed import topology_file
+from testbed.description import topology_file
 from testbed.files import CHECKOUT
 
 SETUP = 0.3

@@ -27,7 +27,7 @@ from netboxes.satellite.stations import (
 from netboxes.satellite.waveforms import Profile, efficient, find, forward_profiles, return_profiles, waveform_profile
 from netboxes.technology import Technology
 from netboxes.timeline import OverTime
-from testbed.csv_file import read_rows
+from testbed.description.csv_file import read_rows
 from testbed.quantities import GAIN, TIME, Quantity
 
 #: Slots of a superframe on one carrier, and in all: what a plan can name, and what a netbox can look through.

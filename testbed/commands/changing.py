@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from testbed import change_view, console
 from testbed.commands.options import CHANGE, Json, WhichLab
 from testbed.plan import EquipmentKind, MacvlanMode
+from testbed.views import change_view, console
 
 app = typer.Typer()
 
@@ -29,8 +29,8 @@ def set_now(
     json: Json = False,
 ) -> None:
     """Change something in a lab that is up, now."""
-    from testbed import now
-    from testbed.lab import Lab
+    from testbed.changing import now
+    from testbed.labs.lab import Lab
 
     with console.progress() as progress:
         made = now.change(Lab.one(lab), target, change, progress)
@@ -49,8 +49,8 @@ def drill(
     json: Json = False,
 ) -> None:
     """Let something go wrong in a lab that is up, and put it back: at its end, or upon Ctrl-C."""
-    from testbed import now, said
-    from testbed.lab import Lab
+    from testbed.changing import now, said
+    from testbed.labs.lab import Lab
 
     if listed:
         return change_view.show_drills(json)
@@ -78,8 +78,8 @@ def handler(
     json: Json = False,
 ) -> None:
     """Read a handler of a Click router, or write it."""
-    from testbed import handlers
-    from testbed.lab import Lab
+    from testbed.changing import handlers
+    from testbed.labs.lab import Lab
 
     if listed:
         return change_view.show_handlers(handlers.elements(Lab.one(lab), router, name), json)
@@ -118,9 +118,9 @@ def attach(
     json: Json = False,
 ) -> None:
     """Attach real equipment to a lab that is up: a NIC becomes an interface of a node, in the place of a wire or a new one."""
-    from testbed.attaching import BadAttachment, Wanted
-    from testbed.attaching import attach as attach_to
-    from testbed.lab import Lab
+    from testbed.changing.attaching import BadAttachment, Wanted
+    from testbed.changing.attaching import attach as attach_to
+    from testbed.labs.lab import Lab
 
     if sum((tap, vlan is not None, macvlan is not None)) > 1:
         raise BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
@@ -138,7 +138,7 @@ def detach(
     json: Json = False,
 ) -> None:
     """Give equipment back to this machine as it was; the wire in whose place it was is plugged in again."""
-    from testbed.attaching import detach as detach_from
-    from testbed.lab import Lab
+    from testbed.changing.attaching import detach as detach_from
+    from testbed.labs.lab import Lab
 
     change_view.show_detached(*detach_from(Lab.one(lab), name), json)

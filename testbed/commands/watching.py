@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from testbed import console, lab_view
 from testbed.commands.options import WATCH, Json, WhichLab
+from testbed.views import console, lab_view
 
 app = typer.Typer()
 
@@ -26,17 +26,18 @@ def status(
     """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
     if watch:
         return _watch(lab, interval, json)
-    from testbed import state
-    from testbed.announced import status_with_events
-    from testbed.lab import Lab
+    from testbed.labs.lab import Lab
+    from testbed.observation.announced import status_with_events
+    from testbed.ownership import state
 
     names = [lab] if lab is not None else state.lab_names()
     lab_view.show_status([status_with_events(Lab.open(name)) for name in names], json)
 
 
 def _watch(lab: str | None, interval: str, json: bool) -> None:
-    from testbed import watch_view, watching
-    from testbed.interruption import ends_upon_signal
+    from testbed.observation import watching
+    from testbed.system.interruption import ends_upon_signal
+    from testbed.views import watch_view
 
     interval_s = watching.checked_interval(console.read_duration(interval, "--interval"))
     with ends_upon_signal() as ended:
@@ -52,8 +53,8 @@ def metrics(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 9469,
 ) -> None:
     """Serve the counters of all labs to Prometheus, at http://127.0.0.1:PORT/metrics, until Ctrl-C."""
-    from testbed.interruption import ends_upon_signal
-    from testbed.metrics_server import MetricsServer
+    from testbed.observation.metrics_server import MetricsServer
+    from testbed.system.interruption import ends_upon_signal
 
     with ends_upon_signal() as ended, MetricsServer(port) as server:
         print(f"metrics of all labs: {server.url}", flush=True)
@@ -82,10 +83,10 @@ def capture(
     json: Json = False,
 ) -> None:
     """Capture the frames that pass one or several points of a lab, on one clock, into one file."""
-    from testbed.capture_points import points
-    from testbed.capture_target import target
-    from testbed.capturing import capture as capture_at
-    from testbed.lab import Lab
+    from testbed.labs.lab import Lab
+    from testbed.observation.capture_points import points
+    from testbed.observation.capture_target import target
+    from testbed.observation.capturing import capture as capture_at
 
     duration_s = None if duration is None else console.read_duration(duration)
     names, open_sink = target(where, ring=ring, live=live, json=json)

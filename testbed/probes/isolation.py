@@ -9,9 +9,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed import cores, state, users
+from testbed.files import CHECKOUT
+from testbed.ownership import state
 from testbed.probes.finding import Finding, there
-from testbed.rootfs import CHECKOUT
+from testbed.system import cores, users
 
 #: Bits of capabilities(7) that bringing a lab up takes.
 _CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23}

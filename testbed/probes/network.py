@@ -13,9 +13,10 @@ from pathlib import Path
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
-from testbed import kernel, switches, wires
 from testbed.errors import NetBoxITError
+from testbed.nodes import switches
 from testbed.probes.finding import Finding, there
+from testbed.system import kernel, wires
 
 _AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
 _ETH_P_ALL = 3

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from netboxes.technology import technologies
+from testbed.files import CHECKOUT
 from testbed.probes.finding import Finding, there
-from testbed.rootfs import CHECKOUT
 
 _BUILT = CHECKOUT / "build/bin"
 _SETUP = "make setup"

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Making a lab that is up what its topology file says now, and doing no more to it than that takes.
+
+Every object is in the ledger before it is made, and every step may be made again: an alteration that does not end leaves a lab
+that `down` removes, and that the next alteration brings to its end.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from testbed.changing import comparison
+from testbed.description.topology_file import load
+from testbed.errors import NetBoxITError
+from testbed.labs import restart
+from testbed.labs.deployment import Deployment, Progress
+from testbed.labs.lab import Lab
+from testbed.labs.removal import container_of, ledger_file, undoers
+from testbed.names import lab_name
+from testbed.nodes import routers
+from testbed.nodes.control import Control, ParameterRefused, short_path
+from testbed.ownership import recorded, state
+from testbed.ownership.ledger import Ledger, Record
+from testbed.plan import EquipmentPlan, NodePlan, Plan
+from testbed.plans.difference import Action, Difference, NodeDifference
+from testbed.plans.node_difference import click_configuration
+from testbed.plans.planning import plan_topology
+from testbed.system import cores, namespaces, rootfs
+from testbed.system.interruption import HeldBack
+
+#: So many parts are told by name.
+_MOST_NAMED = 3
+#: A router parses what it is given, and lets its old configuration send what its queues hold.
+_SWAP_TIMEOUT_S = 15.0
+
+
+class StillAttached(NetBoxITError):
+    """Something of the host's is attached to a node that would go."""
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was done: the lab was brought up, or changed so."""
+
+    lab: Lab
+    plan: Plan
+    difference: Difference | None
+
+
+def apply(file: Path, name: str | None, progress: Progress = lambda _: None) -> Applied:
+    """Raises what planning, bringing up and changing raise; StillAttached and HalfUp before anything was changed."""
+    topology = load(file)
+    lab = lab_name(name or topology.name)
+    if lab not in state.lab_names():
+        plan = plan_topology(topology, lab=lab, realtime=cores.realtime_support())
+        return Applied(Lab.up_and_ready(plan, progress), plan, None)
+    folder = state.lab_folder(lab)
+    with state.locked(folder):
+        plan, found, states = comparison.against(topology, lab, folder)
+        if found.nothing():
+            recorded.end(folder)  # whatever did not end has left nothing to do
+            return Applied(Lab.open(lab), plan, found)
+        made = _Alteration(plan, found, states, folder, progress)
+        made.check()
+        with HeldBack() as held:
+            recorded.begin(folder, [*states, *([] if plan in states else [plan])])
+            found = made.run()
+            recorded.write(folder, plan)
+            with held.allowed():
+                made.wait_ready()
+            recorded.end(folder)
+    return Applied(Lab.open(lab), plan, found)
+
+
+class _Alteration:
+    """The steps, in their order."""
+
+    def __init__(self, plan: Plan, found: Difference, states: Sequence[Plan], folder: Path, progress: Progress) -> None:
+        self._plan, self._found, self._states, self._folder, self._progress = plan, found, states, folder, progress
+        self._ledger, self._undoers = Ledger(ledger_file(folder)), undoers(folder)
+        self._deployment = Deployment(plan, folder, progress)
+        self._before: dict[str, list[NodePlan]] = {}
+        for node in (node for was in states for node in was.nodes):
+            self._before.setdefault(node.name, []).append(node)
+        self._starting = self._nodes("created", "replaced", "restarted")
+
+    def check(self) -> None:
+        """Raises what would come in between, before anything was changed."""
+        for node in self._nodes("changed", "restarted"):
+            if not namespaces.path(node.namespace).exists():
+                lab = self._plan.lab
+                raise namespaces.NamespaceFailed(
+                    f"the network of {node.name} is gone (a reboot?); `netboxit down {lab}` and `up` bring the lab back"
+                )
+        going = {node.name for node in self._found.nodes_to_be("removed", "replaced")}
+        made = {wire.name for wire in self._found.wires_to_be("created", "replaced")}
+        ends = {end for wire in self._plan.wires if wire.name in made for end in (wire.left, wire.right)}
+        for port in (port for was in self._states for port in was.equipment if port.attached):
+            if port.end.node in going or port.end in ends:
+                what = port.end.node if port.end.node in going else f"the wire at {port.end.node}.{port.end.interface}"
+                raise StillAttached(f"{what} would go, and {port.words()} is attached there; `netboxit detach {port.name}` first")
+        # What the lab has to give back first is looked at when it is back.
+        held = {port.device for was in self._states for port in was.equipment}
+        self._check_here(tuple(port for port in self._taken("created") if port.device not in held))
+
+    def run(self) -> Difference:
+        """Everything but waiting; returns what was really done."""
+        if self._is_rewiring():
+            # It takes long to import: now, and not while nodes are down.
+            from testbed.changing import rewiring  # noqa: F401
+        self._remove()
+        self._make_common()
+        self._progress("wires")
+        self._make_wires()
+        self._progress("containers")
+        self._start()
+        refused = self._change_live()
+        self._release_common()
+        return replace(self._found, nodes=tuple(_with_refusal(node, refused) for node in self._found.nodes))
+
+    def wait_ready(self) -> None:
+        """Of what was started: until traffic can flow through it; then its time begins."""
+        lab, started = Lab.open(self._plan.lab), {node.name for node in self._starting}
+        if started:
+            self._progress(f"waiting for {_named(sorted(started))}")
+            lab.wait_ready(nodes=started)
+            lab.begin(started)
+
+    def _remove(self) -> None:
+        """Stops what starts again, and removes what goes."""
+        stopping = self._nodes("restarted")
+        if stopping:
+            self._progress(f"stopping {_named([node.name for node in stopping])}")
+            restart.stop_all(self._folder, stopping)
+        going = [self._before[node.name][0] for node in self._found.nodes_to_be("removed", "replaced")]
+        wires_going = self._found.wires_to_be("removed", "replaced")
+        given_back = self._found.equipment_to_be("removed", "replaced")
+        names = {
+            *(("container", node.container) for node in going),
+            *(("namespace", node.namespace) for node in going),
+            *(("equipment", port.name) for port in given_back),
+            *((kind, wire.name) for wire in wires_going for kind in ("wire", "rings")),
+        }
+        there = [record for record in self._ledger.records() if (record.kind, record.name) in names]
+        if there:
+            self._progress(f"removing {_named([record.name for record in there])}")
+        self._ledger.remove(there, {**self._undoers, "wire": self._remove_wires})
+        for node in going:
+            container = container_of(self._folder, node.name, node.container)
+            shutil.rmtree(container.folder, ignore_errors=True)
+            shutil.rmtree(container.configuration_file.parent, ignore_errors=True)
+
+    def _remove_wires(self, records: Sequence[Record]) -> None:
+        """By an end whose namespace stays; a pair of which both go is left to the kernel."""
+        from testbed.changing import rewiring
+
+        staying = {node.name: node for node in self._plan.nodes if node.name in self._before}
+        for record in records:
+            for wire in (wire for was in self._states for wire in was.wires if wire.name == record.name):
+                for end in (wire.left, wire.right):
+                    if end.node in staying and namespaces.path(staying[end.node].namespace).exists():
+                        rewiring.delete(self._plan.lab, staying[end.node].namespace, end, wire.name)
+
+    def _make_common(self) -> None:
+        if self._plan.realtime_budget_us and not self._recorded("realtime group"):
+            self._deployment.make_realtime_group()
+        awake = self._recorded("awake core")
+        self._deployment.keep_cores_awake([core for core in self._plan.awake_cores if str(core) not in awake])
+
+    def _make_wires(self) -> None:
+        new = self._nodes("created", "replaced")
+        names = {wire.name for wire in self._found.wires_to_be("created", "replaced")}
+        made = [wire for wire in self._plan.wires if wire.name in names]
+        if new:
+            self._deployment.make_namespaces(new)
+        if made:
+            self._deployment.make_wires(made)
+        taken = self._taken("created", "replaced")
+        self._check_here(taken)
+        self._deployment.take_equipment(taken)
+        names |= {port.wire for port in taken}
+        moved = [node for node in self._nodes("changed", "restarted") if self._is_rewired(node)]
+        if not new and not moved:
+            return
+        from testbed.changing import rewiring
+
+        self._deployment.configure(new)
+        for node in moved:
+            rewiring.settle(self._plan, node, self._before[node.name], names)
+        staying = [node for node in self._plan.nodes if node not in new]
+        rewiring.forget_neighbours(self._plan, staying, self._states)
+
+    def _taken(self, *actions: Action) -> tuple[EquipmentPlan, ...]:
+        """Equipment that the lab gets."""
+        names = {port.name for port in self._found.equipment_to_be(*actions)}
+        return tuple(port for port in self._plan.equipment if port.wire in names)
+
+    def _check_here(self, taken: tuple[EquipmentPlan, ...]) -> None:
+        if taken:
+            from testbed.labs import equipment_here
+
+            equipment_here.check(replace(self._plan, equipment=taken))
+
+    def _is_rewiring(self) -> bool:
+        """Whether netlink will be needed."""
+        parts = (*self._found.wires, *self._found.equipment)
+        made = self._found.nodes_to_be("created", "replaced") or any(part.action != "unchanged" for part in parts)
+        return bool(made) or any(map(self._is_rewired, self._nodes("changed", "restarted")))
+
+    def _is_rewired(self, node: NodePlan) -> bool:
+        """Whether there is anything to do in its network."""
+        touched = {part.name for part in (*self._found.wires, *self._found.equipment) if part.action != "unchanged"}
+        own = (node.interfaces, node.routes, node.forwards)
+        return any((was.interfaces, was.routes, was.forwards) != own for was in self._before[node.name]) or any(
+            interface.wire in touched for interface in node.interfaces
+        )
+
+    def _start(self) -> None:
+        rootfs.write_hosts(self._folder / "root", self._plan)
+        for node in self._nodes("restarted", "changed"):
+            stale = {name for was in self._before[node.name] for name in was.files} - {*node.files}
+            for name in stale:
+                (self._folder / "nodes" / node.name / name).unlink(missing_ok=True)
+        self._deployment.write_files([*self._starting, *self._nodes("changed")])
+        self._deployment.start_containers(self._starting)
+
+    def _change_live(self) -> dict[str, str]:
+        """Cores, parameters and configurations of what keeps running. Who refuses is started again; returns what they said."""
+        refused: dict[str, str] = {}
+        for difference in self._found.nodes_to_be("changed"):
+            node = self._plan.node(difference.name)
+            if any(was.cores != node.cores for was in self._before[node.name]):
+                cores.move(node.container, node.cores)
+            try:
+                self._set(difference)
+                self._swap(node)
+            except (ParameterRefused, routers.HandlerRefused) as error:
+                refused[node.name] = str(error)
+        again = [self._plan.node(name) for name in refused]
+        restart.stop_all(self._folder, again)
+        self._deployment.start_containers(again)
+        self._starting += again
+        return refused
+
+    def _set(self, difference: NodeDifference) -> None:
+        if difference.parameters:
+            node = container_of(self._folder, difference.name, self._plan.node(difference.name).container)
+            with Control(difference.name, node.folder / "control.sock") as control:
+                for change in difference.parameters:
+                    control.set(change.parameter, change.value)
+
+    def _swap(self, node: NodePlan) -> None:
+        """A Click router's new configuration takes over; the router's folder has it already."""
+        file = click_configuration(node)
+        if file is not None and any(was.files.get(file) != node.files[file] for was in self._before[node.name]):
+            socket = container_of(self._folder, node.name, node.container).folder / routers.CONTROL
+            with short_path(socket) as path, routers.Handlers(path, _SWAP_TIMEOUT_S) as handlers:
+                handlers.write("hotconfig", node.files[file])
+
+    def _release_common(self) -> None:
+        """What nobody of the lab needs any more."""
+        wanted = {*(("awake core", str(core)) for core in self._plan.awake_cores)}
+        kinds = {"awake core"} if self._plan.realtime_budget_us else {"awake core", "realtime group"}
+        over = [one for one in self._ledger.records() if one.kind in kinds and (one.kind, one.name) not in wanted]
+        self._ledger.remove(over, self._undoers)
+
+    def _recorded(self, kind: str) -> set[str]:
+        return {record.name for record in self._ledger.records() if record.kind == kind}
+
+    def _nodes(self, *actions: Action) -> list[NodePlan]:
+        """Those of the new plan to which one of these is done."""
+        return [self._plan.node(node.name) for node in self._found.nodes_to_be(*actions)]
+
+
+def _named(names: Sequence[str]) -> str:
+    """A few by name, more as their number."""
+    return " and ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} of the lab"
+
+
+def _with_refusal(node: NodeDifference, refused: Mapping[str, str]) -> NodeDifference:
+    if node.name not in refused:
+        return node
+    return replace(node, action="restarted", reasons=(*node.reasons, f"it refused that while it ran ({refused[node.name]})"))

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Equipment attached to a lab that is up, and detached. No node ends for it, and nothing else is touched.
+
+It becomes a new interface of a host, or takes the place of a wire, whose other end loses its carrier meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from testbed.description.addresses import parse_interface
+from testbed.description.input_errors import listed, nearest
+from testbed.errors import NetBoxITError
+from testbed.labs import equipment_here
+from testbed.labs.lab import Lab
+from testbed.labs.removal import ledger_file, undoers
+from testbed.names import check_name, mac_address
+from testbed.ownership import recorded, state
+from testbed.ownership.ledger import Ledger
+from testbed.plan import EquipmentKind, EquipmentPlan, InterfacePlan, MacvlanMode, NodePlan, Plan, WireEnd, WirePlan
+from testbed.system import equipment, namespaces, wires
+from testbed.system.interruption import HeldBack
+
+#: Where nothing else says it.
+_MTU = 1500
+
+
+class BadAttachment(NetBoxITError):
+    """What was asked for cannot be attached there, or nothing of that name is attached."""
+
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be attached: an interface of this machine, or one that is made."""
+
+    kind: EquipmentKind
+    device: str
+    vlan: int | None = None
+    mode: MacvlanMode | None = None
+    user: str | None = None
+    take_addresses: bool = False
+    #: Of a new interface.
+    addresses: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.device}.{self.vlan}" if self.vlan else self.device
+
+
+def attach(lab: Lab, wanted: Wanted, where: str) -> tuple[EquipmentPlan, list[str]]:
+    """`where` is a node, or a node and its port. Returns also what is to be known of the interface.
+
+    Raises BadAttachment and EquipmentRefused before anything is touched.
+    """
+    with _changing(lab) as plan:
+        after, port = attached(plan, wanted, where)
+        alone = replace(after, equipment=(port,))
+        equipment_here.check(alone)
+        remarks = equipment_here.remarks(alone)
+        with _recorded(lab, plan, after):
+            replaced = _wire_at(plan, port.end)
+            node = after.node(port.end.node)
+            try:
+                if replaced:
+                    wires.set_aside(plan, replaced, node)
+                equipment.take(after, (port,), _ledger(lab))
+                if port.kind in ("nic", "tap"):
+                    with namespaces.entered(node.namespace):
+                        wires.turn_offloads_off(port.end.interface)
+                _use(lab, node, port.end.interface)
+            except BaseException:
+                _give_back(lab, port, [])
+                _plug_in_again(lab, plan, replaced, port.end)
+                raise
+    return port, remarks
+
+
+def detach(lab: Lab, name: str) -> tuple[EquipmentPlan, list[str]]:
+    """Gives back what is attached by that name, or by the name of its interface; returns also what could not be put back."""
+    notes: list[str] = []
+    with _changing(lab) as plan:
+        port = next((one for one in plan.equipment if name in (one.name, one.device)), None)
+        if port is None:
+            raise BadAttachment(f"lab {lab.name} has no equipment {name}; {nearest(name, [one.name for one in plan.equipment])}")
+        after = detached(plan, port)
+        with _recorded(lab, plan, after):
+            _give_back(lab, port, notes)
+            _plug_in_again(lab, after, _wire_at(after, port.end), port.end)
+    return port, notes
+
+
+def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPlan]:
+    """The plan with it, and its part. Raises BadAttachment."""
+    name, _, interface = where.partition(".")
+    try:
+        node = plan.node(name)
+    except KeyError:
+        raise BadAttachment(f'there is no node "{name}"; {nearest(name, [one.name for one in plan.nodes])}') from None
+    if (wanted.user and wanted.kind != "tap") or (wanted.take_addresses and wanted.kind != "nic"):
+        raise BadAttachment("--user is for a tap only, and --take-addresses for a NIC that is moved; leave it out")
+    if wanted.name in [one.name for one in plan.equipment]:
+        raise BadAttachment(f"{wanted.name} is attached already; `netboxit detach {wanted.name}` first")
+    ports = [one.name for one in node.interfaces]
+    kernel = node.kind == "host" or node.forwards
+    interface = interface or (_name_of(wanted, name) if kernel else _only(name, ports))
+    if interface in ports:
+        _check_replaceable(plan, node, interface, wanted)
+    elif not kernel:
+        raise BadAttachment(f'{node.kind} {name} has no port "{interface}", and its ports are fixed; use {listed(ports)}')
+    known = next((one for one in node.interfaces if one.name == interface), None)
+    wire = f"{name}.{interface}--{wanted.name}"
+    end = WireEnd(name, interface)
+    mtu = plan.mtus().get(known.wire, _MTU) if known else _MTU
+    made = (wanted.vlan, wanted.mode, wanted.user, wanted.take_addresses)
+    port = EquipmentPlan(wanted.name, wanted.kind, wanted.device, end, wire, mtu, *made, attached=True)
+    own = kernel and wanted.kind in ("nic", "vlan")
+    new = replace(
+        known or InterfacePlan(interface, wire, "", _read(wanted.addresses)),
+        wire=wire,
+        mac="" if own else mac_address(plan.lab, name, interface),
+    )
+    interfaces = tuple(new if one is known else one for one in node.interfaces) + (() if known else (new,))
+    return replace(_with(plan, replace(node, interfaces=interfaces)), equipment=(*plan.equipment, port)), port
+
+
+def detached(plan: Plan, port: EquipmentPlan) -> Plan:
+    """The plan without it: its interface is again the end of the wire that was there, or gone when it was new."""
+    node, wire = plan.node(port.end.node), _wire_at(plan, port.end)
+    interfaces = []
+    for one in node.interfaces:
+        if one.name != port.end.interface:
+            interfaces.append(one)
+        elif wire is not None:
+            interfaces.append(replace(one, wire=wire.name, mac=mac_address(plan.lab, node.name, one.name)))
+        elif not port.attached:
+            interfaces.append(one)  # of the topology: it may be attached again
+    rest = tuple(one for one in plan.equipment if one is not port)
+    return replace(_with(plan, replace(node, interfaces=tuple(interfaces))), equipment=rest)
+
+
+def _check_replaceable(plan: Plan, node: NodePlan, interface: str, wanted: Wanted) -> None:
+    there = next(one for one in node.interfaces if one.name == interface)
+    if held := [one.name for one in plan.equipment if one.wire == there.wire]:
+        raise BadAttachment(f"{node.name}.{interface} has {held[0]} already; `netboxit detach {held[0]}` first")
+    if there.port == "memory":
+        raise BadAttachment(
+            f"{node.name}.{interface} is shared memory with its neighbour, not an interface; "
+            "bring the lab up with `wire: veth` at that wire, or put the equipment into the topology"
+        )
+    if node.kind == "switch" or (node.kind == "router" and not node.forwards):
+        what = "switch" if node.kind == "switch" else "Click router"
+        raise BadAttachment(
+            f"{node.name} is a {what}, which keeps the interfaces that it began with; put the equipment into the topology"
+        )
+    if there.port == "xdp":
+        raise BadAttachment(
+            f"{node.name}.{interface} is reached by AF_XDP, which keeps its interface; bring the lab up with `io: packet`"
+        )
+    if wanted.addresses:
+        raise BadAttachment(f"{node.name}.{interface} has its addresses by the topology; leave --address out")
+
+
+def _only(node: str, ports: Sequence[str]) -> str:
+    if len(ports) > 1:
+        raise BadAttachment(f"{node} has several ports; write {listed([f'{node}.{one}' for one in ports])}")
+    return ports[0]
+
+
+def _name_of(wanted: Wanted, node: str) -> str:
+    """Of a new interface."""
+    try:
+        return check_name(wanted.name)
+    except ValueError as error:
+        raise BadAttachment(f"{error}, or name the new interface: {node}.modem") from None
+
+
+def _read(addresses: Sequence[str]) -> tuple[str, ...]:
+    try:
+        return tuple(str(parse_interface(one)) for one in addresses)
+    except ValueError as error:
+        raise BadAttachment(str(error)) from None
+
+
+def _with(plan: Plan, node: NodePlan) -> Plan:
+    return replace(plan, nodes=tuple(node if one.name == node.name else one for one in plan.nodes))
+
+
+def _wire_at(plan: Plan, end: WireEnd) -> WirePlan | None:
+    """The wire that the topology has there, whatever has its place."""
+    return next((wire for wire in plan.wires if end in (wire.left, wire.right)), None)
+
+
+def _use(lab: Lab, node: NodePlan, interface: str) -> None:
+    """Addresses and routes of the plan, up; a netbox goes on with the interface that has its port's name now."""
+    switch = wires.Switch(node, interface)
+    try:
+        switch.set("up")
+    finally:
+        switch.close()
+    if node.kind == "netbox":
+        with lab.control(node.name) as control:
+            control.reopen(interface)
+
+
+def _plug_in_again(lab: Lab, plan: Plan, wire: WirePlan | None, end: WireEnd) -> None:
+    if wire is not None:
+        wires.take_back(plan, wire, plan.node(end.node), end.interface)
+        _use(lab, plan.node(end.node), end.interface)
+
+
+def _give_back(lab: Lab, port: EquipmentPlan, notes: list[str]) -> None:
+    """What is in the ledger of it, if anything."""
+    ledger = _ledger(lab)
+    records = [record for record in ledger.records() if (record.kind, record.name) == (equipment.KIND, port.wire)]
+    ledger.remove(records, undoers(lab.folder, notes))
+
+
+def _ledger(lab: Lab) -> Ledger:
+    return Ledger(ledger_file(lab.folder))
+
+
+@contextmanager
+def _changing(lab: Lab) -> Iterator[Plan]:
+    """Nobody else changes the lab meanwhile, and Ctrl-C waits."""
+    with HeldBack(), state.locked(lab.folder):
+        yield Lab.open(lab.name).plan
+
+
+@contextmanager
+def _recorded(lab: Lab, before: Plan, after: Plan) -> Iterator[None]:
+    """While it lasts the lab may be either of them."""
+    folder: Path = lab.folder
+    recorded.begin(folder, [before, after])
+    try:
+        yield
+    except BaseException:
+        recorded.end(folder)
+        raise
+    recorded.write(folder, after)
+    recorded.end(folder)

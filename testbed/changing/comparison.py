@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A topology file beside the lab of that name that is up: what would be made of the lab. Nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.description.topology import Topology
+from testbed.description.topology_file import load
+from testbed.errors import NetBoxITError
+from testbed.labs.removal import container_of
+from testbed.names import lab_name
+from testbed.ownership import recorded, state
+from testbed.plan import Plan, RealtimeSupport
+from testbed.plans.difference import Difference, difference
+from testbed.plans.load import LoadEstimate
+from testbed.plans.planning import estimated, plan_topology
+from testbed.plans.resolve import WITHOUT_REALTIME
+from testbed.system import awake, containers
+from testbed.system.cores import available_cores, realtime_budget_us, realtime_support
+
+
+class HalfUp(NetBoxITError):
+    """A lab that never came up whole."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The plan of a file, and what it would do to the lab of that name; without `difference` that lab is not up."""
+
+    plan: Plan
+    load: LoadEstimate
+    difference: Difference | None
+    #: Why nothing can be said of the lab, though it may be up.
+    unknown: str | None = None
+
+
+def compare(file: Path, name: str | None) -> Compared:
+    """Raises what planning raises, and HalfUp."""
+    topology = load(file)
+    lab = lab_name(name or topology.name)
+    unknown = None
+    try:
+        if lab in state.lab_names():
+            folder = state.lab_folder(lab)
+            plan, found, _ = against(topology, lab, folder)
+            return Compared(plan, estimated(topology, plan), found)
+    except PermissionError as error:
+        unknown = f"whether lab {lab} is up cannot be seen ({error.filename}: {error.strerror}); ask as root"
+    plan = plan_topology(topology, lab=lab, realtime=realtime_support())
+    return Compared(plan, estimated(topology, plan), None, unknown)
+
+
+def against(topology: Topology, lab: str, folder: Path) -> tuple[Plan, Difference, list[Plan]]:
+    """The plan of a topology for a lab that is up, what it does to it, and the plans that parts of the lab may be of now."""
+    states = recorded.states(folder)
+    if not states:
+        raise HalfUp(f"lab {lab} comes up just now, or did not come up whole; `netboxit down {lab}` removes it")
+    plan = _with_attached(plan_topology(topology, lab=lab, realtime=_support(states[0]), running=states[0]), states[0])
+    return plan, difference(states, plan, _ended(states, folder)), states
+
+
+def _with_attached(plan: Plan, running: Plan) -> Plan:
+    """The plan with what somebody attached to the lab that is up. What was at a node that goes is missing."""
+    for port in (port for port in running.equipment if port.attached):
+        from testbed.changing.attaching import Wanted, attached  # netlink, which few labs need here
+
+        if port.end.node not in {node.name for node in plan.nodes}:
+            continue
+        there = {one.name for one in plan.node(port.end.node).interfaces}
+        own = [one for one in running.node(port.end.node).interfaces if one.name == port.end.interface]
+        addresses = () if port.end.interface in there else own[0].addresses
+        wanted = Wanted(port.kind, port.device, port.vlan, port.mode, port.user, port.take_addresses, addresses)
+        plan, _ = attached(plan, wanted, f"{port.end.node}.{port.end.interface}")
+    return plan
+
+
+def _support(running: Plan) -> RealtimeSupport:
+    """What a lab's emulators were granted when they came up is theirs to keep, be it nothing; without any the kernel is asked.
+
+    Else a change elsewhere on the machine would start all of them again.
+    """
+    if not any(node.kind == "netbox" or (node.kind == "router" and not node.forwards) for node in running.nodes):
+        return realtime_support()
+    keep_awake = all(map(awake.possible, available_cores()))
+    if any(node.realtime_priority for node in running.nodes):
+        return RealtimeSupport(True, running.realtime_budget_us or None, "the lab that is up has it", keep_awake)
+    told = [note.removeprefix(WITHOUT_REALTIME) for note in running.notes if note.startswith(WITHOUT_REALTIME)]
+    rationed = realtime_budget_us() is not None
+    return RealtimeSupport(False, 0 if rationed else None, told[0] if told else "the lab came up without it", keep_awake)
+
+
+def _ended(states: Sequence[Plan], folder: Path) -> set[str]:
+    nodes = {node.name: node for plan in states for node in plan.nodes}
+    return {name for name, node in nodes.items() if not containers.alive(container_of(folder, name, node.container))}

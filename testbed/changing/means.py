@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What changes of a running lab are made with: connections, netlink sockets, containers; each found before it is needed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from testbed.changes import (
+    Change,
+    ConfigurationChange,
+    HandlerWrite,
+    ParameterChange,
+    PowerChange,
+    StallChange,
+    WireChange,
+)
+from testbed.changing import handlers
+from testbed.changing.stall import Stall, StallFailed
+from testbed.labs import restart
+from testbed.labs.removal import container_of
+from testbed.system import containers
+
+if TYPE_CHECKING:
+    from testbed.labs.lab import Lab
+    from testbed.nodes.control import Control
+    from testbed.system.wires import Switch
+
+#: A configuration is tried, and the queues of the old one drain, before the answer comes.
+_SWAP_TIMEOUT_S = 15.0
+
+
+class Means:
+    """A connection to each netbox, a netlink socket for each interface; open until the stack ends. Belongs to one thread."""
+
+    def __init__(self, lab: Lab, open_ones: ExitStack) -> None:
+        self._lab, self._open = lab, open_ones
+        self._controls: dict[str, Control] = {}
+        self._switches: dict[tuple[str, str], Switch] = {}
+        self._stalls: list[Stall] = []
+        #: Nodes that are without power.
+        self.away: set[str] = set()
+
+    def step(self, change: Change) -> Callable[[], object]:
+        """The change, to be called when it is due."""
+        match change:
+            case ParameterChange():
+                control = self._control(change.netbox)
+                return lambda: control.set(change.parameter, change.value)
+            case WireChange():
+                switch = self._switch(change.node, change.interface)
+                return lambda: switch.set(change.state)
+            case PowerChange():
+                switches = self._switches_of(change.node)
+                return lambda: self._power(change, switches)
+            case StallChange():
+                return lambda: self._stall(change)
+            case ConfigurationChange():
+                return lambda: self._swap(change)
+            case HandlerWrite():
+                return lambda: handlers.write(self._lab, change.router, change.handler, change.value)
+
+    def wait(self) -> None:
+        """Until all that was stalled goes on by itself."""
+        for stall in self._stalls:
+            stall.join()
+
+    def _control(self, netbox: str) -> Control:
+        if netbox not in self._controls:
+            self._controls[netbox] = self._open.enter_context(self._lab.control(netbox))
+        return self._controls[netbox]
+
+    def _switch(self, node: str, interface: str) -> Switch:
+        from testbed.system.wires import Switch  # netlink is only needed where a wire is switched
+
+        if (node, interface) not in self._switches:
+            switch = Switch(self._lab.node(node), interface)
+            self._open.callback(switch.close)
+            self._switches[node, interface] = switch
+        return self._switches[node, interface]
+
+    def _switches_of(self, node: str) -> list[Switch]:
+        """Of a node's veth wires, each where it is unplugged."""
+        from testbed.description.scene import Scene
+
+        scene = Scene.of(self._lab.plan.nodes, self._lab.plan.wires, self._lab.plan.equipment)
+        wires = [wire for wire in scene.wires if not wire.memory and node in (wire.left.node, wire.right.node)]
+        return [self._switch(change.node, change.interface) for change in (scene.switched(wire, "down") for wire in wires)]
+
+    def _power(self, change: PowerChange, switches: list[Switch]) -> None:
+        """As with real equipment: the carrier goes with the power, and is there again before the system is."""
+        node = self._lab.node(change.node)
+        if change.power == "off":
+            self.away.add(node.name)
+            restart.stop(self._lab.folder, node)
+        for switch in switches:
+            switch.set("down" if change.power == "off" else "up")
+        if change.power == "on":
+            if not self._lab.alive()[node.name]:
+                # Whoever took the power may have been killed while doing so.
+                restart.stop(self._lab.folder, node)
+                restart.start(self._lab.folder, node)
+            self.away.discard(node.name)
+
+    def _stall(self, change: StallChange) -> None:
+        node = self._lab.netbox(change.netbox)
+        pid = containers.command_of(container_of(self._lab.folder, node.name, node.container), node.command)
+        if pid is None:
+            raise StallFailed(f"netbox {change.netbox} does not run, so it cannot be stalled; `netboxit status` shows what does")
+        stall = Stall(pid, change.for_s)
+        stall.start()
+        self._open.callback(stall.end)
+        self._stalls.append(stall)
+
+    def _swap(self, change: ConfigurationChange) -> None:
+        """The router's own file gets the new text, too: with it the router starts when it is rebooted."""
+        node = self._lab.node(change.router)
+        with handlers.of(self._lab, change.router, _SWAP_TIMEOUT_S) as router:
+            router.write("hotconfig", change.text)
+        file = self._lab.node_folder(change.router) / PurePath(node.command[-1]).name
+        beside = file.with_name(f".{file.name}.new")
+        beside.unlink(missing_ok=True)
+        # The node can write here, too: nothing that it may have put there is followed.
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        with os.fdopen(descriptor, "w") as new:
+            new.write(change.text)
+        beside.replace(file)

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Changes that somebody makes in a lab that is up: one, or a drill of several, which is put back however it ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+from testbed.changes import Change, ConfigurationChange, Sequence, recorded
+from testbed.changing import said, unfinished
+from testbed.changing.means import Means
+from testbed.description.scene import Scene
+from testbed.errors import BadTopology, NetBoxITError
+from testbed.labs.event_log import EventLog
+from testbed.system.interruption import HeldBack
+
+if TYPE_CHECKING:
+    from testbed.labs.lab import Lab
+
+
+class NotPutBack(NetBoxITError):
+    """Something that a sequence had changed could not be put back."""
+
+
+def scene_of(lab: Lab) -> Scene:
+    return Scene.of(lab.plan.nodes, lab.plan.wires, lab.plan.equipment)
+
+
+def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+    """What `netboxit set TARGET KEY=VALUE` does. Raises BadChange before anything is done, and what a netbox refuses."""
+    return carry_out(lab, f"{target} {text}", said.change(scene_of(lab), target, text), progress)
+
+
+def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+    """Makes the changes at their times from now on, and returns what was recorded of each.
+
+    Whoever interrupts it, or what fails, finds put back what the sequence leaves changed. Raises DrillGoesOn.
+    """
+    _check_configurations(lab, sequence)
+    log, told = EventLog.of(lab.folder), []
+    with ExitStack() as open_ones:
+        means = Means(lab, open_ones)
+        steps = [(step, means.step(step.change)) for step in sequence.steps]
+        undo = [(change, means.step(change)) for change in sequence.undo]
+        if sequence.undo:
+            unfinished.begin(lab.folder, name, sequence.undo)
+        began = time.monotonic()
+        try:
+            for step, make in steps:
+                _sleep_until(began + step.after_s, progress)
+                progress(step.change.words())
+                told.append(_make(log, step.change, make))
+            means.wait()
+        except BaseException:
+            with HeldBack():
+                _undo(lab, log, undo)
+            raise
+        unfinished.end(lab.folder)
+    return told
+
+
+def put_back(lab: Lab) -> tuple[str, list[dict[str, Any]]] | None:
+    """Puts back what a sequence changed whose command was killed: its name, and what was made. None when there is none."""
+    left = unfinished.of(lab.folder)
+    if left is None:
+        return None
+    if left.goes_on:
+        raise unfinished.DrillGoesOn(
+            f"{left.name} is going on in lab {lab.name}; Ctrl-C in its terminal ends it and puts everything back"
+        )
+    log = EventLog.of(lab.folder)
+    with ExitStack() as open_ones, HeldBack():
+        means = Means(lab, open_ones)
+        return left.name, _undo(lab, log, [(change, means.step(change)) for change in left.undo])
+
+
+def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object]]]) -> list[dict[str, Any]]:
+    """All that can be put back; what cannot is told, and stays written down."""
+    made, failures = [], []
+    for change, make in steps:
+        try:
+            made.append(_make(log, change, make))
+        except NetBoxITError as error:
+            failures.append(f"{change.words()}: {error}")
+    if failures:
+        raise NotPutBack(f"not everything could be put back; {'; '.join(failures)}")
+    unfinished.end(lab.folder)
+    return made
+
+
+def _check_configurations(lab: Lab, sequence: Sequence) -> None:
+    """By Click itself, with the line of what is wrong. Raises BadTopology."""
+    from testbed.plans.planning import swap_errors  # topologies are only needed here
+
+    changes = [step.change for step in sequence.steps if isinstance(step.change, ConfigurationChange)]
+    if wrong := [error for change in changes for error in swap_errors(change, lab.node(change.router))]:
+        raise BadTopology(wrong)
+
+
+def _make(log: EventLog, change: Change, make: Callable[[], object]) -> dict[str, Any]:
+    started, error = time.monotonic(), None
+    what = {**recorded(change), "words": change.words()}
+    try:
+        # Half of a change could not be put back.
+        with HeldBack():
+            make()
+    except NetBoxITError as failure:
+        error = str(failure)
+        raise
+    finally:
+        log.write(log.at_s(started), started, what, error)
+    return what
+
+
+def _sleep_until(due: float, progress: Callable[[str], None]) -> None:
+    while (left := due - time.monotonic()) > 0:
+        progress(f"next change, in {left:.0f} s")
+        time.sleep(min(left, 0.5))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What somebody says at a terminal shall change, in the words of the topology file's events: `netboxit set TARGET KEY=VALUE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from testbed.changes import ParameterChange, Sequence, Step
+from testbed.description.actions import Action
+from testbed.description.drills import DRILLS
+from testbed.description.input_errors import InPart, nearest, told
+from testbed.description.live import BadChange, parse, written
+from testbed.description.scene import Scene
+
+#: What is said of a router or host, beside a Click router's handlers.
+_OF_NODES: Final = ("reboot", "configuration")
+
+
+def change(scene: Scene, target: str, text: str) -> Sequence:
+    """ "distance=2 km" of a netbox, "state=down" of an end of a wire, "reboot=5 s" of a node. Raises BadChange."""
+    key, separator, value = (part.strip() for part in text.partition("="))
+    if not separator:
+        raise BadChange(f"{text!r}: write KEY=VALUE, say 'distance=2 km', state=down or 'reboot=5 s'")
+    try:
+        if target in scene.netboxes and key != "stall":
+            return _parameter(scene, target, text)
+        if target in scene.netboxes:
+            return _sequence(scene, netbox=target, stall=value)
+        if key == "state":
+            return _wire(scene, target, value)
+        if target in scene.names():
+            said: dict[str, Any] = {key: value} if key in _OF_NODES else {"write": {key: value}}
+            return _sequence(scene, node=target, **said)
+    except ValueError as error:
+        raise BadChange(f"{target}: {error}") from error
+    ends = [f"{end.node}.{end.interface}" for wire in scene.wires for end in (wire.left, wire.right)]
+    raise BadChange(f'there is no node "{target}"; {nearest(target, [*scene.names(), *ends])}')
+
+
+def drill(scene: Scene, name: str, options: list[str]) -> Sequence:
+    """A drill with options like "depth=10 dB". Raises BadChange."""
+    if name not in DRILLS:
+        raise BadChange(f'there is no drill "{name}"; {nearest(name, DRILLS)}')
+    said = {}
+    for option in options:
+        key, separator, value = (part.strip() for part in option.partition("="))
+        if not separator:
+            raise BadChange(f"{option!r}: write OPTION=VALUE; `netboxit drill --list` tells the options of {name}")
+        said[key] = _yaml(key, value)
+    try:
+        return _sequence(scene, drill=name, **{"with": said})
+    except ValueError as error:
+        raise BadChange(f"{name}: {error}") from error
+
+
+def _parameter(scene: Scene, netbox: str, text: str) -> Sequence:
+    found = scene.netboxes[netbox]
+    parameter, value = parse(found.technology, text)
+    station = parameter.rpartition(".")[0]
+    if station and station not in found.stations:
+        raise BadChange(f'{parameter}: netbox {netbox} has no station "{station}"; {nearest(station, found.stations)}')
+    made = ParameterChange(netbox, parameter, value, written(found.technology, parameter, value))
+    return Sequence((Step(0.0, made),))
+
+
+def _wire(scene: Scene, end: str, state: str) -> Sequence:
+    """By its name, or by one of its ends: each end has one wire."""
+    if state not in ("up", "down"):
+        raise ValueError(f'"{state}" is not a state; use up or down')
+    return Sequence((Step(0.0, scene.switched(scene.wire_of(end), "up" if state == "up" else "down")),))
+
+
+def _sequence(scene: Scene, **said: Any) -> Sequence:
+    # Whoever may change a lab may name any file; in a topology file it has to be beside that.
+    context = {"folder": Path(said["configuration"]).absolute().parent} if "configuration" in said else None
+    if context:
+        said["configuration"] = str(Path(said["configuration"]).absolute())
+    try:
+        return Action.model_validate(said, context=context).sequence(scene)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        part = detail.get("ctx", {}).get("error")
+        if isinstance(part, InPart):
+            detail = part.details[0]
+            if detail["type"] == "extra_forbidden":
+                raise ValueError(
+                    f'there is no option "{detail["loc"][0]}"; {nearest(str(detail["loc"][0]), part.model.model_fields)}'
+                ) from error
+        place = f"{detail['loc'][-1]}: " if detail["loc"] else ""
+        raise ValueError(f"{place}{told(detail)}") from error
+
+
+def _yaml(key: str, text: str) -> Any:
+    try:
+        return YAML(typ="safe").load(text)
+    except (YAMLError, RecursionError) as error:
+        raise BadChange(f"{key}: {text[:60]!r} is not a value as in YAML") from error

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The events of a run, carried out at their times by a thread of their own; how late each was is measured and recorded."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import queue
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from testbed.changes import Condition, EventPlan, recorded
+from testbed.changing.means import Means
+from testbed.changing.watcher import Watcher
+from testbed.errors import NetBoxITError
+from testbed.labs.event_log import EventLog
+from testbed.quantities import TIME
+
+if TYPE_CHECKING:
+    from testbed.labs.lab import Lab
+
+#: The last part of a wait, which is not slept through but watched: waking up takes an ordinary thread about 0.1 ms, and more on a
+#: core that was idle.
+_WATCHED_S = 0.0005
+
+#: The scheduler's best for a thread that is not real-time (setpriority(2), on Linux each thread has its own).
+_NICENESS = -20
+
+#: How long another thread of this program may go on when this one wakes up: Python's own 5 ms are most of an event's lateness.
+_SWITCH_S = 0.0005
+
+#: How long connections and interfaces may take to be found.
+_PREPARATION_S = 10.0
+
+#: A change, and what makes it.
+_Step = tuple[EventPlan, Callable[[], object]]
+
+
+class EventFailed(NetBoxITError):
+    """An event of the topology could not be carried out."""
+
+
+class Schedule:
+    """Between entering and leaving the with block, the events happen at their times after `log.begin()` and `start()`."""
+
+    def __init__(self, lab: Lab, log: EventLog) -> None:
+        self._lab, self._log, self._events = lab, log, lab.plan.events
+        self._go, self._prepared = threading.Event(), threading.Event()
+        #: Conditions that came true and when, or why they did not; None ends the schedule.
+        self._news: queue.SimpleQueue[tuple[Condition, float | str] | None] = queue.SimpleQueue()
+        self._means: Means | None = None
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="events", daemon=True)
+
+    def __enter__(self) -> Self:
+        if self._events:
+            self._switch_s = sys.getswitchinterval()
+            sys.setswitchinterval(_SWITCH_S)
+            self._thread.start()
+            self._prepared.wait(_PREPARATION_S)
+            self.check()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._news.put(None)
+        self._go.set()
+        if self._events:
+            self._thread.join()
+            sys.setswitchinterval(self._switch_s)
+
+    def start(self) -> None:
+        """The log has begun; events count from there."""
+        self._go.set()
+
+    def check(self) -> None:
+        """Raises what an event has met."""
+        if self._failure is not None:
+            raise self._failure
+
+    @property
+    def away(self) -> frozenset[str]:
+        """Nodes that an event has taken the power from."""
+        return frozenset(self._means.away) if self._means else frozenset()
+
+    def _run(self) -> None:
+        try:
+            with suppress(PermissionError):
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
+            with ExitStack() as open_ones:
+                # Connections and interfaces are found before, so that nothing but the change itself is done at its time.
+                means = self._means = Means(self._lab, open_ones)
+                steps = [(event, means.step(event.change)) for event in self._events]
+                conditions = {event.when for event in self._events if event.when is not None}
+                self._prepared.set()
+                self._go.wait()
+                watcher = Watcher(self._lab, self._log, conditions, self._tell, self._tell)
+                with watcher if conditions else ExitStack():
+                    self._carry_out(steps, watcher)
+        except BaseException as failure:
+            self._failure = failure
+        finally:
+            self._prepared.set()
+
+    def _tell(self, condition: Condition, news: float | str) -> None:
+        self._news.put((condition, news))
+
+    def _carry_out(self, steps: Sequence[_Step], watcher: Watcher) -> None:
+        due: list[tuple[float, int, _Step]] = []
+        waiting: dict[Condition, list[tuple[int, _Step]]] = {}
+        left = Counter(event.event for event, _ in steps)
+        for number, step in enumerate(steps):
+            if (when := step[0].when) is not None:
+                waiting.setdefault(when, []).append((number, step))
+            else:
+                heapq.heappush(due, (self._log.due(step[0].at_s), number, step))
+        while due or waiting:
+            try:
+                news = self._news.get(timeout=max(0.0, due[0][0] - time.monotonic() - _WATCHED_S) if due else None)
+            except queue.Empty:
+                at, _, step = heapq.heappop(due)
+                self._make(step, at)
+                name = step[0].event
+                left[name] -= 1
+                for condition in [one for one in waiting if name and one.event == name and not left[name]]:
+                    if watcher.settle(condition):
+                        self._tell(condition, time.monotonic())
+                continue
+            if news is None:
+                return
+            condition, came = news
+            if isinstance(came, str):
+                raise EventFailed(f"event {condition.words()}: {came}; what it waits for did not come")
+            for number, step in waiting.pop(condition):
+                heapq.heappush(due, (came + step[0].at_s, number, step))
+
+    def _make(self, step: _Step, due: float) -> None:
+        event, make = step
+        while (now := time.monotonic()) < due:
+            pass
+        at_s = event.at_s if event.when is None else self._log.at_s(due)
+        words = event.change.words()
+        failure: NetBoxITError | None = None
+        try:
+            make()
+        except NetBoxITError as error:
+            place = f"at {TIME.write(event.at_s)}" if event.when is None else event.when.words()
+            failure = EventFailed(f"event {place}, {words}: {error}")
+        why = f" ({event.when.words()})" if event.when else ""
+        self._log.write(at_s, now, {**recorded(event.change), "words": words + why}, str(failure) if failure else None)
+        if failure:
+            raise failure

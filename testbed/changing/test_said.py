@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is said at a terminal becomes changes, and what cannot be is refused with what to write instead."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.changes import ConfigurationChange, HandlerWrite, PowerChange, StallChange, WireChange
+from testbed.changing import said
+from testbed.description.live import BadChange
+from testbed.description.scene import Scene, SceneNetbox, SceneWire
+from testbed.plan import WireEnd
+
+SCENE = Scene(
+    netboxes={"space": SceneNetbox("satellite", ("terminal", "hub"), {"fade": 1.0})},
+    routers={"meoc": "click", "core": "linux"},
+    hosts=("a", "b"),
+    switches=("lan",),
+    wires=(
+        SceneWire("a.eth0--meoc.ian", WireEnd("a", "eth0"), WireEnd("meoc", "ian")),
+        SceneWire("meoc.jan--space.terminal", WireEnd("meoc", "jan"), WireEnd("space", "terminal"), memory=True),
+        SceneWire("space.hub--b.eth0", WireEnd("space", "hub"), WireEnd("b", "eth0")),
+        SceneWire("modem.p--core.x", WireEnd("modem", "p"), WireEnd("core", "x"), outside=WireEnd("modem", "p")),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "change"),
+    [
+        ("space", "stall=300 ms", StallChange("space", 0.3)),
+        ("space.hub", "state=down", WireChange("space.hub--b.eth0", "down", "space", "hub")),
+        ("b", "state = up", WireChange("space.hub--b.eth0", "up", "space", "hub")),
+        ("a.eth0--meoc.ian", "state=down", WireChange("a.eth0--meoc.ian", "down", "meoc", "ian")),
+        ("modem", "state=down", WireChange("modem.p--core.x", "down", "core", "x")),
+        ("meoc", "jan_shaper.rate=1000kbps", HandlerWrite("meoc", "jan_shaper.rate", "1000kbps")),
+        ("meoc", "text.run=set x=1", HandlerWrite("meoc", "text.run", "set x=1")),
+    ],
+)
+def test_a_target_and_what_it_becomes_are_one_change(target: str, text: str, change: object) -> None:
+    sequence = said.change(SCENE, target, text)
+    assert [step.change for step in sequence.steps] == [change] and sequence.undo == ()
+
+
+def test_a_reboot_is_put_back_wherever_it_is_interrupted() -> None:
+    sequence = said.change(SCENE, "core", "reboot=2 s")
+    off, on = PowerChange("core", "off"), PowerChange("core", "on")
+    assert [(step.after_s, step.change) for step in sequence.steps] == [(0.0, off), (2.0, on)]
+    assert sequence.undo == (on,)
+
+
+def test_a_configuration_may_be_any_file_of_who_says_so(tmp_path: Path) -> None:
+    (tmp_path / "x.click").write_text("Idle -> Discard;")
+    (step,) = said.change(SCENE, "meoc", f"configuration={tmp_path}/x.click").steps
+    assert step.change == ConfigurationChange("meoc", str(tmp_path / "x.click"), "Idle -> Discard;")
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "told"),
+    [
+        ("space", "stall", "write KEY=VALUE"),
+        ("space", "stall=2", "stall: '2' has no unit"),
+        ("space", "fad=3 dB", 'did you mean "fade"'),
+        ("spcae", "fade=3 dB", 'there is no node "spcae"; did you mean "space"'),
+        ("space.hbu", "state=down", 'the end of no wire; did you mean "space.hub"'),
+        ("space.hub", "state=off", '"off" is not a state; use up or down'),
+        ("space.terminal", "state=down", "a memory wire is never down"),
+        ("meoc", "state=down", '"meoc" has several wires'),
+        ("core", "x.y=1", "core is a router by the kernel, no Click router; use meoc"),
+        ("meoc", "configuration=/no/such/file", "there is no file /no/such/file"),
+    ],
+)
+def test_what_cannot_be_changed_is_refused_with_what_to_write(target: str, text: str, told: str) -> None:
+    with pytest.raises(BadChange, match=told) as raised:
+        said.change(SCENE, target, text)
+    assert raised.value.exit_status == 2
+
+
+def test_a_fade_begins_and_ends_at_what_the_topology_has() -> None:
+    sequence = said.drill(SCENE, "satellite-fade", ["depth=1 dB", "ramp=0 s", "hold=1 s"])
+    assert [(step.after_s, step.change.words()) for step in sequence.steps] == [
+        (0.0, "space: fade 2 dB"),
+        (1.0, "space: fade 1 dB"),
+    ]
+    assert [change.words() for change in sequence.undo] == ["space: fade 1 dB"]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("satelite-fade", [], 'did you mean "satellite-fade"'),
+        ("satellite-fade", ["depth"], "write OPTION=VALUE"),
+        ("satellite-fade", ["dept=3 dB"], 'there is no option "dept"; did you mean "depth"'),
+        ("satellite-fade", ["depth=3"], "depth: 3 has no unit"),
+        ("satellite-fade", ["depth=[3"], "not a value as in YAML"),
+        ("satellite-fade", ["netbox=core"], 'there is no netbox "core"; use space'),
+        ("meoc-reboot", ["node=space"], "space is a netbox"),
+        ("link-flap", [], "several of what the drill is about"),
+        ("link-flap", ["wire=[a, b]"], "no wire joins a and b"),
+    ],
+)
+def test_a_wrong_drill_is_refused_with_what_to_write(name: str, options: list[str], told: str) -> None:
+    with pytest.raises(BadChange, match=told):
+        said.drill(SCENE, name, options)

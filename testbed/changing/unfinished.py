@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What puts back the changes of a command that is going on, or that was killed: kept in the lab's folder meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from testbed.errors import NetBoxITError
+from testbed.system.processes import ProcessIdentity
+
+if TYPE_CHECKING:
+    from testbed.changes import Change
+
+_FILE: Final = "unfinished.json"
+
+
+class DrillGoesOn(NetBoxITError):
+    """Another one is going on in the lab, or was cut short and not put back."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """A sequence that is going on, or whose command was killed, and what puts everything back."""
+
+    name: str
+    process: ProcessIdentity
+    undo: tuple[Change, ...]
+
+    @property
+    def goes_on(self) -> bool:
+        return self.process.alive()
+
+    def note(self, lab: str) -> str:
+        if self.goes_on:
+            return f"{self.name} is going on"
+        words = ", ".join(change.words() for change in self.undo)
+        return f"{self.name} was cut short; `netboxit drill --end --lab {lab}` puts back what it changed: {words}"
+
+
+def of(folder: Path) -> Unfinished | None:
+    """That of the lab in this folder."""
+    try:
+        told = json.loads((folder / _FILE).read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None  # none, or killed before its first change
+    from pydantic import TypeAdapter  # and what can be changed: only needed where there is something
+
+    from testbed.changes import Change
+
+    undo = TypeAdapter(tuple[Change, ...]).validate_python(told["undo"])
+    return Unfinished(told["name"], ProcessIdentity(**told["process"]), undo)
+
+
+def begin(folder: Path, name: str, undo: tuple[Change, ...]) -> None:
+    """Written before the first change, so that whoever finds it knows what may be changed. Raises DrillGoesOn."""
+    own = ProcessIdentity.of(os.getpid())
+    assert own is not None, "this process runs"
+    text = json.dumps({"name": name, "process": asdict(own), "undo": [asdict(change) for change in undo]})
+    try:
+        with (folder / _FILE).open("x") as file:
+            file.write(text)
+    except FileExistsError:
+        left = of(folder)
+        raise DrillGoesOn(f"lab {folder.name}: {left.note(folder.name) if left else 'another drill begins'}") from None
+
+
+def end(folder: Path) -> None:
+    """All is as before."""
+    (folder / _FILE).unlink(missing_ok=True)

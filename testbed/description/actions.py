@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What changes, as it is said in `events:` of a topology file, and as `netboxit set` says it: one vocabulary for both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+
+from testbed.changes import Change, ConfigurationChange, HandlerWrite, ParameterChange, Sequence, StallChange, Step, WireState
+from testbed.description.drills import DRILLS, Drill, reboot
+from testbed.description.input_errors import InPart, nearest
+from testbed.description.live import read_value, written
+from testbed.description.scene import Scene
+from testbed.description.wire_ends import TwoEnds
+from testbed.files import find_file
+from testbed.names import Name
+from testbed.quantities import TIME, Quantity
+
+_SUBJECTS = ("netbox", "wire", "node", "drill")
+#: What is said of each, and how.
+_SAYS = {
+    "netbox": ("what it sets, or how long it is stalled", "write set: {parameter: value}, or stall: 300 ms"),
+    "wire": ("its state", "write state: down or state: up"),
+    "node": (
+        "how long it is rebooted, or of a Click router its configuration or what is written to its handlers",
+        "write reboot: 10 s, configuration: FILE or write: {handler: value}",
+    ),
+    "drill": ("its options at most", "write with: {option: value}"),
+}
+_VERBS = {"netbox": ("values", "stall"), "wire": ("state",), "node": ("reboot", "configuration", "write"), "drill": ("options",)}
+
+
+class Action(BaseModel):
+    """A change of a netbox or of one of its stations, of a wire, of a router, switch or host, or a drill."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    netbox: Name | None = Field(None, description="The netbox that changes.")
+    station: Name | None = Field(None, description="The station of it whose parameters change; without it those of the netbox.")
+    values: dict[str, Any] | None = Field(
+        None, alias="set", min_length=1, description="Live parameters and their new values, written as in the netbox itself."
+    )
+    stall: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
+        None, description="The netbox gets no time to compute for so long, as on a host that is too busy."
+    )
+    wire: TwoEnds | None = Field(None, description="The wire that changes, by its two ends.")
+    state: WireState | None = Field(None, description="The wire is unplugged, or plugged in again.")
+    node: Name | None = Field(None, description="The router, switch or host that changes.")
+    reboot: Annotated[float, Quantity(TIME, 0.05, 86_400.0)] | None = Field(
+        None, description="It loses its power, and starts anew after so long."
+    )
+    configuration: Path | None = Field(
+        None, description="Of a Click router: takes over from the one that runs; found as a router's `configuration`."
+    )
+    write: dict[str, str | int | float | bool] | None = Field(
+        None, min_length=1, description="Of a Click router: handlers, and what is written to them."
+    )
+    drill: str | None = Field(None, description="One of the drills below.")
+    options: Any = Field(None, alias="with", description="The drill's options.")
+
+    @field_validator("configuration", mode="before")
+    @classmethod
+    def _find(cls, text: Any, info: ValidationInfo) -> Path | None:
+        return None if text is None else find_file(text, info.context)
+
+    @field_validator("drill")
+    @classmethod
+    def _is_a_drill(cls, name: str | None) -> str | None:
+        if name is not None and name not in DRILLS:
+            raise ValueError(f'"{name}" is not a drill; {nearest(name, DRILLS)}')
+        return name
+
+    @field_validator("options", mode="plain")
+    @classmethod
+    def _read_options(cls, options: Any, info: ValidationInfo) -> Drill | None:
+        if options is None or (name := info.data.get("drill")) is None:
+            return None
+        try:
+            return DRILLS[name].model_validate(options, context=info.context)
+        except ValidationError as error:
+            raise InPart(DRILLS[name], error, ()) from None
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        subjects = [key for key in _SUBJECTS if getattr(self, key) is not None]
+        if len(subjects) != 1:
+            raise ValueError(
+                "an event is of one netbox, of one wire, of one node, or a drill; "
+                "write netbox: … and set: …, or wire: [a, b] and state: down"
+            )
+        (subject,) = subjects
+        said = [verb for verbs in _VERBS.values() for verb in verbs if getattr(self, verb) is not None]
+        wrong = [verb for verb in said if verb not in _VERBS[subject]]
+        missing = not said and subject != "drill"
+        if wrong or missing or len(said) > 1 or (self.station is not None and self.values is None):
+            cause, remedy = _SAYS[subject]
+            raise ValueError(f"an event of a {subject} says {cause}; {remedy}")
+        return self
+
+    def nodes(self) -> set[str]:
+        """Those that it names."""
+        options = (getattr(self.options, key, None) for key in ("netbox", "node"))
+        return {name for name in (self.netbox, self.node, *options) if name is not None}
+
+    def parameter(self, key: str) -> str:
+        """The name by which a netbox knows it: "distance", or "responder.position"."""
+        return key if self.station is None else f"{self.station}.{key}"
+
+    def sequence(self, scene: Scene, context: Mapping[str, Path] | None = None) -> Sequence:
+        """The changes that it is in this network. Raises NotThere, and ValueError with cause and remedy for a wrong value."""
+        if self.drill is not None:
+            return (self.options or DRILLS[self.drill]()).sequence(scene)
+        if self.node is not None and self.reboot is not None:
+            return reboot(scene, self.node, self.reboot)
+        return Sequence(tuple(Step(0.0, change) for change in self._changes(scene, context)))
+
+    def _changes(self, scene: Scene, context: Mapping[str, Path] | None) -> Iterator[Change]:
+        if self.netbox is not None:
+            technology = scene.netbox(self.netbox).technology
+            for key, said in (self.values or {}).items():
+                parameter = self.parameter(key)
+                value = read_value(technology, parameter, said, context)
+                yield ParameterChange(self.netbox, parameter, value, written(technology, parameter, value))
+            if self.stall is not None:
+                yield StallChange(self.netbox, self.stall)
+        if self.wire is not None and self.state is not None:
+            yield scene.switched(scene.wire_of(*self.wire), self.state)
+        if self.node is not None:
+            scene.click_router(self.node)
+            if self.configuration is not None:
+                yield ConfigurationChange(self.node, str(self.configuration), _read(self.configuration))
+            for handler, value in (self.write or {}).items():
+                yield HandlerWrite(self.node, handler, str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"configuration {path} cannot be read: {error}; check the file") from None

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be wrong with the equipment of a topology, and with what replaces netboxes. Whether a machine has it is not asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+from testbed.description.equipment_section import OUTSIDE, Equipment, OutsidePort, Replacement
+from testbed.description.input_errors import listed, nearest
+from testbed.description.wiring import Draft, find_end
+from testbed.description.wiring_checks import Problem
+from testbed.description.yaml_source import Location
+
+
+def equipment_problems(draft: Draft, replacements: Mapping[str, Replacement]) -> Iterator[Problem]:
+    """Everything that is wrong; what follows from another error of the file is left out."""
+    yield from _joined_to_each_other(draft)
+    yield from _replacements(draft, replacements)
+    yield from _devices_used_twice([*_ports(draft), *_replacing(replacements)])
+
+
+def _joined_to_each_other(draft: Draft) -> Iterator[Problem]:
+    outside = draft.sections["equipment"]
+    for index, wire in draft.wires.items():
+        ends = []
+        for text in wire.ends:
+            with suppress(ValueError):
+                ends.append(find_end(text, draft.ports()))
+        if len(ends) == 2 and all(end.node in outside for end in ends):
+            cause = f"both ends of the wire are equipment: {ends[0].node} and {ends[1].node}"
+            yield Problem(("wires", index), cause, "join them by a cable, or put a netbox or a switch between")
+
+
+def _replacements(draft: Draft, replacements: Mapping[str, Replacement]) -> Iterator[Problem]:
+    for name, stations in replacements.items():
+        place: Location = ("replace", name)
+        if name not in draft.netboxes:
+            yield Problem(place, f'there is no netbox "{name}" to be replaced', nearest(name, draft.netboxes), key=True)
+        elif (netbox := draft.netboxes[name]) is not None:
+            for station in stations.keys() - netbox.stations.keys():
+                cause = f'netbox {name} has no station "{station}"'
+                yield Problem((*place, station), cause, nearest(station, netbox.stations), key=True)
+            if missing := [station for station in netbox.stations if station not in stations]:
+                cause = f"nothing is said of {listed([f'{name}.{station}' for station in missing], 'and')}"
+                remedy = f"add {missing[0]}: {{nic: …}}, or {missing[0]}: {OUTSIDE} when what is beyond it is not on this machine"
+                yield Problem(place, cause, remedy, key=True)
+            elif all(port == OUTSIDE for port in stations.values()):
+                yield Problem(place, "no station of it is on this machine", "give one of them a port, like {nic: eth2}", key=True)
+
+
+def _ports(draft: Draft) -> Iterator[tuple[Location, OutsidePort]]:
+    for name, node in draft.sections["equipment"].items():
+        if isinstance(node, Equipment):
+            for port, outside in node.outside().items():
+                yield ("equipment", name, *(("ports", port) if node.port_list else ())), outside
+
+
+def _replacing(replacements: Mapping[str, Replacement]) -> Iterator[tuple[Location, OutsidePort]]:
+    for name, stations in replacements.items():
+        for station, port in stations.items():
+            if isinstance(port, OutsidePort):
+                yield ("replace", name, station), port
+
+
+def _devices_used_twice(ports: list[tuple[Location, OutsidePort]]) -> Iterator[Problem]:
+    """Macvlans and VLANs of one interface go together, with nothing else."""
+    seen: dict[str, OutsidePort] = {}
+    vlans: set[tuple[str, int]] = set()
+    for place, port in ports:
+        first = seen.setdefault(port.device(), port)
+        if port.vlan is not None:
+            if (port.vlan.of, port.vlan.id) in vlans:
+                yield Problem(place, f"VLAN {port.vlan.id} of {port.vlan.of} is another port's already", "give it another id")
+            vlans.add((port.vlan.of, port.vlan.id))
+        shared = {first.kind(), port.kind()} <= {"vlan", "macvlan"}
+        alone = any(one.macvlan is not None and one.macvlan.mode == "passthru" for one in (first, port))
+        if first is not port and (not shared or alone):
+            cause = f"{port.device()} is another port's already"
+            yield Problem(place, cause, "give each port an interface of its own, or make all of them VLANs or macvlans of it")

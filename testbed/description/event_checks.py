@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be wrong with the events of a topology: names that are not there, what cannot change, what never comes true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from testbed.description.drills import LinkFlap
+from testbed.description.events import Event
+from testbed.description.input_errors import listed, nearest
+from testbed.description.live import read_value
+from testbed.description.scene import NotThere, Scene, SceneNetbox, SceneWire
+from testbed.description.topology import Netbox, WireKind
+from testbed.description.wiring import Draft, End, find_end
+from testbed.description.wiring_checks import Problem
+from testbed.description.yaml_source import Location
+from testbed.plan import WireEnd
+
+
+def event_problems(draft: Draft, context: Mapping[str, Path]) -> Iterator[Problem]:
+    """Everything that is wrong; what follows from another error of the file is left out."""
+    wires = _joined(draft)
+    for index, event in draft.events.items():
+        found = list(_of_an_event(draft, index, event, wires, context))
+        yield from found or _in_the_network(draft, index, event, context)
+    yield from _of_conditions(draft)
+
+
+def _of_an_event(
+    draft: Draft, index: int, event: Event, wires: Mapping[frozenset[End], WireKind], context: Mapping[str, Path]
+) -> Iterator[Problem]:
+    if event.netbox is not None:
+        yield from _of_a_netbox(draft, index, event, event.netbox, context)
+    if event.wire is not None:
+        yield from _of_a_wire(draft, index, event.wire, wires)
+    if isinstance(event.options, LinkFlap) and event.options.wire is not None:
+        yield from _of_a_wire(draft, index, event.options.wire, wires, ("with", "wire"))
+    if event.reboot is not None and event.node is not None:
+        ends = [name for name, traffic in draft.traffic.items() if event.node in (traffic.source, traffic.destination)]
+        if ends:
+            cause = f"{event.node} is an end of the traffic {ends[0]}, which would end with it"
+            yield Problem(("events", index, "node"), cause, "reboot a router, or unplug the host's wire")
+
+
+def _in_the_network(draft: Draft, index: int, event: Event, context: Mapping[str, Path]) -> Iterator[Problem]:
+    """What only the network as a whole tells; one that has other errors is not asked."""
+    if not draft.whole:
+        return
+    place: Location = ("events", index)
+    try:
+        event.sequence(scene_of(draft), context)
+    except NotThere as missing:
+        options = () if event.options is None else event.options.model_fields_set
+        key = ("drill",) if event.drill is not None else (missing.key,)
+        yield Problem((*place, *(("with", missing.key) if missing.key in options else key)), missing.cause, missing.remedy)
+    except ValueError as error:
+        cause, _, remedy = str(error).partition("; ")
+        yield Problem(place, cause, remedy)
+
+
+def scene_of(draft: Draft) -> Scene:
+    """What of a network can be changed while it runs. Wires of which the file leaves the kind open may be of each."""
+    netboxes = {
+        name: SceneNetbox(one.technology, tuple(one.stations), one.parameters.model_dump(mode="json"))
+        for name, one in draft.netboxes.items()
+        if one is not None
+    }
+    wires = []
+    for ends, kind in _joined(draft).items():
+        left, right = (WireEnd(end.node, end.port) for end in ends)
+        outside = next((end for end in (left, right) if end.node in draft.sections["equipment"]), None)
+        wires.append(SceneWire("", left, right, kind == "memory", outside))
+    return Scene(
+        netboxes,
+        {name: one.engine for name, one in draft.routers.items() if one},
+        tuple(draft.hosts),
+        tuple(draft.switches),
+        tuple(wires),
+    )
+
+
+def _of_conditions(draft: Draft) -> Iterator[Problem]:
+    numbers: dict[str, int] = {}
+    for index, event in draft.events.items():
+        if event.name is not None and numbers.setdefault(event.name, index) != index:
+            yield Problem(("events", index, "name"), f'"{event.name}" is the name of an event already', "give it another")
+    for index, event in draft.events.items():
+        if event.when is None:
+            continue
+        place: Location = ("events", index, "when")
+        if event.when.netbox is not None:
+            yield from _of_a_station(draft, place, event.when.netbox, event.when.station)
+        if event.when.event is not None and event.when.event not in numbers:
+            known = [name for name in numbers if name != event.name]
+            yield Problem((*place, "event"), f'no event has the name "{event.when.event}"', nearest(event.when.event, known))
+        elif event.when.event is not None and _waits_for_itself(draft, event):
+            yield Problem((*place, "event"), "the event waits for itself", "let one of them have a time")
+
+
+def _waits_for_itself(draft: Draft, event: Event) -> bool:
+    waits_for = {one.name: one.when.event for one in draft.events.values() if one.name and one.when}
+    seen, name = set(), event.when.event if event.when else None
+    while name is not None and name not in seen:
+        if name == event.name:
+            return True
+        seen.add(name)
+        name = waits_for.get(name)
+    return False
+
+
+def _of_a_netbox(draft: Draft, index: int, event: Event, name: str, context: Mapping[str, Path]) -> Iterator[Problem]:
+    place: Location = ("events", index)
+    if wrong := list(_of_a_station(draft, place, name, event.station)):
+        yield from wrong
+    elif netbox := draft.netboxes[name]:
+        yield from (
+            found
+            for key, said in (event.values or {}).items()
+            if (found := _of_a_value(netbox, name, event.parameter(key), said, (*place, "set", key), context))
+        )
+
+
+def _of_a_station(draft: Draft, place: Location, name: str, station: str | None) -> Iterator[Problem]:
+    if name not in draft.netboxes:
+        yield Problem((*place, "netbox"), f'there is no netbox "{name}"', nearest(name, draft.netboxes))
+    elif (netbox := draft.netboxes[name]) and station is not None and station not in netbox.stations:
+        cause = f'netbox {name} has no station "{station}"'
+        yield Problem((*place, "station"), cause, nearest(station, netbox.stations))
+
+
+def _of_a_value(
+    netbox: Netbox, name: str, parameter: str, said: Any, place: Location, context: Mapping[str, Path]
+) -> Problem | None:
+    try:
+        read_value(type(netbox.parameters), parameter, said, context)
+    except ValueError as error:
+        cause, _, remedy = str(error).partition("; ")
+        return Problem(place, f"netbox {name}: {cause}", remedy)
+    return None
+
+
+def _of_a_wire(
+    draft: Draft,
+    index: int,
+    ends: tuple[str, str],
+    wires: Mapping[frozenset[End], WireKind],
+    keys: tuple[str, ...] = ("wire",),
+) -> Iterator[Problem]:
+    place: Location = ("events", index, *keys)
+    found = []
+    for side, text in enumerate(ends):
+        try:
+            found.append(find_end(text, draft.ports()))
+        except ValueError as error:
+            cause, _, remedy = str(error).partition("; ")
+            yield Problem((*place, side), cause, remedy)
+    if len(found) < 2:
+        return
+    kind = wires.get(frozenset(found))
+    if kind is None and not draft.lost_wires:
+        there = [str(other) for joined in wires if found[0] in joined for other in joined - {found[0]}]
+        remedy = f"{found[0]} is joined to {listed(there, 'and')}" if there else "name the two ends of a wire of the list"
+        yield Problem(place, f"no wire joins {found[0]} and {found[1]}", remedy)
+    elif kind == "memory":
+        cause = "a memory wire is never down: it is shared memory, not an interface"
+        yield Problem(place, cause, "write wire: veth at that wire, or leave its kind to auto")
+
+
+def _joined(draft: Draft) -> dict[frozenset[End], WireKind]:
+    """The wires that are right in themselves, by their two ends, and the kind that each says."""
+    ports, found = draft.ports(), {}
+    for wire in draft.wires.values():
+        with suppress(ValueError):
+            found[frozenset(find_end(text, ports) for text in wire.ends)] = wire.wire or draft.wire
+    return found

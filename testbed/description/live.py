@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Changing a netbox while it runs, with the names and units of the topology file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from netboxes.technology import StationParameters, Technology
+from netboxes.timeline import OverTime
+from testbed.description.input_errors import nearest, told
+from testbed.errors import NetBoxITError
+from testbed.quantities import TIME, Quantity
+
+#: Of a series over time so many points are written out.
+_MOST_POINTS = 4
+
+
+class BadChange(NetBoxITError):
+    """A parameter that cannot be changed live, or a value that it cannot have."""
+
+    exit_status = 2
+
+
+def parse(technology: type[Technology], change: str) -> tuple[str, object]:
+    """The parameter's name and its value in the base unit, checked by the model of the technology, or of its stations."""
+    parameter, separator, text = change.partition("=")
+    parameter = parameter.strip()
+    if not separator:
+        raise BadChange(f"{change!r}: write PARAMETER=VALUE, say 'distance=2 km'")
+    try:
+        return parameter, read_value(technology, parameter, YAML(typ="safe").load(text))
+    except (YAMLError, RecursionError) as error:
+        raise BadChange(f"{parameter}: {text[:60]!r} is not a value as in YAML") from error
+    except ValueError as error:
+        raise BadChange(str(error)) from error
+
+
+def read_value(technology: type[Technology], parameter: str, said: object, context: Mapping[str, Path] | None = None) -> Any:
+    """What a live parameter ("distance", "responder.position") becomes by what was `said` as in YAML: base units, for a netbox.
+
+    `context` is that of Pydantic's validation, with the folder in which files are looked for. Raises ValueError with cause and
+    remedy, "; " between them.
+    """
+    models, own = _models(technology, parameter), parameter.rpartition(".")[2]
+    model = next((model for model in models if own in model.LIVE), None)
+    if model is None:
+        raise ValueError(f"{parameter} is not a parameter that can change while the netbox runs; {_those_that_can(models, own)}")
+    field = model.model_fields[own]
+    annotated: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    adapter: TypeAdapter[Any] = TypeAdapter(annotated)
+    try:
+        value = adapter.validate_python(said, context=dict(context) if context else None)
+    except ValidationError as error:
+        raise ValueError(f"{parameter}: {told(error.errors(include_url=False)[0])}") from error
+    return adapter.dump_python(value, mode="json")
+
+
+def written(technology: type[Technology], parameter: str, value: object) -> str:
+    """A value as a person would write it in YAML."""
+    own = parameter.rpartition(".")[2]
+    for model in _models(technology, parameter):
+        if own in model.model_fields:
+            field = model.model_fields[own]
+            return _written(field.annotation, list(field.metadata), value)
+    return str(value)
+
+
+def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
+    """By what the annotation says of the number, in lists as well."""
+    if get_origin(annotation) is Annotated:
+        inner, *more = get_args(annotation)
+        return _written(inner, [*metadata, *more], value)
+    if get_origin(annotation) in (Union, UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        if len(kinds) == 1:
+            return _written(kinds[0], metadata, value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    for limits in metadata:
+        if isinstance(limits, Quantity) and isinstance(value, int | float):
+            return limits.dimension.write(value)
+        if isinstance(limits, OverTime) and isinstance(value, list | tuple):
+            return _series(limits, value)
+    if isinstance(value, list | tuple):
+        kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis] or [Any]
+        parts = (_written(kinds[min(at, len(kinds) - 1)], [], one) for at, one in enumerate(value))
+        return f"[{', '.join(parts)}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _series(limits: OverTime, points: list[Any] | tuple[Any, ...]) -> str:
+    shown = [f"[{TIME.write(time)}, {limits.value.dimension.write(value)}]" for time, value in points[:_MOST_POINTS]]
+    return f"[{', '.join([*shown, *(['…'] if len(points) > _MOST_POINTS else [])])}]"
+
+
+def _models(technology: type[Technology], parameter: str) -> Sequence[type[Technology] | type[StationParameters]]:
+    """Whose parameter it can be: "station.parameter" is one of a station."""
+    return station_models(technology) if "." in parameter else [technology]
+
+
+def station_models(technology: type[Technology]) -> list[type[StationParameters]]:
+    """The models of a technology's stations; one that has several kinds of them has a model for each."""
+    return [*_stations(technology.model_fields["stations"].annotation)]
+
+
+def _stations(annotation: Any) -> Iterator[type[StationParameters]]:
+    if isinstance(annotation, type) and get_origin(annotation) is None and issubclass(annotation, StationParameters):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _stations(argument)
+
+
+def _those_that_can(models: Sequence[type[Technology] | type[StationParameters]], own: str) -> str:
+    live = sorted({name for model in models for name in model.LIVE})
+    near = nearest(own, live)
+    return near if near.startswith("did") else f"those that can are: {', '.join(live)}" if live else "it has none that can"

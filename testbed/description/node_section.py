@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What all nodes of a topology file have in common, whatever they are."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar, Literal
+
+from testbed.description.addresses import Interface
+from testbed.description.section import Section
+from testbed.description.yaml_source import Location
+
+
+class NodeSection(Section):
+    """A node of the network: it has ports, each with one wire."""
+
+    #: What such a node is called, and what its ports are.
+    KIND: ClassVar[str]
+    PORT: ClassVar[Literal["interface", "station", "port"]] = "interface"
+    #: What goes from each of its ports to the others: frames as they are, packets by their IP addresses, or nothing.
+    PASSES: ClassVar[Literal["frames", "packets", "nothing"]]
+
+    @abstractmethod
+    def ports(self) -> dict[str, tuple[Interface, ...]]:
+        """Its ports, each with its addresses."""
+
+    def own_interfaces(self) -> dict[str, tuple[Interface, ...]]:
+        """Interfaces without a wire that it has inside of itself, each with its addresses."""
+        return {}
+
+    def place(self, port: str) -> Location:
+        """Where in the node the file tells of a port."""
+        return (f"{self.PORT}s", port)
+
+    def needs_interface(self) -> str | None:
+        """Why its wires must be interfaces of the kernel, to stand after "a host,"; None when they may be shared memory."""
+        return None

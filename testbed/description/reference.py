@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of docs/topology.md and of the technologies' READMEs, made from the models that check a topology.
+
+python -m testbed.description.reference     writes them anew
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from netboxes.mobility import stations
+from netboxes.technology import StationParameters, Technology, technologies
+from netboxes.timeline import OverTime
+from testbed.description import addresses, switch, traffic_class
+from testbed.description.drills import DRILLS
+from testbed.description.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
+from testbed.description.events import Event, When
+from testbed.description.router import Bfd, Ospf, Router
+from testbed.description.switch import Controller, Mirror, Own, Queue, Switch, SwitchPort, Tunnel
+from testbed.description.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Topology, Traffic, Wire
+from testbed.description.traffic_class import Match
+from testbed.files import CHECKOUT
+from testbed.names import Name, check_name
+from testbed.quantities import Quantity
+from traffic.application import applications
+from traffic.dscp import parse_dscp
+
+DOCUMENT = CHECKOUT / "docs" / "topology.md"
+
+
+def readme(technology: str) -> Path:
+    return CHECKOUT / "netboxes" / technology / "README.md"
+
+
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "topology": Topology,
+    "host": Host,
+    "netbox": Netbox,
+    "realtime of a netbox": RealtimeOfNetbox,
+    "class": Match,
+    "router": Router,
+    "ospf": Ospf,
+    "bfd": Bfd,
+    "switch": Switch,
+    "switch port": SwitchPort,
+    "queue": Queue,
+    "tunnel": Tunnel,
+    "own": Own,
+    "mirror": Mirror,
+    "controller": Controller,
+    "equipment": Equipment,
+    "vlan": Vlan,
+    "macvlan": Macvlan,
+    "wire": Wire,
+    "traffic": Traffic,
+    "event": Event,
+    "when": When,
+    "realtime": Realtime,
+}
+
+#: What a value is, where a validator of ours says it better than its type.
+_BY_VALIDATOR: dict[object, str] = {
+    check_name: "name",
+    check_host_interface: "interface",
+    parse_dscp: "DSCP",
+    switch._dscps: "DSCP, or a list",
+    switch._port_name: "name",
+    addresses._interfaces: "address/length, or a list",
+    addresses._gateways: "address, or a list",
+    addresses.parse_network: "network",
+    addresses.parse_ipv4: "IPv4 address",
+    addresses.parse_mac: "MAC address",
+    stations._with_height: "[x, y] or [x, y, z]",
+    stations._waypoints: "list, or a CSV file",
+    traffic_class._dscps: "DSCP, or a list",
+    traffic_class._protocol: "name or number",
+    traffic_class._port_ranges: "port or range, or a list",
+    traffic_class._ether_types: "name or number, or a list",
+}
+
+_BY_TYPE: dict[object, str] = {
+    bool: "true, false",
+    int: "whole number",
+    float: "number",
+    str: "text",
+    Path: "path",
+    Any: "mapping",
+}
+
+
+def documents() -> list[Path]:
+    """All that have tables."""
+    return [DOCUMENT, *(readme(name) for name in technologies())]
+
+
+def written(document: Path) -> str:
+    """The document's text with each table between its markers made anew."""
+    text = document.read_text()
+    tables = dict(_tables()) if document == DOCUMENT else {"parameters": _technology(technologies()[document.parent.name])}
+    return re.sub(
+        r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)",
+        lambda found: f"{found[1]}\n{tables[found[2]]}\n\n{found[3]}",
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def _tables() -> Iterator[tuple[str, str]]:
+    for name, section in _SECTIONS.items():
+        yield name, _table(section)
+    rows = [f"| [`{name}`](../netboxes/{name}/README.md) | {_summary(model)} |" for name, model in technologies().items()]
+    yield "technologies", "\n".join(["| technology | what it is |", "|---|---|", *rows])
+    yield "drills", "\n\n".join(f"#### `{name}`\n\n{_summary(kind)}\n\n{_table(kind)}" for name, kind in DRILLS.items())
+    yield "applications", "\n\n".join(_application(name, kind.OPTIONS) for name, kind in applications().items())
+
+
+def _technology(parameters: type[Technology]) -> str:
+    parts = [f"Can be changed while the lab runs: {_live(parameters)}.", _table(parameters)]
+    for key, model in dict.fromkeys(_models_below(parameters)):
+        parts.append(f"Each of `{key}`: {_summary(model)}")
+        if issubclass(model, StationParameters) and model.LIVE:
+            parts.append(f"Can be changed while the lab runs, as `station.parameter`: {_live(model)}.")
+        parts.append(_table(model))
+    return "\n\n".join(parts)
+
+
+def _live(model: type[Technology] | type[StationParameters]) -> str:
+    return ", ".join(f"`{key}`" for key in sorted(model.LIVE)) or "nothing"
+
+
+def _application(name: str, options: type[BaseModel]) -> str:
+    return f"### `application: {name}`\n\n{_table(options)}"
+
+
+def _models_below(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """With those below them in turn."""
+    for key, field in model.model_fields.items():
+        for found in _models_in(field.annotation):
+            yield key, found
+            yield from _models_below(found)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models_in(argument)
+
+
+def _table(model: type[BaseModel]) -> str:
+    if not model.model_fields:
+        return "It has no keys."
+    lines = ["| key | value | default | meaning |", "|---|---|---|---|"]
+    for key, kind, default, meaning in rows(model):
+        written = meaning.replace("|", "\\|")
+        lines.append(f"| `{key}` | {kind} | {default} | {written} |")
+    return "\n".join(lines)
+
+
+def rows(model: type[BaseModel]) -> list[tuple[str, str, str, str]]:
+    """Of each field: its key, what may be written, its default, what it means."""
+    return [
+        (
+            field.alias or name,
+            _kind(field.annotation, field.metadata),
+            _default(field),
+            field.description or _comment_above(model, name),
+        )
+        for name, field in model.model_fields.items()
+        if not any("SkipJsonSchema" in type(item).__name__ for item in field.metadata)
+    ]
+
+
+def _summary(model: type[BaseModel]) -> str:
+    return (inspect.getdoc(model) or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _comment_above(model: type[BaseModel], name: str) -> str:
+    """The `#:` lines before a field: where a model says in comments what others say in `description`."""
+    for owner in model.__mro__:
+        if name in inspect.get_annotations(owner):
+            found = re.search(rf"((?:^ *#: .*\n)+) *{name}:", inspect.getsource(owner), re.MULTILINE)
+            return " ".join(line.strip().removeprefix("#: ") for line in found[1].splitlines()) if found else ""
+    return ""
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True, validated_data={})
+    if value is None or value in ("", (), []) or isinstance(value, (dict, BaseModel)):
+        return "–"
+    limits = next(_limits(field.annotation, field.metadata), None)
+    if limits is not None:
+        return limits.dimension.write(value)
+    return str(value).lower() if isinstance(value, bool) else f"{value}"
+
+
+def _limits(annotation: Any, metadata: list[Any]) -> Iterator[Quantity]:
+    yield from (item for item in metadata if isinstance(item, Quantity))
+    if get_origin(annotation) is Annotated:
+        yield from _limits(get_args(annotation)[0], list(get_args(annotation)[1:]))
+    elif get_origin(annotation) in (Union, UnionType):
+        for argument in get_args(annotation):
+            yield from _limits(argument, [])
+
+
+def _kind(annotation: Any, metadata: list[Any]) -> str:
+    """What may be written, in a few words."""
+    for item in metadata:
+        if isinstance(item, Quantity | OverTime):
+            return str(item)
+        if (validator := getattr(item, "func", None)) in _BY_VALIDATOR:
+            return _BY_VALIDATOR[validator]
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _kind(arguments[0], list(arguments[1:]))
+    if origin in (Union, UnionType):
+        return " or ".join(_kind(argument, metadata) for argument in arguments if argument is not NoneType)
+    if origin is Literal:
+        return ", ".join(f"`{argument}`" for argument in arguments)
+    if origin is dict:
+        return f"mapping by {'name' if arguments[0] in (Name, switch.PortName, str) else 'key'}"
+    if origin in (list, tuple):
+        return "list"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "mapping"
+    return _BY_TYPE[annotation] + _bounds(metadata)
+
+
+def _bounds(metadata: list[Any]) -> str:
+    low = next((item.ge for item in metadata if isinstance(item, Ge)), None)
+    high = next((item.le for item in metadata if isinstance(item, Le)), None)
+    return f", {low} … {high}" if low is not None and high is not None else f", {low} or more" if low is not None else ""
+
+
+if __name__ == "__main__":
+    for document in documents():
+        document.write_text(written(document))

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`replace:`, a real network in the place of a netbox: the topology with equipment that has a port for each of its stations.
+
+The file is checked with the netbox in it before, so that it is sound, too, when `replace` is taken out again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort
+from testbed.description.input_errors import listed
+from testbed.description.topology import Topology
+from testbed.description.wiring import End, Wiring
+from testbed.description.wiring_checks import Problem
+
+
+class Replacing:
+    """What becomes of a topology that is sound in itself."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology, self._wiring = topology, Wiring.of(topology)
+        self._unplugged = {
+            (name, station) for name, said in topology.replace.items() for station, port in said.items() if port == OUTSIDE
+        }
+        #: Nodes that are beyond a station of which only the outside is left.
+        self._gone = self._beyond()
+
+    def problems(self) -> Iterator[Problem]:
+        """What speaks against it."""
+        for name, station in sorted(self._unplugged):
+            plugged = [end.node for end, other in self._both_ways() if other.node == name and self._is_plugged(other)]
+            if back := sorted(self._gone.intersection(plugged)):
+                cause = f"what is beyond {name}.{station} leads to {listed(back, 'and')}, on this side, by another way as well"
+                yield Problem(("replace", name, station), cause, "give the station a port of this machine")
+                return
+        centre = self._topology.centre
+        if centre in self._gone and self._traffic():
+            cause = f"{centre} is beyond a station that is {OUTSIDE}, and there is traffic on this side, which has a direction"
+            yield Problem(("centre",), cause, "give a host on this side as the centre")
+
+    def topology(self) -> Topology:
+        """With equipment for the netboxes, without what is not on this machine."""
+        old, kept = self._topology, self._kept_wires()
+        nodes: dict[str, dict[str, Any]] = {section: dict(found) for section, found in old.sections().items()}
+        for name, stations in old.replace.items():
+            nodes["netboxes"].pop(name)
+            ports = {station: port for station, port in stations.items() if isinstance(port, EquipmentPort)}
+            nodes["equipment"][name] = Equipment(ports=ports)
+        update: dict[str, Any] = {
+            section: {name: node for name, node in found.items() if name not in self._gone} for section, found in nodes.items()
+        }
+        wires = [wire for wire, ends in zip(old.wires, self._wiring.wires, strict=True) if ends in kept]
+        events = [event for event in old.events if event.nodes().isdisjoint(old.replace.keys() | self._gone)]
+        events = [event for event in events if event.wire is None or self._wiring.wire_between(*event.wire) in kept]
+        update |= {"wires": wires, "events": events, "traffic": self._traffic()}
+        return old.model_copy(update=update).read_from(old.path, tuple(self._notes(len(old.events) - len(events))))
+
+    def _notes(self, events: int) -> Iterator[str]:
+        for name in self._topology.replace:
+            yield f"a real network is in the place of netbox {name}"
+        if self._gone:
+            lost = [*self._topology.traffic.keys() - self._traffic().keys()]
+            traffic = f", nor the traffic {listed(sorted(lost), 'and')}" if lost else ""
+            yield f"not on this machine, but beyond the real network: {listed(sorted(self._gone), 'and')}{traffic}"
+        if events:
+            yield f"{events} of the file's events are left out: what they change is not emulated here"
+
+    def _traffic(self) -> dict[str, Any]:
+        return {name: one for name, one in self._topology.traffic.items() if self._gone.isdisjoint((one.source, one.destination))}
+
+    def _kept_wires(self) -> list[tuple[End, End]]:
+        return [ends for ends in self._wiring.wires if all(self._is_plugged(end) and end.node not in self._gone for end in ends)]
+
+    def _is_plugged(self, end: End) -> bool:
+        return (end.node, end.port) not in self._unplugged
+
+    def _both_ways(self) -> Iterator[tuple[End, End]]:
+        for left, right in self._wiring.wires:
+            yield left, right
+            yield right, left
+
+    def _beyond(self) -> frozenset[str]:
+        """Everything that is reached from there without crossing a real network."""
+        waiting = [end.node for end, other in self._both_ways() if (other.node, other.port) in self._unplugged]
+        found: set[str] = set()
+        while waiting:
+            here = waiting.pop()
+            if here not in found and here not in self._topology.replace:
+                found.add(here)
+                waiting += [other.node for end, other in self._both_ways() if end.node == here]
+        return frozenset(found)

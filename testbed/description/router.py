@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A router as a topology file describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from testbed.description.addresses import Addresses, Gateways, Interface
+from testbed.description.input_errors import AtPlaces, nearest
+from testbed.description.node_section import NodeSection
+from testbed.description.section import Section
+from testbed.files import find_file
+from testbed.names import Name
+from testbed.quantities import TIME, Quantity
+
+_Seconds = Annotated[float, Quantity(TIME, 1.0, 65535.0)]
+
+
+class Bfd(Section):
+    """Bidirectional forwarding detection (RFC 5880): a neighbour that is silent so often and so long is gone."""
+
+    interval: Annotated[float, Quantity(TIME, 10e-3, 60.0)] = Field(300e-3, description="Between its packets, each way.")
+    multiplier: int = Field(3, ge=2, le=255, description="Packets that may be missing.")
+
+
+class Ospf(Section):
+    """OSPF version 2 (RFC 2328) in one area: routers tell each other their networks, and go round what fails."""
+
+    hello: _Seconds = Field(1.0, multiple_of=1.0, description="Between hello packets; whole seconds.")
+    dead: _Seconds = Field(4.0, multiple_of=1.0, description="A neighbour that is silent for so long is gone; whole seconds.")
+    costs: dict[Name, Annotated[int, Field(ge=1, le=65535)]] = Field(
+        {}, description="Of leaving by an interface, by its name; 10 where none is given. The way with the least sum is taken."
+    )
+    bfd: Bfd | None = Field(None, description="Detect failures sooner; `bfd: {}` with its defaults.")
+
+    @model_validator(mode="after")
+    def _check_dead(self) -> Self:
+        if self.dead <= self.hello:
+            raise ValueError("`dead` must be longer than `hello`: it counts hello packets that are missing (RFC 2328, 9.5)")
+        return self
+
+
+class Router(NodeSection):
+    """An IP router in a container of its own."""
+
+    KIND: ClassVar = "router"
+    PASSES: ClassVar = "packets"
+
+    engine: Literal["click", "linux"] = Field(
+        "click", description="What routes: a Click configuration, or the kernel, with FRRouting where there is something for it."
+    )
+    configuration: Path | None = Field(
+        None, description="Of Click (needed), or of FRRouting; beside the topology file or in the checkout."
+    )
+    variables: dict[Annotated[str, Field(pattern="^[A-Z][A-Z0-9_]*$")], str | int | float] = Field(
+        {}, description="Of a Click configuration: what it takes besides its interfaces, as `RATE: 1900kbps`."
+    )
+    interfaces: dict[Name, Addresses] = Field(min_length=1, description="Name of each interface, and its address or addresses.")
+    gateway: Gateways = Field((), description="Engine linux: router for all networks that no other route leads to.")
+    ospf: Ospf | None = Field(None, description="Engine linux: learn and tell routes by OSPF; IPv4.")
+
+    @field_validator("configuration", mode="before")
+    @classmethod
+    def _find(cls, text: Any, info: ValidationInfo) -> Path | None:
+        if text is None:
+            return None
+        if not isinstance(text, str) or not text or "\0" in text:
+            raise ValueError("a configuration is a file; write its path, like click/meoc.click")
+        return find_file(text, info.context)
+
+    @model_validator(mode="after")
+    def _check_engine(self) -> Self:
+        wrong: dict[tuple[str | int, ...], str] = {}
+        if self.engine == "click":
+            if self.configuration is None:
+                raise ValueError("a Click router needs a configuration; write configuration: click/meoc.click, or engine: linux")
+            wrong.update(
+                {(key,): "only a router with engine: linux has this" for key in ("gateway", "ospf") if getattr(self, key)}
+            )
+            prefixes = [name.upper().replace("-", "_") for name in self.interfaces]
+            own = {f"{prefix}_{what}" for prefix in prefixes for what in ("DEV", "IP", "ETH", "NET")} & {*self.variables}
+            wrong.update({("variables", name): "this is told by the interfaces; leave it out" for name in own})
+        elif self.variables:
+            wrong["variables",] = "only a Click router has variables"
+        elif self.ospf:
+            wrong.update(self._wrong_in_ospf(self.ospf))
+        if wrong:
+            raise AtPlaces(wrong)
+        return self
+
+    def ports(self) -> dict[str, tuple[Interface, ...]]:
+        return self.interfaces
+
+    def needs_interface(self) -> str | None:
+        return "whose kernel routes between interfaces" if self.engine == "linux" else None
+
+    def _wrong_in_ospf(self, ospf: Ospf) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        if self.configuration is not None:
+            yield ("ospf",), "the configuration of FRRouting says this already; keep one of them"
+        if not any(address.version == 4 for addresses in self.interfaces.values() for address in addresses):
+            yield ("ospf",), "OSPF version 2 is for IPv4, and the router has no IPv4 address"
+        for name in ospf.costs.keys() - self.interfaces.keys():
+            yield ("ospf", "costs", name), f'the router has no interface "{name}"; {nearest(name, self.interfaces)}'

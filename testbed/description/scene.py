@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What there is in a network that can be changed while it runs, whether it is a file or a lab that is up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from netboxes.technology import Technology, technologies
+from testbed.changes import WireChange, WireState
+from testbed.description.input_errors import listed, nearest
+from testbed.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
+
+
+class NotThere(ValueError):
+    """What a change names is not there, or cannot be changed so. `key` is the one that names it, in the words of an event."""
+
+    def __init__(self, key: str, cause: str, remedy: str) -> None:
+        self.key, self.cause, self.remedy = key, cause, remedy
+        super().__init__(f"{cause}; {remedy}")
+
+
+@dataclass(frozen=True)
+class SceneNetbox:
+    #: Its technology's name.
+    of: str
+    stations: tuple[str, ...]
+    #: Its parameters as they were at the start, in base units.
+    values: Mapping[str, Any]
+
+    @property
+    def technology(self) -> type[Technology]:
+        return technologies()[self.of]
+
+
+@dataclass(frozen=True)
+class SceneWire:
+    name: str
+    left: WireEnd
+    right: WireEnd
+    memory: bool = False
+    #: The end that is equipment: the node at the other end has the only interface.
+    outside: WireEnd | None = None
+
+    def is_between(self, one: str, other: str) -> bool:
+        return (_is(self.left, one) and _is(self.right, other)) or (_is(self.left, other) and _is(self.right, one))
+
+    def has(self, end: str) -> bool:
+        return self.name == end or _is(self.left, end) or _is(self.right, end)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """By the nodes' names."""
+
+    netboxes: Mapping[str, SceneNetbox] = field(default_factory=dict)
+    routers: Mapping[str, Literal["click", "linux"]] = field(default_factory=dict)
+    hosts: tuple[str, ...] = ()
+    switches: tuple[str, ...] = ()
+    wires: tuple[SceneWire, ...] = ()
+
+    @staticmethod
+    def of(nodes: Iterable[NodePlan], wires: Iterable[WirePlan], equipment: Iterable[EquipmentPlan]) -> Scene:
+        """Of a plan's."""
+        kinds: dict[str, list[NodePlan]] = {}
+        for node in nodes:
+            kinds.setdefault(node.kind, []).append(node)
+        return Scene(
+            {node.name: _netbox(node) for node in kinds.get("netbox", ())},
+            {node.name: "linux" if node.forwards else "click" for node in kinds.get("router", ())},
+            tuple(node.name for node in kinds.get("host", ())),
+            tuple(node.name for node in kinds.get("switch", ())),
+            (
+                *(SceneWire(wire.name, wire.left, wire.right, wire.kind == "memory") for wire in wires),
+                *(_plugged(one) for one in equipment),
+            ),
+        )
+
+    def names(self) -> list[str]:
+        return [*self.netboxes, *self.routers, *self.hosts, *self.switches]
+
+    def netbox(self, name: str) -> SceneNetbox:
+        if name not in self.netboxes:
+            raise NotThere("netbox", f'there is no netbox "{name}"', nearest(name, self.netboxes))
+        return self.netboxes[name]
+
+    def click_router(self, name: str) -> None:
+        if name not in self.names():
+            raise NotThere("node", f'there is no node "{name}"', nearest(name, self.names()))
+        if self.routers.get(name) != "click":
+            click = [router for router, engine in self.routers.items() if engine == "click"]
+            kind = (
+                "a netbox"
+                if name in self.netboxes
+                else "a router by the kernel"
+                if name in self.routers
+                else "a host"
+                if name in self.hosts
+                else "a switch"
+            )
+            remedy = f"use {listed(click)}" if click else "the network has none"
+            raise NotThere("node", f"{name} is {kind}, no Click router", remedy)
+
+    def power(self, name: str) -> None:
+        if name not in self.names():
+            raise NotThere("node", f'there is no node "{name}"', nearest(name, self.names()))
+        if name in self.netboxes:
+            raise NotThere(
+                "node",
+                f"{name} is a netbox, which stands for a segment and has no power of its own",
+                "stall it, unplug its wires, or set an outage where its technology has one",
+            )
+
+    def wire_of(self, *ends: str) -> SceneWire:
+        """The wire that is written by both of its ends, by one of them, or by its name."""
+        found = [wire for wire in self.wires if (wire.is_between(*ends) if len(ends) == 2 else wire.has(ends[0]))]
+        if len(found) != 1:
+            known = [f"{end.node}.{end.interface}" for wire in self.wires for end in (wire.left, wire.right)]
+            cause = f"no wire joins {ends[0]} and {ends[1]}" if len(ends) == 2 else f'"{ends[0]}" is the end of no wire'
+            if found:
+                cause = f'"{ends[0]}" has several wires'
+            raise NotThere("wire", cause, nearest(ends[0], known))
+        if found[0].memory:
+            cause = "a memory wire is never down: it is shared memory, not an interface"
+            raise NotThere("wire", cause, "write wire: veth at that wire, or leave its kind to auto")
+        return found[0]
+
+    def switched(self, wire: SceneWire, state: WireState) -> WireChange:
+        """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one."""
+        order = {**dict.fromkeys((*self.netboxes, *self.switches), 0), **dict.fromkeys(self.routers, 1)}
+        end = min((one for one in (wire.left, wire.right) if one != wire.outside), key=lambda one: order.get(one.node, 2))
+        return WireChange(wire.name, state, end.node, end.interface)
+
+
+def _plugged(equipment: EquipmentPlan) -> SceneWire:
+    inside = f"{equipment.end.node}.{equipment.end.interface}"
+    outside = WireEnd(*equipment.wire.removeprefix(f"{inside}--").removesuffix(f"--{inside}").split("."))
+    return SceneWire(equipment.wire, outside, equipment.end, outside=outside)
+
+
+def _netbox(node: NodePlan) -> SceneNetbox:
+    told = json.loads(node.files["netbox.json"])
+    return SceneNetbox(told["technology"], tuple(interface.name for interface in node.interfaces), told["parameters"])
+
+
+def _is(end: WireEnd, text: str) -> bool:
+    return text in (end.node, f"{end.node}.{end.interface}")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be wrong between the switches of a topology when each is right in itself: loops, and tunnels that lead nowhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from testbed.description.input_errors import listed
+from testbed.description.segments import End, tunnels
+from testbed.description.wiring import Draft, Wiring, find_end
+from testbed.description.wiring_checks import Problem
+from testbed.description.yaml_source import Location
+
+
+def switch_problems(draft: Draft) -> list[Problem]:
+    """Everything that is wrong."""
+    if not draft.switches:
+        return []
+    wires = dict(_wires(draft))
+    wiring = draft.wiring(list(wires.values()))
+    return [*_loops(draft, wires, wiring), *_one_way_tunnels(draft)]
+
+
+def _wires(draft: Draft) -> Iterator[tuple[int, tuple[End, End]]]:
+    """Those whose ends are found."""
+    ports = draft.ports()
+    for index, wire in draft.wires.items():
+        with suppress(ValueError):  # that is told elsewhere
+            yield index, (find_end(wire.ends[0], ports), find_end(wire.ends[1], ports))
+
+
+@dataclass(frozen=True)
+class _Hub:
+    """What a node is for the frames of one VLAN, or of one tag: from each of its ports they get to all others."""
+
+    node: str
+    vlan: int | None
+
+
+def _loops(draft: Draft, wires: dict[int, tuple[End, End]], wiring: Wiring) -> Iterator[Problem]:
+    """A frame that is flooded in a loop goes round for ever, and another of its copies with each round."""
+    beside: dict[_Hub, list[_Hub]] = {}
+    told: set[frozenset[str]] = set()
+    for place, left, right in _joints(draft, wires):
+        tags = {tag for places in wiring.places for end, tag in places if end == left}
+        for tag in tags:
+            one, other = _hub(draft, left, tag), _hub(draft, right, tag)
+            if one is None or other is None:
+                continue
+            round_about = _way(beside, one, other)
+            if not round_about:
+                beside.setdefault(one, []).append(other)
+                beside.setdefault(other, []).append(one)
+                continue
+            nodes = [hub.node for hub in round_about]
+            deaf = [name for name in dict.fromkeys(nodes) if name in draft.switches and not draft.switches[name].rstp]
+            if deaf and frozenset(nodes) not in told:
+                told.add(frozenset(nodes))
+                vlan = f" of VLAN {one.vlan or other.vlan}" if one.vlan or other.vlan else ""
+                cause = (
+                    f"{left} and {right} close a loop{vlan} ({' - '.join([*nodes, nodes[0]])}): a frame would go round for ever"
+                )
+                yield Problem(place, cause, f"write rstp: true in {listed(deaf, 'and')}, or take a wire out")
+
+
+def _joints(draft: Draft, wires: dict[int, tuple[End, End]]) -> Iterator[tuple[Location, End, End]]:
+    """Wires and tunnels, and where the file tells of them."""
+    for index, (left, right) in wires.items():
+        yield ("wires", index), left, right
+    for left, right in tunnels(draft.switches):
+        yield ("switches", right.node, "tunnels", right.port), left, right
+
+
+def _hub(draft: Draft, end: End, tag: int | None) -> _Hub | None:
+    """Where a frame with a tag gets to that enters at an end; None when the node does not pass it on."""
+    if (switch := draft.switches.get(end.node)) is not None:
+        said = switch.vlans().get(end.port)
+        vlan = said.enters(tag) if said else None
+        return None if vlan is None else _Hub(end.node, vlan)
+    return _Hub(end.node, tag) if end.node in draft.netboxes else None
+
+
+def _way(beside: dict[_Hub, list[_Hub]], start: _Hub, goal: _Hub) -> list[_Hub]:
+    """The only way there is between two hubs, both included; none when there is none."""
+    came: dict[_Hub, _Hub | None] = {start: None}
+    waiting = [start]
+    while waiting:
+        here = waiting.pop()
+        for near in beside.get(here, ()):
+            if near not in came:
+                came[near] = here
+                waiting.append(near)
+    found: list[_Hub] = []
+    step = goal if goal in came else None
+    while step is not None:
+        found.append(step)
+        step = came[step]
+    return found
+
+
+def _one_way_tunnels(draft: Draft) -> Iterator[Problem]:
+    """A switch that is at the far address, but has no tunnel back, drops all that comes out of this one."""
+    paired = {end for pair in tunnels(draft.switches) for end in pair}
+    for name, switch in draft.switches.items():
+        for port, tunnel in switch.tunnels.items():
+            far = next((other for other, one in draft.switches.items() if one.is_at(tunnel.remote)), None)
+            if End(name, port) not in paired and far is not None and switch.own is not None:
+                own = switch.own.address[0].ip
+                cause = f"{far} has the address {tunnel.remote}, but no {tunnel.kind} tunnel with key {tunnel.key} back to {own}"
+                yield Problem(("switches", name, "tunnels", port), cause, f"add it to tunnels of {far}", key=True)

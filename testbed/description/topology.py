@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A topology file: hosts, netboxes, routers and switches, the wires between them, and the traffic that crosses them.
+
+`topology_file.load` reads one. docs/topology.md is the reference for users.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import (
+    Field,
+    GetJsonSchemaHandler,
+    InstanceOf,
+    PrivateAttr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
+from pydantic_core import CoreSchema
+
+from netboxes.technology import Technology, technologies
+from testbed.description.addresses import Addresses, Gateways, Interface
+from testbed.description.equipment_section import Equipment, Replacement
+from testbed.description.events import Event
+from testbed.description.input_errors import AtPlaces, InPart, nearest
+from testbed.description.node_section import NodeSection
+from testbed.description.router import Router
+from testbed.description.section import Section
+from testbed.description.switch import Switch
+from testbed.description.traffic_class import Match
+from testbed.description.wire_ends import TwoEnds
+from testbed.description.yaml_source import Location
+from testbed.names import Name
+from testbed.quantities import TIME, Quantity
+from traffic.application import ApplicationOptions, applications
+
+#: The interface of a host that has one.
+ONLY_INTERFACE = "eth0"
+
+_LimitOfLateness = Annotated[float, Quantity(TIME, 1e-6, 10.0)]
+
+
+class Realtime(Section):
+    """How late the emulation may be, and what happens when it is later."""
+
+    limit: _LimitOfLateness = Field(1e-3, description="Lateness that is still good, of an event or a departing frame.")
+    policy: Literal["mark", "abort"] = Field("mark", description="Beyond it: mark the run, or end it.")
+    priority: int = Field(50, ge=1, le=98, description="SCHED_FIFO priority of netboxes and routers, where the host grants it.")
+    spin: Annotated[float, Quantity(TIME, 0.0, 1e-3)] = Field(
+        50e-6, description="How long before an event a netbox stops sleeping and watches the clock; only with SCHED_FIFO."
+    )
+    timer_slack: Annotated[float, Quantity(TIME, 1e-9, 1e-3)] = Field(
+        1e-9, description="How much later than asked the kernel may wake a netbox to save wake-ups (PR_SET_TIMERSLACK)."
+    )
+    keep_awake: bool = Field(
+        False,
+        description="Keep the netboxes' cores from halting when idle (PM QoS): less late, at full power while the lab is up.",
+    )
+
+
+class RealtimeOfNetbox(Section):
+    """The same for one netbox; what is left out is as for the whole lab."""
+
+    limit: _LimitOfLateness | None = Field(None, description="Lateness that is still good.")
+    policy: Literal["mark", "abort"] | None = Field(None, description="Beyond it: mark the run, or end it.")
+
+
+class Host(NodeSection):
+    """A container where applications run. With one wire it has an `address`, with several it has `interfaces`."""
+
+    KIND: ClassVar = "host"
+    PASSES: ClassVar = "nothing"
+
+    address: Addresses | None = Field(None, description="Address with prefix length; a list for IPv4 and IPv6 both.")
+    interfaces: dict[Name, Addresses] | None = Field(None, description="Name of each interface, and its address or addresses.")
+    gateway: Gateways = Field((), description="Router for all other networks; a list for IPv4 and IPv6 both.")
+
+    @model_validator(mode="after")
+    def _has_one_kind_of_address(self) -> Self:
+        if self.address is None and not self.interfaces:
+            raise ValueError("a host needs an address; write address: 10.0.0.1/24")
+        if self.address is not None and self.interfaces is not None:
+            raise ValueError("a host has either address or interfaces; put the address into interfaces")
+        return self
+
+    def ports(self) -> dict[str, tuple[Interface, ...]]:
+        return self.interfaces or {ONLY_INTERFACE: self.address or ()}
+
+    def place(self, port: str) -> Location:
+        return super().place(port) if self.interfaces else ("address",)
+
+    def needs_interface(self) -> str:
+        return "whose programs need an interface of the kernel"
+
+
+class Netbox(NodeSection):
+    """One emulated segment. Keys other than these are parameters of its technology."""
+
+    KIND: ClassVar = "netbox"
+    PORT: ClassVar = "station"
+    PASSES: ClassVar = "frames"
+    OWN_KEYS: ClassVar = ("technology", "stations", "classes", "realtime", "io", "cores", "share")
+
+    technology: str = Field(description="Folder of `netboxes/` that emulates it.")
+    stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
+    classes: dict[Name, Match] = Field({}, description="Traffic classes by name, the first that fits first.")
+    realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
+    io: Literal["auto", "packet", "xdp"] = Field(
+        "auto",
+        description="How it reaches its veth wires: by packet sockets or by AF_XDP; auto: packet sockets, with fewer rights.",
+    )
+    cores: int = Field(1, ge=1, le=2, description="2: a core for the simulation, and one for its frames in and out.")
+    share: Name | None = Field(None, description="Netboxes with the same word here share one core.")
+    parameters: SkipJsonSchema[InstanceOf[Technology]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_parameters(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        own = {key: value for key, value in data.items() if key in cls.OWN_KEYS}
+        if isinstance(stations := data.get("stations"), dict):
+            own["stations"] = {name: {} if said is None else said for name, said in stations.items()}
+        rest = {key: value for key, value in data.items() if key not in own}
+        return {**own, "parameters": {**rest, "stations": own.get("stations")}}
+
+    @field_validator("technology")
+    @classmethod
+    def _is_a_technology(cls, name: str) -> str:
+        if name not in technologies():
+            raise ValueError(f'"{name}" is not a technology; {nearest(name, technologies())}')
+        return name
+
+    @field_validator("parameters", mode="plain")
+    @classmethod
+    def _read_parameters(cls, parameters: dict[str, Any], info: ValidationInfo) -> Technology:
+        if "technology" not in info.data:
+            return Technology()  # that is reported already, and there is nothing to check against
+        technology = technologies()[info.data["technology"]]
+        try:
+            read = technology.model_validate(parameters, context=info.context)
+        except ValidationError as error:
+            raise InPart(technology, error, cls.OWN_KEYS, () if "stations" in info.data else ("stations",)) from None
+        if "classes" in info.data:
+            _check_classes(read, list(info.data["classes"]))
+        return read
+
+    @model_validator(mode="after")
+    def _has_a_core_of_its_own_or_shares(self) -> Self:
+        if self.share is not None and self.cores > 1:
+            raise AtPlaces({("cores",): f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"})
+        return self
+
+    def ports(self) -> dict[str, tuple[Interface, ...]]:
+        return dict.fromkeys(self.stations, ())
+
+
+def _check_classes(parameters: Technology, declared: list[str]) -> None:
+    unknown = {place: name for place, name in parameters.classes_used().items() if name not in (*declared, "default")}
+    if unknown:
+        raise AtPlaces({at: f'the netbox has no class "{name}"; {nearest(name, declared)}' for at, name in unknown.items()})
+
+
+class Traffic(Section):
+    """One application between two hosts. Keys other than these are options of the application."""
+
+    OWN_KEYS: ClassVar = ("application", "from", "to")
+
+    application: str = Field(description="Module of `traffic/` that does it.")
+    source: str = Field(alias="from", description="The host that it starts from.")
+    destination: str = Field(alias="to", description="The host that it goes to.")
+    options: SkipJsonSchema[InstanceOf[ApplicationOptions]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _gather_options(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        own = {key: value for key, value in data.items() if key in cls.OWN_KEYS}
+        return {**own, "options": {key: value for key, value in data.items() if key not in own}}
+
+    @field_validator("application")
+    @classmethod
+    def _is_an_application(cls, name: str) -> str:
+        if name not in applications():
+            raise ValueError(f'"{name}" is not an application; {nearest(name, applications())}')
+        return name
+
+    @field_validator("options", mode="plain")
+    @classmethod
+    def _read_options(cls, options: dict[str, Any], info: ValidationInfo) -> ApplicationOptions:
+        if "application" not in info.data:
+            return ApplicationOptions()  # the error is reported already
+        model = applications()[info.data["application"]].OPTIONS
+        try:
+            return model.model_validate(options)
+        except ValidationError as error:
+            raise InPart(model, error, cls.OWN_KEYS) from None
+
+
+WireKind = Literal["auto", "veth", "memory"]
+
+
+class Wire(Section):
+    """What joins two ends. Written as the pair of them, or as a mapping to say of which kind it is."""
+
+    ends: TwoEnds = Field(description="The two ends.")
+    wire: WireKind | None = Field(None, description="Its kind; as for the whole file by default.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_a_pair(cls, data: Any) -> Any:
+        return data if isinstance(data, dict | Wire) else {"ends": data}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        mapping = handler.resolve_ref_schema(handler(schema))
+        return {"anyOf": [mapping["properties"]["ends"], mapping]}
+
+
+class Topology(Section):
+    """The whole file."""
+
+    name: Name = Field(description="Name of the network; its lab has the same unless another is given.")
+    description: str = Field("", description="What it is, for the report.")
+    seed: int = Field(1, ge=0, le=2**31 - 1, description="All randomness follows from it: same seed, same run in virtual time.")
+    centre: str | None = Field(
+        None, description='The host that "return" is towards; "forward" is away from it. Needed where there is traffic.'
+    )
+    hosts: dict[Name, Host] = Field({}, description="Where applications run.")
+    netboxes: dict[Name, Netbox] = Field({}, description="Emulated segments, transparent at layer 2.")
+    routers: dict[Name, Router] = Field({}, description="What joins IP networks.")
+    switches: dict[Name, Switch] = Field({}, description="Ethernet switches with VLANs, by Open vSwitch.")
+    equipment: dict[Name, Equipment] = Field({}, description="Real things and virtual machines at ports of this machine.")
+    replace: dict[Name, Replacement] = Field(
+        {}, description="Netboxes in whose place a real network is, by name: what each of their stations is on this machine."
+    )
+    wires: list[Wire] = Field(
+        [],
+        description="Pairs of ends: `host`, `host.interface`, `netbox.station`, `router.interface`, `switch.port`, `equipment`.",
+    )
+    wire: WireKind = Field(
+        "auto", description="Kind of all wires that say none: auto takes shared memory between emulators, and veth at hosts."
+    )
+    traffic: dict[Name, Traffic] = Field({}, description="What crosses the network in a run.")
+    events: list[Event] = Field([], description="What changes during a run, and when.")
+    realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
+
+    _path: Path = PrivateAttr(default=Path())
+    _notes: tuple[str, ...] = PrivateAttr(default=())
+
+    #: The sections with nodes, and what their nodes are.
+    SECTIONS: ClassVar[dict[str, type[NodeSection]]] = {
+        "hosts": Host,
+        "netboxes": Netbox,
+        "routers": Router,
+        "switches": Switch,
+        "equipment": Equipment,
+    }
+
+    def sections(self) -> dict[str, Mapping[str, NodeSection]]:
+        return {section: getattr(self, section) for section in self.SECTIONS}
+
+    def node(self, name: str) -> NodeSection:
+        """The node of that name; KeyError when there is none."""
+        return ChainMap(*map(dict, self.sections().values()))[name]
+
+    @property
+    def path(self) -> Path:
+        """The file that it was read from."""
+        return self._path
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What became of it on the way from the file, for the user."""
+        return self._notes
+
+    def read_from(self, path: Path, notes: tuple[str, ...] = ()) -> Self:
+        """Remembers its file."""
+        self._path, self._notes = path, notes
+        return self

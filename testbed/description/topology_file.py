@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reading a topology file: a sound topology, or everything that is wrong with the file at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from testbed.description.equipment_checks import equipment_problems
+from testbed.description.event_checks import event_problems
+from testbed.description.events import Event
+from testbed.description.input_errors import explain
+from testbed.description.replacement import Replacing
+from testbed.description.switch_checks import switch_problems
+from testbed.description.topology import Topology, Traffic, Wire, WireKind
+from testbed.description.wiring import Draft
+from testbed.description.wiring_checks import Problem, problems
+from testbed.description.yaml_source import Source, read
+from testbed.errors import BadInput, BadTopology
+
+
+def load(path: str | Path) -> Topology:
+    """Reads and checks a topology file. Raises BadTopology with everything that is wrong in it."""
+    source = read(Path(path))
+    topology: Topology | None = None
+    errors = list(source.defects)
+    try:
+        topology = Topology.model_validate(source.data, context=_context(source))
+        draft = Draft.of(topology)
+    except ValidationError as error:
+        errors += explain(source, Topology, error.errors(include_url=False))
+        if _sections_in_doubt(source):
+            raise BadTopology(errors) from None
+        draft = _salvage(source)
+    replacements = topology.replace if topology else {}
+    wrong = [
+        *problems(draft),
+        *switch_problems(draft),
+        *event_problems(draft, _context(source)),
+        *equipment_problems(draft, replacements),
+    ]
+    errors += _at_places(source, wrong)
+    if errors or topology is None:
+        raise BadTopology(errors)
+    topology.read_from(Path(path))
+    if not replacements:
+        return topology
+    if wrong := list((replacing := Replacing(topology)).problems()):
+        raise BadTopology(_at_places(source, wrong))
+    return replacing.topology()
+
+
+def _at_places(source: Source, wrong: Iterable[Problem]) -> list[BadInput]:
+    return [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in wrong]
+
+
+def _context(source: Source) -> dict[str, Path]:
+    return {"folder": source.folder}
+
+
+def _sections_in_doubt(source: Source) -> bool:
+    """Whether whole sections are wrong or perhaps misspelt: then every name in them would seem unknown."""
+    misspelt = set(source.data) - set(Topology.model_fields)
+    return bool(misspelt) or not all(isinstance(source.data.get(key, {}), dict) for key in Topology.SECTIONS)
+
+
+def _salvage(source: Source) -> Draft:
+    """The parts of a faulty file that are right in themselves, so that what is wrong between them is found at the same time."""
+
+    def section(name: str) -> dict[str, Any]:
+        found = source.data.get(name)
+        return found if isinstance(found, dict) else {}
+
+    def right(kind: Any, value: Any) -> Any:
+        try:
+            return TypeAdapter(kind).validate_python(value, context=_context(source))
+        except ValidationError:
+            return None
+
+    listed = source.data.get("wires")
+    wires = [right(Wire, wire) for wire in (listed if isinstance(listed, list) else [None])]
+    timed = source.data.get("events")
+    events = [right(Event, event) for event in (timed if isinstance(timed, list) else [])]
+    return Draft(
+        sections={
+            one: {name: right(kind, value) for name, value in section(one).items()} for one, kind in Topology.SECTIONS.items()
+        },
+        wires={index: wire for index, wire in enumerate(wires) if wire},
+        traffic={name: item for name, value in section("traffic").items() if (item := right(Traffic, value))},
+        events={index: event for index, event in enumerate(events) if event},
+        centre=right(str, source.data.get("centre")),
+        wire=right(WireKind, source.data.get("wire")) or "auto",
+        whole=False,
+        lost_wires=None in wires,
+    )

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What belongs to a traffic class of a netbox: conditions on a frame's headers, all of which must hold."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from testbed.description.addresses import NetworkText
+from traffic.dscp import parse_dscp
+
+#: Protocols by name; other ones by their number (IANA, Assigned Internet Protocol Numbers).
+PROTOCOLS = ("udp", "tcp", "icmp")
+
+#: EtherTypes by name (IEEE Registration Authority).
+ETHER_TYPES = {"ipv4": 0x0800, "arp": 0x0806, "ipv6": 0x86DD}
+
+_ONE_OR_LIST = {"type": ["string", "integer", "array"]}
+
+
+def _listed(value: object) -> list[object]:
+    items = value if isinstance(value, list) else [value]
+    if not items:
+        raise ValueError("an empty list fits nothing; give at least one value, or leave the condition out")
+    return items
+
+
+def _dscps(value: object) -> tuple[int, ...]:
+    return tuple(parse_dscp(item) for item in _listed(value))
+
+
+def _protocol(value: object) -> str | int:
+    if isinstance(value, str) and value.lower() in PROTOCOLS:
+        return value.lower()
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255:
+        return value
+    raise ValueError(f"{value!r} is not a protocol; use {', '.join(PROTOCOLS)} or a number from 0 to 255")
+
+
+def _port_ranges(value: object) -> tuple[tuple[int, int], ...]:
+    return tuple(_port_range(item) for item in _listed(value))
+
+
+def _port_range(value: object) -> tuple[int, int]:
+    ends = [end.strip() for end in str(value).split("-")]
+    if len(ends) > 2 or not all(end.isascii() and end.isdigit() and len(end) <= 5 for end in ends):
+        raise ValueError(f"{value!r} is not a port; write one like 5060, or a range like 5004-5010")
+    low, high = int(ends[0]), int(ends[-1])
+    if not 1 <= low <= high <= 65535:
+        raise ValueError(f"{value!r} is not a range of ports; write the lower one first, from 1 to 65535")
+    return low, high
+
+
+def _ether_types(value: object) -> tuple[int, ...]:
+    return tuple(_ether_type(item) for item in _listed(value))
+
+
+def _ether_type(value: object) -> int:
+    if isinstance(value, str) and value.lower() in ETHER_TYPES:
+        return ETHER_TYPES[value.lower()]
+    # IEEE 802.3-2022, 3.2.6: smaller values are lengths.
+    if isinstance(value, int) and not isinstance(value, bool) and 0x600 <= value <= 0xFFFF:
+        return value
+    raise ValueError(f"{value!r} is not an EtherType; use {', '.join(ETHER_TYPES)} or a number from 0x0600 to 0xffff")
+
+
+class Match(BaseModel):
+    """The first class whose conditions all hold gets the frame; what fits none is of class `default`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    dscp: Annotated[tuple[int, ...], BeforeValidator(_dscps), WithJsonSchema(_ONE_OR_LIST)] | None = Field(
+        None, description="Differentiated services code point: a name (ef, af41, cs5, be), a number, or a list of them."
+    )
+    protocol: Annotated[str | int, BeforeValidator(_protocol), WithJsonSchema({"type": ["string", "integer"]})] | None = Field(
+        None, description="udp, tcp, icmp (of either IP version), or the protocol's number."
+    )
+    ports: Annotated[tuple[tuple[int, int], ...], BeforeValidator(_port_ranges), WithJsonSchema(_ONE_OR_LIST)] | None = Field(
+        None, description="Source or destination port: one, a range like 5004-5010, or a list of both."
+    )
+    source: NetworkText | None = Field(None, description="Network of the source address, like 10.10.0.0/24.")
+    destination: NetworkText | None = Field(None, description="Network of the destination address.")
+    ether_type: Annotated[tuple[int, ...], BeforeValidator(_ether_types), WithJsonSchema(_ONE_OR_LIST)] | None = Field(
+        None, description="ipv4, ipv6, arp, a number like 0x88cc, or a list of them; a VLAN tag is looked behind."
+    )
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if not self.model_dump(exclude_none=True):
+            raise ValueError("a class without a condition; give one, like dscp: ef (what fits no class is of class default)")
+        if self.ports and self.protocol not in (None, "udp", "tcp", 6, 17):
+            raise ValueError(f"protocol {self.protocol} has no ports; use udp or tcp, or leave one of the two out")
+        return self
+
+    def rule(self) -> dict[str, Any]:
+        """The conditions as the netbox's classifier reads them (docs/architecture.md, "Netbox process")."""
+        return self.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is joined to what: ends of wires, layer-2 segments, ways between hosts."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from testbed.description.addresses import Address, Interface
+from testbed.description.events import Event
+from testbed.description.input_errors import listed, nearest
+from testbed.description.node_section import NodeSection
+from testbed.description.router import Router
+from testbed.description.segments import End as End
+from testbed.description.segments import Place, connected, reached
+from testbed.description.switch import Switch
+from testbed.description.topology import Host, Netbox, Topology, Traffic, Wire, WireKind
+from testbed.description.yaml_source import Location
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What is known of a network, perhaps not all: a node that is wrong in itself is None, a wrong wire is left out."""
+
+    #: The nodes by section and name.
+    sections: Mapping[str, Mapping[str, NodeSection | None]]
+    wires: Mapping[int, Wire]
+    traffic: Mapping[str, Traffic]
+    centre: str | None
+    events: Mapping[int, Event] = field(default_factory=dict)
+    #: The kind of wires that say none.
+    wire: WireKind = "auto"
+    #: False when something was left out.
+    whole: bool = True
+    #: True when a wire was left out.
+    lost_wires: bool = False
+
+    @staticmethod
+    def of(topology: Topology) -> Draft:
+        wires = dict(enumerate(topology.wires))
+        events = dict(enumerate(topology.events))
+        return Draft(topology.sections(), wires, topology.traffic, topology.centre, events, topology.wire)
+
+    @property
+    def hosts(self) -> Mapping[str, Host | None]:
+        return cast(Mapping[str, Host | None], self.sections["hosts"])
+
+    @property
+    def netboxes(self) -> Mapping[str, Netbox | None]:
+        return cast(Mapping[str, Netbox | None], self.sections["netboxes"])
+
+    @property
+    def routers(self) -> Mapping[str, Router | None]:
+        return cast(Mapping[str, Router | None], self.sections["routers"])
+
+    @property
+    def switches(self) -> dict[str, Switch]:
+        """Those that are right in themselves."""
+        return {name: switch for name, switch in cast(Mapping[str, Switch | None], self.sections["switches"]).items() if switch}
+
+    def wiring(self, wires: Sequence[tuple[End, End]]) -> Wiring:
+        """With the wires whose ends were found."""
+        # Of a switch that is wrong in itself nobody knows what it passes.
+        transparent = self.passing("frames").difference(self.sections["switches"])
+        return Wiring(wires, transparent, self.passing("nothing"), self.switches)
+
+    def nodes(self) -> Iterator[tuple[str, str, NodeSection | None]]:
+        """Section, name and node."""
+        for section, nodes in self.sections.items():
+            for name, node in nodes.items():
+                yield section, name, node
+
+    def node(self, name: str) -> NodeSection | None:
+        """None also when there is none of that name."""
+        return next((node for _, one, node in self.nodes() if one == name), None)
+
+    def ports(self) -> dict[str, tuple[str, ...] | None]:
+        """The ports of each node; None where they are not known."""
+        return {name: tuple(node.ports()) if node else None for _, name, node in self.nodes()}
+
+    def passing(self, what: Literal["frames", "packets", "nothing"]) -> frozenset[str]:
+        """The nodes that pass so much on."""
+        sections = {section for section, kind in Topology.SECTIONS.items() if what == kind.PASSES}
+        return frozenset(name for section, name, _ in self.nodes() if section in sections)
+
+    def interfaces(self) -> Iterator[tuple[End, Interface, Location]]:
+        """Every address: where it is, what it is, and where the file says so."""
+        for section, name, node in self.nodes():
+            if node is None:
+                continue
+            for port, addresses in (node.ports() | node.own_interfaces()).items():
+                yield from ((End(name, port), address, (section, name, *node.place(port))) for address in addresses)
+
+
+def find_end(text: str, ports: Mapping[str, tuple[str, ...] | None]) -> End:
+    """The end that a text like `fr1` or `field.responder` names. Raises ValueError with the nearest that exists."""
+    node, _, port = text.partition(".")
+    if node not in ports:
+        raise ValueError(f'there is no node "{node}"; {nearest(text, all_ends(ports)) if port else nearest(node, ports)}')
+    known = ports[node]
+    if known is None:
+        return End(node, port)
+    if not port:
+        if len(known) == 1:
+            return End(node, known[0])
+        raise ValueError(f'"{node}" has several ports; write {listed([f"{node}.{one}" for one in known])}')
+    if port not in known:
+        raise ValueError(f'"{node}" has no port "{port}"; {nearest(text, [f"{node}.{one}" for one in known])}')
+    return End(node, port)
+
+
+def all_ends(ports: Mapping[str, tuple[str, ...] | None]) -> list[str]:
+    """Every end as it is written in a wire."""
+    return [node if len(known) == 1 else f"{node}.{port}" for node, known in ports.items() if known for port in known]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """The wires of a network, both ends found."""
+
+    wires: Sequence[tuple[End, End]]
+    #: Nodes that pass frames from each of their ports to the others: netboxes, say.
+    transparent: frozenset[str]
+    #: Nodes that pass nothing on: hosts, say.
+    final: frozenset[str]
+    #: Nodes that pass frames by their VLANs.
+    switches: Mapping[str, Switch] = field(default_factory=dict)
+    #: The places of each layer-2 segment (`segments.connected`).
+    places: Sequence[tuple[Place, ...]] = field(default=(), init=False)
+    _segment: dict[End, int] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "places", connected(self.wires, self.transparent, self.switches))
+        for number, places in enumerate(self.places):
+            self._segment.update((end, number) for end, tag in places if tag is None)
+
+    @staticmethod
+    def of(topology: Topology) -> Wiring:
+        """The wiring of a topology that was checked."""
+        draft = Draft.of(topology)
+        ports = draft.ports()
+        wires = [(find_end(left, ports), find_end(right, ports)) for left, right in (wire.ends for wire in topology.wires)]
+        return draft.wiring(wires)
+
+    def segments(self) -> list[tuple[End, ...]]:
+        """The ends of each layer-2 segment: what frames reach without a router."""
+        found: dict[int, list[End]] = {}
+        for end, number in self._segment.items():
+            found.setdefault(number, []).append(end)
+        return [tuple(ends) for ends in found.values()]
+
+    def wire_between(self, one: str, other: str) -> tuple[End, End]:
+        """The wire whose ends are written so, as the topology has it; KeyError when there is none."""
+        for left, right in self.wires:
+            if (left.is_written(one) and right.is_written(other)) or (left.is_written(other) and right.is_written(one)):
+                return left, right
+        raise KeyError(f"{one}, {other}")
+
+    def same_segment(self, one: End, other: End) -> bool:
+        return one in self._segment and self._segment[one] == self._segment.get(other)
+
+    def way(self, start: str, goal: str) -> list[tuple[End, End]]:
+        """The wires of a shortest way from node to node, each as the end that frames leave by and the one they enter by."""
+        came: dict[str, tuple[End, End] | None] = {start: None}
+        waiting = deque([start])
+        while waiting and goal not in came:
+            here = waiting.popleft()
+            if here in self.final and here != start:
+                continue
+            for wire in self.wires:
+                for leaving, entering in (wire, wire[::-1]):
+                    if leaving.node == here and entering.node not in came:
+                        came[entering.node] = (leaving, entering)
+                        waiting.append(entering.node)
+        found: list[tuple[End, End]] = []
+        while (step := came.get(goal)) is not None:
+            found.insert(0, step)
+            goal = step[0].node
+        return found
+
+    def distances(self, start: str) -> dict[str, int]:
+        """Wires from `start` to each node that can be reached; a host on the way passes nothing on."""
+        neighbours: dict[str, list[str]] = {}
+        for left, right in self.wires:
+            neighbours.setdefault(left.node, []).append(right.node)
+            neighbours.setdefault(right.node, []).append(left.node)
+        passing = {node: ([] if node in self.final and node != start else near) for node, near in neighbours.items()}
+        return reached(start, lambda node: passing.get(node, ()))
+
+
+def addresses_between(wiring: Wiring, source: tuple[str, Host], destination: tuple[str, Host]) -> tuple[Address, Address] | None:
+    """The addresses by which two hosts talk: on a segment of both if there is one, else by gateways; IPv4 first."""
+    routed: tuple[Address, Address] | None = None
+    for version in (4, 6):
+        for near, from_interface in _interfaces(*source, version):
+            for far, to_interface in _interfaces(*destination, version):
+                pair = (from_interface.ip, to_interface.ip)
+                if wiring.same_segment(near, far):
+                    return pair
+                if routed is None and _leaves(source[1], from_interface) and _leaves(destination[1], to_interface):
+                    routed = pair
+    return routed
+
+
+def _interfaces(name: str, host: Host, version: int) -> Iterator[tuple[End, Any]]:
+    for port, addresses in host.ports().items():
+        yield from ((End(name, port), address) for address in addresses if address.version == version)
+
+
+def _leaves(host: Host, interface: Interface) -> bool:
+    return any(gateway in interface.network for gateway in host.gateway if gateway.version == interface.version)

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What can be wrong between the parts of a topology when each part is right in itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from testbed.description.addresses import Address, Interface, overlap
+from testbed.description.input_errors import listed, nearest
+from testbed.description.topology import Topology
+from testbed.description.wiring import Draft, End, Wiring, addresses_between, find_end
+from testbed.description.yaml_source import Location
+
+_SECTIONS = Topology.SECTIONS
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong at a place of the file, or at the key of that place."""
+
+    place: Location
+    cause: str
+    remedy: str = ""
+    key: bool = False
+
+
+def problems(draft: Draft) -> list[Problem]:
+    """Everything that is wrong. What follows from another error is left out."""
+    wires, wrong_wires, meant = _wires(draft)
+    wiring = draft.wiring(list(wires.values()))
+    unwired = list(_unwired(draft, wires, meant))
+    found = [
+        *_nothing(draft),
+        *_names_used_twice(draft),
+        *_centre(draft),
+        *wrong_wires,
+        *_memory_at_kernels(draft, wires),
+        *unwired,
+        *_addresses_used_twice(draft),
+    ]
+    found += [*_networks_on_a_segment(draft, wiring), *_gateways(draft), *_traffic_ends(draft)]
+    if draft.whole and not found:
+        found += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
+    return found
+
+
+def _names_used_twice(draft: Draft) -> Iterator[Problem]:
+    sections: dict[str, str] = {}
+    for section, name, _ in draft.nodes():
+        if name in sections:
+            cause = f'"{name}" is the name of a {_SECTIONS[sections[name]].KIND} already'
+            yield Problem((section, name), cause, "give each node a name of its own", key=True)
+        sections.setdefault(name, section)
+
+
+def _nothing(draft: Draft) -> Iterator[Problem]:
+    if draft.whole and not any(draft.nodes()):
+        yield Problem((), "the network has no node", "add hosts: or netboxes:")
+
+
+def _centre(draft: Draft) -> Iterator[Problem]:
+    if draft.whole and draft.traffic and draft.centre is None:
+        cause = "there is traffic, but no centre to tell its directions by"
+        yield Problem(("traffic",), cause, f"add centre: {listed(list(draft.hosts)) if draft.hosts else '…'}", key=True)
+    if draft.centre is not None and draft.centre not in draft.hosts:
+        yield Problem(("centre",), *_not_a_host(draft, draft.centre))
+
+
+def _not_a_host(draft: Draft, name: str) -> tuple[str, str]:
+    for section, node, _ in draft.nodes():
+        if node == name:
+            return f'"{name}" is a {_SECTIONS[section].KIND}, not a host', f"use {listed(list(draft.hosts))}"
+    return f'there is no host "{name}"', nearest(name, draft.hosts)
+
+
+def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set[str]]:
+    """The wires that are right, what is wrong with the others, and the ends that these probably meant."""
+    ports = draft.ports()
+    right: dict[int, tuple[End, End]] = {}
+    wrong: list[Problem] = []
+    meant: set[str] = set()
+    taken: dict[End, int] = {}
+    for index, wire in draft.wires.items():
+        ends: list[End] = []
+        for side, text in enumerate(wire.ends):
+            place: Location = ("wires", index, "ends", side)
+            try:
+                end = find_end(text, ports)
+            except ValueError as error:
+                cause, _, remedy = str(error).partition("; ")
+                wrong.append(Problem(place, cause, remedy))
+                meant |= set(remedy.split('"')[1::2]) | {text}
+                continue
+            if end in taken and ports[end.node] is not None:
+                cause = f"{end} has a wire already, number {taken[end] + 1} of the list"
+                wrong.append(Problem(place, cause, "join each port once"))
+            else:
+                taken[end] = index
+                ends.append(end)
+        if len(ends) == 2 and ends[0].node == ends[1].node:
+            wrong.append(Problem(("wires", index), f'the wire joins "{ends[0].node}" to itself', "join two nodes"))
+        elif len(ends) == 2:
+            right[index] = (ends[0], ends[1])
+    return right, wrong, meant
+
+
+def _memory_at_kernels(draft: Draft, wires: dict[int, tuple[End, End]]) -> Iterator[Problem]:
+    """Programs, and a kernel that passes frames or packets on, speak to interfaces of the kernel, which shared memory is not."""
+    for index, ends in wires.items():
+        kind = draft.wires[index].wire or draft.wire
+        for end in ends if kind == "memory" else ():
+            node = draft.node(end.node)
+            if node and (why := node.needs_interface()):
+                cause = f"a memory wire joins emulators only, and {end.node} is a {node.KIND}, {why}"
+                remedy = f"write {{ends: [{', '.join(draft.wires[index].ends)}], wire: veth}}"
+                yield Problem(("wires", index, "wire"), cause, remedy)
+
+
+def _unwired(draft: Draft, wires: dict[int, tuple[End, End]], meant: set[str]) -> Iterator[Problem]:
+    if draft.lost_wires:
+        return
+    wired = (
+        {text for wire in draft.wires.values() for text in wire.ends}
+        | {str(end) for ends in wires.values() for end in ends}
+        | meant
+    )
+    ports = draft.ports()
+    for section, name, _ in draft.nodes():
+        known = ports[name] or ()
+        for port in known:
+            if f"{name}.{port}" in wired or (len(known) == 1 and name in wired) or (len(known) > 1 and name in meant):
+                continue
+            kind, port_kind = _SECTIONS[section].KIND, _SECTIONS[section].PORT
+            whole = section in ("hosts", "equipment") and len(known) == 1
+            place: Location = (section, name) if whole else (section, name, f"{port_kind}s", port)
+            cause = f"{kind} {name} has no wire" if whole else f"{port_kind} {name}.{port} has no wire"
+            yield Problem(place, cause, f"add - [{name if whole else f'{name}.{port}'}, …] to wires", key=True)
+
+
+def _addresses_used_twice(draft: Draft) -> Iterator[Problem]:
+    owners: dict[object, End] = {}
+    for end, interface, place in draft.interfaces():
+        if interface.ip in owners:
+            yield Problem(
+                place, f"{interface.ip} is the address of {owners[interface.ip]} already", "give each interface its own"
+            )
+        owners.setdefault(interface.ip, end)
+
+
+def _networks_on_a_segment(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
+    """All that can hear each other without a router must be in one network."""
+    for segment in wiring.segments():
+        first: dict[int, tuple[End, Interface]] = {}
+        for end, interface, place in draft.interfaces():
+            if end not in segment:
+                continue
+            other, theirs = first.setdefault(interface.version, (end, interface))
+            if interface.network != theirs.network:
+                cause = (
+                    f"{end} is in {interface.network}, but {other}, joined to it without a router between, is in {theirs.network}"
+                )
+                yield Problem(place, cause, "give both one network, or put a router between")
+
+
+def _gateways(draft: Draft) -> Iterator[Problem]:
+    for name, host in draft.hosts.items():
+        for gateway in host.gateway if host else ():
+            own = [
+                interface for end, interface, _ in draft.interfaces() if end.node == name and interface.version == gateway.version
+            ]
+            if any(interface.ip == gateway for interface in own):
+                yield Problem(("hosts", name, "gateway"), f"{gateway} is the host's own address", "give the router's")
+            elif not any(gateway in interface.network for interface in own):
+                networks = listed([str(interface.network) for interface in own]) if own else f"an IPv{gateway.version} network"
+                cause = f"gateway {gateway} is not in {networks}, where {name} is"
+                yield Problem(("hosts", name, "gateway"), cause, "give the router's address in the host's own network")
+
+
+def _traffic_ends(draft: Draft) -> Iterator[Problem]:
+    for name, traffic in draft.traffic.items():
+        for key, host in (("from", traffic.source), ("to", traffic.destination)):
+            if host not in draft.hosts:
+                yield Problem(("traffic", name, key), *_not_a_host(draft, host))
+        if traffic.source == traffic.destination:
+            yield Problem(
+                ("traffic", name, "to"), f'the traffic ends at "{traffic.source}", where it starts', "give another host"
+            )
+
+
+def _overlapping_networks(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
+    for (one, first, _), (other, second, place) in combinations(draft.interfaces(), 2):
+        if overlap(first, second) and not wiring.same_segment(one, other):
+            cause = f"the network {second.network} of {other} overlaps with {first.network} of {one}, which is on another segment"
+            yield Problem(place, cause, "give each segment a network of its own")
+
+
+def _gateways_that_nobody_is(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
+    for name, host in draft.hosts.items():
+        for gateway in host.gateway if host else ():
+            near = _routers_near(draft, wiring, name)
+            if _outside_near(draft, wiring, name):
+                continue  # it may well be something real
+            if gateway not in [address for _, address in near]:
+                there = [f"{address} ({end})" for end, address in near if address.version == gateway.version]
+                remedy = f"use {listed(there)}" if there else "there is no router on the host's segment: leave the gateway out"
+                yield Problem(("hosts", name, "gateway"), f"no router on the segment of {name} has the address {gateway}", remedy)
+
+
+def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
+    for name, traffic in draft.traffic.items():
+        source, destination = draft.hosts[traffic.source], draft.hosts[traffic.destination]
+        if source is None or destination is None:
+            continue
+        if traffic.destination not in wiring.distances(traffic.source):
+            cause = f"no wires lead from {traffic.source} to {traffic.destination}"
+            yield Problem(("traffic", name, "to"), cause, "join them through netboxes and routers")
+        elif addresses_between(wiring, (traffic.source, source), (traffic.destination, destination)) is None:
+            lacking = [one for one, host in ((traffic.source, source), (traffic.destination, destination)) if not host.gateway]
+            yield from (_without_gateway(draft, wiring, host) for host in lacking)
+            if not lacking:
+                cause = (
+                    f"{traffic.source} and {traffic.destination} are in different networks, whose gateways share no IP version"
+                )
+                yield Problem(("traffic", name, "to"), cause, "give both an IPv4 address and gateway")
+
+
+def _without_gateway(draft: Draft, wiring: Wiring, name: str) -> Problem:
+    there = [str(address) for _, address in _routers_near(draft, wiring, name)]
+    cause = f"host {name} has no gateway, but traffic to or from another network"
+    return Problem(("hosts", name), cause, f"add gateway: {listed(there) if there else '…'}", key=True)
+
+
+def _outside_near(draft: Draft, wiring: Wiring, name: str) -> bool:
+    """Whether there is equipment on the segments of a host."""
+    host = draft.hosts[name]
+    own = [End(name, port) for port in host.ports()] if host else []
+    ends = [End(one, port) for one, node in draft.sections["equipment"].items() if node for port in node.ports()]
+    return any(wiring.same_segment(end, port) for end in ends for port in own)
+
+
+def _routers_near(draft: Draft, wiring: Wiring, name: str) -> list[tuple[End, Address]]:
+    """The routers' addresses on the segments of a host."""
+    host = draft.hosts[name]
+    own = [End(name, port) for port in host.ports()] if host else []
+    return [
+        (end, interface.ip)
+        for end, interface, _ in draft.interfaces()
+        if end.node in draft.routers and any(wiring.same_segment(end, port) for port in own)
+    ]

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Bringing a plan up: each object is in the ledger before it is made, so that `testbed.labs.removal` can undo it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+
+from testbed.files import CHECKOUT
+from testbed.labs.removal import container_of, ledger_file, undo
+from testbed.ownership import recorded, state
+from testbed.ownership.ledger import Ledger, Record
+from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
+from testbed.system import awake, containers, cores, marks, namespaces, node_files, rings, rootfs, seccomp, users
+from testbed.system.containers import Container
+
+#: Told what is being done, for whoever draws it.
+Progress = Callable[[str], None]
+
+
+def bring_up(plan: Plan, progress: Progress) -> Path:
+    """Applies a plan and returns the lab's folder. Whatever goes wrong undoes what was done; callers hold Ctrl-C back."""
+    if plan.equipment:
+        from testbed.labs import equipment_here  # netlink, which nobody else needs so early
+
+        equipment_here.check(plan)
+    folder = state.make_lab_folder(plan.lab)
+    with state.locked(folder):
+        try:
+            recorded.begin(folder, [])
+            Deployment(plan, folder, progress).everything()
+            recorded.end(folder)
+        except BaseException:
+            undo(folder)
+            raise
+    return folder
+
+
+class Deployment:
+    """The steps from plan to running containers, each object in the ledger before it is made.
+
+    Each takes the nodes or wires that it makes: all of them when a lab comes up, the new ones in a lab that is up.
+    """
+
+    def __init__(self, plan: Plan, folder: Path, progress: Progress) -> None:
+        self._plan, self._folder, self._progress = plan, folder, progress
+        self._ledger = Ledger(ledger_file(folder))
+        self._root = folder / "root"
+        self._mark = marks.of_lab(folder)
+        self._users = users.support([folder, CHECKOUT])
+        # No container's name: a dot is in no lab's and no node's.
+        self._realtime_group = f"nbx-{plan.lab}.realtime"
+
+    def everything(self) -> None:
+        nodes = self._plan.nodes
+        recorded.write(self._folder, self._plan)
+        rootfs.build(self._root, self._plan)
+        self._make_users()
+        self.write_files(nodes)
+        self._progress("wires")
+        self.make_namespaces(nodes)
+        self.make_wires(self._plan.wires)
+        self.take_equipment(self._plan.equipment)
+        self.configure(nodes)
+        self.keep_cores_awake(self._plan.awake_cores)
+        self._progress("containers")
+        self.make_realtime_group()
+        self.start_containers(nodes)
+
+    def write_files(self, nodes: Iterable[NodePlan]) -> None:
+        """Each node's own files, and the configuration of its container."""
+        host = containers.HostFacts.read()
+        for node in nodes:
+            container = self._container(node)
+            container.configuration_file.parent.mkdir(parents=True, exist_ok=True)
+            container.folder.mkdir(parents=True, exist_ok=True)
+            for name, text in node.files.items():
+                node_files.write(container.folder / name, text)
+            text = containers.configuration(
+                node,
+                self._plan.lab,
+                container,
+                self._root,
+                host,
+                memory=self._memory_of(node),
+                realtime_group=cores.group_folder("cpu", self._realtime_group) if self._plan.realtime_budget_us else None,
+                user_namespace=users.path(self._mark) if self._in_users(node) else None,
+            )
+            container.configuration_file.write_text(text)
+            container.seccomp_file.write_text(seccomp.profile(bpf="bpf" in node.capabilities))
+            if self._in_users(node):
+                users.give(container.folder)
+
+    def _make_users(self) -> None:
+        """The lab's user namespace, also when none of its nodes can be in it."""
+        if self._users.refused is None:
+            self._ledger.add(Record("user namespace", self._mark))
+            users.create(self._mark)
+
+    def _in_users(self, node: NodePlan) -> bool:
+        return users.of(self._mark) is not None and self._users.keeps_out(node) is None
+
+    def make_namespaces(self, nodes: Collection[NodePlan]) -> None:
+        for node in nodes:
+            if namespaces.path(node.namespace).exists():
+                # Recorded, it would be removed with the lab, though it is somebody else's.
+                raise namespaces.NamespaceFailed(
+                    f"network namespace {node.namespace} exists already and is not this lab's; see `ip netns`"
+                )
+        # Netlink takes long to import, and who only starts a node again needs none of it.
+        from testbed.system import wires
+
+        self._ledger.add(*(Record("namespace", node.namespace) for node in nodes))
+        namespaces.create([node.namespace for node in nodes], users.of(self._mark), self._mark)
+        for node in nodes:
+            wires.prepare_namespace(node)
+
+    def configure(self, nodes: Iterable[NodePlan]) -> None:
+        """All interfaces and routes of new nodes, once their wires are there."""
+        from testbed.system import wires
+
+        for node in nodes:
+            wires.configure(self._plan, node)
+
+    def make_wires(self, made: Collection[WirePlan]) -> None:
+        """Veth pairs, whose interfaces are then to be configured, and memory wires."""
+        self._make_veth_wires([wire for wire in made if wire.kind == "veth"])
+        self._make_memory_wires([wire.name for wire in made if wire.kind == "memory"])
+
+    def take_equipment(self, taken: Collection[EquipmentPlan]) -> None:
+        """Interfaces of the host, which are then to be configured as those of wires."""
+        if taken:
+            from testbed.system import equipment
+
+            equipment.take(self._plan, taken, self._ledger)
+
+    def make_realtime_group(self) -> None:
+        """One for all emulators: the kernel counts a group's budget on each core by itself."""
+        if self._plan.realtime_budget_us:
+            cores.check_free(self._realtime_group)
+            self._ledger.add(Record("realtime group", self._realtime_group))
+            cores.make_realtime_group(self._realtime_group, self._plan.realtime_budget_us)
+            marks.mark_groups(self._realtime_group, self._mark)
+
+    def keep_cores_awake(self, kept: Collection[int]) -> None:
+        self._ledger.add(*(Record("awake core", str(core)) for core in kept))
+        for core in kept:
+            awake.hold(core, self._folder)
+
+    def start_containers(self, nodes: Collection[NodePlan]) -> None:
+        for node in nodes:
+            for group in self._container(node).groups:
+                cores.check_free(group)
+        self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in nodes))
+        monitors = [(self._container(node), containers.start(self._container(node), node.command)) for node in nodes]
+        for container, monitor in monitors:
+            containers.wait_started(container, monitor)
+
+    def _make_veth_wires(self, made: Collection[WirePlan]) -> None:
+        from testbed.system import wires
+
+        self._ledger.add(*(Record("wire", wire.name) for wire in made))
+        for wire in made:
+            wires.create(self._plan, wire)
+
+    def _make_memory_wires(self, made: Collection[str]) -> None:
+        for name in made:
+            rings.check_free(self._plan.lab, name, self._folder)
+        self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in made))
+        for name in made:
+            rings.create(self._plan.lab, name, owner=users.FIRST_ID if users.of(self._mark) else None, lab_folder=self._folder)
+
+    def _memory_of(self, node: NodePlan) -> dict[str, Path]:
+        """The folders of a node's memory wires on the host, by its interfaces."""
+        memory = {wire.name for wire in self._plan.wires if wire.kind == "memory"}
+        return {one.name: rings.folder(self._plan.lab, one.wire) for one in node.interfaces if one.wire in memory}
+
+    def _container(self, node: NodePlan) -> Container:
+        return container_of(self._folder, node.name, node.container)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What of a plan's equipment this machine has, and what may be had of it: asked before anything is touched."""
+
+from __future__ import annotations
+
+import pwd
+from collections.abc import Iterator
+
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
+
+from testbed.errors import NetBoxITError
+from testbed.labs.removal import ledger_file
+from testbed.ownership import state
+from testbed.ownership.ledger import Ledger, Record
+from testbed.plan import EquipmentPlan, Plan
+from testbed.system import host_network, interface_use, tunnel
+from testbed.system.equipment import KIND, find
+
+
+class EquipmentRefused(NetBoxITError):
+    """What a plan asks of this machine's interfaces cannot be had; nothing was touched."""
+
+
+def problems(plan: Plan) -> list[str]:
+    """What is missing on this machine, or refused, for each port of equipment; nothing is touched.
+
+    What the lab of that name has already is none.
+    """
+    there = {record.name for record in _taken(plan.lab)}
+    with IPRoute() as netlink:
+        wanted = [port for port in plan.equipment if port.wire not in there]
+        return [f"{port.name}: {why}" for port in wanted for why in _problems(netlink, port, plan)]
+
+
+def remarks(plan: Plan) -> list[str]:
+    """What somebody should know who takes these interfaces; managers work on the machine's own network."""
+    if not host_network.is_machines():
+        return []
+    with IPRoute() as netlink:
+        found = [(port, link) for port in plan.equipment if port.kind == "nic" and (link := find(netlink, port.device))]
+    told = [(port, interface_use.managed_by(link["index"])) for port, link in found]
+    return [f"{port.name}: NIC {port.device}: {why}" for port, why in told if why]
+
+
+def check(plan: Plan) -> None:
+    """Raises EquipmentRefused with everything that speaks against it."""
+    if wrong := problems(plan):
+        raise EquipmentRefused("\n".join(wrong))
+
+
+def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str]:
+    if port.kind == "vxlan":
+        yield from tunnel.problems(netlink, port)
+        return
+    link = find(netlink, port.device)
+    if port.kind == "tap":
+        if link is not None:
+            yield f"there is an interface {port.device} already; give the tap another name"
+        if port.user is not None and not _is_user(port.user):
+            yield f"there is no user {port.user} on this machine"
+        return
+    if link is None:
+        yield f"there is no interface {port.device} on this machine{_elsewhere(port.device)}; see `ip link`"
+        return
+    if port.kind == "nic":
+        most = link.get("max_mtu")
+        if most and port.mtu > most:
+            yield f"{port.device} carries packets of {most} bytes at most, and the segment has an MTU of {port.mtu}"
+        reasons = interface_use.why_not_moved(netlink, link, take_addresses=port.take_addresses)
+    else:
+        interfaces = plan.node(port.end.node).interfaces
+        emulator = any(one.name == port.end.interface and one.port != "kernel" for one in interfaces)
+        reasons = interface_use.why_not_below(netlink, link, whole_frames=emulator)
+    yield from (f"{port.device} {why}" for why in reasons)
+
+
+def _elsewhere(device: str) -> str:
+    for lab in state.lab_names():
+        for record in _taken(lab):
+            if record.details["device"] == device and record.details["what"] == "nic":
+                return f": lab {lab} has it, as {record.details['node']}.{record.details['interface']}"
+    return ""
+
+
+def _taken(lab: str) -> list[Record]:
+    """What a lab has, as far as this user may know."""
+    try:
+        return [record for record in Ledger(ledger_file(state.labs_folder() / lab)).records() if record.kind == KIND]
+    except PermissionError:
+        return []
+
+
+def _is_user(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True

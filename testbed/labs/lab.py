@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab that is up: its nodes, programs run inside them, its netboxes' control, its end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any, Self
+
+from testbed.errors import NetBoxITError
+from testbed.labs import removal, switch_statistics
+from testbed.labs.event_log import EVENTS_FILE, EventLog
+from testbed.nodes import frr, routers
+from testbed.nodes.control import Control, ControlFailed, short_path
+from testbed.ownership import state
+from testbed.plan import NodePlan, Plan
+from testbed.system import containers, cores, namespaces, processes, users
+from testbed.system.containers import Container
+from testbed.system.interruption import HeldBack
+from testbed.system.own_files import OwnFiles
+from testbed.system.processes import Process, ProgramFailed
+
+if TYPE_CHECKING:
+    from testbed.labs.deployment import Progress
+
+Standard = IO[bytes] | int | None
+
+
+class NodeFailed(NetBoxITError):
+    """A node ended, or does not get ready; the message holds the end of its log."""
+
+
+class NoSuchNode(NetBoxITError):
+    """The lab has no node of that name, or it is of another kind."""
+
+    exit_status = 2
+
+
+class Lab:
+    """`Lab.up(plan)` makes one, `Lab.open(name)` finds one. As a context manager it is taken down at the end of the block."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder
+
+    @classmethod
+    def up(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
+        """Applies a plan; `wait_ready` follows. What was done is undone when it fails."""
+        # Netlink and what it imports are needed by nobody who finds a lab that is up.
+        from testbed.labs.deployment import bring_up
+
+        return cls(plan.lab, bring_up(plan, progress))
+
+    @classmethod
+    def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
+        """Applies a plan and waits until traffic can flow; a lab that does not get there is taken down again."""
+        with HeldBack() as held:
+            lab = cls.up(plan, progress)
+            try:
+                with held.allowed():
+                    progress("waiting for the segments")
+                    lab.wait_ready()
+                    lab.begin()
+            except BaseException:
+                with suppress(state.NoSuchLab):  # `netboxit down` may have been why it did not get ready
+                    lab.down()
+                raise
+        return lab
+
+    @classmethod
+    def one(cls, name: str | None) -> Lab:
+        """The lab of that name, or without a name the only one."""
+        return cls.open(state.chosen(name))
+
+    @classmethod
+    def open(cls, name: str) -> Lab:
+        return cls(name, state.lab_folder(name))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.down()
+
+    def begin(self, nodes: Collection[str] | None = None) -> None:
+        """The network's time begins now: stations set out on their paths, profiles and traces start. `nodes`: only of these."""
+        for node in self.plan.nodes:
+            if node.kind == "netbox" and (nodes is None or node.name in nodes):
+                with self.control(node.name) as control:
+                    control.begin(None)
+        if nodes is None:
+            EventLog(self.folder / EVENTS_FILE, self.folder).begin()
+
+    def down(self) -> None:
+        removal.take_down(self.name)
+
+    @cached_property
+    def plan(self) -> Plan:
+        try:
+            return Plan.from_json(json.loads((self.folder / "plan.json").read_text()))
+        except (FileNotFoundError, json.JSONDecodeError) as error:
+            raise NodeFailed(
+                f"lab {self.name} is half up: its plan is missing; `netboxit down {self.name}` removes it"
+            ) from error
+
+    def node(self, name: str) -> NodePlan:
+        try:
+            return self.plan.node(name)
+        except KeyError:
+            names = ", ".join(node.name for node in self.plan.nodes)
+            raise NoSuchNode(f"lab {self.name} has no node {name}; its nodes are {names}") from None
+
+    def node_folder(self, node: str) -> Path:
+        """The host's side of the node's /run/netboxit."""
+        return self._container(self.node(node)).folder
+
+    def own_files(self, node: str, name: str) -> OwnFiles:
+        """Files in a folder of that name in the node's own, in which its programs can write; it is made when it is not there."""
+        folder = self.node_folder(node) / name
+        if not folder.exists():
+            folder.mkdir()
+            if self.is_confined(node):
+                users.give(folder)
+        return OwnFiles(folder)
+
+    def is_confined(self, node: str) -> bool:
+        """Whether the node's root is nobody on the host (testbed.system.users)."""
+        return any(map(users.is_own, cores.processes(self.node(node).container)))
+
+    def run(
+        self, node: str, argv: Sequence[str], *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program inside a node to its end, with its output as text. ProgramFailed after `timeout_s`."""
+        carrier = self._attach(node, argv, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return _finish(carrier, processes.program_inside(carrier, argv), timeout_s)
+
+    def start(
+        self,
+        node: str,
+        argv: Sequence[str],
+        *,
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        stdin: Standard = subprocess.DEVNULL,
+    ) -> Process:
+        """Starts a program inside a node, its output appended to `log` on the host. It ends with its container at the latest."""
+        with log.open("ab") as output:
+            carrier = self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output)
+        return processes.program_inside(carrier, argv)
+
+    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path, stdin: Standard = subprocess.DEVNULL) -> Process:
+        """Starts a program of the host in the node's network only: it sees the host's files, as a capture must."""
+        with log.open("ab") as output, namespaces.entered(self.node(node).namespace):
+            try:
+                program = subprocess.Popen(argv, stdin=stdin, stdout=output, stderr=output, start_new_session=True)
+            except OSError as error:
+                raise ProgramFailed(f"{argv[0]}: {error.strerror}; `netboxit doctor` says what is missing") from error
+        return Process(program, program.pid, argv)
+
+    def exec_argv(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
+        """What a person's terminal runs to be inside a node."""
+        return containers.attach_argv(self._container(self.node(node)), argv, env)
+
+    def netbox(self, name: str) -> NodePlan:
+        """The netbox of that name. Raises NoSuchNode."""
+        node = self.node(name)
+        if node.kind != "netbox":
+            raise NoSuchNode(f"{name} is a {node.kind}; only netboxes have a control socket")
+        return node
+
+    def control(self, netbox: str, timeout_s: float = 5.0) -> Control:
+        self.netbox(netbox)
+        return Control(netbox, self.node_folder(netbox) / "control.sock", timeout_s)
+
+    def alive(self) -> dict[str, bool]:
+        """Whether each node's command still runs."""
+        return {node.name: containers.alive(self._container(node)) for node in self.plan.nodes}
+
+    def check_alive(self, besides: Collection[str] = ()) -> None:
+        """Raises NodeFailed when a node has ended that is not one of those, with the end of its log."""
+        for name, alive in self.alive().items():
+            if not alive and name not in besides:
+                raise NodeFailed(f"node {name} has ended; its log says:{self._log_tail(name)}")
+
+    def finish(self, deadline_s: float = 5.0) -> list[str]:
+        """Ends every node's command by SIGTERM, so that it writes what it still holds; the lab itself stays.
+
+        Returns the nodes that did not end in time and were killed.
+        """
+        for node in self.plan.nodes:
+            containers.ask_to_end(self._container(node))
+        deadline = time.monotonic() + deadline_s
+        while (left := [name for name, alive in self.alive().items() if alive]) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        containers.end(self._container(self.plan.nodes[0]).home, [node.container for node in self.plan.nodes])
+        return left
+
+    def wait_ready(self, deadline_s: float = 30.0, nodes: Collection[str] | None = None) -> None:
+        """Returns when every netbox says that it is ready and every router answers; of `nodes`, where they are given.
+
+        Raises NodeFailed as soon as a node ends, or after the deadline.
+        """
+        deadline = time.monotonic() + deadline_s
+        waiting = [node.name for node in self.plan.nodes if node.kind != "host" and (nodes is None or node.name in nodes)]
+        while True:
+            self.check_alive()
+            waiting = [name for name in waiting if not self._ready(name)]
+            if not waiting:
+                return
+            if time.monotonic() > deadline:
+                name = waiting[0]
+                raise NodeFailed(
+                    f"{self.node(name).kind} {name} is not ready after {deadline_s:g} s; its log says:{self._log_tail(name)}"
+                )
+            time.sleep(0.01)
+
+    def status(self) -> dict[str, Any]:
+        """The lab as data: `testbed.labs.lab_status`."""
+        from testbed.labs.lab_status import status
+
+        return status(self)
+
+    def netbox_status(self, netbox: str) -> dict[str, Any] | None:
+        """What a netbox says of itself; None while it does not answer."""
+        try:
+            with self.control(netbox) as control:
+                return control.status()
+        except ControlFailed:
+            return None
+
+    def _ready(self, node: str) -> bool:
+        if self.node(node).kind == "switch":
+            return switch_statistics.is_ready(self.node_folder(node))
+        if self.node(node).kind == "router":
+            return self._router_answers(node)
+        status = self.netbox_status(node)
+        return status is not None and bool(status["ready"])
+
+    def _router_answers(self, router: str) -> bool:
+        node = self.node(router)
+        if node.forwards:
+            return frr.CONFIGURATION not in node.files or (self.node_folder(router) / frr.READY).exists()
+        with short_path(self.node_folder(router) / routers.CONTROL) as path:
+            try:
+                with routers.Handlers(path):
+                    return True
+            except routers.RouterUnreachable:
+                return False
+
+    def _attach(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None, **standard: Any) -> subprocess.Popen[bytes]:
+        container = self._container(self.node(node))
+        if not containers.alive(container):
+            raise NodeFailed(f"node {node} has ended, so {argv[0]} cannot run in it; its log says:{self._log_tail(node)}")
+        return subprocess.Popen(containers.attach_argv(container, argv, env), start_new_session=True, cwd="/", **standard)
+
+    def _log_tail(self, node: str) -> str:
+        return containers.log_tail(self._container(self.node(node)))
+
+    def _container(self, node: NodePlan) -> Container:
+        return removal.container_of(self.folder, node.name, node.container)
+
+
+def _finish(carrier: subprocess.Popen[bytes], program: Process, timeout_s: float) -> subprocess.CompletedProcess[str]:
+    try:
+        output, errors = carrier.communicate(timeout=timeout_s)
+    except BaseException as error:
+        program.kill()
+        carrier.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise ProgramFailed(f"{' '.join(program.argv)}: killed, still running after {timeout_s:g} s") from None
+        raise
+    texts = [text.decode(errors="replace") for text in (output, errors)]
+    return subprocess.CompletedProcess(program.argv, program.wait(), *texts)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Taking a lab down from its ledger alone: after a crash, after a reboot, without the user's file.
+
+What is imported here is imported by every `netboxit down`: no topologies, no netlink.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from testbed.ownership import state
+from testbed.ownership.ledger import Ledger, Record, Undoer, UndoFailed
+from testbed.system import awake, containers, cores, marks, namespaces, rings, strays, users
+from testbed.system.containers import Container
+from testbed.system.interruption import HeldBack
+
+
+def container_of(folder: Path, node: str, name: str) -> Container:
+    """A node's container in a lab's folder."""
+    return Container(name=name, home=folder / "containers", folder=folder / "nodes" / node)
+
+
+def ledger_file(folder: Path) -> Path:
+    return folder / "ledger.jsonl"
+
+
+def take_down(name: str) -> list[str]:
+    """Removes a lab and all that belongs to it, and nothing else. Raises UndoFailed when something stays, with its ledger.
+
+    Returns what could not be put back and never will.
+    """
+    folder = state.lab_folder(name)
+    with suppress(state.NoSuchLab), state.locked(folder):  # another command may remove it while this one waits
+        return undo(folder)
+    return []
+
+
+def take_down_each(names: Sequence[str], progress: Callable[[str], None]) -> list[str]:
+    """Several labs, whichever of them fails, and what is left of commands that were killed before they had one.
+
+    Returns as `take_down`.
+    """
+    notes, failures = [], []
+    for name in names:
+        progress(f"taking {name} down")
+        try:
+            notes += take_down(name)
+        except (UndoFailed, state.LabBusy) as error:
+            failures.append(str(error))
+    strays.remove()
+    if failures:
+        raise UndoFailed("\n".join([*failures, *notes]))
+    return notes
+
+
+def undo(folder: Path) -> list[str]:
+    """Every object, in the reverse of its creation; then the folder itself. Returns as `take_down`."""
+    notes: list[str] = []
+    with HeldBack():
+        Ledger(ledger_file(folder)).undo(undoers(folder, notes))
+        shutil.rmtree(folder)
+    return notes
+
+
+def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
+    """What removes objects of each kind of a lab; what cannot be put back goes into `notes`.
+
+    What has a recorded name and another lab's mark is left alone: the lab's own was gone, and the name free.
+    """
+    mark = marks.of_lab(folder)
+    told = [] if notes is None else notes
+
+    def remove_containers(records: list[Record]) -> None:
+        containers.end(folder / "containers", [record.name for record in records])
+        for record in records:
+            containers.remove_traces(container_of(folder, record.details["node"], record.name))
+
+    def leave_to_namespaces(records: list[Record]) -> None:
+        """The kernel removes veth pairs with their namespaces: all in one go, where deleting each waits 20 ms for all cores."""
+
+    def release_cores(records: list[Record]) -> None:
+        for record in records:
+            awake.release(int(record.name), folder)
+
+    def remove_rings(records: list[Record]) -> None:
+        for record in records:
+            rings.delete(record.details["lab"], record.name, folder)
+
+    def give_equipment_back(records: list[Record]) -> None:
+        from testbed.system import equipment  # netlink, which a lab without equipment does not need
+
+        equipment.give_back(records, told)
+
+    def remove_namespaces(records: list[Record]) -> None:
+        own = [record.name for record in records if namespaces.belongs(record.name, mark)]
+        namespaces.end_processes_inside(own)
+        for name in own:
+            namespaces.delete(name)
+        others = sorted({record.name for record in records} - set(own))
+        told.extend(f"network namespace {name} is not marked as this lab's, and was left alone (`ip netns`)" for name in others)
+
+    def remove_users(records: list[Record]) -> None:
+        for record in records:
+            users.delete(record.name)
+
+    def remove_groups(records: list[Record]) -> None:
+        for record in records:
+            if not marks.are_foreign(record.name, mark):
+                cores.end_all(record.name)
+                cores.remove(record.name)
+
+    return {
+        "container": remove_containers,
+        "realtime group": remove_groups,
+        "awake core": release_cores,
+        "rings": remove_rings,
+        "equipment": give_equipment_back,
+        "wire": leave_to_namespaces,
+        "namespace": remove_namespaces,
+        "user namespace": remove_users,
+    }

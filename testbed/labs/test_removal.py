@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import pytest
+
+from testbed.conftest import PlanPair
+from testbed.labs import removal
+from testbed.labs.lab import Lab
+from testbed.system import namespaces
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("nothing_left")
+def test_a_namespace_that_somebody_made_in_the_place_of_a_labs_stays_and_is_told(plan_pair: PlanPair) -> None:
+    lab = Lab.up(plan_pair())
+    taken, own = (node.namespace for node in lab.plan.nodes)
+    namespaces.delete(taken)
+    namespaces.create([taken])
+    try:
+        (note,) = removal.take_down(lab.name)
+        assert taken in note
+        assert "left alone" in note
+        assert namespaces.path(taken).exists()
+        assert not namespaces.path(own).exists()
+    finally:
+        namespaces.delete(taken)

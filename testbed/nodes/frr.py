@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""FRRouting in a router's container: what it is told, and what runs it.
+
+Nothing else in NetBoxIT knows how its daemons are configured. `frr_node.py` runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from testbed.description.router import Ospf, Router
+from testbed.description.wiring import End, Wiring
+from testbed.files import CHECKOUT
+
+CONFIGURATION: Final = "frr.conf"
+#: Exists in the node's folder as soon as all neighbours are known.
+READY: Final = "ready"
+#: Where Debian's package has its daemons.
+DAEMONS: Final = Path("/usr/lib/frr")
+
+#: Raw sockets and routes; FRRouting's daemons do not start without SYS_ADMIN, which they want for network namespaces.
+CAPABILITIES: Final = ("net_admin", "net_raw", "net_bind_service", "sys_admin")
+
+#: First wait after a change, least and greatest wait between two calculations, ms: FRRouting's defaults (0, 50, 5000) have links
+#: that flap hold up the calculation for 5 s.
+_SPF_THROTTLE: Final = "10 100 1000"
+
+
+def command(folder: PurePosixPath, neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
+    """What the node runs; it is ready when it has so many OSPF neighbours, and routes to these networks."""
+    return (
+        str(CHECKOUT / ".venv/bin/python"),
+        str(CHECKOUT / "testbed/nodes/frr_node.py"),
+        str(folder),
+        str(neighbours),
+        *networks,
+    )
+
+
+def waits_for(before: Sequence[str], after: Sequence[str]) -> bool:
+    """Whether two commands of a node differ only in what it waits for when it starts."""
+    program = command(PurePosixPath("."), 0, [])[:2]
+    return tuple(before[:3]) == tuple(after[:3]) and tuple(after[:2]) == program
+
+
+def neighbours(name: str, router: Router, routers: Mapping[str, Router], wiring: Wiring) -> dict[str, int]:
+    """How many other routers with OSPF each interface of a router shares its segment with; nothing without OSPF of its own."""
+    if router.ospf is None:
+        return {}
+    speaking = {other for other, said in routers.items() if said.ospf is not None and other != name}
+    segments = wiring.segments()
+    return {
+        port: sum(end.node in speaking for segment in segments if End(name, port) in segment for end in segment)
+        for port in router.interfaces
+    }
+
+
+def networks(name: str, routers: Mapping[str, Router], wiring: Wiring) -> list[str]:
+    """The IPv4 networks of all routers that this one can hear of by OSPF, its own ones included."""
+    found, waiting = {name}, [name]
+    while waiting:
+        here = waiting.pop()
+        near = {end.node for segment in wiring.segments() if any(end.node == here for end in segment) for end in segment}
+        new = {other for other in near - found if other in routers and routers[other].ospf is not None}
+        found |= new
+        waiting += new
+    interfaces = [addresses for router in found for addresses in routers[router].interfaces.values()]
+    return sorted({str(address.network) for addresses in interfaces for address in addresses if address.version == 4})
+
+
+def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> str:
+    """Of zebra, ospfd and bfdd in one (vtysh's "integrated" form).
+
+    `neighbours` says how many other OSPF routers each interface sees: none means that nobody is to be spoken to there, one that
+    no designated router needs to be elected.
+    """
+    ospf = router.ospf
+    assert ospf is not None, "asked for a router with OSPF only"
+    lines = [f"hostname {name}", "log file /run/netboxit/frr.log informational", "!"]
+    for interface in router.interfaces:
+        lines += [f"interface {interface}", *_of_interface(ospf, interface, neighbours[interface]), "exit", "!"]
+    lines += ["router ospf", f" ospf router-id {_router_id(router)}", f" timers throttle spf {_SPF_THROTTLE}", "exit", "!"]
+    if ospf.bfd:
+        interval_ms = round(ospf.bfd.interval * 1e3)
+        lines += ["bfd", " profile netboxit", f"  detect-multiplier {ospf.bfd.multiplier}"]
+        lines += [f"  receive-interval {interval_ms}", f"  transmit-interval {interval_ms}", " exit", "exit", "!"]
+    return "\n".join(lines) + "\n"
+
+
+def _of_interface(ospf: Ospf, interface: str, neighbours: int) -> Iterator[str]:
+    yield " ip ospf area 0"
+    yield f" ip ospf cost {ospf.costs.get(interface, 10)}"
+    if neighbours == 0:
+        yield " ip ospf passive"
+        return
+    yield f" ip ospf network {'point-to-point' if neighbours == 1 else 'broadcast'}"
+    yield f" ip ospf hello-interval {ospf.hello:.0f}"
+    yield f" ip ospf dead-interval {ospf.dead:.0f}"
+    if ospf.bfd:
+        yield " ip ospf bfd"
+        yield " ip ospf bfd profile netboxit"
+
+
+def _router_id(router: Router) -> str:
+    """Its first IPv4 address (RFC 2328, C.1, asks for any number that no other router has)."""
+    every = [address for addresses in router.interfaces.values() for address in addresses]
+    return next(str(address.ip) for address in every if address.version == 4)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Click routers: what a router node runs, whether a configuration is sound, and the handlers of a running one.
+
+Nothing else in NetBoxIT knows how the `click-router` program (folder `click/`) is called or spoken to.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import socket
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+from testbed.errors import NetBoxITError
+from testbed.files import CHECKOUT
+from testbed.plan import InterfacePlan
+from testbed.system import sandbox
+from testbed.system.rootfs import WIRES_FOLDER
+
+EXECUTABLE: Final = CHECKOUT / "build" / "bin" / "click-router"
+#: The node's own folder, as the node sees it (docs/architecture.md, Plan).
+NODE_FOLDER: Final = "/run/netboxit"
+CONTROL: Final = "control.sock"
+STATISTICS: Final = "statistics.json"
+
+_CHECK_TIMEOUT_S: Final = 30.0
+_ERROR: Final = re.compile(r"(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):)? (?P<message>.*)")
+_GREETING: Final = b"Click::ControlSocket/1."
+_LONGEST_ANSWER: Final = 16 << 20
+
+
+class RouterProgramMissing(NetBoxITError):
+    """click-router was not built."""
+
+
+class RouterUnreachable(NetBoxITError):
+    """Nothing answers at a router's control socket, or something that is not Click's ControlSocket does."""
+
+
+class HandlerRefused(NetBoxITError):
+    """The router answered a handler's call with an error; `code` is ControlSocket's."""
+
+    def __init__(self, handler: str, tried: str, code: int, message: str) -> None:
+        self.handler, self.code = handler, code
+        super().__init__(f"{tried} of Click handler {handler} refused ({code}): {message}")
+
+
+@dataclass(frozen=True)
+class ConfigurationError:
+    """What Click says about a configuration; `line` is 0 where it names none."""
+
+    file: str
+    line: int
+    message: str
+
+
+def defines(interfaces: Iterable[InterfacePlan]) -> dict[str, str]:
+    """The `$VARIABLES` that a configuration is given for its interfaces.
+
+    For an interface X (upper case, `-` as `_`): X_DEV its name, X_ETH its Ethernet address, and from its first IPv4 address X_IP
+    and X_NET (network as address/length).
+    """
+    values: dict[str, str] = {}
+    for interface in interfaces:
+        prefix = interface.name.upper().replace("-", "_")
+        values[f"{prefix}_DEV"] = interface.name
+        values[f"{prefix}_ETH"] = interface.mac
+        for address in map(ipaddress.ip_interface, interface.addresses):
+            if address.version == 4:
+                values[f"{prefix}_IP"] = str(address.ip)
+                values[f"{prefix}_NET"] = str(address.network)
+                break
+    return values
+
+
+def command(
+    configuration: Path,
+    defines: Mapping[str, str],
+    priority: int = 0,
+    *,
+    folder: str = NODE_FOLDER,
+    memory: Mapping[str, str] | None = None,
+) -> tuple[str, ...]:
+    """What a router node runs.
+
+    `priority` is SCHED_FIFO's, 0 for none; `folder` holds control socket and statistics; `memory` says of each interface that
+    is an end of a memory wire which end it is, left or right.
+    """
+    return (
+        str(EXECUTABLE),
+        *("--control", f"{folder}/{CONTROL}"),
+        *("--statistics", f"{folder}/{STATISTICS}"),
+        *(("--priority", str(priority)) if priority else ()),
+        *(part for name, end in (memory or {}).items() for part in ("--memory", f"{name}={WIRES_FOLDER}/{name}:{end}")),
+        *_define_options(defines),
+        str(configuration),
+    )
+
+
+def check(configuration: Path, defines: Mapping[str, str]) -> list[ConfigurationError]:
+    """Has Click parse and initialise a configuration, without any interface; returns what is wrong with it, in Click's words.
+
+    That is in a sandbox: elements that write to files or open sockets do so as they are initialised. Raises RouterProgramMissing,
+    SandboxFailed.
+    """
+    if not EXECUTABLE.exists():
+        raise RouterProgramMissing(f"checking {configuration}: there is no {EXECUTABLE}; build it with `make setup`")
+    configuration = configuration.absolute()
+    result = sandbox.run(
+        (str(EXECUTABLE), "--check", *_define_options(defines), str(configuration)),
+        [configuration],
+        _CHECK_TIMEOUT_S,
+    )
+    if result.returncode == 0:
+        return []
+    errors = _read_errors(result.stderr)
+    return errors or [ConfigurationError(str(configuration), 0, result.stderr.strip() or f"Click ended with {result.returncode}")]
+
+
+def defines_in(command: Sequence[str]) -> dict[str, str]:
+    """The `$VARIABLES` in what a router node runs."""
+    pairs = (value.partition("=") for option, value in pairwise(command) if option == "--define")
+    return {name: value for name, _, value in pairs}
+
+
+def _define_options(defines: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(part for name, value in defines.items() for part in ("--define", f"{name}={value}"))
+
+
+def _read_errors(text: str) -> list[ConfigurationError]:
+    """Lines `file:line: message`, each with the indented lines that follow it; closing remarks without a line only if alone."""
+    errors: list[ConfigurationError] = []
+    for line in text.splitlines():
+        if line.startswith(" ") and errors:
+            last = errors[-1]
+            joint = " " if last.message.endswith(":") else "; "
+            errors[-1] = ConfigurationError(last.file, last.line, last.message + joint + line.strip())
+        elif match := _ERROR.fullmatch(line):
+            errors.append(ConfigurationError(match["file"], int(match["line"] or 0), match["message"]))
+    return [error for error in errors if error.line or ";" in error.message] or errors
+
+
+class Handlers:
+    """The handlers of a running router, through its control socket (Click's ControlSocket protocol, 1.3).
+
+    `address` of a handler is `element.handler`, or just `handler` for a global one (`list`, `config`, …).
+    """
+
+    def __init__(self, path: Path, timeout_s: float = 5.0) -> None:
+        self._path, self._timeout_s = path, timeout_s
+
+    def __enter__(self) -> Self:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(self._timeout_s)
+        self._received = b""
+        try:
+            self._socket.connect(str(self._path))
+            greeting = self._line()
+        except OSError as error:
+            self._socket.close()
+            raise RouterUnreachable(f"no router answers at {self._path}: {error}; is its node running?") from error
+        if not greeting.startswith(_GREETING):
+            self._socket.close()
+            raise RouterUnreachable(f"{self._path} answers {greeting!r}, which is not Click's ControlSocket")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._socket.close()
+
+    def read(self, address: str, parameter: str = "") -> str:
+        """The handler's text. Raises HandlerRefused, RouterUnreachable."""
+        data = parameter.encode()
+        self._call("read", address, f"READDATA {_checked(address)} {len(data)}\r\n".encode() + data)
+        header = self._line()
+        if not re.fullmatch(rb"DATA \d+", header):
+            raise RouterUnreachable(f"{self._path} answers {header!r} where the length of {address} was due")
+        return self._bytes(int(header[5:])).decode(errors="replace")
+
+    def write(self, address: str, text: str = "") -> str:
+        """Calls a write handler; returns its warnings, if any. Raises HandlerRefused, RouterUnreachable."""
+        data = text.encode()
+        return self._call("write", address, f"WRITEDATA {_checked(address)} {len(data)}\r\n".encode() + data)
+
+    def elements(self) -> list[str]:
+        """Names of all elements, those inside compounds as `outer/inner`."""
+        return self.read("list").splitlines()[1:]
+
+    def _call(self, tried: str, address: str, request: bytes) -> str:
+        try:
+            self._socket.sendall(request)
+        except OSError as error:
+            raise RouterUnreachable(f"{tried} of {address} at {self._path}: {error}") from error
+        messages: list[str] = []
+        while True:
+            line = self._line().decode(errors="replace")
+            if not re.match(r"\d{3}[ -]", line):
+                raise RouterUnreachable(f"{self._path} answers {line!r} where a reply code was due")
+            messages.append(line[4:])
+            if line[3] == " ":
+                break
+        if not line.startswith("2"):
+            raise HandlerRefused(address, tried, int(line[:3]), "; ".join(messages))
+        return "\n".join(messages[:-1])
+
+    def _line(self) -> bytes:
+        while b"\r\n" not in self._received:
+            self._more()
+        line, _, self._received = self._received.partition(b"\r\n")
+        return line
+
+    def _bytes(self, count: int) -> bytes:
+        while len(self._received) < count:
+            self._more()
+        data, self._received = self._received[:count], self._received[count:]
+        return data
+
+    def _more(self) -> None:
+        try:
+            part = self._socket.recv(65536)
+        except OSError as error:
+            raise RouterUnreachable(f"no answer from {self._path} within {self._timeout_s} s: {error}") from error
+        if not part:
+            raise RouterUnreachable(f"the router at {self._path} closed the connection")
+        self._received += part
+        if len(self._received) > _LONGEST_ANSWER:
+            raise RouterUnreachable(f"the router at {self._path} answers with more than {_LONGEST_ANSWER} bytes")
+
+
+def _checked(address: str) -> str:
+    """Blanks and line ends would make another command of it."""
+    if not address or re.search(r"\s", address):
+        raise HandlerRefused(repr(address), "call", 500, "a handler is written `element.handler`, without blanks")
+    return address

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The client against a socket that answers as a netbox does, or does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.nodes.control import Control, ControlFailed, ParameterRefused
+
+Answer = Callable[[dict[str, Any]], bytes]
+
+
+@pytest.fixture
+def netbox(tmp_path: Path) -> Callable[[Answer], Path]:
+    """A netbox's socket, deeper than the 107 bytes of a Unix address, that answers each line of one client by a function."""
+
+    def make(answer: Answer) -> Path:
+        folder = tmp_path / ("deep" * 30)
+        folder.mkdir()
+        path = folder / "control.sock"
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        # From inside the folder, as a netbox in its container.
+        here = Path(f"/proc/self/fd/{_opened(folder)}")
+        listener.bind(str(here / "control.sock"))
+        listener.listen(1)
+
+        def serve() -> None:
+            connection, _ = listener.accept()
+            with listener, connection, connection.makefile("rb") as lines:
+                for line in lines:
+                    if not (reply := answer(json.loads(line))):
+                        return
+                    connection.sendall(reply)
+
+        threading.Thread(target=serve, daemon=True).start()
+        return path
+
+    return make
+
+
+def _opened(folder: Path) -> int:
+    return os.open(folder, os.O_PATH | os.O_DIRECTORY)
+
+
+def result(value: object) -> Answer:
+    return lambda request: json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": value}).encode() + b"\n"
+
+
+def test_a_request_is_a_line_of_json_rpc_and_its_result_is_returned(netbox: Callable[[Answer], Path]) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def answer(request: dict[str, Any]) -> bytes:
+        seen.append(request)
+        return result({"ready": True})(request)
+
+    with Control("field", netbox(answer)) as control:
+        assert control.status() == {"ready": True}
+        control.set("distance", 7500.0)
+    assert seen == [
+        {"jsonrpc": "2.0", "id": 1, "method": "status", "params": {}},
+        {"jsonrpc": "2.0", "id": 2, "method": "set", "params": {"parameter": "distance", "value": 7500.0}},
+    ]
+
+
+def test_what_a_netbox_refuses_is_told_in_its_words(netbox: Callable[[Answer], Path]) -> None:
+    def refuse(request: dict[str, Any]) -> bytes:
+        error = {"code": -32602, "message": "distance: 1 m … 10 km"}
+        return json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": error}).encode() + b"\n"
+
+    with (
+        Control("field", netbox(refuse)) as control,
+        pytest.raises(ParameterRefused, match="netbox field: distance: 1 m … 10 km"),
+    ):
+        control.set("distance", 1e9)
+
+
+def test_a_netbox_that_ends_while_it_is_asked_is_told(netbox: Callable[[Answer], Path]) -> None:
+    with (
+        Control("field", netbox(lambda _: b"")) as control,
+        pytest.raises(ControlFailed, match="ended while it was asked for status"),
+    ):
+        control.status()
+
+
+def test_a_netbox_without_socket_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ControlFailed, match="does not answer"):
+        Control("field", tmp_path / "control.sock")
+
+
+def test_an_answer_to_another_request_is_not_taken(netbox: Callable[[Answer], Path]) -> None:
+    path = netbox(lambda _: b'{"jsonrpc": "2.0", "id": 99, "result": {}}\n')
+    with Control("field", path) as control, pytest.raises(ControlFailed, match="answered request 99"):
+        control.status()

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from testbed.description.topology_file import load
+from testbed.errors import BadTopology
+from testbed.labs.lab import Lab
+from testbed.nodes import frr
+from testbed.plan import Plan, RealtimeSupport
+from testbed.plans.planning import plan_file
+from testbed.plans.resolve import resolve
+from testbed.system.cores import realtime_support
+
+#: Two networks, joined by a short and a long way.
+RING = """
+name: ring
+centre: b
+hosts:
+  a: {address: 10.1.0.2/24, gateway: 10.1.0.1}
+  b: {address: 10.2.0.2/24, gateway: 10.2.0.1}
+netboxes:
+  near: {technology: ethernet, stations: {left: {}, right: {}}, delay: 1 ms}
+  far: {technology: ethernet, stations: {left: {}, right: {}}, delay: 20 ms}
+routers:
+  west:
+    engine: linux
+    interfaces: {lan: 10.1.0.1/24, near: 10.8.0.1/30, far: 10.9.0.1/30}
+    ospf: {bfd: {interval: 100 ms}, costs: {far: 50}}
+  east:
+    engine: linux
+    interfaces: {lan: 10.2.0.1/24, near: 10.8.0.2/30, far: 10.9.0.2/30}
+    ospf: {bfd: {interval: 100 ms}, costs: {far: 50}}
+wires:
+  - [a, west.lan]
+  - [west.near, near.left]
+  - [near.right, east.near]
+  - [west.far, far.left]
+  - [far.right, east.far]
+  - [east.lan, b]
+"""
+
+CONFIGURATION = """\
+hostname west
+log file /run/netboxit/frr.log informational
+!
+interface lan
+ ip ospf area 0
+ ip ospf cost 10
+ ip ospf passive
+exit
+!
+interface near
+ ip ospf area 0
+ ip ospf cost 10
+ ip ospf network point-to-point
+ ip ospf hello-interval 1
+ ip ospf dead-interval 4
+ ip ospf bfd
+ ip ospf bfd profile netboxit
+exit
+!
+interface far
+ ip ospf area 0
+ ip ospf cost 50
+ ip ospf network point-to-point
+ ip ospf hello-interval 1
+ ip ospf dead-interval 4
+ ip ospf bfd
+ ip ospf bfd profile netboxit
+exit
+!
+router ospf
+ ospf router-id 10.1.0.1
+ timers throttle spf 10 100 1000
+exit
+!
+bfd
+ profile netboxit
+  detect-multiplier 3
+  receive-interval 100
+  transmit-interval 100
+ exit
+exit
+!
+"""
+
+
+def plan_of(tmp_path: Path, text: str = RING) -> Plan:
+    file = tmp_path / "ring.yaml"
+    file.write_text(text)
+    return resolve(load(file), cores=(0, 1), realtime=RealtimeSupport(True, 950_000, ""))
+
+
+def test_ospf_is_spoken_where_another_router_is(tmp_path: Path) -> None:
+    west = plan_of(tmp_path).node("west")
+    assert west.files == {frr.CONFIGURATION: CONFIGURATION}
+    assert west.command[-5:] == ("2", "10.1.0.0/24", "10.2.0.0/24", "10.8.0.0/30", "10.9.0.0/30")
+    assert west.forwards
+    # It needs no core of its own, and its wires are interfaces of the kernel.
+    assert west.cores == (0,)
+    assert {interface.port for interface in west.interfaces} == {"kernel"}
+
+
+def test_a_router_without_ospf_runs_nothing_and_has_its_gateway(tmp_path: Path) -> None:
+    text = RING.replace("    ospf: {bfd: {interval: 100 ms}, costs: {far: 50}}\n", "    gateway: 10.8.0.2\n", 1)
+    west = plan_of(tmp_path, text).node("west")
+    assert (west.command, west.files) == (("/usr/bin/sleep", "infinity"), {})
+    assert [(route.destination, route.gateway) for route in west.routes] == [("default", "10.8.0.2")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("costs: {far: 50}", "costs: {fat: 50}", 'no interface "fat"; did you mean "?far'),
+        ("costs: {far: 50}", "dead: 1 s", "must be longer than `hello`"),
+        ("costs: {far: 50}", "hello: 1500 ms", "multiple of 1"),
+        ("engine: linux", "engine: click", "needs a configuration"),
+        ("engine: linux\n", "configuration: click/meoc.click\n", "only a router with engine: linux has this"),
+        ("engine: linux\n", "engine: linux\n    configuration: click/meoc.click\n", "says this already"),
+        (
+            "[west.near, near.left]",
+            "{ends: [west.near, near.left], wire: memory}",
+            "a router, whose kernel routes",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_reason(old: str, new: str, told: str, tmp_path: Path) -> None:
+    with pytest.raises(BadTopology) as raised:
+        plan_of(tmp_path, RING.replace(old, new))
+    assert re.search(told, str(raised.value))
+
+
+@pytest.mark.lab
+def test_routes_go_the_other_way_when_a_link_fails(tmp_path: Path, nothing_left: None) -> None:
+    file = tmp_path / "ring.yaml"
+    file.write_text(RING)
+    with Lab.up(plan_file(file, lab="ospf-test", realtime=realtime_support()), lambda _: None) as lab:
+        lab.wait_ready()
+        assert hops(lab) == ["10.1.0.1", "10.8.0.2", "10.2.0.2"]
+        with lab.control("near") as control:
+            control.set("delay", 10.0)
+        deadline = time.monotonic() + 10
+        while hops(lab) != ["10.1.0.1", "10.9.0.2", "10.2.0.2"]:
+            assert time.monotonic() < deadline, (lab.node_folder("west") / "journal.jsonl").read_text()
+        lines = [json.loads(line) for line in (lab.node_folder("west") / "journal.jsonl").read_text().splitlines()]
+        changes = [line for line in lines if line.get("event") == "route" and line["destination"] == "10.2.0.0/24"]
+        routes = [way["interface"] for line in changes for way in line["ways"]]
+    assert routes[-1] == "far"
+    assert "near" in routes
+
+
+def hops(lab: Lab) -> list[str]:
+    """The way from a to b, as time exceeded messages tell it."""
+    found = []
+    for ttl in range(1, 4):
+        text = lab.run("a", ["/usr/bin/ping", "-n", "-c", "1", "-W", "1", "-t", str(ttl), "10.2.0.2"]).stdout
+        found += re.findall(r"(?:From|bytes from) ([0-9.]+)", text)
+    return found

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What netboxes and routers announce (docs/architecture.md, "Journal"): in words, and as far as it is a state, what holds now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from testbed.changing import unfinished
+from testbed.nodes.control import ControlFailed
+
+if TYPE_CHECKING:
+    from testbed.labs.lab import Lab
+
+_NOT_DETAILS = frozenset({"at_s", "event", "station"})
+
+
+def details(event: Mapping[str, Any]) -> dict[str, Any]:
+    """What an event says besides its time, its name and its station."""
+    return {key: value for key, value in event.items() if key not in _NOT_DETAILS}
+
+
+def words(node: str, event: Mapping[str, Any]) -> str:
+    """ "field.responder: link down (reason out of range)" """
+    place = node if event.get("station") is None else f"{node}.{event['station']}"
+    told = details(event)
+    if event["event"] == "set":
+        return f"{place}: {told.get('parameter')} {_value(told.get('value'))}"
+    if event["event"] in ("route", "route_gone"):
+        ways = " and ".join(f"{way['interface']} ({way['gateway'] or 'its own network'})" for way in told["ways"])
+        return f"{place}: {told['destination']} {'by' if event['event'] == 'route' else 'no more by'} {ways}"
+    more = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in told.items())
+    return f"{place}: {str(event['event']).replace('_', ' ')}{f' ({more})' if more else ''}"
+
+
+def links_down(events: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The stations of which the latest word is that they cannot be reached."""
+    down: dict[str, bool] = {}
+    for event in events:
+        if event["event"] in ("link_down", "link_up") and event.get("station") is not None:
+            down[str(event["station"])] = event["event"] == "link_down"
+    return [station for station, is_down in down.items() if is_down]
+
+
+def status_with_events(lab: Lab) -> dict[str, Any]:
+    """A lab's status in which each netbox that answers has its latest `events`, at most 100, and by them its `links_down`."""
+    status = lab.status()
+    if left := unfinished.of(lab.folder):
+        status["notes"].append(left.note(lab.name))
+    for node in status["nodes"]:
+        if node["netbox"] is None:
+            continue
+        try:
+            with lab.control(node["name"]) as control:
+                events = control.statistics()["events"]
+        except ControlFailed:
+            continue
+        node["netbox"] |= {"events": events, "links_down": links_down(events)}
+    return status
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{', '.join(map(_value, value))}]"
+    return f"{value:g}" if isinstance(value, float) else str(value)

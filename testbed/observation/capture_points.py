@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where frames can be captured in a lab: what a user names, and what is then opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from testbed.description.input_errors import nearest
+from testbed.errors import NetBoxITError
+from testbed.plan import NodePlan, Plan, WireEnd
+
+
+class BadPoint(NetBoxITError):
+    """What is to be captured is not there, or cannot be captured."""
+
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class CapturePoint:
+    """`name` is the user's word for it, and that of the capture. `by`: the netbox itself, or a packet socket at its interface."""
+
+    name: str
+    node: str
+    interface: str
+    by: Literal["netbox", "kernel"]
+
+    def words(self) -> str:
+        by = "by the netbox itself" if self.by == "netbox" else "by a packet socket"
+        return f"at {self.node}.{self.interface}, {by}; 'in' is into {self.node}"
+
+
+def points(plan: Plan, words: Sequence[str]) -> list[CapturePoint]:
+    """What each word names: NODE (all that it has), NODE.PORT, or a wire: "fr1--field", "[fr1, field.responder]", its name.
+
+    A wire has one point, at an end that is a netbox's where there is one. Raises BadPoint.
+    """
+    found = [point for word in words for point in _named(plan, word)]
+    seen: dict[tuple[str, str], str] = {}
+    for point in found:
+        place = (point.node, point.interface)
+        if place in seen:
+            raise BadPoint(
+                f"{point.name} and {seen[place]} are both captured at {point.node}.{point.interface}; name one of them"
+            )
+        seen[place] = point.name
+    return found
+
+
+def _named(plan: Plan, word: str) -> Iterable[CapturePoint]:
+    ends = [end.strip() for end in word.strip(" []").replace("--", ",").split(",")]
+    if len(ends) == 1:
+        return _at_node(plan, ends[0])
+    if len(ends) != 2 or not all(ends):
+        raise BadPoint(f"{word!r} is neither a node, nor NODE.PORT, nor a wire by its two ends, like fr1--field")
+    return [_on_wire(plan, "--".join(ends), ends[0], ends[1])]
+
+
+def _at_node(plan: Plan, word: str) -> list[CapturePoint]:
+    name, dot, port = word.partition(".")
+    node = next((node for node in plan.nodes if node.name == name), None)
+    if node is None:
+        raise BadPoint(f'there is no node "{name}"; {nearest(name, [node.name for node in plan.nodes])}')
+    interfaces = [interface.name for interface in node.interfaces]
+    if dot and port not in interfaces:
+        raise BadPoint(f'{name} has no port "{port}"; {nearest(port, interfaces)}')
+    return [_point(plan, f"{name}.{one}", WireEnd(name, one)) for one in ([port] if dot else interfaces)]
+
+
+def _on_wire(plan: Plan, name: str, one: str, other: str) -> CapturePoint:
+    found = [
+        wire
+        for wire in plan.wires
+        if (_is(wire.left, one) and _is(wire.right, other)) or (_is(wire.left, other) and _is(wire.right, one))
+    ]
+    if not found:
+        known = [f"{end.node}.{end.interface}" for wire in plan.wires for end in (wire.left, wire.right)]
+        raise BadPoint(f"no wire joins {one} and {other}; {nearest(one, known)}")
+    if len(found) > 1:
+        raise BadPoint(f"{len(found)} wires join {one} and {other}; name them with their ports: {found[0].name}")
+    wire = found[0]
+    netbox = next((end for end in (wire.left, wire.right) if plan.node(end.node).kind == "netbox"), wire.left)
+    return _point(plan, name, netbox)
+
+
+def _point(plan: Plan, name: str, end: WireEnd) -> CapturePoint:
+    """At that end of a wire, or at the other one where that one does not show all its frames.
+
+    Click's ports do not: shared memory and AF_XDP are past the kernel, and what its packet sockets send is past all others.
+    """
+    node = plan.node(end.node)
+    by = _means(node, end)
+    if by is None:
+        wire = next((wire for wire in plan.wires if end in (wire.left, wire.right)), None)
+        other = None if wire is None else wire.right if end == wire.left else wire.left
+        other_by = None if other is None else _means(plan.node(other.node), other)
+        if other is None or other_by is None:
+            raise BadPoint(f"{name} cannot be captured: nobody at its wire sees all frames; capture behind the next node")
+        return CapturePoint(name, other.node, other.interface, other_by)
+    return CapturePoint(name, end.node, end.interface, by)
+
+
+def _means(node: NodePlan, end: WireEnd) -> Literal["netbox", "kernel"] | None:
+    if node.kind == "netbox":
+        return "netbox"
+    port = next(interface.port for interface in node.interfaces if interface.name == end.interface)
+    return "kernel" if port == "kernel" else None
+
+
+def _is(end: WireEnd, text: str) -> bool:
+    return text in (end.node, f"{end.node}.{end.interface}")

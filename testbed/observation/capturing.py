@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Captures at any number of points of a running lab, on one clock, into one stream of frames in the order of their times."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+from results.pcapng import BadCapture, Packet, Point
+from testbed.observation.capture_files import Counts, Sink
+from testbed.observation.capture_merge import Merge
+from testbed.observation.capture_points import CapturePoint
+from testbed.observation.capture_sources import CaptureFailed, Nodes, Source, source
+from testbed.plan import NodePlan
+from testbed.system.interruption import ends_upon_signal
+
+#: A frame is written so long after it passed: every point has handed over by then what it saw before. A netbox does so every
+#: 10 ms, by a thread that may have to wait for a core.
+HOLD_NS: Final = 400_000_000
+_LOOK_S: Final = 0.05
+#: A point that is so far ahead of the writing waits: its own queue, which is bounded, then counts what it loses.
+_MOST_WAITING: Final = 200_000
+_STOP_DEADLINE_S: Final = 30.0
+
+
+class Lab(Nodes, Protocol):
+    def node(self, name: str, /) -> NodePlan: ...
+
+
+@dataclass(frozen=True)
+class CapturedPoint:
+    """What was captured at a point, and how many frames there was no room for on the way."""
+
+    point: CapturePoint
+    frames: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class Captured:
+    """`late`: frames that came when later ones had been written already."""
+
+    points: list[CapturedPoint]
+    files: list[Path]
+    late: int
+
+
+class _Reader:
+    """A point that is being captured, with the thread that reads it."""
+
+    def __init__(self, number: int, source: Source) -> None:
+        self.number, self.source = number, source
+        self.frames = 0
+        self.error: Exception | None = None
+        self.thread: threading.Thread | None = None
+
+    def begin(self, merge: Merge, ending: threading.Event) -> None:
+        self.thread = threading.Thread(target=self._read, args=(merge, ending), daemon=True)
+        self.thread.start()
+
+    def goes_on(self) -> bool:
+        return self.thread is not None and self.thread.is_alive()
+
+    def close(self) -> None:
+        if not self.goes_on():  # else it waits for a netbox that does not answer, and ends with this process
+            self.source.close()
+
+    def _read(self, merge: Merge, ending: threading.Event) -> None:
+        try:
+            for time_ns, data, _, direction in self.source.packets():
+                self.frames += 1
+                merge.put(Packet(time_ns, data, self.number, direction))
+                while merge.waiting() > _MOST_WAITING and not ending.is_set():
+                    time.sleep(_LOOK_S)
+        except (OSError, BadCapture) as error:
+            self.error = error
+
+
+def capture(
+    lab: Lab,
+    points: Sequence[CapturePoint],
+    open_sink: Callable[[Sequence[Point]], Sink],
+    *,
+    duration_s: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Captured:
+    """Captures until the time is over, a signal comes, or whoever reads the sink has gone; what was captured is then whole.
+
+    The sink is opened when all points are. Raises CaptureFailed, ControlFailed, ParameterRefused.
+    """
+    merge = Merge()
+    with ExitStack() as stack, ends_upon_signal() as ended:
+        readers = [_Reader(n, source(lab, one, lambda name: lab.node(name).namespace, n)) for n, one in enumerate(points)]
+        for reader in readers:
+            stack.callback(reader.close)
+            reader.source.open()
+        sink = open_sink([Point(one.name, one.words()) for one in points])
+        ending = threading.Event()
+        try:
+            try:
+                for reader in readers:
+                    reader.begin(merge, ending)
+                _go_on(merge, sink, readers, ended, duration_s, progress)
+            finally:
+                ending.set()
+                _stop(readers)
+            for packet in merge.take(None):
+                sink.write(packet)
+            sink.close([Counts(one.frames, one.source.dropped) for one in readers], time.time_ns())
+        except BrokenPipeError:
+            pass
+        except OSError as error:
+            raise CaptureFailed(f"the capture cannot be written: {error.strerror}") from error
+    for reader in readers:
+        if reader.error is not None:
+            raise CaptureFailed(f"{points[reader.number].name}: {reader.error}; what was captured before is in the file")
+    told = [CapturedPoint(point, one.frames, one.source.dropped) for point, one in zip(points, readers, strict=True)]
+    return Captured(told, sink.files(), merge.late)
+
+
+def _go_on(
+    merge: Merge,
+    sink: Sink,
+    readers: Sequence[_Reader],
+    ended: threading.Event,
+    duration_s: float | None,
+    progress: Callable[[str], None],
+) -> None:
+    until = None if duration_s is None else time.monotonic() + duration_s
+    where = f"capturing at {len(readers)} {'point' if len(readers) == 1 else 'points'}"
+    while any(reader.goes_on() for reader in readers):
+        left_s = _LOOK_S if until is None else until - time.monotonic()
+        if left_s <= 0 or ended.wait(min(_LOOK_S, left_s)):
+            return
+        for packet in merge.take(time.time_ns() - HOLD_NS):
+            sink.write(packet)
+        sink.flush()
+        frames = sum(reader.frames for reader in readers)
+        progress(f"{where}, {frames} frames, " + ("Ctrl-C ends it" if until is None else f"{left_s:.0f} s left"))
+
+
+def _stop(readers: Sequence[_Reader]) -> None:
+    """Until everything that the points still have is here."""
+    for reader in readers:
+        reader.source.stop()
+    deadline = time.monotonic() + _STOP_DEADLINE_S
+    for reader in readers:
+        if reader.thread is not None:
+            reader.thread.join(max(0.0, deadline - time.monotonic()))

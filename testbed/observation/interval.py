@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What happened between two readings of a lab, as data (docs/watching.md, "As lines of JSON"): rates, delay, loss, lateness."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from testbed.observation.reading import NodeReading, Reading
+from testbed.plan import NodePlan, Plan
+
+Light = Literal["green", "amber", "red"]
+
+#: Frames that did not get into the netbox, or should not have: counted at its ports.
+_LOST_AT_PORTS: Final = {"overload_drops": "overload", "oversize_drops": "oversize", "malformed": "malformed"}
+
+
+def interval(plan: Plan, before: Reading, now: Reading) -> dict[str, Any]:
+    """A line of kind "interval"."""
+    return {
+        "kind": "interval",
+        "lab": plan.lab,
+        "at_ns": now.at_ns,
+        "interval_s": round((now.at_ns - before.at_ns) / 1e9, 6),
+        "nodes": [
+            _node(node, before.nodes.get(node.name), now.nodes[node.name]) for node in plan.nodes if node.name in now.nodes
+        ],
+    }
+
+
+def counted(before: int | float, now: int | float) -> int | float:
+    """By how much a counter grew; one that is smaller than before has started anew."""
+    return now - before if now >= before else now
+
+
+def limit_us(node: NodePlan) -> float:
+    """The lateness that a netbox was promised to keep."""
+    return float(json.loads(node.files["netbox.json"])["realtime"]["limit_us"])
+
+
+def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": node.name, "kind": node.kind, "cores": list(node.cores), "alive": now.alive}
+    before = before or NodeReading(now.at_s, False)
+    if node.kind == "netbox":
+        told |= _netbox(limit_us(node), before, now)
+    else:
+        ports = [_port(name, before.interfaces.get(name), port, now.at_s - before.at_s) for name, port in now.interfaces.items()]
+        lost = _grown(before.lost, now.lost) if before.alive else {}
+        for side in ("receive_drops", "send_drops"):
+            if dropped := sum(counted(before.interfaces[name][side], port[side]) for name, port in _both(before, now)):
+                lost[side] = int(dropped)
+        told |= {"ports": ports, "lost": lost}
+    return told
+
+
+def _both(before: NodeReading, now: NodeReading) -> list[tuple[str, Mapping[str, int]]]:
+    return [(name, port) for name, port in now.interfaces.items() if name in before.interfaces]
+
+
+def _netbox(limit: float, before: NodeReading, now: NodeReading) -> dict[str, Any]:
+    """One that does not answer is red: nobody knows what its frames wait for."""
+    if now.netbox is None:
+        return {"answers": False, "light": "red", "lateness": None, "ports": [], "lost": {}, "cpu": None}
+    if before.netbox is None:
+        return {"answers": True, "light": "green", "lateness": None, "ports": [], "lost": {}, "cpu": None}
+    span_s = now.at_s - before.at_s
+    earlier = {port["name"]: port for port in before.netbox["ports"]}
+    lost = _grown(before.netbox["frames"]["lost"], now.netbox["frames"]["lost"])
+    for key, reason in _LOST_AT_PORTS.items():
+        if dropped := sum(counted(earlier[port["name"]][key], port[key]) for port in now.netbox["ports"]):
+            lost[reason] = int(dropped)
+    lateness = _lateness(before.netbox["lateness_us"], now.netbox["lateness_us"])
+    return {
+        "answers": True,
+        "light": light(lateness, lost),
+        "lateness": {"limit_us": limit, **lateness},
+        "ports": [_port(port["name"], earlier[port["name"]], port, span_s) for port in now.netbox["ports"]],
+        "lost": lost,
+        "cpu": round(counted(before.netbox["scheduler"]["cpu_s"], now.netbox["scheduler"]["cpu_s"]) / max(span_s, 1e-9), 4),
+    }
+
+
+def _port(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any], span_s: float) -> dict[str, Any]:
+    """Bits are those of whole Ethernet frames without FCS. The delay is the mean of the frames that left here, in the netbox."""
+    if before is None or span_s <= 0:
+        return {"name": name, "in_bit_s": None, "in_frames_s": None, "out_bit_s": None, "out_frames_s": None, "delay_ms": None}
+    grown = {key: counted(before[key], now[key]) for key in ("received_bytes", "received", "sent_bytes", "sent")}
+    delay_s = counted(before["delay_s"], now["delay_s"]) if "delay_s" in now else None
+    return {
+        "name": name,
+        "in_bit_s": round(grown["received_bytes"] * 8 / span_s, 1),
+        "in_frames_s": round(grown["received"] / span_s, 2),
+        "out_bit_s": round(grown["sent_bytes"] * 8 / span_s, 1),
+        "out_frames_s": round(grown["sent"] / span_s, 2),
+        "delay_ms": round(delay_s * 1e3 / grown["sent"], 4) if delay_s is not None and grown["sent"] else None,
+    }
+
+
+def _lateness(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the interval only. `p99_us` is the bound of the histogram that 99 % kept, null when there is none."""
+    told: dict[str, Any] = {}
+    for kind in ("frame", "event"):
+        earlier, later = before[kind], now[kind]
+        anew = later["count"] < earlier["count"]
+        up_to = [
+            (bound, count - (0 if anew else past))
+            for (bound, count), (_, past) in zip(later["up_to"], earlier["up_to"], strict=True)
+        ]
+        count = later["count"] - (0 if anew else earlier["count"])
+        missed = later["missed"] - (0 if anew else earlier["missed"])
+        told[kind] = {"count": count, "missed": missed, "p99_us": _percentile(up_to, count)}
+    return told
+
+
+def _percentile(up_to: Sequence[tuple[float, int]], count: int) -> float | None:
+    return next((bound for bound, within in up_to if within >= 0.99 * count), None) if count else None
+
+
+def light(lateness: Mapping[str, Any], lost: Mapping[str, int]) -> Light:
+    """As of a run (docs/measuring.md): red when p99 was over the limit, amber when anything was, or frames went for overload."""
+    kinds = [lateness[kind] for kind in ("frame", "event")]
+    if any(kind["missed"] > 0.01 * kind["count"] for kind in kinds):
+        return "red"
+    return "amber" if any(kind["missed"] for kind in kinds) or lost.get("overload") else "green"
+
+
+def _grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+    """What was lost, by reason, without what was not, and without what was not counted before."""
+    grown = {reason: int(counted(before.get(reason, count), count)) for reason, count in now.items()}
+    return {reason: count for reason, count in grown.items() if count}

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a lab that is up has counted until now, read so that it disturbs nobody.
+
+Netboxes say it between two frames (control method `counters`). Interfaces are read in each node's network without a program
+being run in it; of switches alone programs of Open vSwitch must ask.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from testbed.errors import NetBoxITError
+from testbed.labs import switch_statistics
+from testbed.labs.lab import Lab
+from testbed.nodes import routers
+from testbed.nodes.control import Control, ControlFailed, short_path
+from testbed.plan import NodePlan
+from testbed.system import namespaces
+
+#: Of a core: what may be spent on asking Open vSwitch, whose programs take 0.1 s for each switch.
+_SWITCH_SHARE: Final = 0.02
+_TIMEOUT_S: Final = 1.0
+_SWITCH_DEADLINE_S: Final = 10.0
+#: Columns of /proc/net/dev (proc(5)).
+_DEV_COLUMNS: Final = {"received_bytes": 0, "received": 1, "receive_drops": 3, "sent_bytes": 8, "sent": 9, "send_drops": 11}
+#: Of the kernel's IP layer, what is lost there.
+_IP_LOSSES: Final = {"InDiscards": "in_discards", "OutDiscards": "out_discards", "OutNoRoutes": "no_route"}
+
+
+@dataclass(frozen=True)
+class NodeReading:
+    """One node's. `at_s` is on the monotonic clock; the counters are those since it came up, and absent where it has none."""
+
+    at_s: float
+    alive: bool
+    #: A netbox's answer; None while it does not answer.
+    netbox: Mapping[str, Any] | None = None
+    #: Of the kernel's interfaces, by their names.
+    interfaces: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: What a router, switch or host lost, by reason: for a Click router the handlers named `drops`.
+    lost: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A lab's, at CLOCK_REALTIME `at_ns`."""
+
+    at_ns: int
+    nodes: Mapping[str, NodeReading]
+
+
+class LabReader:
+    """Reads one lab time and again; it keeps its connections."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self._controls: dict[str, Control] = {}
+        self._routers: dict[str, _Drops] = {}
+        self._switches: dict[str, _Switch] = {}
+
+    def close(self) -> None:
+        for control in self._controls.values():
+            control.close()
+        for router in self._routers.values():
+            router.close()
+        for switch in self._switches.values():
+            switch.close()
+        self._controls, self._routers, self._switches = {}, {}, {}
+
+    def read(self) -> Reading:
+        alive = self.lab.alive()
+        return Reading(time.time_ns(), {node.name: self._node(node, alive[node.name]) for node in self.lab.plan.nodes})
+
+    def _node(self, node: NodePlan, alive: bool) -> NodeReading:
+        if not alive:
+            return NodeReading(time.monotonic(), False)
+        if node.kind == "netbox":
+            answer = self._counters(node.name)
+            return NodeReading(time.monotonic(), True, answer)
+        interfaces, lost = _kernel(self.lab, node)
+        if node.kind == "switch":
+            lost = self._switches.setdefault(node.name, _Switch(self.lab, node.name)).lost()
+        elif node.kind == "router" and not node.forwards:
+            lost = self._routers.setdefault(node.name, _Drops(self.lab.node_folder(node.name) / routers.CONTROL)).read()
+        return NodeReading(time.monotonic(), True, None, interfaces, lost)
+
+    def _counters(self, netbox: str) -> Mapping[str, Any] | None:
+        try:
+            if netbox not in self._controls:
+                self._controls[netbox] = self.lab.control(netbox, _TIMEOUT_S)
+            return self._controls[netbox].counters()
+        except ControlFailed:
+            if (broken := self._controls.pop(netbox, None)) is not None:
+                broken.close()
+            return None
+
+
+class _Drops:
+    """The handlers `drops` of a Click router, which tell how many packets their elements lost."""
+
+    def __init__(self, socket: Path) -> None:
+        self._socket = socket
+        self._stack: ExitStack | None = None
+        self._elements = ""
+        self._addresses: list[str] = []
+
+    def close(self) -> None:
+        if self._stack is not None:
+            self._stack.close()
+            self._stack = None
+
+    def read(self) -> dict[str, int]:
+        """By handler. Nothing from a router that does not answer, or whose configuration is being changed."""
+        try:
+            if self._stack is None:
+                with ExitStack() as stack:
+                    path = stack.enter_context(short_path(self._socket))
+                    self._handlers = stack.enter_context(routers.Handlers(path, _TIMEOUT_S))
+                    self._stack = stack.pop_all()
+            self._find()
+            return {address: int(self._handlers.read(address)) for address in self._addresses}
+        except (routers.RouterUnreachable, routers.HandlerRefused, OSError, ValueError):
+            self.close()
+            return {}
+
+    def _find(self) -> None:
+        """Anew when the configuration has other elements than before."""
+        names = self._handlers.elements()
+        if (now := "\n".join(names)) != self._elements:
+            having = [name for name in names if "drops\tr" in self._handlers.read(f"{name}.handlers")]
+            self._addresses = [f"{name}.drops" for name in having]
+            self._elements = now
+
+
+class _Switch:
+    """An Open vSwitch, asked beside the readings, which do not wait for it, and as often as its share of a core allows."""
+
+    def __init__(self, lab: Lab, switch: str) -> None:
+        self._lab, self._switch = lab, switch
+        self._next_s = 0.0
+        self._asking: threading.Thread | None = None
+        self._lost: dict[str, int] = {}
+
+    def close(self) -> None:
+        if self._asking is not None:
+            self._asking.join(_SWITCH_DEADLINE_S)
+
+    def lost(self) -> dict[str, int]:
+        """As last heard; nothing before it has answered."""
+        if time.monotonic() >= self._next_s and (self._asking is None or not self._asking.is_alive()):
+            self._asking = threading.Thread(target=self._ask, daemon=True)
+            self._asking.start()
+        return self._lost
+
+    def _ask(self) -> None:
+        began = time.monotonic()
+        told = None
+        with suppress(NetBoxITError, OSError, ValueError):  # it may go meanwhile
+            told = switch_statistics.of(self._lab, self._switch)
+        if told is not None:
+            ports = told["ports"].values()
+            self._lost = {
+                "policed": sum(port["policed"] for port in ports),
+                "in_queues": sum(port["queue_drops"] for port in ports),
+                "at_ports": sum(port["receive_drops"] + port["send_drops"] for port in ports),
+                "unserved": told["unserved"] or 0,
+            }
+        self._next_s = time.monotonic() + (time.monotonic() - began) / _SWITCH_SHARE
+
+
+def _kernel(lab: Lab, node: NodePlan) -> tuple[dict[str, dict[str, int]], dict[str, int]]:
+    wanted = {interface.name for interface in lab.plan.kernel_interfaces(node)}
+    with suppress(namespaces.NamespaceFailed), namespaces.entered(node.namespace):
+        own = Path("/proc/thread-self/net")
+        return parse_dev((own / "dev").read_text(), wanted), parse_snmp((own / "snmp").read_text())
+    return {}, {}
+
+
+def parse_dev(text: str, wanted: set[str]) -> dict[str, dict[str, int]]:
+    """/proc/net/dev: what its interfaces counted, by the names of netbox ports' counters."""
+    found = {}
+    for line in text.splitlines()[2:]:
+        name, _, values = line.partition(":")
+        columns = list(map(int, values.split()))
+        if name.strip() in wanted:
+            found[name.strip()] = {key: columns[place] for key, place in _DEV_COLUMNS.items()}
+    return found
+
+
+def parse_snmp(text: str) -> dict[str, int]:
+    """/proc/net/snmp: what the IP layer lost, by reason."""
+    names, values = (line.split()[1:] for line in text.splitlines() if line.startswith("Ip:"))
+    told = dict(zip(names, map(int, values), strict=True))
+    return {reason: told[name] for name, reason in _IP_LOSSES.items()}

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`netboxit record`: makes traces of a path, which a `link` plays, by probing a running lab or from captures at both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+from testbed.labs.lab import Lab, NoSuchNode
+from testbed.observation.record_captures import from_captures
+from testbed.observation.record_probe import End, Probing, probe
+from testbed.observation.record_trace import PathTrace
+from testbed.quantities import RATE
+
+__all__ = ["BadRecord", "Probing", "Recorded", "of_captures", "of_lab", "of_run", "read_rate", "write"]
+
+#: Limits of what may be asked for.
+LONGEST_S, SHORTEST_STEP_S, LONGEST_STEP_S = 3600.0, 0.2, 60.0
+MOST_PACKETS_PER_S, MOST_RATE = 1000.0, 100e6
+
+
+class BadRecord(NetBoxITError):
+    """What is asked for cannot be recorded."""
+
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A file of one direction."""
+
+    file: Path
+    trace: PathTrace
+
+
+def of_lab(
+    lab: Lab, hosts: tuple[str, str], probing: Probing, progress: Callable[[str], None] = lambda _: None
+) -> list[PathTrace]:
+    """Probes the path between two hosts, both ways. Raises BadRecord, NoSuchNode, ProbeFailed."""
+    check(probing)
+    return probe(_end(lab, hosts[0]), _end(lab, hosts[1]), probing, progress)
+
+
+def of_run(folder: Path, hosts: tuple[str, str], step_s: float, *, saturated: bool) -> list[PathTrace]:
+    """From the captures of a run. Raises BadRecord, NothingInCommon."""
+    files = tuple(folder / "captures" / f"{host}.pcapng" for host in hosts)
+    return of_captures(hosts, (files[0], files[1]), step_s, saturated=saturated)
+
+
+def of_captures(ends: tuple[str, str], files: tuple[Path, Path], step_s: float, *, saturated: bool) -> list[PathTrace]:
+    """From two captures. Raises BadRecord, NothingInCommon."""
+    _check_step(step_s)
+    for file in files:
+        if not file.is_file():
+            raise BadRecord(f"there is no capture {file}")
+    return from_captures(ends, files, step_s, saturated=saturated)
+
+
+def write(traces: list[PathTrace], out: Path, *, mahimahi: bool) -> list[Recorded]:
+    """One file for each direction: out-FROM-to-TO.csv, or .trace in Mahimahi's format. Raises BadRecord."""
+    if not out.parent.is_dir():
+        raise BadRecord(f"{out.parent} is no folder")
+    written = []
+    for trace in traces:
+        stem = out.with_suffix("").name
+        file = out.with_name(f"{stem}-{trace.source}-to-{trace.destination}{'.trace' if mahimahi else '.csv'}")
+        if mahimahi and not trace.write_mahimahi(file):
+            raise BadRecord(
+                f"{trace.source} to {trace.destination}: no rate was measured, of which a trace in this format consists"
+            )
+        if not mahimahi:
+            trace.write_csv(file)
+        written.append(Recorded(file, trace))
+    return written
+
+
+def read_rate(text: str) -> float:
+    """bit/s. Raises BadRecord."""
+    try:
+        return RATE.parse(text)
+    except ValueError as error:
+        raise BadRecord(f"--most-rate: {error}") from error
+
+
+def check(probing: Probing) -> None:
+    """Raises BadRecord naming what is permitted."""
+    _check_step(probing.step_s)
+    for what, value, low, high in (
+        ("--duration", probing.duration_s, 2 * probing.step_s, LONGEST_S),
+        ("--packets", probing.packets_per_s, 1.0, MOST_PACKETS_PER_S),
+        ("--most-rate", probing.most_rate, 1e4, MOST_RATE),
+    ):
+        if not low <= value <= high:
+            raise BadRecord(f"{what} is {value:g}, outside {low:g} … {high:g}")
+
+
+def _check_step(step_s: float) -> None:
+    if not SHORTEST_STEP_S <= step_s <= LONGEST_STEP_S:
+        raise BadRecord(f"--step is {step_s:g} s, outside {SHORTEST_STEP_S:g} … {LONGEST_STEP_S:g} s")
+
+
+def _end(lab: Lab, host: str) -> End:
+    node = lab.node(host)
+    if node.kind != "host":
+        raise NoSuchNode(f"{host} is a {node.kind}; a path is probed between two hosts")
+    addresses = [address.partition("/")[0] for interface in node.interfaces for address in interface.addresses]
+    if (address := next((address for address in addresses if ":" not in address), None)) is None:
+        raise BadRecord(f"{host} has no IPv4 address, between which a path is probed")
+    return End(host, node.namespace, address)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Watching labs that are up, all of them or one, as they come and go."""
+
+from __future__ import annotations
+
+import json
+import select
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from testbed.errors import NetBoxITError
+from testbed.labs.lab import Lab
+from testbed.observation.happenings import Happenings
+from testbed.observation.interval import interval
+from testbed.observation.reading import LabReader, Reading
+from testbed.ownership import state
+
+SHORTEST_S: Final = 0.2
+_EVENTS_KEPT: Final = 50
+
+
+class BadInterval(NetBoxITError):
+    """Labs cannot be looked at so often."""
+
+    exit_status = 2
+
+
+@dataclass
+class WatchedLab:
+    """A lab that is up, and what is known of it. `interval` is there from the second look on."""
+
+    lab: Lab
+    reader: LabReader
+    happenings: Happenings
+    plan: tuple[int, int]
+    #: The latest reading.
+    now: Reading | None = None
+    interval: dict[str, Any] | None = None
+    events: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=_EVENTS_KEPT))
+
+
+class Watch:
+    """Each `look` tells what is new since the last one, as lines for programs; `labs` is what holds now, for people."""
+
+    def __init__(self, only: str | None) -> None:
+        """Raises NoSuchLab for a lab that is not there."""
+        self._only = None if only is None else state.lab_folder(only).name
+        self.labs: dict[str, WatchedLab] = {}
+
+    def close(self) -> None:
+        for watched in self.labs.values():
+            watched.reader.close()
+
+    def look(self) -> list[dict[str, Any]]:
+        return [*self._come_and_gone(), *(line for name in sorted(self.labs) for line in self._look_at(self.labs[name]))]
+
+    def _come_and_gone(self) -> Iterator[dict[str, Any]]:
+        there = {name: plan for name in state.lab_names() if (plan := _plan_of(name)) is not None and self._only in (None, name)}
+        for name in [name for name, watched in self.labs.items() if there.get(name) != watched.plan]:
+            self.labs.pop(name).reader.close()
+            if name not in there:
+                yield {"kind": "lab", "lab": name, "state": "gone"}
+        for name in there.keys() - self.labs.keys():
+            try:
+                lab = Lab.open(name)
+                self.labs[name] = WatchedLab(lab, LabReader(lab), Happenings(lab), there[name])
+                self.labs[name].events.extend(self.labs[name].happenings.new())
+            except NetBoxITError:
+                continue  # it went just now, or is half up
+            yield {"kind": "lab", "lab": name, "state": "up", "began_ns": self.labs[name].happenings.began_ns()}
+
+    def _look_at(self, watched: WatchedLab) -> list[dict[str, Any]]:
+        try:
+            now, events = watched.reader.read(), watched.happenings.new()
+        except (NetBoxITError, OSError):
+            watched.now = None
+            return []  # it is going down; the next look tells
+        watched.events.extend(events)
+        watched.interval = None if watched.now is None else interval(watched.lab.plan, watched.now, now)
+        watched.now = now
+        return [*events, *([watched.interval] if watched.interval is not None else [])]
+
+
+def lines(only: str | None, interval_s: float, ended: threading.Event, write: Callable[[str], object] = sys.stdout.write) -> None:
+    """One JSON object a line, until `ended` is set or nobody reads any more. The first interval ends after `interval_s`."""
+    watch = Watch(only)
+    try:
+        while True:
+            for line in watch.look():
+                write(json.dumps(line) + "\n")
+            sys.stdout.flush()
+            if _reader_gone() or ended.wait(interval_s):
+                return
+    finally:
+        watch.close()
+
+
+def _reader_gone() -> bool:
+    """Whether nobody reads the pipe any more, which else shows when something is written."""
+    poll = select.poll()
+    poll.register(sys.stdout.fileno(), 0)
+    return any(event & select.POLLERR for _, event in poll.poll(0))
+
+
+def checked_interval(seconds: float) -> float:
+    """Raises BadInterval."""
+    if seconds < SHORTEST_S:
+        raise BadInterval(f"--interval: {seconds:g} s is too short, {SHORTEST_S:g} s is the least: looking costs time, too")
+    return seconds
+
+
+def _plan_of(name: str) -> tuple[int, int] | None:
+    """What changes with each plan that a lab of this name gets; None while it has none."""
+    try:
+        found = Path(state.labs_folder() / name / "plan.json").stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_mtime_ns

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which node runs on which cores: a pure function of the cores that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from testbed.description.input_errors import listed
+
+
+@dataclass(frozen=True)
+class CorePlan:
+    """The cores of each node, the one that it computes on first, and what had to be shared or was wished, for the user."""
+
+    cores: dict[str, tuple[int, ...]]
+    notes: tuple[str, ...] = ()
+    #: Netboxes whose frames go in and out on a second core.
+    io_cores: dict[str, int] = field(default_factory=dict)
+
+    def beside(self, node: str) -> int:
+        """How many emulators compute on the core of this one, itself included."""
+        return sum(cores[0] == self.cores[node][0] for cores in self.cores.values())
+
+
+def plan_cores(
+    cores: Sequence[int],
+    *,
+    hosts: Sequence[str],
+    netboxes: Sequence[str],
+    routers: Sequence[str],
+    shares: Mapping[str, str] | None = None,
+    two_cores: Collection[str] = (),
+    running: Mapping[str, Sequence[int]] | None = None,
+    others: Mapping[int, str] | None = None,
+) -> CorePlan:
+    """Shares out the cores.
+
+    The first is for housekeeping: interrupts, which the kernel prefers to send there, and the hosts with their applications.
+    Each netbox has one of the others to itself while there are enough, then the routers one each, then those netboxes a second
+    one that ask for it (`two_cores`); the hosts have the rest, too. Netboxes with the same word in `shares` count as one.
+    Emulators that are `running` on cores already stay there, unless others would have to share more for it. Cores on which
+    `others` compute, other labs by name, come last.
+    """
+    first, *rest = sorted(cores)
+    order = [first, *sorted(rest, key=lambda core: core in (others or {}))]
+    fresh = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, {}, others or {})
+    if not running:
+        return _beside_others(fresh, others or {}, (*netboxes, *routers))
+    where = {node: tuple(of) for node, of in running.items()}
+    kept = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, where, others or {})
+    kept = _beside_others(kept, others or {}, (*netboxes, *routers))
+    return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, where, (*netboxes, *routers))))
+
+
+def _dealt_out(
+    cores: Sequence[int],
+    hosts: Sequence[str],
+    netboxes: Sequence[str],
+    routers: Sequence[str],
+    shares: Mapping[str, str],
+    two_cores: Collection[str],
+    running: Mapping[str, tuple[int, ...]],
+    others: Collection[int],
+) -> CorePlan:
+    housekeeping, *spare = cores
+    groups = _groups(netboxes, shares)
+    if not spare:
+        alone: dict[str, tuple[int, ...]] = dict.fromkeys((*hosts, *netboxes, *routers), (housekeeping,))
+        notes = [_everything_shared(housekeeping)] if netboxes or routers else []
+        return CorePlan(alone, (*notes, *_without_second(two_cores, housekeeping, 1)))
+    where = {node: of[0] for node, of in running.items()}
+    dealt = _deal([next((where[node] for node in group if node in where), None) for group in groups], spare)
+    emulating = {node: core for group, core in zip(groups, dealt, strict=True) for node in group}
+    free = [core for core in spare if core not in dealt]
+    # Without a core to spare, routers go to the netboxes' cores, beginning where fewest netboxes are.
+    chosen = free or _least_used(spare, [emulating[group[0]] for group in groups])
+    routing = dict(zip(routers, _deal([where.get(router) for router in routers], chosen), strict=True))
+    free = [core for core in free if core not in routing.values()]
+    seconds = {node: of[1] for node, of in running.items() if len(of) > 1}
+    asking = list(two_cores)[: len(free)]
+    io_cores = dict(zip(asking, _deal([seconds.get(node) for node in asking], free), strict=True))
+    rest = [core for core in free if core not in io_cores.values() and core not in others]
+    applications = dict.fromkeys(hosts, (housekeeping, *rest))
+    taken = {**emulating, **routing}
+    needed = 1 + len(groups) + len(routers)
+    notes = [
+        *_wished(groups, emulating, shares),
+        *_sharing(groups, taken, housekeeping, len(spare) + 1, needed),
+        *_without_second([node for node in two_cores if node not in io_cores], housekeeping, len(spare) + 1),
+    ]
+    emulators = {node: (core, io_cores[node]) if node in io_cores else (core,) for node, core in taken.items()}
+    return CorePlan(applications | emulators, tuple(notes), io_cores)
+
+
+def _beside_others(plan: CorePlan, others: Mapping[int, str], emulators: Sequence[str]) -> CorePlan:
+    """Says which emulators share their core with another lab's."""
+    sharers: dict[int, list[str]] = {}
+    for node in emulators:
+        for core in plan.cores[node]:
+            if core in others:
+                sharers.setdefault(core, []).append(node)
+    notes = [
+        f"core {core} is shared by {listed(nodes, 'and')} and emulators of lab {others[core]}; each can make the others late"
+        for core, nodes in sorted(sharers.items())
+    ]
+    return replace(plan, notes=(*plan.notes, *notes))
+
+
+def _groups(netboxes: Sequence[str], shares: Mapping[str, str]) -> list[list[str]]:
+    """Netboxes that are to share a core, and each other one alone, in the order in which they were named."""
+    found: dict[tuple[bool, str], list[str]] = {}
+    for netbox in netboxes:
+        found.setdefault((netbox in shares, shares.get(netbox, netbox)), []).append(netbox)
+    return list(found.values())
+
+
+def _deal(running: Sequence[int | None], cores: Sequence[int]) -> list[int]:
+    """A core for each: the one that it is running on, if that need not be shared more for it, else the least taken, in turn."""
+    most = -(-len(running) // len(cores)) if cores else 0
+    dealt: list[int | None] = []
+    for core in running:
+        dealt.append(core if core in cores and dealt.count(core) < most else None)
+    for at, core in enumerate(dealt):
+        if core is None:
+            dealt[at] = min(cores, key=dealt.count)
+    return [core for core in dealt if core is not None]
+
+
+def _staying(kept: CorePlan, fresh: CorePlan, running: Mapping[str, tuple[int, ...]], emulators: Sequence[str]) -> list[str]:
+    """Who is where it is only because it was there."""
+    staying = [node for node in emulators if kept.cores[node] == running.get(node) != fresh.cores[node]]
+    if not staying:
+        return []
+    return [f"{listed(staying, 'and')} stay on the cores that they run on; in a lab that comes up they would have others"]
+
+
+def _least_used(cores: Sequence[int], taken: Sequence[int]) -> list[int]:
+    return sorted(cores, key=taken.count)
+
+
+def _wished(groups: Sequence[Sequence[str]], taken: Mapping[str, int], shares: Mapping[str, str]) -> list[str]:
+    return [
+        f"{listed(group, 'and')} share core {taken[group[0]]}, as share: {shares[group[0]]} asks"
+        if len(group) > 1
+        else f"{group[0]} is alone in share: {shares[group[0]]}"
+        for group in groups
+        if group[0] in shares
+    ]
+
+
+def _sharing(groups: Sequence[Sequence[str]], taken: Mapping[str, int], housekeeping: int, there: int, needed: int) -> list[str]:
+    """Where nodes are together for want of cores, not only because they were asked to be."""
+    group_of = {node: number for number, group in enumerate(groups) for node in group}
+    sharers: dict[int, list[str]] = {}
+    for node, core in taken.items():
+        sharers.setdefault(core, []).append(node)
+    return [
+        f"{listed(nodes, 'and')} share core {core}: the lab may use {there} cores, core {housekeeping} for hosts and interrupts, "
+        f"and {needed} are needed for one core each; each can make the others late"
+        for core, nodes in sorted(sharers.items())
+        if len({group_of.get(node, node) for node in nodes}) > 1
+    ]
+
+
+def _without_second(netboxes: Collection[str], housekeeping: int, there: int) -> list[str]:
+    if not netboxes:
+        return []
+    return [
+        f"{listed(list(netboxes), 'and')} asked for a second core and got none: the lab may use {there} cores, "
+        f"core {housekeeping} for hosts and interrupts, and netboxes and routers come first; all of it is on one core"
+    ]
+
+
+def _everything_shared(core: int) -> str:
+    return (
+        f"everything shares core {core}, the only one that the lab may use: applications and emulators disturb each other, "
+        "and the run will probably be degraded"
+    )

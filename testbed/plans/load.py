@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How much each netbox will have to do: the declared traffic along its way, at what a frame costs on this machine.
+
+Applications go a shortest way between their hosts. A generator's frames go to each sink of its layer-2 segment, or to all its
+hosts and routers where it has none; what routers make of them is not looked into. All rates are means. A netbox that has two
+cores is reckoned as if it had one: either of them will have less to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from testbed.description.input_errors import listed
+from testbed.description.topology import Topology
+from testbed.description.wiring import End, Wiring
+from testbed.plan import NodePlan, Plan
+from testbed.plans.calibration import SMALL, Calibration, Costs, NoCalibration
+from traffic.stream import Stream
+
+
+@dataclass(frozen=True)
+class NetboxLoad:
+    """Of one netbox. What is None is not known."""
+
+    netbox: str
+    #: That come in, and their mean size without FCS.
+    frames_per_s: float
+    mean_bytes: float
+    #: Of one core, with what it takes when idle, when it has the core alone.
+    share: float | None = None
+    #: The same when it is so busy that it finds many frames at a time: what counts when a core is full.
+    least_share: float | None = None
+    #: The smallest frames that a core does when it has nothing else to do.
+    most_per_s: float | None = None
+    #: The smallest frames that fill the medium.
+    medium_per_s: float | None = None
+    #: Why nothing is said of the core.
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LoadEstimate:
+    netboxes: tuple[NetboxLoad, ...]
+    notes: tuple[str, ...]
+    #: When the figures were measured; None without any.
+    measured: str | None
+
+
+@dataclass(frozen=True)
+class _Crossing:
+    """A stream through a netbox: in at one station, out at one or several."""
+
+    stream: Stream
+    entering: str | None
+    leaving: frozenset[str]
+
+
+def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibration) -> LoadEstimate:
+    """The load of each netbox; without a calibration only the frames, and how to get one."""
+    crossings = _crossings(topology)
+    loads = tuple(_load(topology, plan.node(name), crossings[name], calibration) for name in topology.netboxes)
+    untold = [name for name, traffic in topology.traffic.items() if not traffic.options.streams()]
+    untold += [
+        name for name, netbox in topology.netboxes.items() if netbox.technology == "generator" and not netbox.parameters.streams()
+    ]
+    notes = [f"the load of {listed(untold, 'and')} is not in the estimate: it is not known before"] if untold else []
+    if isinstance(calibration, NoCalibration):
+        return LoadEstimate(loads, (*notes, f"loads are not estimated: {calibration}"), None)
+    if two := [name for name in topology.netboxes if len(plan.node(name).cores) > 1]:
+        notes.append(f"the work of {listed(two, 'and')} is reckoned as if on one core; either of two will have less to do")
+    notes += [f"the calibration is stale, `netboxit calibrate` measures anew: {changed}" for changed in calibration.stale()]
+    return LoadEstimate(loads, (*notes, *_overloads(plan, loads), *_faster_media(topology, loads)), calibration.measured)
+
+
+def _load(topology: Topology, node: NodePlan, crossings: list[_Crossing], calibration: Calibration | NoCalibration) -> NetboxLoad:
+    netbox = topology.netboxes[node.name]
+    entering = [crossing for crossing in crossings if crossing.entering is not None]
+    rate = sum(crossing.stream.frames_per_s for crossing in entering)
+    octets = sum(crossing.stream.frames_per_s * crossing.stream.frame_bytes for crossing in entering)
+    load = NetboxLoad(node.name, rate, octets / rate if rate else 0.0)
+    if isinstance(calibration, NoCalibration):
+        return load
+    if netbox.parameters.TYPICAL is None:
+        return replace(load, reason=f"{netbox.technology} is an end of the network, which is not calibrated")
+    if (cost := calibration.technologies.get(netbox.technology)) is None:
+        return replace(load, reason=f"the calibration has no {netbox.technology}; `netboxit calibrate` measures it")
+    ports = {station: calibration.port(kind) for station, kind in _port_kinds(node).items()}
+    # What the technology takes more than Ethernet, both in virtual time; what Ethernet takes in real time is in the ports' costs.
+    segment = cost.frame.over(calibration.technologies["ethernet"].frame)
+    if unknown := [station for station, port in ports.items() if port is None]:
+        return replace(load, reason=f"the calibration has no port like that of {listed(unknown, 'and')}")
+    known = {station: port for station, port in ports.items() if port is not None}
+    alone = _busy(crossings, segment, {station: port.alone for station, port in known.items()})
+    least = _busy(crossings, segment, {station: port.among_many for station, port in known.items()})
+    smallest_us = segment.of(SMALL) + sum(port.among_many.of(SMALL) for port in known.values()) / len(known)
+    rate_of_medium = netbox.parameters.gross_rate()
+    return replace(
+        load,
+        share=cost.idle_share + _share(alone, least),
+        least_share=cost.idle_share + least,
+        most_per_s=max(1.0 - cost.idle_share, 0.0) * 1e6 / smallest_us,
+        medium_per_s=None if rate_of_medium is None else rate_of_medium / (8 * netbox.parameters.SMALLEST_ON_MEDIUM),
+    )
+
+
+def _share(alone: float, least: float) -> float:
+    """Of a core, between frames that all come alone and a core so busy that all come among others.
+
+    A frame's cost is taken to fall in proportion to how busy the core is: share = alone + (least - alone) * share.
+    """
+    return alone / (1 + alone - least) if least < min(alone, 1.0) else least
+
+
+def _busy(crossings: list[_Crossing], segment: Costs, ports: dict[str, Costs]) -> float:
+    """CPU seconds a second."""
+    return sum(_crossing_us(crossing, segment, ports) for crossing in crossings) / 1e6
+
+
+def _crossing_us(crossing: _Crossing, segment: Costs, ports: dict[str, Costs]) -> float:
+    """CPU time a second: a port's cost is for coming in and going out, so each way has half."""
+    size = crossing.stream.frame_bytes
+    used = [*crossing.leaving, *([crossing.entering] if crossing.entering is not None else [])]
+    return crossing.stream.frames_per_s * (segment.of(size) + sum(ports[station].of(size) for station in used) / 2)
+
+
+def _overloads(plan: Plan, loads: tuple[NetboxLoad, ...]) -> Iterator[str]:
+    shares = {load.netbox: load.least_share for load in loads if load.least_share is not None}
+    for core in sorted({plan.node(name).cores[0] for name in shares}):
+        together = {name: share for name, share in shares.items() if plan.node(name).cores[0] == core}
+        if (total := sum(together.values())) > 1.0:
+            each = ", ".join(f"{name} {share:.0%}" for name, share in together.items())
+            yield (
+                f"core {core} would need {total:.0%} of itself for {each}: frames will be dropped, and the run will be "
+                "degraded or invalid; send less, or give the netboxes more cores"
+            )
+
+
+def _faster_media(topology: Topology, loads: tuple[NetboxLoad, ...]) -> Iterator[str]:
+    for load in loads:
+        if load.medium_per_s is not None and load.most_per_s is not None and load.medium_per_s > load.most_per_s:
+            rate = (topology.netboxes[load.netbox].parameters.gross_rate() or 0.0) / 1e6
+            yield (
+                f"{load.netbox}: the smallest frames at {rate:.4g} Mbit/s would be {rounded(load.medium_per_s)} frames/s, "
+                f"its core can do {rounded(load.most_per_s)}: the emulator, not the medium, would be the limit"
+            )
+
+
+def rounded(rate: float) -> str:
+    """Two digits of a rate: no estimate has more."""
+    return f"{float(f'{rate:.2g}'):,.0f}".replace(",", " ")
+
+
+def _port_kinds(node: NodePlan) -> dict[str, str]:
+    stations = json.loads(node.files["netbox.json"])["stations"]
+    return {station["name"]: station["port"]["kind"] for station in stations}
+
+
+def _crossings(topology: Topology) -> dict[str, list[_Crossing]]:
+    """By netbox."""
+    wiring = Wiring.of(topology)
+    found: dict[str, list[_Crossing]] = {name: [] for name in topology.netboxes}
+    for stream, ways in _streams(topology, wiring):
+        wires = {wire for way in ways for wire in way}
+        for name in {end.node for wire in wires for end in wire} & set(found):
+            leaving = frozenset(left.port for left, _ in wires if left.node == name)
+            came = {entered.port for _, entered in wires if entered.node == name}
+            found[name] += [_Crossing(stream, port, leaving) for port in came] or [_Crossing(stream, None, leaving)]
+    return found
+
+
+def _streams(topology: Topology, wiring: Wiring) -> Iterator[tuple[Stream, list[list[tuple[End, End]]]]]:
+    """Each stream with its ways."""
+    for traffic in topology.traffic.values():
+        for stream in traffic.options.streams():
+            ends = (traffic.destination, traffic.source) if stream.back else (traffic.source, traffic.destination)
+            yield stream, [wiring.way(*ends)]
+    for name, netbox in topology.netboxes.items():
+        for station, stream in netbox.parameters.streams().items():
+            start = End(name, station)
+            first = next(wire for pair in wiring.wires for wire in (pair, pair[::-1]) if wire[0] == start)
+            yield stream, [[first, *wiring.way(first[1].node, goal.node)] for goal in _goals(topology, wiring, start)]
+
+
+def _goals(topology: Topology, wiring: Wiring, start: End) -> list[End]:
+    """Where frames that begin at a station of a netbox end, on its layer-2 segment."""
+    others = [end for end in next(s for s in wiring.segments() if start in s) if end.node != start.node]
+    sinks = [end for end in others if end.node in topology.netboxes and topology.netboxes[end.node].parameters.ABSORBS]
+    return sinks or [end for end in others if end.node not in topology.netboxes]

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A netbox's configuration, netbox.json (docs/architecture.md, "Netbox process")."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+from testbed.description.topology import Netbox, Topology
+from testbed.names import netbox_seed
+from testbed.nodes import routers
+from testbed.system.cores import REALTIME_PERIOD_US
+
+#: A node's own folder, as the node sees it (docs/architecture.md, "Plan").
+NODE_FOLDER = PurePosixPath(routers.NODE_FOLDER)
+
+
+def netbox_json(
+    name: str,
+    netbox: Netbox,
+    topology: Topology,
+    ports: Mapping[str, Mapping[str, Any]],
+    *,
+    priority: int,
+    runtime_us: int | None,
+    io_core: int | None,
+) -> str:
+    """The file's text.
+
+    `ports` says by station how it reaches its wire, `priority` is that of SCHED_FIFO (0: none), `runtime_us` the CPU time that
+    the kernel grants the real-time threads of a core (None: all), `io_core` the core of a second thread (None: there is none).
+    """
+    common, own = topology.realtime, netbox.realtime
+    limit = own.limit if own and own.limit is not None else common.limit
+    policy = own.policy if own and own.policy is not None else common.policy
+    configuration = {
+        "name": name,
+        "technology": netbox.technology,
+        "seed": netbox_seed(topology.seed, name),
+        "clock": "real",
+        "stations": [{"name": station, "port": port} for station, port in ports.items()],
+        "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
+        "parameters": netbox.parameters.model_dump(mode="json"),
+        "realtime": {
+            "limit_us": round(limit * 1e6, 3),
+            "policy": policy,
+            "priority": priority,
+            # A spin without SCHED_FIFO only uses up the time that the scheduler gives.
+            "spin_us": round(common.spin * 1e6, 3) if priority else 0,
+            "timer_slack_ns": round(common.timer_slack * 1e9),
+            "runtime_us": runtime_us,
+            "period_us": REALTIME_PERIOD_US,
+            **({} if io_core is None else {"io_core": io_core}),
+        },
+        "control": str(NODE_FOLDER / "control.sock"),
+        "records": str(NODE_FOLDER / "frames.bin"),
+        "statistics": str(NODE_FOLDER / "statistics.json"),
+        "journal": str(NODE_FOLDER / "journal.jsonl"),
+    }
+    return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

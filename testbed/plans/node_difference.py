@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is different between two plans of one node, and what that asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from itertools import zip_longest
+from pathlib import PurePosixPath
+from typing import Final
+
+from testbed.description.topology import Topology
+from testbed.nodes import frr
+from testbed.plan import InterfacePlan, NodePlan, Plan
+from testbed.plans import netbox_difference
+from testbed.plans.finding import Finding, How, said, two
+
+_NETBOX: Final = "netbox.json"
+
+
+@dataclass(frozen=True)
+class Wires:
+    """The wires and equipment of both plans, and what is done to each, by the name that interfaces know them by."""
+
+    before: Plan
+    after: Plan
+    actions: Mapping[str, str]
+
+    def is_made(self, wire: str) -> bool:
+        return self.actions.get(wire) in ("created", "replaced")
+
+    def far_end(self, wire: str, node: str) -> str:
+        """What a wire leads to from a node."""
+        for one in self.after.wires:
+            if one.name == wire:
+                end = one.right if one.left.node == node else one.left
+                return f"{end.node}.{end.interface}"
+        return next((port.words() for port in self.after.equipment if port.wire == wire), wire)
+
+    def mtus(self, before: str, after: str) -> tuple[int | None, int | None]:
+        """Of two wires; None where there is no such wire."""
+        return self.before.mtus().get(before), self.after.mtus().get(after)
+
+
+def is_another(before: NodePlan, after: NodePlan) -> bool:
+    """Whether it is not the same node any more, so that its wires go with it."""
+    return any(getattr(before, name) != getattr(after, name) for name in _IDENTITY)
+
+
+def compare(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Finding]:
+    """Field by field; one that nothing is known of asks for a restart."""
+    for field in fields(after):
+        if field.name == "interfaces":
+            yield from _interfaces(before, after, wires)
+        elif getattr(before, field.name) != getattr(after, field.name):
+            yield from _FIELDS.get(field.name, _other(field.name))(before, after)
+
+
+def _other(name: str) -> Callable[[NodePlan, NodePlan], Iterator[Finding]]:
+    def find(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+        yield Finding("restart", two(name.replace("_", " "), getattr(before, name), getattr(after, name)))
+
+    return find
+
+
+def _another(name: str, words: str) -> Callable[[NodePlan, NodePlan], Iterator[Finding]]:
+    """A node that is not the same any more."""
+
+    def find(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+        yield Finding("replace", two(words, getattr(before, name), getattr(after, name)))
+
+    return find
+
+
+def _command(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    if frr.waits_for(before.command, after.command):
+        yield Finding("live", "the networks that it waits for when it starts")
+        return
+    old = [part for part in before.command if part not in after.command]
+    new = [part for part in after.command if part not in before.command]
+    yield Finding("restart", two("its command:", " ".join(old), " ".join(new)))
+
+
+def _cores(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    # The threads of a netbox with two cores bind themselves to them when it starts.
+    bound = _NETBOX in after.files and max(len(before.cores), len(after.cores)) > 1
+    yield Finding("restart" if bound else "live", two("cores", before.cores, after.cores))
+
+
+def _forwards(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    yield Finding("live", f"its kernel forwards packets {'from now on' if after.forwards else 'no longer'}")
+
+
+def _routes(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    gone = [f"{route.destination} by {route.gateway}" for route in before.routes if route not in after.routes]
+    new = [f"{route.destination} by {route.gateway}" for route in after.routes if route not in before.routes]
+    yield Finding("live", two("route", said(gone), said(new)))
+
+
+def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    for name in dict.fromkeys((*before.files, *after.files)):
+        old, new = before.files.get(name), after.files.get(name)
+        if old is None or new is None:
+            yield Finding("restart", f"file {name} is {'new' if old is None else 'gone'}")
+        elif old != new and name == _NETBOX:
+            yield from netbox_difference.compare(after.name, old, new)
+        elif old != new:
+            # A Click router's new configuration takes over from the old one, which hands on what its queues hold.
+            how: How = "live" if name == click_configuration(after) else "restart"
+            yield Finding(how, f"{name} is another from line {_first_difference(old, new)} on")
+
+
+def click_configuration(node: NodePlan) -> str | None:
+    """The file that a Click router does what it says; None for another node."""
+    is_click = node.kind == "router" and not node.forwards
+    return PurePosixPath(node.command[-1]).name if is_click else None
+
+
+def _first_difference(old: str, new: str) -> int:
+    pairs = enumerate(zip_longest(old.splitlines(), new.splitlines()), start=1)
+    return next((number for number, (one, other) in pairs if one != other), 1)
+
+
+def _interfaces(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Finding]:
+    old, new = ({one.name: one for one in node.interfaces} for node in (before, after))
+    for name in [name for name in old if name not in new]:
+        yield Finding(_how(old[name], after), f"{_port(after, name)} is gone")
+    for name, interface in new.items():
+        if name not in old:
+            far = wires.far_end(interface.wire, after.name)
+            yield Finding(_how(interface, after), f"{_port(after, name)} is new: it leads to {far}")
+        else:
+            yield from _interface(old[name], interface, after, wires)
+    if [name for name in old if name in new] != [name for name in new if name in old]:
+        # Only an order; but the ports of an emulator are numbered.
+        yield Finding(
+            "restart" if any(_how(one, after) == "restart" for one in new.values()) else "live", "the order of its interfaces"
+        )
+
+
+def _interface(old: InterfacePlan, new: InterfacePlan, node: NodePlan, wires: Wires) -> Iterator[Finding]:
+    port = _port(node, new.name)
+    how: How = "restart" if "restart" in (_how(old, node), _how(new, node)) else "live"
+    if new.wire != old.wire or wires.is_made(new.wire):
+        yield Finding(how, f"{port}: its wire to {wires.far_end(new.wire, node.name)} is new")
+    mtus = wires.mtus(old.wire, new.wire)
+    if mtus[0] != mtus[1]:
+        yield Finding(how, two(f"{port}: MTU", *mtus))
+    for field in fields(new):
+        one, other = getattr(old, field.name), getattr(new, field.name)
+        if field.name != "wire" and one != other:
+            yield Finding(_INTERFACE.get(field.name, "restart"), two(f"{port}: {_WORDS.get(field.name, field.name)}", one, other))
+
+
+def _how(interface: InterfacePlan, node: NodePlan) -> How:
+    """An interface comes and goes under a kernel that hosts and routes; a port is opened once, by a program that starts."""
+    return "live" if interface.port == "kernel" and node.kind in ("host", "router") else "restart"
+
+
+def _port(node: NodePlan, name: str) -> str:
+    kinds = {section.KIND: section.PORT for section in Topology.SECTIONS.values()}
+    return f"{kinds.get(node.kind, 'interface')} {name}"
+
+
+_IDENTITY: Final = {"kind": "it is a", "container": "container", "namespace": "network namespace", "host": "machine"}
+_FIELDS: Final[Mapping[str, Callable[[NodePlan, NodePlan], Iterator[Finding]]]] = {
+    **{name: _another(name, words) for name, words in _IDENTITY.items()},
+    "cores": _cores,
+    "command": _command,
+    "routes": _routes,
+    "files": _files,
+    "forwards": _forwards,
+}
+_INTERFACE: Final[Mapping[str, How]] = {"addresses": "live", "mac": "live", "reason": "live"}
+_WORDS: Final = {"mac": "MAC address", "reason": "by what it is reached, because:", "port": "reached by"}

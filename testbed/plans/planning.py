@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a topology file to a plan that can be applied: everything that the user's files can have wrong is found here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from testbed.changes import ConfigurationChange
+from testbed.description.topology import Topology
+from testbed.description.topology_file import load
+from testbed.description.yaml_source import read as read_source
+from testbed.errors import BadInput, BadTopology
+from testbed.nodes import routers, switches
+from testbed.ownership import other_labs
+from testbed.plan import NodePlan, Plan, RealtimeSupport
+from testbed.plans.calibration import Calibration, NoCalibration, read
+from testbed.plans.load import LoadEstimate, estimate
+from testbed.plans.resolve import resolve, router_defines
+
+
+def plan_file(
+    path: Path,
+    *,
+    realtime: RealtimeSupport,
+    lab: str | None = None,
+    cores: tuple[int, ...] | None = None,
+    duration_s: float | None = None,
+) -> Plan:
+    """Loads, resolves, and has Click read the routers' configurations; nothing is created.
+
+    Raises BadTopology, RouterProgramMissing, and what `resolve` raises.
+    """
+    return plan_topology(load(path), lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
+
+
+def plan_with_load(path: Path, *, realtime: RealtimeSupport, lab: str | None = None) -> tuple[Plan, LoadEstimate]:
+    """The plan, and what each netbox will have to do by this user's calibration, if there is one."""
+    topology = load(path)
+    plan = plan_topology(topology, lab=lab, realtime=realtime)
+    return plan, estimated(topology, plan)
+
+
+def estimated(topology: Topology, plan: Plan) -> LoadEstimate:
+    """What each netbox will have to do by this user's calibration, if there is one."""
+    calibration: Calibration | NoCalibration
+    try:
+        calibration = read()
+    except NoCalibration as missing:
+        calibration = missing
+    return estimate(topology, plan, calibration)
+
+
+def plan_topology(
+    topology: Topology,
+    *,
+    realtime: RealtimeSupport,
+    lab: str | None = None,
+    cores: tuple[int, ...] | None = None,
+    duration_s: float | None = None,
+    running: Plan | None = None,
+) -> Plan:
+    """Resolves a topology that was read, and has Click read the routers' configurations; see `plan_file` and `resolve`."""
+    others = other_labs.emulating(besides=lab or topology.name)
+    plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime, running=running, others=others)
+    if errors := [*_router_errors(topology, plan), *_flow_errors(topology)]:
+        raise BadTopology(errors)
+    return plan
+
+
+def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
+    for name, router in topology.routers.items():
+        if router.engine != "click" or router.configuration is None:
+            continue
+        defines = router_defines(
+            router, plan.node(name).interfaces, min(plan.mtus()[interface.wire] for interface in plan.node(name).interfaces)
+        )
+        yield from configuration_errors(name, router.configuration, defines)
+    for event in plan.events:
+        if isinstance(event.change, ConfigurationChange):
+            yield from swap_errors(event.change, plan.node(event.change.router))
+
+
+def _flow_errors(topology: Topology) -> Iterator[BadInput]:
+    for name, switch in topology.switches.items():
+        for index, complaint in switches.wrong_flows(switch):
+            # Where it stands is asked for so seldom that a topology does not remember it.
+            place = ("switches", name, "flows", index)
+            yield read_source(topology.path).bad(place, f"switch {name}: {complaint}", "see ovs-ofctl(8)")
+
+
+def swap_errors(change: ConfigurationChange, router: NodePlan) -> list[BadInput]:
+    """What Click finds wrong with another configuration for a router."""
+    return configuration_errors(router.name, Path(change.file), routers.defines_in(router.command))
+
+
+def configuration_errors(router: str, file: Path, defines: Mapping[str, str]) -> list[BadInput]:
+    found = []
+    for error in routers.check(file, defines):
+        message = " ".join(line.strip() for line in error.message.splitlines())
+        found.append(BadInput(error.file, max(error.line, 1), 1, f"router {router}: {message}"))
+    return found

@@ -1,0 +1,287 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a topology to the plan of a lab: every name, address, core and file. The same input gives the same plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from testbed.description.events import beyond, plan_events
+from testbed.description.router import Router
+from testbed.description.scene import Scene
+from testbed.description.topology import Host, Netbox, Topology
+from testbed.description.wiring import End, Wiring
+from testbed.errors import NetBoxITError
+from testbed.files import CHECKOUT
+from testbed.names import container_name, lab_name
+from testbed.nodes import frr, routers
+from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan
+from testbed.plans.core_plan import CorePlan, plan_cores
+from testbed.plans.netbox_configuration import NODE_FOLDER, netbox_json
+from testbed.plans.planned_wires import MTU, PlannedWires
+from testbed.plans.switch_plan import Datapaths, PlannedSwitches
+from testbed.plans.traffic_plan import plan_traffic
+from testbed.system.cores import available_cores
+from testbed.system.rootfs import WIRES_FOLDER
+
+#: ping and packet captures; ports below 1024, as SIP proxies or web servers have them.
+HOST_CAPABILITIES = ("net_raw", "net_bind_service")
+
+#: What runs where programs are started later, or the kernel does the work.
+IDLE = ("/usr/bin/sleep", "infinity")
+
+#: Packet sockets; SCHED_FIFO; memory that is never paged out.
+EMULATOR_CAPABILITIES = ("net_raw", "sys_nice", "ipc_lock")
+
+#: By AF_XDP a netbox takes 4 to 20 % less CPU time with full batches, the same below saturation, and 3 us longer for a frame that
+#: comes alone (netboxes/engine/README.md): too little to give every netbox two more capabilities for.
+IO_AUTO = "auto: on veth AF_XDP saves little, and takes more rights"
+
+#: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.
+XDP_CAPABILITIES = ("net_admin", "bpf")
+
+#: A note begins so, and the reason follows.
+WITHOUT_REALTIME = "netboxes and routers run without real-time priority, and will be late more often: "
+
+
+class UnreadableConfiguration(NetBoxITError):
+    """A router's configuration was there when the topology was checked, and cannot be read now."""
+
+
+def resolve(
+    topology: Topology,
+    *,
+    lab: str | None = None,
+    cores: tuple[int, ...] | None = None,
+    duration_s: float | None = None,
+    realtime: RealtimeSupport,
+    running: Plan | None = None,
+    datapaths: Datapaths | None = None,
+    others: Mapping[int, str] | None = None,
+) -> Plan:
+    """Plans a lab of the topology.
+
+    `lab` is its name (default: the topology's), `cores` those that it may use (default: all that this process may), `duration_s`
+    replaces the duration of all traffic; nodes of a `running` lab stay on their cores if they can; `datapaths` are those for
+    switches (default: what this host has); on cores of `others` emulators of another lab compute. Raises BadLabName, BadDuration,
+    NoDatapath, UnreadableConfiguration.
+    """
+    switches = PlannedSwitches(topology, datapaths)
+    name = lab_name(lab or topology.name)
+    resolver = _Resolver(topology, name, cores or available_cores(), realtime, running, switches, others or {})
+    return resolver.plan(duration_s)
+
+
+class _Resolver:
+    def __init__(
+        self,
+        topology: Topology,
+        lab: str,
+        cores: tuple[int, ...],
+        realtime: RealtimeSupport,
+        running: Plan | None,
+        switches: PlannedSwitches,
+        others: Mapping[int, str],
+    ) -> None:
+        self.topology, self.lab, self.realtime, self.switches = topology, lab, realtime, switches
+        self.wiring = Wiring.of(topology)
+        self.housekeeping = min(cores)
+        self.cores: CorePlan = plan_cores(
+            cores,
+            # A kernel routes on the cores of those who send, and FRRouting is idle most of the time.
+            hosts=(
+                *topology.hosts,
+                *(name for name, router in topology.routers.items() if router.engine == "linux"),
+                *self.switches.idle(),
+            ),
+            netboxes=tuple(topology.netboxes),
+            routers=(*self._click_routers(), *self.switches.polling()),
+            shares={name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share is not None},
+            two_cores=tuple(name for name, netbox in topology.netboxes.items() if netbox.cores > 1),
+            running={node.name: node.cores for node in running.nodes} if running else None,
+            others=others,
+        )
+        self.emulators = len(topology.netboxes) + len(self._click_routers())
+        self.priority = topology.realtime.priority if realtime.fifo else 0
+        self.wires = PlannedWires(topology, self.wiring, lab)
+
+    def plan(self, duration_s: float | None) -> Plan:
+        topology = self.topology
+        nodes = [self._host(name, host) for name, host in topology.hosts.items()]
+        nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
+        nodes += [self._router(name, router) for name, router in topology.routers.items()]
+        nodes += [
+            self.switches.node(self.lab, name, self.wiring, self.wires, self.cores.cores[name], self.housekeeping)
+            for name in topology.switches
+        ]
+        traffic = plan_traffic(topology, self.wiring, duration_s)
+        events = plan_events(topology, Scene.of(nodes, self.wires.wires, self.wires.equipment))
+        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self.wires.notes(), *self.switches.notes())
+        return Plan(
+            lab=self.lab,
+            topology=str(topology.path),
+            seed=topology.seed,
+            nodes=tuple(nodes),
+            wires=self.wires.wires,
+            equipment=self.wires.equipment,
+            traffic=traffic,
+            lateness_limit_s=topology.realtime.limit,
+            lateness_policy=topology.realtime.policy,
+            realtime_budget_us=self._budget_us(),
+            awake_cores=self._awake_cores(),
+            notes=(*notes, *topology.notes, *beyond(events, traffic, duration_s)),
+            events=events,
+        )
+
+    def _host(self, name: str, host: Host) -> NodePlan:
+        return NodePlan(
+            name=name,
+            kind="host",
+            container=container_name(self.lab, name),
+            namespace=container_name(self.lab, name),
+            cores=self.cores.cores[name],
+            command=IDLE,
+            interfaces=self.wires.interfaces(name, host.ports()),
+            routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
+            capabilities=HOST_CAPABILITIES,
+        )
+
+    def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
+        program = CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"
+        ports = {station: self._port(name, netbox, station) for station in netbox.stations}
+        xdp = any(port["kind"] == "xdp" for port in ports.values())
+        return self._emulator(
+            name,
+            "netbox",
+            command=(str(program), str(NODE_FOLDER / "netbox.json")),
+            interfaces=self.wires.interfaces(name, dict.fromkeys(netbox.stations, ()), *self._sockets(netbox)),
+            files={"netbox.json": self._netbox_json(name, netbox, ports)},
+            capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
+        )
+
+    def _click_routers(self) -> tuple[str, ...]:
+        return tuple(name for name, router in self.topology.routers.items() if router.engine == "click")
+
+    def _router(self, name: str, router: Router) -> NodePlan:
+        return self._linux_router(name, router) if router.engine == "linux" else self._click_router(name, router)
+
+    def _linux_router(self, name: str, router: Router) -> NodePlan:
+        neighbours = frr.neighbours(name, router, self.topology.routers, self.wiring)
+        networks = frr.networks(name, self.topology.routers, self.wiring) if router.ospf else []
+        text = frr.configuration(name, router, neighbours) if router.ospf else None
+        if router.configuration is not None:
+            text = _read_configuration(router.configuration)
+        return NodePlan(
+            name=name,
+            kind="router",
+            container=container_name(self.lab, name),
+            namespace=container_name(self.lab, name),
+            cores=self.cores.cores[name],
+            command=IDLE if text is None else frr.command(NODE_FOLDER, sum(neighbours.values()), networks),
+            interfaces=self.wires.interfaces(name, router.interfaces),
+            routes=tuple(RoutePlan("default", str(gateway)) for gateway in router.gateway),
+            files={} if text is None else {frr.CONFIGURATION: text},
+            capabilities=HOST_CAPABILITIES if text is None else frr.CAPABILITIES,
+            forwards=True,
+        )
+
+    def _click_router(self, name: str, router: Router) -> NodePlan:
+        assert router.configuration is not None, "the model of a Click router asks for one"
+        interfaces = self.wires.interfaces(name, router.interfaces, "packet")
+        values = router_defines(router, interfaces, min(self.wires.mtu[End(name, interface.name)] for interface in interfaces))
+        # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
+        copy = router.configuration.name
+        return self._emulator(
+            name,
+            "router",
+            command=routers.command(Path(NODE_FOLDER / copy), values, self.priority, memory=self.wires.memory_ends(name)),
+            interfaces=interfaces,
+            files={copy: _read_configuration(router.configuration)},
+        )
+
+    def _emulator(
+        self,
+        name: str,
+        kind: Literal["netbox", "router"],
+        command: tuple[str, ...],
+        interfaces: tuple[InterfacePlan, ...],
+        files: dict[str, str],
+        capabilities: tuple[str, ...] = EMULATOR_CAPABILITIES,
+    ) -> NodePlan:
+        return NodePlan(
+            name=name,
+            kind=kind,
+            container=container_name(self.lab, name),
+            namespace=container_name(self.lab, name),
+            cores=self.cores.cores[name],
+            command=command,
+            interfaces=interfaces,
+            files=files,
+            capabilities=capabilities,
+            realtime_priority=self.priority,
+        )
+
+    def _port(self, name: str, netbox: Netbox, station: str) -> dict[str, Any]:
+        """How a netbox reaches the wire of a station (docs/architecture.md, "Netbox process")."""
+        if (end := self.wires.memory_ends(name).get(station)) is not None:
+            # No interface would tell the MTU.
+            return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.wires.mtu[End(name, station)]}
+        kind, _ = self._sockets(netbox)
+        return {"kind": kind, "interface": station} | ({"fallback": False} if kind == "xdp" else {})
+
+    def _budget_us(self) -> int:
+        """What the kernel grants to the emulators of a core together; the whole to all, since few use up what they may."""
+        return self.realtime.budget_us or 0 if self.realtime.fifo and self.emulators else 0
+
+    def _sockets(self, netbox: Netbox) -> tuple[Literal["packet", "xdp"], str]:
+        """By what a netbox reaches veth wires, and why."""
+        return ("packet", IO_AUTO) if netbox.io == "auto" else (netbox.io, "the topology says so")
+
+    def _netbox_json(self, name: str, netbox: Netbox, ports: dict[str, dict[str, Any]]) -> str:
+        return netbox_json(
+            name,
+            netbox,
+            self.topology,
+            ports,
+            priority=self.priority,
+            # The kernel stops real-time threads that use up their budget; a netbox that knows it steps back before.
+            runtime_us=None if self.realtime.budget_us is None else self._budget_us(),
+            io_core=self.cores.io_cores.get(name),
+        )
+
+    def _realtime_notes(self) -> list[str]:
+        if not self.emulators:
+            return []
+        if not self.realtime.fifo:
+            return [f"{WITHOUT_REALTIME}{self.realtime.reason}"]
+        if self.realtime.budget_us is None:
+            return []
+        return [
+            f"netboxes and routers may use {self._budget_us() / 1e6:.0%} of each core at real-time priority, those on one core "
+            "together: the kernel grants no more, and holds them up when they need more"
+        ]
+
+    def _awake_cores(self) -> tuple[int, ...]:
+        """Those of all netboxes: a router has no clock to be late by."""
+        if not (self.topology.realtime.keep_awake and self.realtime.keep_awake):
+            return ()
+        return tuple(sorted({core for netbox in self.topology.netboxes for core in self.cores.cores[netbox]}))
+
+    def _awake_notes(self) -> list[str]:
+        if not self.topology.realtime.keep_awake or self.realtime.keep_awake:
+            return []
+        return ["the netboxes' cores cannot be kept awake and will be late more often; `netboxit doctor` says why"]
+
+
+def router_defines(router: Router, interfaces: Sequence[InterfacePlan], mtu: int) -> dict[str, str]:
+    """What a router's configuration is given: its interfaces, `$MTU` where it is not Ethernet's, and its variables."""
+    values = {name: str(value) for name, value in router.variables.items()}
+    return routers.defines(interfaces) | ({"MTU": str(mtu)} if mtu < MTU else {}) | values
+
+
+def _read_configuration(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableConfiguration(f"router configuration {path} cannot be read: {error}; check the file") from None

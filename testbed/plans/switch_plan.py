@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What moves the frames of each switch of a lab, and why; its node in the plan."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from testbed.description.switch import BRIDGE, Switch
+from testbed.description.topology import Topology
+from testbed.description.wiring import Wiring
+from testbed.errors import NetBoxITError
+from testbed.names import container_name, mac_address
+from testbed.nodes import switches
+from testbed.nodes.switches import Datapath
+from testbed.plan import NodePlan
+from testbed.plans.netbox_configuration import NODE_FOLDER
+from testbed.plans.planned_wires import PlannedWires
+
+_AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
+#: What each end of a wire is reached by.
+_PORTS: Mapping[Datapath, Any] = {"kernel": "kernel", "userspace": "packet", "xdp": "xdp"}
+
+
+class NoDatapath(NetBoxITError):
+    """A switch asks for a datapath that this host does not have."""
+
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class Datapaths:
+    """What this host has besides packet sockets."""
+
+    kernel: bool
+    xdp: bool
+    #: The device by which user space makes interfaces.
+    tun: bool = True
+
+    @classmethod
+    def found(cls) -> Datapaths:
+        try:
+            socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
+        except PermissionError:
+            xdp = True  # it is there, and who brings labs up may use it
+        except OSError:
+            xdp = False
+        else:
+            xdp = True
+        return cls(switches.kernel_datapath(), xdp, switches.TUN.exists())
+
+
+class PlannedSwitches:
+    """All switches of a topology's lab."""
+
+    def __init__(self, topology: Topology, datapaths: Datapaths | None) -> None:
+        self._switches = topology.switches
+        # A network without switches has no need of the host's answer.
+        self._datapaths = datapaths or (Datapaths.found() if topology.switches else Datapaths(kernel=False, xdp=False))
+        self.datapath = {name: self._chosen(name, switch) for name, switch in topology.switches.items()}
+
+    def polling(self) -> tuple[str, ...]:
+        """Those with a core that polls for AF_XDP: an emulator's, as far as cores are shared out."""
+        return tuple(name for name in self._switches if self.datapath[name][0] == "xdp")
+
+    def idle(self) -> tuple[str, ...]:
+        """Those that need time only when there are frames, as hosts do."""
+        return tuple(name for name in self._switches if self.datapath[name][0] != "xdp")
+
+    def node(self, lab: str, name: str, wiring: Wiring, wires: PlannedWires, cores: Sequence[int], housekeeping: int) -> NodePlan:
+        switch, (datapath, reason) = self._switches[name], self.datapath[name]
+        polling = cores[0] if datapath == "xdp" else None
+        edges = [
+            here.port
+            for pair in wiring.wires
+            for here, there in (pair, pair[::-1])
+            if here.node == name and there.node not in {*wiring.transparent, *wiring.switches}
+        ]
+        text = switches.configuration(switch, datapath, mac_address(lab, name, BRIDGE), edges, polling)
+        return NodePlan(
+            name=name,
+            kind="switch",
+            container=container_name(lab, name),
+            namespace=container_name(lab, name),
+            # What polls leaves nothing of its core to Open vSwitch's other threads.
+            cores=tuple(dict.fromkeys((*cores, *([] if polling is None else [housekeeping])))),
+            command=switches.command(NODE_FOLDER),
+            interfaces=wires.interfaces(name, switch.ports(), _PORTS[datapath], reason),
+            files={switches.CONFIGURATION: text},
+            capabilities=switches.CAPABILITIES_XDP if datapath == "xdp" else switches.CAPABILITIES,
+            devices=() if datapath == "kernel" else (str(switches.TUN),),
+        )
+
+    def notes(self) -> Iterator[str]:
+        for name in self._switches:
+            datapath, _ = self.datapath[name]
+            if datapath == "userspace" and not self._datapaths.kernel:
+                yield (
+                    f"switch {name} takes 0.1 to 0.3 ms for a frame, in user space and by packet sockets: this kernel has no "
+                    "module openvswitch; where a core can poll for it, datapath: xdp is faster"
+                )
+
+    def _chosen(self, name: str, switch: Switch) -> tuple[Datapath, str]:
+        if switch.datapath == "kernel" and not self._datapaths.kernel:
+            raise NoDatapath(f"switch {name}: datapath: kernel needs the module openvswitch, which this kernel lacks; write auto")
+        if switch.datapath == "xdp" and not self._datapaths.xdp:
+            raise NoDatapath(f"switch {name}: datapath: xdp needs AF_XDP, which this kernel lacks; write auto")
+        if switch.datapath == "kernel" or (switch.datapath == "auto" and self._datapaths.kernel):
+            said = switch.datapath == "kernel"
+            return "kernel", "the topology says so" if said else "auto: the kernel has Open vSwitch's module"
+        if not self._datapaths.tun:
+            raise NoDatapath(f"switch {name}: there is no {switches.TUN}, which Open vSwitch needs in user space; `modprobe tun`")
+        if switch.datapath != "auto":
+            return switch.datapath, "the topology says so"
+        return "userspace", "auto: this kernel has no module openvswitch, and AF_XDP takes a core and more rights"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The traffic of a plan: between which addresses, in which direction, for how long."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from testbed.description.topology import Topology, Traffic
+from testbed.description.wiring import Wiring, addresses_between
+from testbed.errors import NetBoxITError
+from testbed.plan import TrafficPlan
+from traffic.application import ApplicationOptions
+
+
+class BadDuration(NetBoxITError):
+    """A duration was given on the command line that an application cannot have, or none where one is needed."""
+
+    exit_status = 2
+
+
+def plan_traffic(topology: Topology, wiring: Wiring, duration_s: float | None) -> tuple[TrafficPlan, ...]:
+    """All traffic of the topology; `duration_s` replaces its durations. Raises BadDuration."""
+    return tuple(_plan(topology, wiring, name, traffic, duration_s) for name, traffic in topology.traffic.items())
+
+
+def _plan(topology: Topology, wiring: Wiring, name: str, traffic: Traffic, duration_s: float | None) -> TrafficPlan:
+    hosts = topology.hosts
+    ends = (traffic.source, hosts[traffic.source]), (traffic.destination, hosts[traffic.destination])
+    addresses = addresses_between(wiring, *ends)
+    if addresses is None:
+        raise ValueError(f"traffic {name} has no way; testbed.description.topology_file.load refuses such a topology")
+    options = traffic.options if duration_s is None else _with_duration(name, traffic.options, duration_s)
+    return TrafficPlan(
+        name=name,
+        application=traffic.application,
+        source=traffic.source,
+        destination=traffic.destination,
+        source_address=str(addresses[0]),
+        destination_address=str(addresses[1]),
+        direction=_direction(topology, wiring, traffic),
+        options=options.model_dump(mode="json"),
+    )
+
+
+def _direction(topology: Topology, wiring: Wiring, traffic: Traffic) -> Literal["return", "forward"]:
+    if topology.centre is None:
+        raise ValueError("there is traffic, but no centre; testbed.description.topology_file.load refuses such a topology")
+    distance = wiring.distances(topology.centre)
+    away = len(distance)
+    return "return" if distance.get(traffic.destination, away) <= distance.get(traffic.source, away) else "forward"
+
+
+def _with_duration(traffic: str, options: ApplicationOptions, duration_s: float) -> ApplicationOptions:
+    """The options with another duration, if the application may have it."""
+    of = type(options).model_fields["duration"]
+    kind: Any = Annotated[(of.annotation, *of.metadata)]
+    try:
+        duration = TypeAdapter(kind).validate_python(f"{duration_s:.15g} s")
+    except ValidationError as error:
+        cause = error.errors()[0].get("ctx", {}).get("error", error)
+        raise BadDuration(f"duration of traffic {traffic}: {cause}") from None
+    return options.model_copy(update={"duration": duration})

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from testbed.probes import isolation, network, programs, timing
+from testbed.probes.doctor import Examination, examine
+from testbed.probes.finding import Finding
+from testbed.system import cores
+
+
+def test_whatever_is_missing_has_a_remedy_and_says_what_is_lost() -> None:
+    findings = examine().findings
+    assert len(findings) > 20
+    for finding in findings:
+        assert finding.found, finding.name
+        if finding.there != "yes":
+            assert finding.lost, finding.name
+            assert finding.remedy, finding.name
+
+
+def test_labs_can_run_exactly_when_nothing_needed_is_missing() -> None:
+    there = Finding("wires", "yes", "made", needed=True)
+    missing = Finding("wires", "no", "refused", "wires", "be root", needed=True)
+    assert Examination((there, replace(missing, needed=False), replace(missing, there="partly"))).able
+    assert not Examination((there, missing)).able
+
+
+def test_an_examination_can_be_read_by_a_program() -> None:
+    examination = Examination((Finding("wires", "yes", "made", needed=True),))
+    assert json.loads(json.dumps(examination.to_json()))["findings"][0]["name"] == "wires"
+
+
+def test_a_program_that_is_not_installed_is_missed_with_what_it_is_for() -> None:
+    finding = programs.tool("netboxit-no-such-program", ("--version",), "calls")
+    assert (finding.there, finding.lost) == ("no", "calls")
+
+
+def test_the_version_of_an_installed_program_is_found() -> None:
+    assert programs.tool("python3", ("--version",), "everything").found.startswith("3.")
+
+
+def test_lxc_is_missed_where_the_path_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert isolation.lxc().there == "no"
+
+
+def test_control_groups_are_missed_where_none_has_cpuset(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "hierarchies", lambda: (cores.Hierarchy(Path("/cgroup"), 1, frozenset({"memory"})),))
+    assert isolation.control_groups().there == "no"
+    assert not isolation.realtime().found.startswith("SCHED_FIFO works")
+
+
+def test_the_number_of_cores_is_that_of_this_process() -> None:
+    assert timing.core_count().found == f"{len(os.sched_getaffinity(0))} usable"
+
+
+def test_examining_leaves_the_network_and_the_control_groups_as_they_were() -> None:
+    def seen() -> tuple[set[str], set[str]]:
+        groups = {str(path) for h in cores.hierarchies() for path in h.folder.glob("netboxit-probe*")}
+        return {path.name for path in Path("/sys/class/net").iterdir()}, groups
+
+    before = seen()
+    network.wires_and_ports()
+    isolation.realtime()
+    assert seen() == before

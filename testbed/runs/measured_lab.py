@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run keeps of a lab that carries its traffic: captures, events, statistics, and at the end what the nodes wrote.
+
+Of a run over several machines each has one of these, of its part of the lab; so nothing here is about the run as a whole.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Collection
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+from results.capture import Captures
+from results.environment import CpuTimes, cpu_times, lab_environment
+from testbed.changing.schedule import Schedule
+from testbed.labs import switch_statistics
+from testbed.labs.event_log import EVENTS_FILE, EventLog
+from testbed.labs.lab import Lab
+from testbed.plan import WireEnd
+
+#: How often a netbox's journal has its statistics.
+_SAMPLE_S = 1.0
+
+#: What each lab leaves in the folder, besides the files of its nodes.
+CAPTURES: Final = "captures"
+NODES: Final = "nodes"
+LAB_FILE: Final = "lab.json"
+
+
+class MeasuredLab:
+    """`prepare`, `begin`, `keep_statistics`, `end`, `collect` in this order; `end` and `collect` are safe at any time."""
+
+    def __init__(self, lab: Lab, folder: Path, captured: Collection[WireEnd] = ()) -> None:
+        """`folder` is where everything lands. `captured`: interfaces of which captures are kept besides those of hosts."""
+        self.lab, self._folder, self._captured = lab, folder, captured
+        self.log = EventLog(folder / EVENTS_FILE, lab.folder)
+        self._open = ExitStack()
+        self._schedule: Schedule | None = None
+        self._netboxes = [node.name for node in lab.plan.nodes if node.kind == "netbox"]
+        self._switches: dict[str, dict[str, Any] | None] = {}
+        self._before: CpuTimes = {}
+        self._began_s: dict[str, float] = {}
+
+    def prepare(self) -> None:
+        """Captures run, and the events wait for their times. Raises CaptureFailed, and what an event cannot be made by."""
+        switches = [node.name for node in self.lab.plan.nodes if node.kind == "switch"]
+        self._switches = {name: switch_statistics.of(self.lab, name) for name in switches}
+        self._open.enter_context(Captures(self.lab, self._folder / CAPTURES, self._captured))
+        self._schedule = self._open.enter_context(Schedule(self.lab, self.log))
+
+    def begin(self) -> None:
+        """The network's time begins now, and with it that of the events and of all statistics."""
+        assert self._schedule is not None, "it was prepared"
+        self._began_s = {netbox: self._begin(netbox) for netbox in self._netboxes}
+        self.log.begin()
+        self._schedule.start()
+        self._before = cpu_times()
+
+    def check(self) -> None:
+        """Raises as soon as an event or a node has failed; one without power has not."""
+        assert self._schedule is not None, "it was prepared"
+        self._schedule.check()
+        self.lab.check_alive(besides=self._schedule.away)
+
+    def keep_statistics(self) -> None:
+        """What netboxes and switches counted of the traffic alone, before the end of the lab adds to it."""
+        found: dict[str, Any] = {}
+        for netbox in self._netboxes:
+            with self.lab.control(netbox) as control:
+                found[netbox] = control.statistics()
+        for switch, before in self._switches.items():
+            if before is not None and (now := switch_statistics.of(self.lab, switch)) is not None:
+                found[switch] = switch_statistics.since(before, now)
+        for node, statistics in found.items():
+            (self._kept(node) / "statistics.json").write_text(json.dumps(statistics, indent=1) + "\n")
+
+    def end(self) -> None:
+        """Ends events and captures. What the lab was like is kept when its time had begun."""
+        with self._open:
+            if self._before:
+                before, self._before = self._before, {}
+                found = lab_environment(self.lab.plan, self.lab.status(), before, self.log.began_ns, self._began_s)
+                (self._folder / LAB_FILE).write_text(json.dumps(found, indent=1) + "\n")
+
+    def collect(self) -> list[str]:
+        """Ends the nodes, so that they write what they still hold, and copies their folders; statistics already kept stay.
+
+        Returns the nodes that had to be killed.
+        """
+        killed = self.lab.finish()
+        for node in self.lab.plan.nodes:
+            kept = self._kept(node.name)
+            for file in self.lab.node_folder(node.name).iterdir():
+                # A link would be followed with this program's rights, not with the node's.
+                if file.is_file() and not file.is_symlink() and not (kept / file.name).exists():
+                    shutil.copyfile(file, kept / file.name, follow_symlinks=False)
+        return killed
+
+    def _begin(self, netbox: str) -> float:
+        """Starts the network's time at a netbox, and its statistics anew; returns its simulated time."""
+        with self.lab.control(netbox) as control:
+            return control.begin(_SAMPLE_S)
+
+    def _kept(self, node: str) -> Path:
+        kept = self._folder / NODES / node
+        kept.mkdir(parents=True, exist_ok=True)
+        return kept

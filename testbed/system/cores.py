@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cores and control groups: which cores there are, what real-time service a container gets, the groups of a container."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+from testbed.plan import RealtimeSupport
+from testbed.system import awake
+from testbed.system.processes import ProcessIdentity
+
+#: Real-time budgets are dealt out over this period; a netbox that used up its share waits for the next one. The kernel also
+#: seems to charge it for the time for which a virtual machine's host stood still: with 100 ms, a stop that made two netboxes
+#: 55 ms late made the one with the most to do 218 ms late. A second forgives that, and bursts of frames.
+REALTIME_PERIOD_US = 1_000_000
+_SECOND_US = 1_000_000
+#: A removed group's budget comes back when the kernel has really let go of the group: later than a second when it has much to do.
+_GRANTED_WITHIN_S = 5.0
+#: Names of throw-away groups, with the number and the start of the process that made them.
+_PROBE = "netboxit-probe"
+
+
+class GroupFailed(NetBoxITError):
+    """A control group could not be made, emptied or removed."""
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """A mounted tree of control groups. Version 2 has all its controllers in one tree."""
+
+    folder: Path
+    version: int
+    controllers: frozenset[str]
+
+
+@cache
+def hierarchies() -> tuple[Hierarchy, ...]:
+    found = []
+    for line in Path("/proc/self/mounts").read_text().splitlines():
+        _, folder, kind, options, *_ = line.split()
+        if kind == "cgroup":
+            found.append(Hierarchy(Path(folder), 1, frozenset(options.split(","))))
+        elif kind == "cgroup2":
+            names = (Path(folder) / "cgroup.controllers").read_text().split()
+            found.append(Hierarchy(Path(folder), 2, frozenset(names)))
+    return tuple(found)
+
+
+def hierarchy_of(controller: str) -> Hierarchy | None:
+    """The tree in which a controller (cpu, cpuset, …) works; None when the kernel has none or none is mounted."""
+    return next((h for h in hierarchies() if controller in h.controllers), None)
+
+
+def available_cores() -> tuple[int, ...]:
+    """Cores that this process may use, lowest first."""
+    return tuple(sorted(os.sched_getaffinity(0)))
+
+
+def memory_nodes() -> str:
+    """NUMA nodes as cpuset.mems takes them: "0" on a machine without NUMA."""
+    file = Path("/sys/devices/system/node/online")
+    return file.read_text().strip() if file.exists() else "0"
+
+
+def realtime_support() -> RealtimeSupport:
+    """Tries SCHED_FIFO in a throw-away control group, and says how much CPU time the kernel has left to grant."""
+    return replace(_fifo_support(), keep_awake=all(map(awake.possible, available_cores())))
+
+
+def _fifo_support() -> RealtimeSupport:
+    budget = realtime_budget_us()
+    if budget is not None and budget <= 0:
+        return RealtimeSupport(
+            False, 0, f"all of the kernel's real-time budget is given to other control groups ({', '.join(_granted())})"
+        )
+    refused = _try_fifo(budget)
+    if refused is not None:
+        return RealtimeSupport(False, budget, refused)
+    if budget is None:
+        return RealtimeSupport(True, None, "SCHED_FIFO works in control groups, without budgets")
+    return RealtimeSupport(
+        True, budget, f"SCHED_FIFO works within a budget of {budget / _SECOND_US:.0%} of each core for all containers"
+    )
+
+
+def realtime_budget_us() -> int | None:
+    """Microseconds a second not yet granted to any group; None where the kernel has no such budgets (on cgroup v2, say)."""
+    cpu = hierarchy_of("cpu")
+    if cpu is None or not (cpu.folder / "cpu.rt_runtime_us").exists():
+        return None
+    granted = sum(_granted_us(group) for group in cpu.folder.iterdir() if group.is_dir())
+    return _granted_us(cpu.folder) - granted
+
+
+def _granted() -> list[str]:
+    """Names of the groups that have a real-time budget."""
+    cpu = hierarchy_of("cpu")
+    return sorted(group.name for group in cpu.folder.iterdir() if group.is_dir() and _granted_us(group)) if cpu else []
+
+
+def group_folder(controller: str, name: str) -> Path:
+    """Where a group of that name is, or would be, in the tree of a controller."""
+    hierarchy = hierarchy_of(controller)
+    if hierarchy is None:
+        raise GroupFailed(f"control group {name}: no mounted hierarchy has the {controller} controller; see `netboxit doctor`")
+    return hierarchy.folder / name
+
+
+def make_realtime_group(name: str, budget_us: int, deadline_s: float = _GRANTED_WITHIN_S) -> Path:
+    """Makes a group in the cpu controller's tree whose real-time threads may take so many microseconds a second of each core."""
+    group = group_folder("cpu", name)
+    try:
+        group.mkdir()
+        (group / "cpu.rt_period_us").write_text(str(REALTIME_PERIOD_US))
+        if not _grant(group, budget_us * REALTIME_PERIOD_US // _SECOND_US, deadline_s):
+            raise GroupFailed(
+                f"control group {group}: the kernel does not grant cpu.rt_runtime_us = {budget_us}: "
+                "another lab or program has taken it meanwhile; try again"
+            )
+    except OSError as error:
+        raise GroupFailed(f"control group {group}: {error.strerror}") from error
+    return group
+
+
+def move(group: str, cores: Sequence[int]) -> None:
+    """Has what runs in a group run on these cores from now on. A group that is gone has ended, and nothing is moved."""
+    hierarchy = hierarchy_of("cpuset")
+    folder = hierarchy.folder / group if hierarchy else None
+    if folder is None or not folder.is_dir():
+        return
+    wanted = ",".join(map(str, cores))
+    try:
+        (folder / "cpuset.cpus").write_text(wanted)
+    except OSError as error:
+        raise GroupFailed(f"control group {folder}: cpuset.cpus = {wanted}: {error.strerror}") from error
+
+
+def _grant(group: Path, runtime_us: int, deadline_s: float = _GRANTED_WITHIN_S) -> bool:
+    """False when the kernel has no such budget left.
+
+    It is asked for a while: another command may just try whether it has any, and the kernel takes its time to give back what
+    a removed group had.
+    """
+    deadline = time.monotonic() + deadline_s
+    while True:
+        try:
+            (group / "cpu.rt_runtime_us").write_text(str(runtime_us))
+            return True
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+
+
+def processes(group: str) -> set[int]:
+    """Everything that runs in the groups of that name or below, in any hierarchy."""
+    found: set[int] = set()
+    for top in folders(group):
+        for folder, _, _ in os.walk(top):  # passes over what is removed meanwhile
+            with suppress(OSError):
+                found.update(map(int, Path(folder, "cgroup.procs").read_text().split()))
+    return found
+
+
+def is_empty(group: str) -> bool:
+    """Whether nothing runs in the groups of that name themselves; faster than to ask for what does."""
+    for folder in folders(group):
+        with suppress(OSError):
+            if (folder / "cgroup.procs").read_text():
+                return False
+    return not processes(group)
+
+
+def kill_all(group: str) -> set[int]:
+    """Sends SIGKILL to everything in a group; returns what was there."""
+    found = processes(group)
+    for process in found:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+    return found
+
+
+def end_all(group: str, deadline_s: float = 5.0) -> None:
+    """Kills everything in a group and waits until it is empty."""
+    deadline = time.monotonic() + deadline_s
+    while left := kill_all(group):
+        if time.monotonic() > deadline:
+            raise GroupFailed(f"control group {group}: processes {sorted(left)} do not end; see `ps -o stat,wchan`")
+        time.sleep(0.002)
+
+
+def check_free(group: str) -> None:
+    """Raises GroupFailed when there is a group of that name: then it is somebody else's."""
+    if there := folders(group):
+        raise GroupFailed(f"control group {there[0]} exists already and is not this lab's; give the lab another --name")
+
+
+def remove(group: str, deadline_s: float = 2.0) -> None:
+    """Removes the empty groups of that name from all hierarchies; those gone already are fine."""
+    deadline = time.monotonic() + deadline_s
+    for folder in folders(group):
+        for inner, _, _ in os.walk(folder, topdown=False):
+            _remove_folder(Path(inner), deadline)
+
+
+def _remove_folder(folder: Path, deadline: float) -> None:
+    while True:
+        try:
+            return folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            # A group stays busy for a moment after its last process was reaped.
+            if error.errno != errno.EBUSY or time.monotonic() > deadline:
+                raise GroupFailed(f"control group {folder}: {error.strerror}") from error
+            time.sleep(0.002)
+
+
+def folders(group: str) -> list[Path]:
+    """Of that name, in all hierarchies."""
+    return [folder for h in hierarchies() if (folder := h.folder / group).is_dir()]
+
+
+def _granted_us(group: Path) -> int:
+    """A group's real-time runtime, per second."""
+    try:
+        runtime = int((group / "cpu.rt_runtime_us").read_text())
+        period = int((group / "cpu.rt_period_us").read_text())
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENODEV):
+            raise
+        return 0  # the group was removed meanwhile, before its file was opened or after
+    return _SECOND_US if runtime < 0 else runtime * _SECOND_US // period
+
+
+def _try_fifo(budget_us: int | None) -> str | None:
+    """Starts a process in a group of its own and has it ask for SCHED_FIFO. Returns why not, or None when it was granted."""
+    cpu = hierarchy_of("cpu")
+    if cpu is None:
+        return "no control group hierarchy has the cpu controller; mount one (systemd does), or boot without cgroup_disable=cpu"
+    try:
+        with _throw_away_group(cpu) as group:
+            if budget_us is not None and not _grant(group, min(1000, budget_us)):
+                return "the kernel grants a control group no real-time budget, though it says that there is some left"
+            number = _fifo_in_child(group)
+    except OSError as error:
+        return f"no control group can be made in {cpu.folder} ({error.strerror}); labs need root"
+    if number == 0:
+        return None
+    if cpu.version == 2 and number == errno.EPERM:
+        return "the kernel has RT_GROUP_SCHED, which cgroup v2 cannot share out; boot with rt_group_sched=0, or use cgroup v1"
+    return f"the kernel refuses SCHED_FIFO in a control group ({os.strerror(number)}); CAP_SYS_NICE is needed"
+
+
+@contextmanager
+def _throw_away_group(cpu: Hierarchy) -> Iterator[Path]:
+    remove_abandoned_probes()
+    name = f"{_PROBE}-{ProcessIdentity.own()}"
+    group = cpu.folder / name
+    group.mkdir()
+    try:
+        yield group
+    finally:
+        remove(name)
+
+
+def remove_abandoned_probes() -> None:
+    """Groups of commands that were killed while they tried something out: no lab's, so in no ledger."""
+    cpu = hierarchy_of("cpu")
+    for group in cpu.folder.glob(f"{_PROBE}-*-*") if cpu else ():
+        if not ProcessIdentity.read(group.name.removeprefix(f"{_PROBE}-")).alive():
+            end_all(group.name)
+            remove(group.name)
+
+
+def _fifo_in_child(group: Path) -> int:
+    """The error number that sched_setscheduler gave to a child inside the group, 0 for success."""
+    child = os.fork()
+    if child == 0:
+        try:
+            (group / "cgroup.procs").write_text(str(os.getpid()))
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+            # Back at once: ending takes more time than the little budget of a trial, and would be held up.
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+            os._exit(0)
+        except OSError as error:
+            os._exit(error.errno or 255)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

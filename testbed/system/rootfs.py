@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The root that all containers of a lab share, read-only: an almost empty folder on which the host's programs are mounted."""
+
+from __future__ import annotations
+
+import ipaddress
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from testbed.files import CHECKOUT
+from testbed.plan import Plan
+
+#: A node's own folder as it sees it, the only place where it can write on the host.
+NODE_FOLDER = "/run/netboxit"
+#: Where it sees its memory wires, each as a folder with the name of its interface.
+WIRES_FOLDER = "/run/wires"
+
+_LINKS = {
+    "bin": "usr/bin",
+    "sbin": "usr/sbin",
+    "lib": "usr/lib",
+    "lib32": "usr/lib32",
+    "lib64": "usr/lib64",
+    "libx32": "usr/libx32",
+}
+_MOUNT_POINTS = ("usr", "etc", "dev", "proc", "sys", "tmp", "run", "root", "var")
+#: What programs look up in /etc and that says nothing about this host: library choices, fonts, well-known ports.
+ETC_MOUNTS = ("alternatives", "fonts", "services", "protocols")
+_FILES = {
+    "passwd": "root:x:0:0:root:/run/netboxit:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+    "group": "root:x:0:\nnogroup:x:65534:\nfrrvty:x:999:root\n",  # FRRouting's daemons want to be in that group
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
+    "frr/vtysh.conf": "service integrated-vtysh-config\n",
+    "pam.d/frr": "account sufficient pam_rootok.so\nauth sufficient pam_rootok.so\n",  # vtysh asks whether root may use it
+}
+
+
+def build(root: Path, plan: Plan) -> None:
+    """Fills a new folder: mount points, links of a merged /usr, and an /etc of our own."""
+    for name in _MOUNT_POINTS:
+        (root / name).mkdir(parents=True)
+    for name, target in _LINKS.items():
+        (root / name).symlink_to(target)
+    (root / "var/tmp").symlink_to("../tmp")
+    (root / "var/run").symlink_to("../run")
+    (root / str(CHECKOUT)[1:]).mkdir(parents=True, exist_ok=True)
+    for name, text in _FILES.items():
+        (root / "etc" / name).parent.mkdir(exist_ok=True)
+        (root / "etc" / name).write_text(text)
+    write_hosts(root, plan)
+    shutil.copy("/etc/ld.so.cache", root / "etc/ld.so.cache")
+    for name in ETC_MOUNTS:
+        host, inside = Path("/etc", name), root / "etc" / name
+        if host.is_dir():
+            inside.mkdir()
+        elif host.exists():
+            inside.touch()
+
+
+def mounts(root: Path, folder: Path, memory: Mapping[str, Path]) -> list[str]:
+    """What a container sees, as lines of fstab(5) with targets relative to its root, in the order of mounting.
+
+    `memory` are the folders of its memory wires by interface.
+    Without set-uid, file capabilities count as little: ping runs without CAP_NET_RAW instead of being refused.
+    """
+    lines = [
+        "tmpfs tmp tmpfs nosuid,nodev,mode=1777 0 0",
+        "tmpfs run tmpfs nosuid,nodev,mode=755 0 0",
+        "/usr usr none bind,ro,nosuid,nodev 0 0",
+        f"{_escape(CHECKOUT)} {_escape(CHECKOUT)[1:]} none bind,ro,nosuid,nodev,create=dir 0 0",
+        f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,create=dir 0 0",
+        "tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,create=dir 0 0",
+    ]
+    lines += [f"{_escape(wire)} {WIRES_FOLDER[1:]}/{name} none bind,rw,create=dir 0 0" for name, wire in memory.items()]
+    return lines + [
+        f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()
+    ]
+
+
+def restrictions(memory: Mapping[str, Path]) -> list[str]:
+    """Commands that keep programs from being run from the folders of the host in which a container writes.
+
+    LXC sets such options of a mount (lxc.mount.entry) only where it is read-only; these are for its mount hook.
+    """
+    folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory))
+    return [f'mount -o remount,bind,rw,nosuid,nodev,noexec "$LXC_ROOTFS_MOUNT{folder}"' for folder in folders]
+
+
+def write_hosts(root: Path, plan: Plan) -> None:
+    """Who is who, also for containers that run: they see the new file as soon as it is there."""
+    (new := root / "etc/.hosts").write_text(hosts_file(plan))
+    new.rename(root / "etc/hosts")
+
+
+def hosts_file(plan: Plan) -> str:
+    """Every node that has addresses, by name: the first is the one that its name means."""
+    lines = ["127.0.0.1 localhost", "::1 localhost"]
+    for node in plan.nodes:
+        for interface in node.interfaces:
+            lines += [f"{ipaddress.ip_interface(address).ip} {node.name}" for address in interface.addresses]
+    lines += [f"{ipaddress.ip_interface(one).ip} {name}" for name, addresses in plan.elsewhere.items() for one in addresses]
+    return "\n".join(lines) + "\n"
+
+
+def _escape(path: Path) -> str:
+    return str(path).replace(" ", "\\040")

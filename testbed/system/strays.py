@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What commands leave that are killed outside of any lab, while they plan or try something out: no ledger knows of it.
+
+It carries the number and the start of the process that made it, and goes when that one is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from testbed.system import cores
+from testbed.system.processes import ProcessIdentity
+
+_VARIABLE = "NETBOXIT_MAKER"
+
+
+def marked_environment() -> Mapping[str, str]:
+    """For a program that could outlive this process."""
+    return os.environ | {_VARIABLE: f"{_numbering()}:{ProcessIdentity.own()}"}
+
+
+def remove() -> None:
+    """Ends such programs and removes such control groups. What a process still needs that is alive stays."""
+    cores.remove_abandoned_probes()
+    for pid, maker in _marked():
+        numbering, _, identity = maker.partition(":")
+        if numbering == _numbering() and not ProcessIdentity.read(identity).alive():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _numbering() -> str:
+    """In which PID namespace a process has its number: in a system container on this host the same one is another's."""
+    return str(Path("/proc/self/ns/pid").stat().st_ino)
+
+
+def _marked() -> Iterator[tuple[int, str]]:
+    start = f"{_VARIABLE}=".encode()
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            for entry in file.read_bytes().split(b"\0"):
+                if entry.startswith(start):
+                    yield int(file.parent.name), entry[len(start) :].decode()

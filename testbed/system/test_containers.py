@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from testbed.plan import InterfacePlan, NodePlan
+from testbed.system import containers, rootfs
+from testbed.system.containers import Container, HostFacts
+
+GOLDEN = Path(__file__).parent / "golden"
+V1 = HostFacts(cgroup_version=1, memory_nodes="0", apparmor=False)
+V2 = HostFacts(cgroup_version=2, memory_nodes="0-1", apparmor=True)
+
+NETBOX = NodePlan(
+    name="field",
+    kind="netbox",
+    container="netboxit-emergency-field",
+    namespace="netboxit-emergency-field",
+    cores=(1,),
+    command=("/opt/netboxit/build/bin/netbox-wifi", "/run/netboxit/netbox.json"),
+    interfaces=(InterfacePlan("responder", "fr1-field", "02:00:00:00:00:01"),),
+    capabilities=("net_raw", "CAP_SYS_NICE"),
+    realtime_priority=50,
+)
+HOST = replace(NETBOX, name="fr1", kind="host", cores=(0, 1), command=("sleep", "infinity"), capabilities=(), realtime_priority=0)
+
+
+@pytest.mark.parametrize(("file", "node", "host"), [("netbox-cgroup-v1", NETBOX, V1), ("host-cgroup-v2", HOST, V2)])
+def test_the_configuration_of_a_container_is_as_in_the_golden_file(
+    file: str, node: NodePlan, host: HostFacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rootfs, "CHECKOUT", Path("/opt/net boxit"))
+    monkeypatch.setattr(rootfs, "ETC_MOUNTS", ())
+    lab = Path("/var/lib/netboxit/labs/emergency")
+    container = Container(node.container, lab / "containers", lab / "nodes" / node.name)
+    memory = {one.name: Path("/dev/shm/netboxit/emergency", one.wire) for one in node.interfaces if node is NETBOX}
+    group = Path("/sys/fs/cgroup/cpu/nbx-emergency.realtime")
+    text = containers.configuration(node, "emergency", container, lab / "root", host, memory=memory, realtime_group=group)
+    assert text == (GOLDEN / f"{file}.conf").read_text()
+
+
+def test_real_time_service_is_not_asked_for_where_the_kernel_does_not_ration_it() -> None:
+    container = Container(NETBOX.container, Path("/l/containers"), Path("/l/nodes/field"))
+    text = containers.configuration(NETBOX, "emergency", container, Path("/l/root"), V1)
+    assert "start-host" not in text
+
+
+def test_a_program_attached_to_a_node_gets_only_the_environment_of_nodes_and_its_own() -> None:
+    container = Container("netboxit-emergency-fr1", Path("/l/containers"), Path("/l/nodes/fr1"))
+    argv = containers.attach_argv(container, ["ping", "eoc"], {"TERM": "vt100"})
+    assert argv[:6] == ["lxc-attach", "-P", "/l/containers", "-n", "netboxit-emergency-fr1", "--clear-env"]
+    assert "TERM=vt100" in argv
+    assert argv[argv.index("--") + 1 :] == ["ping", "eoc"]

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Control groups: in an ordinary folder that looks like the kernel's, and real-time budgets of the kernel itself."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from testbed.system import cores
+from testbed.system.cores import Hierarchy
+
+
+def group(folder: Path, runtime_us: int, period_us: int = 1_000_000) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / "cpu.rt_runtime_us").write_text(f"{runtime_us}\n")
+    (folder / "cpu.rt_period_us").write_text(f"{period_us}\n")
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    hierarchy = Hierarchy(tmp_path, 1, frozenset({"cpu"}))
+    monkeypatch.setattr(cores, "hierarchies", lambda: (hierarchy,))
+    return tmp_path
+
+
+def test_the_budget_is_what_the_root_has_and_no_group_was_given(tree: Path) -> None:
+    group(tree, 950_000)
+    group(tree / "first", 200_000)
+    group(tree / "second", 10_000, period_us=100_000)
+    assert cores.realtime_budget_us() == 950_000 - 200_000 - 100_000
+
+
+def test_there_is_no_budget_where_the_kernel_does_not_ration(tree: Path) -> None:
+    assert cores.realtime_budget_us() is None
+
+
+def test_a_budget_that_others_have_taken_leaves_no_real_time_service(tree: Path) -> None:
+    group(tree, 950_000)
+    group(tree / "other", 950_000)
+    support = cores.realtime_support()
+    assert not support.fifo
+    assert "given to other control groups" in support.reason
+
+
+def test_the_processes_of_a_group_are_those_of_all_hierarchies_and_of_groups_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, pids in {"one/lab": "11\n12\n", "one/lab/inner": "13\n", "two/lab": "12\n", "one/other": "14\n"}.items():
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "cgroup.procs").write_text(pids)
+    trees = tuple(Hierarchy(tmp_path / name, 1, frozenset()) for name in ("one", "two"))
+    monkeypatch.setattr(cores, "hierarchies", lambda: trees)
+    assert cores.processes("lab") == {11, 12, 13}
+
+
+def test_removing_a_group_removes_those_below_it_and_forgives_that_it_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lab/inner/deep").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    monkeypatch.setattr(cores, "hierarchies", lambda: (Hierarchy(tmp_path, 1, frozenset()),))
+    cores.remove("lab")
+    cores.remove("lab")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["other"]
+
+
+@pytest.mark.lab
+def test_a_budget_that_a_removed_group_had_can_be_had_at_once() -> None:
+    """The kernel takes some milliseconds to give it back: one lab after another must not lose SCHED_FIFO by that."""
+    budget = cores.realtime_budget_us()
+    if not budget:
+        pytest.skip("this kernel has no real-time budgets to share out, or none is left")
+    for _ in range(3):
+        cores.make_realtime_group(f"nbx-try-{os.getpid()}.realtime", budget)
+        cores.remove(f"nbx-try-{os.getpid()}.realtime")
+        assert cores.realtime_support().fifo

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which interfaces of the host are refused, and with what words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
+
+from testbed.system import interface_use
+from tests.own_interfaces import OwnInterfaces, own_interfaces
+
+pytestmark = pytest.mark.lab
+
+
+@pytest.fixture
+def interfaces() -> Iterator[OwnInterfaces]:
+    with own_interfaces(["eth2", "eth3"]) as made:
+        yield made
+
+
+def refused(interfaces: OwnInterfaces, *, take_addresses: bool = False) -> list[str]:
+    with interfaces.host.inside(), IPRoute() as netlink:
+        (index,) = netlink.link_lookup(ifname="eth2")
+        return list(interface_use.why_not_moved(netlink, netlink.get_links(index)[0], take_addresses=take_addresses))
+
+
+def test_an_interface_that_nobody_uses_is_not_refused(interfaces: OwnInterfaces) -> None:
+    assert refused(interfaces) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "why", "also_taking_addresses"),
+    [
+        ("address add 192.0.2.1/24 dev eth2", "is in use: it has the address 192.0.2.1; remove", False),
+        ("address add fd00::1/64 dev eth2", "is in use: it has the address fd00::1; remove", False),
+        ("link set eth2 up|route add 198.51.100.0/24 dev eth2", "is in use: routes lead to it (198.51.100.0/24)", False),
+        ("link set eth2 up|route add default dev eth2 table 9", "has the IPv4 default route (table 9)", True),
+        ("link set eth2 up|-6 route add default dev eth2", "has the IPv6 default route (table 254)", True),
+        (
+            "link set eth2 up|link set eth3 up|route add 198.51.100.0/24 nexthop dev eth2 nexthop dev eth3",
+            "is one of several next hops of a route",
+            True,
+        ),
+        (
+            "link set eth2 up|link set eth3 up|route add default nexthop dev eth2 nexthop dev eth3",
+            "has the IPv4 default route (table 254)",
+            True,
+        ),
+        ("link add br9 type bridge|link set eth2 master br9", "is a port of the bridge br9", True),
+        ("link add below link eth2 type macvlan", "carries below, which would be lost", True),
+        ("link property add dev eth2 altname netboxit:other:w", "belongs to a lab (netboxit:other:w)", True),
+    ],
+)
+def test_an_interface_that_is_in_use_is_refused(
+    interfaces: OwnInterfaces, lines: str, why: str, also_taking_addresses: bool
+) -> None:
+    for line in lines.split("|"):
+        interfaces.run("ip", *line.split())
+    assert any(reason.startswith(why) for reason in refused(interfaces)), refused(interfaces)
+    assert bool(refused(interfaces, take_addresses=True)) == also_taking_addresses
+
+
+def test_an_interface_with_queueing_of_its_own_is_refused(interfaces: OwnInterfaces) -> None:
+    interfaces.run(
+        "tc", "qdisc", "add", "dev", "eth2", "root", "handle", "1:", "tbf", "rate", "1mbit", "burst", "10k", "limit", "9k"
+    )
+    assert [reason.startswith("has queueing of its own (tbf)") for reason in refused(interfaces)] == [True]
+
+
+def test_loopback_and_bridges_are_refused(interfaces: OwnInterfaces) -> None:
+    interfaces.run("ip", "link", "add", "br9", "type", "bridge")
+    with interfaces.host.inside(), IPRoute() as netlink:
+        links = [netlink.get_links(netlink.link_lookup(ifname=name)[0])[0] for name in ("lo", "br9")]
+        told = [next(interface_use.why_not_moved(netlink, link, take_addresses=True)) for link in links]
+    assert told[0].startswith("is a loopback interface")
+    assert told[1].startswith("is a bridge")
+
+
+def test_what_is_made_on_an_interface_needs_it_up_and_whole_frames_for_emulators(interfaces: OwnInterfaces) -> None:
+    interfaces.run("ethtool", "-K", "eth2", "gro", "on")
+    with interfaces.host.inside(), IPRoute() as netlink:
+        link = netlink.get_links(netlink.link_lookup(ifname="eth2")[0])[0]
+        told = list(interface_use.why_not_below(netlink, link, whole_frames=True))
+        assert [why.split(",")[0].split(" (")[0] for why in told] == ["merges frames that arrive", "is down"]
+        assert len(list(interface_use.why_not_below(netlink, link, whole_frames=False))) == 1
+
+
+def test_whoever_manages_an_interface_is_named_with_the_remedy(tmp_path: Path) -> None:
+    assert interface_use.managed_by(7, tmp_path) is None
+    for folder, text, who in (
+        ("systemd/netif/links", "ADMIN_STATE=configured\n", "systemd-networkd"),
+        ("NetworkManager/devices", "[device]\nmanaged=true\n", "NetworkManager"),
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "7").write_text(text)
+        assert str(interface_use.managed_by(7, tmp_path)).startswith(who)

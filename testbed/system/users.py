@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""User namespaces: in a lab's, its nodes' programs are root, and on the host they are a user that nobody is.
+
+The network namespaces of a lab belong to its user namespace, so that its nodes' capabilities count in them, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+from testbed.plan import NodePlan
+from testbed.system import kernel
+
+#: The host's number of a node's user 0. Those from 1879048192 on are nobody's: Linux distributions and container managers keep to
+#: smaller ones (systemd, "Users, Groups, UIDs and GIDs on systemd Systems").
+FIRST_ID = 1_879_048_192
+IDS = 65_536
+
+FOLDER = Path("/run/netboxit/users")
+
+#: Where such a capability is held, it does not count in a user namespace: there limits of resources have to allow what it would.
+_BY_LIMITS = {"sys_nice", "ipc_lock"}
+#: Loading a program into the kernel takes the host's own right.
+_OF_HOST = {"bpf"}
+
+
+class UsersFailed(NetBoxITError):
+    """A lab's user namespace could not be made or removed."""
+
+
+@dataclass(frozen=True)
+class UserSupport:
+    """What this host grants."""
+
+    #: Why there can be no user namespaces; None when there can.
+    refused: str | None
+    #: Why programs in one can have neither real-time priority nor locked memory; None when they can.
+    unlimited: str | None
+
+    def keeps_out(self, node: NodePlan) -> str | None:
+        """Why a node's programs have to be the host's root; None when they need not."""
+        if self.refused:
+            return self.refused
+        capabilities = {name.lower().removeprefix("cap_") for name in node.capabilities}
+        if capabilities & _OF_HOST:
+            return "its ports are AF_XDP's, for which it loads a program into the kernel"
+        for device in node.devices:
+            if Path(device).stat().st_mode & 0o006 != 0o006:
+                return f"it needs {device}, which is for the host's root alone here (chmod o+rw)"
+        return self.unlimited if capabilities & _BY_LIMITS else None
+
+
+def support(folders: Iterable[Path]) -> UserSupport:
+    """Tries it. `folders` are those that nodes see: a node's root must be able to reach them, who on the host is nobody."""
+    for folder in folders:
+        for part in (folder, *folder.parents):
+            if part.exists() and not part.stat().st_mode & 0o001:
+                return UserSupport(f"only its owner may enter {part}, below which {folder} is (chmod o+x)", None)
+    try:
+        with _child() as (_, failed):
+            if failed():
+                return UserSupport("part of /proc or /sys is hidden here, so that a user namespace cannot have its own", None)
+    except OSError as error:
+        return UserSupport(f"this host refuses user namespaces: {error.strerror} (see user.max_user_namespaces)", None)
+    return UserSupport(None, _unlimited())
+
+
+def path(mark: str) -> Path:
+    """The user namespace of the lab with that mark, bound to a file."""
+    return FOLDER / mark
+
+
+def of(mark: str) -> Path | None:
+    """The same, or None when the lab has none."""
+    return path(mark) if path(mark).exists() else None
+
+
+def create(mark: str) -> None:
+    """Makes the lab's. Raises UsersFailed."""
+    target = path(mark)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch(exist_ok=False)
+        with _child() as (child, _):
+            kernel.bind_mount(Path(f"/proc/{child}/ns/user"), target)
+    except OSError as error:
+        target.unlink(missing_ok=True)
+        raise UsersFailed(f"user namespace {target}: {error.strerror}") from error
+
+
+def delete(mark: str) -> None:
+    """Removes it; one that is gone is fine."""
+    target = path(mark)
+    try:
+        if target.exists():
+            with suppress(OSError):  # after a reboot it is a file alone
+                kernel.unmount(target)
+            target.unlink()
+        for folder in (FOLDER, FOLDER.parent):
+            with suppress(OSError):  # others are in it
+                folder.rmdir()
+    except OSError as error:
+        raise UsersFailed(f"user namespace {target}: {error.strerror}") from error
+
+
+def give(folder: Path) -> None:
+    """All that is in a folder, and itself, to the nodes' root."""
+    for one in (folder, *folder.rglob("*")):
+        os.chown(one, FIRST_ID, FIRST_ID, follow_symlinks=False)
+
+
+def is_own(pid: int) -> bool:
+    """Whether a process is in a user namespace that is not the host's; one that has ended is not."""
+    try:
+        return not Path(f"/proc/{pid}/ns/user").samefile("/proc/self/ns/user")
+    except OSError:
+        return False
+
+
+def _unlimited() -> str | None:
+    child = os.fork()
+    if child == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_RTPRIO, (1, 1))
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    granted = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    return None if granted else "this host lets nobody raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK (CAP_SYS_RESOURCE)"
+
+
+@contextmanager
+def _child() -> Iterator[tuple[int, Callable[[], int]]]:
+    """A process in a user namespace of its own, with its numbers mapped; it ends with the block.
+
+    Besides its number, a function by which it tries what a container's start takes there: the error number, 0 when it can.
+    """
+    ready, told = os.pipe()
+    orders, order = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(order)
+            os.write(told, _error_of(kernel.unshare_users))
+            if os.read(orders, 1):
+                os.write(told, _error_of(_mount_own))
+                os.read(orders, 1)
+        finally:
+            os._exit(0)
+    os.close(told)
+    os.close(orders)
+
+    def failed() -> int:
+        os.write(order, b"1")
+        return _answer(ready)
+
+    try:
+        if number := _answer(ready):
+            raise OSError(number, os.strerror(number))
+        for kind in ("uid_map", "gid_map"):
+            Path(f"/proc/{child}/{kind}").write_text(f"0 {FIRST_ID} {IDS}\n")
+        yield child, failed
+    finally:
+        os.close(ready)
+        os.close(order)
+        os.waitpid(child, 0)
+
+
+def _mount_own() -> None:
+    """/proc and /sys of new namespaces: the kernel grants them where those that are there hide nothing (user_namespaces(7))."""
+
+    def mount() -> None:
+        kernel.mount_new("sysfs", Path("/sys"))
+        kernel.mount_new("proc", Path("/proc"))
+
+    kernel.unshare_system()
+    inside = os.fork()
+    if inside == 0:
+        number = errno.EINTR
+        try:
+            number = _error_of(mount)[0]
+        finally:
+            os._exit(number)
+    if number := os.waitstatus_to_exitcode(os.waitpid(inside, 0)[1]):
+        raise OSError(number, os.strerror(number))
+
+
+def _answer(descriptor: int) -> int:
+    return (os.read(descriptor, 1) or bytes([errno.ECHILD]))[0]
+
+
+def _error_of(call: Callable[[], object]) -> bytes:
+    """The error number as a byte, 0 when it went well."""
+    try:
+        call()
+    except OSError as error:
+        return bytes([error.errno or 255])
+    return b"\0"

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The frame of a command: interruption, progress, errors in one line each, exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import NoReturn
+
+from testbed.errors import BadInput, BadTopology, NetBoxITError
+from testbed.system.interruption import SIGNALS
+from testbed.views import drawing
+
+
+class Interrupted(BaseException):
+    """Ctrl-C or a signal that ends a program. Not a KeyboardInterrupt, which Typer would turn into an exit of its own."""
+
+
+class BadOption(NetBoxITError):
+    """An option of the command line has a value that it cannot have."""
+
+    exit_status = 2
+
+
+def guarded(application: Callable[[], object]) -> int:
+    """Runs the command line and returns its exit status. Whoever stops it, by Ctrl-C or a signal, has everything undone."""
+    for number in SIGNALS:
+        signal.signal(number, _interrupt)
+    try:
+        application()
+    except NetBoxITError as error:
+        _tell(error)
+        return error.exit_status
+    except Interrupted:
+        _say("netboxit: interrupted; what this command had created was removed")
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
+        with os.fdopen(descriptor, "w") as file:
+            traceback.print_exception(error, file=file)
+        _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")
+        _say(f"The traceback is in {name}; please report it with the command and the file that you used.")
+        return 1
+    return 0
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """What is being done, on standard error: a line that changes on a terminal, else one line for each new step."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status("") as display:
+            yield lambda text: display.update(text)
+        return
+    told = ""
+
+    def tell(text: str) -> None:
+        nonlocal told
+        step = text.partition(",")[0]  # what follows a comma is a countdown
+        if step != told:
+            told = step
+            _say(step)
+
+    yield tell
+
+
+@contextmanager
+def until_nobody_reads() -> Iterator[None]:
+    """What is written to a pipe without end is over when its reader goes: that is no failure."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def read_duration(text: str, option: str = "--duration") -> float:
+    """Seconds, with a unit as in a topology file or as a bare number."""
+    from testbed.quantities import TIME
+
+    try:
+        return TIME.parse(f"{text} s" if text.replace(".", "", 1).isdecimal() else text)
+    except ValueError as error:
+        raise BadOption(f"{option}: {error}") from error
+
+
+def _say(text: str) -> None:
+    """A line on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _tell(error: NetBoxITError) -> None:
+    """One line for each thing that is wrong; for programs the same as data, on standard output."""
+    if "--json" in sys.argv:
+        errors = error.errors if isinstance(error, BadTopology) else [error]
+        drawing.print_json({"errors": [_as_data(one) for one in errors]})
+    prefix = "" if isinstance(error, BadInput | BadTopology) else "netboxit: "
+    _say(f"{prefix}{error}")
+
+
+def _as_data(error: NetBoxITError) -> dict[str, object]:
+    if isinstance(error, BadInput):
+        return {"path": error.path, "line": error.line, "column": error.column, "cause": error.cause, "remedy": error.remedy}
+    return {"kind": type(error).__name__, "cause": str(error)}
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise Interrupted

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How labs that are up look on the terminal, and what was done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, TextIO
+
+from testbed.observation import announced
+from testbed.views import drawing
+
+if TYPE_CHECKING:
+    from testbed.observation.capturing import Captured
+    from testbed.observation.record import Recorded
+
+
+#: Of each netbox; --json has up to 100.
+_MOST_EVENTS = 5
+
+
+def show_up(status: Mapping[str, Any], events: int, as_json: bool) -> None:
+    """`events` is how many the topology has: they happen in runs only."""
+    if as_json:
+        return drawing.print_json(status)
+    _print_lab(status)
+    if events:
+        print(f"note: {drawing.counted(events, 'event')} of the file happen in runs only; `netboxit set` makes changes here")
+    host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
+    print(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}")
+
+
+def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"labs": list(labs)})
+    if not labs:
+        print("no lab is up")
+    for lab in labs:
+        _print_lab(lab)
+
+
+def show_captured(captured: Captured, as_json: bool, where: TextIO) -> None:
+    if as_json:
+        files = list(map(str, captured.files))
+        told = [{**asdict(one.point), "frames": one.frames, "dropped": one.dropped} for one in captured.points]
+        return drawing.print_json({"points": told, "files": files, "late": captured.late})
+    for one in captured.points:
+        dropped = f", and {one.dropped} more for which there was no room" if one.dropped else ""
+        print(f"{one.point.name}: {drawing.counted(one.frames, 'frame')}{dropped}", file=where)
+    if captured.late:
+        print(f"note: {drawing.counted(captured.late, 'frame')} came late, and not in the order of their times", file=where)
+    for file in captured.files:
+        print(f"in {file}", file=where)
+
+
+def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json(
+            {"files": [{"file": str(one.file), "from": one.trace.source, "to": one.trace.destination} for one in files]}
+        )
+    for one in files:
+        columns = one.trace.columns()
+        means = [f"{name} {sum(values) / len(values):.4g}" for name, values in columns.items()]
+        print(f"{one.trace.source} to {one.trace.destination}: {one.file} ({one.trace.end_s:g} s; means: {', '.join(means)})")
+
+
+def show_down(labs: Sequence[str], notes: Sequence[str], as_json: bool) -> None:
+    """`notes` are what could not be put back."""
+    if as_json:
+        return drawing.print_json({"removed": list(labs), "notes": list(notes)})
+    print(f"removed: {', '.join(labs)}" if labs else "no lab was up")
+    drawing.print_notes(notes)
+
+
+def _print_lab(status: Mapping[str, Any]) -> None:
+    table = drawing.table(f"lab {status['lab']}", "node", "kind", "state", "cores", "addresses", "netbox or switch")
+    for node in status["nodes"]:
+        state = "[green]runs[/]" if node["alive"] else "[red]ended[/]"
+        addresses = " ".join(node["addresses"])
+        cores = drawing.cores(node["cores"], node["awake"])
+        table.add_row(node["name"], node["kind"], state, cores, addresses, _netbox(node["netbox"]) or _switch(node["switch"]))
+    drawing.console().print(table)
+    if status["wires"]:
+        _print_wires(status["wires"])
+    if status["equipment"]:
+        table = drawing.table("equipment", "equipment", "what", "is", "MTU")
+        for one in status["equipment"]:
+            table.add_row(one["name"], one["what"], f"{one['node']}.{one['interface']}", str(one["mtu"]))
+        drawing.console().print(table)
+    _print_switches(status["nodes"])
+    _print_events(status["nodes"])
+    drawing.print_notes(status["notes"])
+
+
+def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
+    table = drawing.table("wires", "end", "by", "wire", "by", "end", "why")
+    for wire in wires:
+        left, right = wire["ends"]
+        reasons = [f"{end['node']}: {end['reason']}" for end in (left, right) if end["reason"]]
+        names = [f"{end['node']}.{end['interface']}" for end in (left, right)]
+        ports = [end["port"] or "?" for end in (left, right)]
+        table.add_row(names[0], ports[0], wire["kind"], ports[1], names[1], "; ".join([wire["reason"], *reasons]))
+    drawing.console().print(table)
+
+
+def _print_switches(nodes: Sequence[Mapping[str, Any]]) -> None:
+    """What each port has counted since the switch came up."""
+    if not any(node["switch"] for node in nodes):
+        return
+    table = drawing.table("ports of switches", "port", "in", "out", "policed", "lost in queues", "lost otherwise")
+    for node in nodes:
+        for name, port in node["switch"]["ports"].items() if node["switch"] else ():
+            counted = (port["received"], port["sent"], port["policed"], port["queue_drops"])
+            lost = port["receive_drops"] + port["send_drops"]
+            table.add_row(f"{node['name']}.{name}", *map(str, (*counted, lost)))
+    drawing.console().print(table)
+
+
+def _print_events(nodes: Sequence[Mapping[str, Any]]) -> None:
+    """The latest of each netbox; times count from when the network's time began."""
+    told = [
+        (float(event["at_s"]), announced.words(node["name"], event))
+        for node in nodes
+        for event in ((node["netbox"] or {}).get("events") or ())[-_MOST_EVENTS:]
+    ]
+    if not told:
+        return
+    table = drawing.table("latest events", "at", "what")
+    for at_s, words in sorted(told):
+        table.add_row(f"{at_s:.3f} s", words)
+    drawing.console().print(table)
+
+
+def _switch(answer: Mapping[str, Any] | None) -> str:
+    if answer is None:
+        return ""
+    where = "the kernel's datapath" if answer["datapath"] == "system" else "datapath in user space"
+    lost = f", [red]{answer['unserved']} frames never looked at[/]" if answer["unserved"] else ""
+    return f"{where}, {drawing.counted(len(answer['ports']), 'port')}{lost}"
+
+
+def _netbox(answer: Mapping[str, Any] | None) -> str:
+    if answer is None:
+        return ""
+    scheduler = answer["scheduler"]
+    ready = "ready" if answer["ready"] else "not ready"
+    down = answer.get("links_down")
+    lost = f", [red]no link: {', '.join(down)}[/]" if down else ""
+    scheduling = f"{scheduler['policy']} {scheduler['priority']}"
+    return f"{answer['technology']}, {ready}, {scheduling}, {answer['simulated_s']:.1f} s simulated{lost}"

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What stands in the boxes of a network's picture, and the picture of a topology file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from testbed.errors import NetBoxITError
+from testbed.plan import Plan
+from testbed.views.network_picture import picture
+
+#: As many parameters fit into a box of the picture.
+_MOST_LINES = 6
+
+
+class PictureFailed(NetBoxITError):
+    """A picture could not be written."""
+
+    exit_status = 2
+
+
+def write_picture(plan: Plan, topology: Path, file: Path) -> None:
+    """Draws the network of a plan into an SVG file of its own. Raises PictureFailed."""
+    data = plan.to_json()
+    drawn = picture(data, network_words(data, topology), rightmost(data), alone=True)
+    try:
+        file.write_text(drawn + "\n")
+    except OSError as error:
+        raise PictureFailed(f"picture {file}: {error.strerror}; give the path of a file that can be written") from error
+
+
+def network_words(plan: Mapping[str, Any], topology: Path) -> dict[str, list[str]]:
+    """For each node the lines for its box: of a netbox technology and parameters as the user wrote them, of others addresses."""
+    written = _read(topology).get("netboxes", {})
+    words = {}
+    for node in plan["nodes"]:
+        if node["kind"] == "netbox":
+            own = written.get(node["name"], {})
+            plain = [
+                f"{name.replace('_', ' ')} {value}"
+                for name, value in own.items()
+                if isinstance(value, (str, int, float)) and name != "technology"
+            ]
+            words[node["name"]] = [str(own.get("technology", "")), *plain[:_MOST_LINES]]
+        else:
+            words[node["name"]] = [address for interface in node["interfaces"] for address in interface["addresses"]]
+    return words
+
+
+def rightmost(plan: Mapping[str, Any]) -> str | None:
+    """The host that a picture ends with: return traffic is drawn from left to right."""
+    if not plan["traffic"]:
+        return None
+    first = plan["traffic"][0]
+    return str(first["destination"] if first["direction"] == "return" else first["source"])
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    try:
+        content = YAML(typ="safe").load(path)
+    except (OSError, UnicodeDecodeError, RecursionError, YAMLError):
+        return {}
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How topologies, plans and what they will cost look on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from testbed.errors import printable
+from testbed.views import drawing
+from testbed.views.difference_view import show_compared
+
+if TYPE_CHECKING:
+    from testbed.changes import EventPlan
+    from testbed.changing.comparison import Compared
+    from testbed.plan import EquipmentPlan, Plan, TrafficPlan
+    from testbed.plans.calibration import Calibration
+    from testbed.plans.load import LoadEstimate
+
+
+def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"file": str(file), "sound": True, "notes": [*plan.notes, *load.notes]})
+    kinds: list[str] = [node.kind for node in plan.nodes]
+    counts = [drawing.counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
+    counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
+    counts += [f"{drawing.counted(len(plan.equipment), 'port')} of equipment"] if plan.equipment else []
+    counts += [drawing.counted(len(plan.events), "event")] if plan.events else []
+    print(f"{printable(str(file))} is sound: {', '.join(counts)}")
+    drawing.print_notes((*plan.notes, *load.notes))
+
+
+def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str], as_json: bool) -> None:
+    """`missing` is what this machine lacks for the plan's equipment, `remarks` what is to be known of what it has."""
+    plan, load = compared.plan, compared.load
+    if as_json:
+        difference = compared.difference.to_json() if compared.difference else None
+        return drawing.print_json(
+            {**plan.to_json(), "load": asdict(load), "difference": difference, "missing": list(missing), "remarks": list(remarks)}
+        )
+    nodes = drawing.table(f"lab {plan.lab}", "node", "kind", "cores", "interface", "MAC", "addresses", "wire")
+    for node in plan.nodes:
+        first: tuple[str, str, str] = (node.name, node.kind, drawing.cores(node.cores))
+        for interface in node.interfaces:
+            mac = interface.mac or "its own"
+            nodes.add_row(*first, interface.name, mac, " ".join(interface.addresses), interface.wire)
+            first = ("", "", "")
+    drawing.console().print(nodes)
+    if plan.wires:
+        table = drawing.table("wires", "wire", "kind", "MTU", "why")
+        for wire in plan.wires:
+            table.add_row(wire.name, wire.kind, str(wire.mtu), wire.reason)
+        drawing.console().print(table)
+    if plan.equipment:
+        _print_equipment(plan.equipment)
+    if load.netboxes:
+        _print_load(load)
+    _print_traffic(plan.traffic)
+    if plan.events:
+        _print_events(plan.events)
+    drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {one}" for one in missing), *remarks))
+    show_compared(compared)
+
+
+def _print_equipment(ports: Sequence[EquipmentPlan]) -> None:
+    table = drawing.table("equipment", "equipment", "what", "becomes", "MTU")
+    for port in ports:
+        table.add_row(port.name, port.words(), f"{port.end.node}.{port.end.interface}", str(port.mtu))
+    drawing.console().print(table)
+
+
+def _print_traffic(entries: Sequence[TrafficPlan]) -> None:
+    from testbed.quantities import TIME  # Pydantic, which other commands do without
+
+    for one in entries:
+        start, duration = one.options.get("start", 0.0), one.options.get("duration")
+        when = "" if duration is None else f", {TIME.write(start)} to {TIME.write(start + duration)}"
+        ends = f"from {one.source} ({one.source_address}) to {one.destination} ({one.destination_address})"
+        print(f"{one.name}: {one.application} {ends}{when}")
+
+
+def _print_events(events: Sequence[EventPlan]) -> None:
+    from testbed.quantities import TIME
+
+    table = drawing.table("events", "at", "what")
+    for event in events:
+        at = TIME.write(event.at_s)
+        table.add_row(
+            at if event.when is None else f"{event.when.words()}{f', + {at}' if event.at_s else ''}", event.change.words()
+        )
+    drawing.console().print(table)
+
+
+def _print_load(load: LoadEstimate) -> None:
+    from testbed.plans.load import rounded
+
+    title = "load by the declared traffic" + (f", calibrated {load.measured}" if load.measured else "")
+    table = drawing.table(title, "netbox", "frames/s", "mean size", "of a core", "most of the smallest", "why not")
+    for one in load.netboxes:
+        share = "" if one.share is None else f"{one.share:.1%}"
+        most = "" if one.most_per_s is None else f"{rounded(one.most_per_s)}/s"
+        table.add_row(one.netbox, f"{one.frames_per_s:.4g}", f"{one.mean_bytes:.0f} B", share, most, one.reason)
+    drawing.console().print(table)
+
+
+def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> None:
+    if as_json:
+        return drawing.print_json({"file": str(file), **calibration.model_dump()})
+    from testbed.plans.calibration import LARGE, SMALL
+
+    table = drawing.table(f"CPU time on {calibration.machine.cpu}", "what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")
+    for name, technology in calibration.technologies.items():
+        frame = technology.frame
+        table.add_row(
+            f"{name}, virtual time", f"{technology.idle_share:.2%}", f"{frame.small_us:.1f} us", f"{frame.large_us:.1f} us"
+        )
+    for kind, port in calibration.ports.items():
+        for which, cost in (("alone", port.alone), ("among many", port.among_many)):
+            table.add_row(f"ethernet on {kind} ports, {which}", "", f"{cost.small_us:.1f} us", f"{cost.large_us:.1f} us")
+    drawing.console().print(table)
+    for kind, reason in calibration.missing.items():
+        print(f"no {kind} ports: {reason}")
+    print(f"kept in {file}")
