@@ -249,6 +249,14 @@ def bench(
     raise typer.Exit(result_view.show_bench(measured.markdown, measured.data, measured.json_file, json))
 
 
+@app.command(hidden=True)
+def part() -> None:
+    """What another machine's netboxit speaks to, over ssh, when a lab is on several machines."""
+    from testbed.several_hosts.far_side import serve
+
+    raise typer.Exit(serve())
+
+
 app.add_typer(changing.app)
 app.add_typer(watching.app)
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from testbed.files import CHECKOUT
@@ -18,8 +18,11 @@ from testbed.system.containers import Container
 Progress = Callable[[str], None]
 
 
-def bring_up(plan: Plan, progress: Progress) -> Path:
-    """Applies a plan and returns the lab's folder. Whatever goes wrong undoes what was done; callers hold Ctrl-C back."""
+def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str] | None = None) -> Path:
+    """Applies a plan and returns the lab's folder, which has the files `beside` from the beginning.
+
+    Whatever goes wrong undoes what was done; callers hold Ctrl-C back.
+    """
     if plan.equipment:
         from testbed.labs import equipment_here  # netlink, which nobody else needs so early
 
@@ -27,6 +30,8 @@ def bring_up(plan: Plan, progress: Progress) -> Path:
     folder = state.make_lab_folder(plan.lab)
     with state.locked(folder):
         try:
+            for name, text in (beside or {}).items():
+                (folder / name).write_text(text)
             recorded.begin(folder, [])
             Deployment(plan, folder, progress).everything()
             recorded.end(folder)

@@ -49,12 +49,15 @@ class Lab:
         self.name, self.folder = name, folder
 
     @classmethod
-    def up(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
-        """Applies a plan; `wait_ready` follows. What was done is undone when it fails."""
+    def up(cls, plan: Plan, progress: Progress = lambda _: None, beside: Mapping[str, str] | None = None) -> Lab:
+        """Applies a plan; `wait_ready` follows. What was done is undone when it fails.
+
+        `beside`: files that the lab's folder has from the beginning, besides its own.
+        """
         # Netlink and what it imports are needed by nobody who finds a lab that is up.
         from testbed.labs.deployment import bring_up
 
-        return cls(plan.lab, bring_up(plan, progress))
+        return cls(plan.lab, bring_up(plan, progress, beside))
 
     @classmethod
     def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
@@ -150,7 +153,19 @@ class Lab:
     ) -> Process:
         """Starts a program inside a node, its output appended to `log` on the host. It ends with its container at the latest."""
         with log.open("ab") as output:
-            carrier = self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output)
+            return self.start_into(output, node, argv, env=env, stdin=stdin)
+
+    def start_into(
+        self,
+        output: IO[bytes],
+        node: str,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: Standard = subprocess.DEVNULL,
+    ) -> Process:
+        """The same, with its output into what is open already, say a pipe."""
+        carrier = self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output)
         return processes.program_inside(carrier, argv)
 
     def in_namespace(self, node: str, argv: Sequence[str], *, log: Path, stdin: Standard = subprocess.DEVNULL) -> Process:
@@ -197,7 +212,7 @@ class Lab:
         deadline = time.monotonic() + deadline_s
         while (left := [name for name, alive in self.alive().items() if alive]) and time.monotonic() < deadline:
             time.sleep(0.01)
-        containers.end(self._container(self.plan.nodes[0]).home, [node.container for node in self.plan.nodes])
+        containers.end(self.folder / "containers", [node.container for node in self.plan.nodes])
         return left
 
     def wait_ready(self, deadline_s: float = 30.0, nodes: Collection[str] | None = None) -> None:

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The connection to another machine, as the controller has it: one ssh process, whose other end is `netboxit part` there.
+
+It is there for the length of one command, and nothing of it is left there afterwards: what was started through it ends with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+from testbed.errors import NetBoxITError
+from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.version import version
+from testbed.several_hosts.wording import ALIVE_S, Mouth, heard
+
+#: Of ssh, until the other side has said its first word: it starts Python there.
+_GREETING_S = 30.0
+#: What one request may take where the caller says nothing else.
+_PATIENCE_S = 60.0
+#: What the far side may take to end its programs and to take down what is left.
+_FAREWELL_S = 60.0
+_LINES_KEPT = 8
+
+
+class NotConnected(NetBoxITError):
+    """A machine cannot be reached, or no longer; the message names it, says what ssh said, and the remedy."""
+
+
+class FailedThere(NetBoxITError):
+    """Another machine could not do what it was asked for; the message is its own, with its name in front."""
+
+    def __init__(self, machine: str, message: str, kind: str) -> None:
+        super().__init__(f"{machine}: {message}")
+        #: The name of the exception that was raised there.
+        self.kind = kind
+
+
+class RefusedThere(FailedThere):
+    """The same, of bad input."""
+
+    exit_status = 2
+
+
+class OtherVersion(NetBoxITError):
+    """The other machine has another NetBoxIT."""
+
+    exit_status = 2
+
+
+class Connection:
+    """Requests may be made from many threads at a time, and are answered as they are done."""
+
+    def __init__(self, machine: Machine, argv: list[str] | None = None) -> None:
+        """Raises NotConnected, OtherVersion. `argv` is run in place of ssh."""
+        self.machine = machine
+        self._argv = argv or machine.netboxit(["part"])
+        self._numbers = itertools.count(1)
+        self._waiting: dict[int, Future[Any]] = {}
+        self._listeners: dict[int, Callable[[dict[str, Any]], None]] = {}
+        self._lock = threading.Lock()
+        self._greeting: Future[str] = Future()
+        self._over = threading.Event()
+        self._said: deque[str] = deque(maxlen=_LINES_KEPT)
+        self._ssh = self._start()
+        assert self._ssh.stdin is not None and self._ssh.stdout is not None and self._ssh.stderr is not None
+        self._mouth = Mouth(self._ssh.stdin.fileno())
+        self._threads = [
+            threading.Thread(target=target, name=f"{machine.name} {target.__name__}", daemon=True)
+            for target in (self._listen, self._keep_errors, self._keep_alive)
+        ]
+        for thread in self._threads:
+            thread.start()
+        self._greet()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    @property
+    def name(self) -> str:
+        return self.machine.name
+
+    def request(self, method: str, *, patience_s: float = _PATIENCE_S, **parameters: Any) -> Any:
+        """The result. Raises FailedThere or RefusedThere with what the machine said, and NotConnected."""
+        return self.begin(method, **parameters).result(patience_s)
+
+    def begin(self, method: str, **parameters: Any) -> Answer:
+        """Asks, and goes on."""
+        number, answer = next(self._numbers), Future[Any]()
+        with self._lock:
+            self._waiting[number] = answer
+        if self._over.is_set():
+            raise self._lost()
+        try:
+            self._mouth.say({"id": number, "method": method, "parameters": parameters})
+        except OSError:
+            raise self._lost() from None
+        return Answer(self, method, answer)
+
+    def listen(self, listener: Callable[[dict[str, Any]], None]) -> int:
+        """A new program's number: what is said of it, the listener hears, and {"exit": None} when the connection is lost."""
+        number = next(self._numbers)
+        with self._lock:
+            self._listeners[number] = listener
+        return number
+
+    def close(self) -> bool:
+        """Ends it; the far side ends what it started, and takes down what it was not told to keep. Whether it could say so."""
+        assert self._ssh.stdin is not None
+        with suppress(OSError):
+            self._ssh.stdin.close()
+        try:
+            status = self._ssh.wait(_FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            self._ssh.kill()
+            status = self._ssh.wait()
+        for thread in self._threads:
+            thread.join(1.0)
+        for stream in (self._ssh.stdout, self._ssh.stderr):
+            if stream is not None:
+                stream.close()
+        return status == 0
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        try:
+            # In a session of its own: Ctrl-C is for this program, which then ends the connection.
+            return subprocess.Popen(self._argv, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, start_new_session=True)
+        except OSError as error:
+            raise NotConnected(f"{self.name}: {self._argv[0]}: {error.strerror}; install the package openssh-client") from error
+
+    def _greet(self) -> None:
+        try:
+            there = self._greeting.result(_GREETING_S)
+        except TimeoutError:
+            self._ssh.kill()
+            self.close()
+            raise self._lost() from None
+        except BaseException:
+            self.close()
+            raise
+        if there != version():
+            self.close()
+            raise OtherVersion(
+                f"{self.name} has another NetBoxIT ({there}) than this machine ({version()}); bring {self.machine.folder} there "
+                "to the same state (the playbook of ansible/ does)"
+            )
+
+    def _listen(self) -> None:
+        assert self._ssh.stdout is not None
+        for line in heard(self._ssh.stdout.fileno()):
+            try:
+                said = json.loads(line)
+            except json.JSONDecodeError:
+                said = None
+            if not isinstance(said, dict):
+                self._said.append(line)
+                continue
+            if "netboxit" in said and not self._greeting.done():
+                self._greeting.set_result(said["netboxit"])
+            elif "program" in said:
+                with self._lock:
+                    listener = self._listeners.get(said["program"])
+                if listener is not None:
+                    listener(said)
+            else:
+                self._answer(said)
+        self._end()
+
+    def _answer(self, said: dict[str, Any]) -> None:
+        with self._lock:
+            answer = self._waiting.pop(said["id"], None)
+        if answer is None:
+            return
+        if (error := said.get("error")) is not None:
+            kind = RefusedThere if error["exit_status"] == 2 else FailedThere
+            answer.set_exception(kind(self.name, error["message"], error["kind"]))
+        else:
+            answer.set_result(said["result"])
+
+    def _end(self) -> None:
+        """Nothing more will come."""
+        with suppress(subprocess.TimeoutExpired):
+            self._ssh.wait(1.0)
+        self._threads[1].join(1.0)
+        self._over.set()
+        with self._lock:
+            waiting, self._waiting = self._waiting, {}
+            listeners = list(self._listeners.values())
+        lost = self._lost()
+        if not self._greeting.done():
+            self._greeting.set_exception(lost)
+        for answer in waiting.values():
+            answer.set_exception(lost)
+        for listener in listeners:
+            listener({"exit": None})
+
+    def _keep_errors(self) -> None:
+        assert self._ssh.stderr is not None
+        for line in heard(self._ssh.stderr.fileno()):
+            self._said.append(line)
+
+    def _keep_alive(self) -> None:
+        while not self._over.wait(ALIVE_S):
+            try:
+                self._mouth.say({"method": "alive"})
+            except (OSError, ValueError):
+                return
+
+    def _lost(self) -> NotConnected:
+        said = "; ".join(line.strip() for line in self._said if line.strip()) or "nothing"
+        tried = " ".join(self._argv[:-1])
+        if self._greeting.done() and self._greeting.exception() is None:
+            remedy = "look after the machine and its network, then `netboxit down` takes down what is left there"
+            return NotConnected(f"{self.name}: the connection is lost; ssh said: {said}; {remedy}")
+        remedy = f"`{tried} true` must work without a question, and {self.machine.folder}/netboxit.py be there with its .venv"
+        return NotConnected(f"{self.name} cannot be reached; ssh said: {said}; {remedy}")
+
+
+class Answer:
+    """One that may not be there yet."""
+
+    def __init__(self, connection: Connection, method: str, future: Future[Any]) -> None:
+        self._connection, self._method, self._future = connection, method, future
+
+    def result(self, patience_s: float = _PATIENCE_S) -> Any:
+        try:
+            return self._future.result(patience_s)
+        except TimeoutError:
+            raise NotConnected(
+                f"{self._connection.name}: no answer to {self._method} within {patience_s:g} s; see what the machine is busy with"
+            ) from None

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files of this machine for the controller: what applications have in nodes, and the part of the run folder that is made here."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any, Final
+
+from testbed.errors import NetBoxITError
+from testbed.labs.lab import Lab
+from testbed.several_hosts.wording import packed, unpacked
+
+#: In the lab's folder, with which it goes.
+RUN: Final = "run"
+#: In that folder: what was taken out of nodes.
+_TAKEN: Final = "taken"
+#: One answer has so much of a file, in bytes.
+PIECE: Final = 1 << 19
+
+
+class NoSuchFile(NetBoxITError):
+    """The controller asked for a file that is not below the run folder here."""
+
+
+class FarFiles:
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self.folder = lab.folder / RUN
+        self.folder.mkdir(exist_ok=True)
+        self._numbers = itertools.count(1)
+
+    def write(self, node: str, own: str, name: str, data: str) -> None:
+        self._lab.own_files(node, own).write(name, unpacked(data))
+
+    def exists(self, node: str, own: str, name: str) -> bool:
+        return self._lab.own_files(node, own).exists(name)
+
+    def take(self, node: str, own: str, name: str) -> dict[str, Any] | None:
+        """What `fetch` finds it by, and its size; None when there is none."""
+        (self.folder / _TAKEN).mkdir(exist_ok=True)
+        to = self.folder / _TAKEN / str(next(self._numbers))
+        return self._told(to) if self._lab.own_files(node, own).take(name, to) else None
+
+    def remove(self, node: str, own: str, name: str) -> None:
+        self._lab.own_files(node, own).remove(name)
+
+    def listing(self) -> list[dict[str, Any]]:
+        """All that is there, but for what was taken."""
+        files = sorted(file for file in self.folder.rglob("*") if file.is_file() and not file.is_symlink())
+        return [self._told(file) for file in files if file.relative_to(self.folder).parts[0] != _TAKEN]
+
+    def fetch(self, file: str, offset: int) -> str:
+        """A piece of it from there on; the last one is shorter, or empty."""
+        with self._inside(file).open("rb") as open_file:
+            open_file.seek(offset)
+            return packed(open_file.read(PIECE))
+
+    def discard(self, file: str) -> None:
+        self._inside(file).unlink(missing_ok=True)
+
+    def _told(self, file: Path) -> dict[str, Any]:
+        return {"file": str(file.relative_to(self.folder)), "bytes": file.stat().st_size}
+
+    def _inside(self, file: str) -> Path:
+        found = (self.folder / file).resolve()
+        if not found.is_relative_to(self.folder.resolve()):
+            raise NoSuchFile(f"{file} is not in the run's folder")
+        return found

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs that a controller has started in nodes of this machine: it gets what they write, and they end with the connection."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from testbed.labs.lab import Lab
+from testbed.several_hosts.wording import written_output
+from testbed.system.processes import Process
+
+_CHUNK: Final = 1 << 15
+#: What a program wrote is told before its end; but what it has started may hold its output open for longer.
+_LAST_WORDS_S: Final = 0.5
+
+
+class FarPrograms:
+    """By the numbers that the controller gave them."""
+
+    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
+        self._say = say
+        self._running: dict[int, Process] = {}
+        self._lock = threading.Lock()
+
+    def start(self, lab: Lab, number: int, node: str, argv: Sequence[str], env: Mapping[str, str] | None) -> int:
+        """Returns its process number. What it writes is said as it comes, its exit status after the last of it."""
+        reading, writing = os.pipe()
+        try:
+            with os.fdopen(writing, "wb", buffering=0) as output:
+                program = lab.start_into(output, node, argv, env=env)
+        except BaseException:
+            os.close(reading)
+            raise
+        with self._lock:
+            self._running[number] = program
+        reader = threading.Thread(target=self._tell_output, args=(number, reading), name=f"output of {argv[0]}", daemon=True)
+        reader.start()
+        threading.Thread(target=self._tell_end, args=(number, program, reader), name=f"end of {argv[0]}", daemon=True).start()
+        return program.pid
+
+    def signal(self, number: int, how: str) -> None:
+        """`how`: interrupt, terminate or kill. One that has ended is fine."""
+        with self._lock:
+            program = self._running.get(number)
+        if program is not None:
+            {"interrupt": program.interrupt, "terminate": program.terminate, "kill": program.kill}[how]()
+
+    def kill_all(self) -> None:
+        with self._lock:
+            running = list(self._running.values())
+        for program in running:
+            program.kill()
+
+    def _tell_output(self, number: int, reading: int) -> None:
+        with os.fdopen(reading, "rb", buffering=0) as output:
+            while piece := output.read(_CHUNK):
+                self._say({"program": number, "output": written_output(piece)})
+
+    def _tell_end(self, number: int, program: Process, reader: threading.Thread) -> None:
+        status = program.wait()
+        reader.join(_LAST_WORDS_S)
+        self._say({"program": number, "exit": status})
+        with self._lock:
+            self._running.pop(number, None)

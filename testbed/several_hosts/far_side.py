@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`netboxit part`: what a machine does for a controller that is connected to it. It has one part of one lab.
+
+A part belongs to the connection until the controller says that it is to be kept: then it is a lab like any other. Before, it goes
+down with the connection, whatever ended that.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from testbed.errors import NetBoxITError
+from testbed.labs import removal
+from testbed.labs.lab import Lab
+from testbed.ownership import state
+from testbed.plan import Plan, WireEnd
+from testbed.several_hosts import tunnel_probe
+from testbed.several_hosts.far_files import FarFiles
+from testbed.several_hosts.far_programs import FarPrograms
+from testbed.several_hosts.ownership import OWNER_FILE, NotThatLabs, check_owner
+from testbed.several_hosts.serving import Method, Server, standard_streams
+from testbed.system.interruption import ends_upon_signal
+
+
+class NoPart(NetBoxITError):
+    """The controller asked for something of a part before it made or opened one; or the connection is about to end."""
+
+
+def serve() -> int:
+    """Until the controller is gone. Returns the exit status: 0 when nothing is left of what was not to be kept."""
+    server = Server(*standard_streams())
+    far = FarSide(server.say)
+    with ends_upon_signal() as over:
+        server.serve(far.methods(), over)
+        try:
+            return far.leave()
+        finally:
+            server.close()
+
+
+class FarSide:
+    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
+        self._programs = FarPrograms(say)
+        self._answering = tunnel_probe.Answerers()
+        self._lab: Lab | None = None
+        self._files: FarFiles | None = None
+        self._measured: Any = None
+        self._kept = True
+        #: Held while a lab is made, which cannot be interrupted.
+        self._making = threading.Lock()
+        self._leaving = False
+
+    def methods(self) -> Mapping[str, Method]:
+        """By the names that the controller asks for them."""
+        return {
+            "up": self.up,
+            "open": self.open,
+            "keep": self.keep,
+            "wait_ready": lambda deadline_s: self.lab.wait_ready(deadline_s),
+            "begin": lambda: self.lab.begin(),
+            "check_alive": lambda: self.lab.check_alive(),
+            "status": self.status,
+            "down": self.down,
+            "run": self.run,
+            "start": lambda program, node, argv, env: self._programs.start(self.lab, program, node, argv, env),
+            "signal": self._programs.signal,
+            "write": lambda **which: self.files.write(**which),
+            "exists": lambda **which: self.files.exists(**which),
+            "take": lambda **which: self.files.take(**which),
+            "remove": lambda **which: self.files.remove(**which),
+            "fetch": lambda **which: self.files.fetch(**which),
+            "discard": lambda **which: self.files.discard(**which),
+            "answer_probes": lambda node, interface, token: self._answering.open(self.lab, node, interface, token),
+            "probes_answered": self._answering.close,
+            "probe": lambda node, interface, token, mtu: tunnel_probe.ask(self.lab, node, interface, token, mtu),
+            "prepare_run": self.prepare_run,
+            "begin_run": lambda: self._measured.begin(),
+            "check_run": lambda: self._measured.check(),
+            "keep_statistics": lambda: self._measured.keep_statistics(),
+            "end_run": lambda: self._measured.end(),
+            "collect_run": self.collect_run,
+            "environment": _environment,
+        }
+
+    @property
+    def lab(self) -> Lab:
+        if self._lab is None:
+            raise NoPart("no part of a lab was brought up or opened through this connection")
+        return self._lab
+
+    @property
+    def files(self) -> FarFiles:
+        if self._files is None:
+            self._files = FarFiles(self.lab)
+        return self._files
+
+    def up(self, plan: dict[str, Any], owner: str) -> str:
+        """Makes the part, which goes down with the connection unless it is kept. Returns its folder."""
+        with self._making:
+            if self._leaving:
+                raise NoPart("the connection ends")
+            self._lab = Lab.up(Plan.from_json(plan), beside={OWNER_FILE: owner})
+            self._kept = False
+        return str(self._lab.folder)
+
+    def open(self, lab: str, owner: str) -> str:
+        """A part that was kept. Raises NoSuchLab, NotThatLabs."""
+        found = Lab.open(lab)
+        check_owner(found.folder, owner)
+        self._lab = found
+        return str(found.folder)
+
+    def keep(self) -> None:
+        self._kept = True
+
+    def status(self) -> dict[str, Any]:
+        from testbed.observation.announced import status_with_events
+
+        return status_with_events(self.lab)
+
+    def down(self, lab: str, owner: str) -> list[str]:
+        """Returns notes. One that is gone, or is another lab's by now, is nothing to take down."""
+        with self._making, suppress(state.NoSuchLab):
+            try:
+                check_owner(state.lab_folder(lab), owner)
+            except NotThatLabs as other:
+                return [str(other)]
+            return removal.take_down(lab)
+        return []
+
+    def run(self, node: str, argv: Sequence[str], timeout_s: float, env: Mapping[str, str] | None) -> dict[str, Any]:
+        done = self.lab.run(node, argv, timeout_s=timeout_s, env=env)
+        return {"status": done.returncode, "output": done.stdout, "errors": done.stderr}
+
+    def prepare_run(self, captured: Sequence[Sequence[str]]) -> None:
+        from testbed.runs.measured_lab import MeasuredLab  # and what it measures with, which other commands do without
+
+        self._measured = MeasuredLab(self.lab, self.files.folder, [WireEnd(*end) for end in captured])
+        self._measured.prepare()
+
+    def collect_run(self) -> dict[str, Any]:
+        """The nodes that had to be killed, and the files that are to be fetched."""
+        killed = self._measured.collect() if self._measured is not None else []
+        return {"killed": killed, "files": self.files.listing()}
+
+    def leave(self) -> int:
+        """The connection is over."""
+        self._programs.kill_all()
+        self._answering.close_all()
+        with self._making:
+            self._leaving = True
+            if self._lab is not None and not self._kept:
+                with suppress(state.NoSuchLab):
+                    removal.take_down(self._lab.name)
+        return 0
+
+
+def _environment() -> dict[str, Any]:
+    from results.environment import environment
+
+    return environment()

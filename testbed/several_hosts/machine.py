@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A machine of the inventory: how it is reached, and where NetBoxIT is on it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+#: A machine that is off, or a cable that is out, is noticed after some 15 s. No question is asked that nobody would answer.
+_OPTIONS: Final = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """`folder` is its checkout of NetBoxIT, `state` what $NETBOXIT_STATE is to be there ("": as it is there by default).
+
+    `address`, `port`, `user`, `key` (a file) and `arguments` are for ssh; what is "", 0 or () is left to ssh's configuration.
+    """
+
+    name: str
+    folder: str
+    #: It is the machine that the command was called on; then the rest does not matter.
+    here: bool = False
+    address: str = ""
+    port: int = 0
+    user: str = ""
+    key: str = ""
+    arguments: tuple[str, ...] = ()
+    state: str = ""
+
+    def netboxit(self, verb: Sequence[str], *, terminal: bool = False) -> list[str]:
+        """What runs a command of NetBoxIT there, with this terminal if it is to have one."""
+        where = ["env", f"NETBOXIT_STATE={self.state}"] if self.state else []
+        return self.ssh([*where, f"{self.folder}/netboxit.py", *verb], terminal=terminal)
+
+    def ssh(self, command: Sequence[str], *, terminal: bool = False) -> list[str]:
+        """What runs a command there. ssh has a shell read it, so it is quoted for one."""
+        argv = ["ssh", "-t" if terminal else "-T", *(word for option in _OPTIONS for word in ("-o", option))]
+        if self.port:
+            argv += ["-p", str(self.port)]
+        if self.user:
+            argv += ["-l", self.user]
+        if self.key:
+            argv += ["-i", self.key]
+        return [*argv, *self.arguments, "--", self.address or self.name, shlex.join(command)]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Machine:
+        return Machine(**{**data, "arguments": tuple(data["arguments"])})

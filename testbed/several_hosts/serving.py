@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The far side of a connection: answers requests, each in a thread of its own, until the controller is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Final
+
+from testbed.errors import NetBoxITError
+from testbed.several_hosts.version import version
+from testbed.several_hosts.wording import SILENCE_S, Mouth, heard
+
+#: Requests of which answers wait for the system, not for a core.
+_AT_A_TIME: Final = 64
+
+#: What a request is answered by: JSON values for JSON values.
+Method = Callable[..., Any]
+
+
+class Server:
+    """`say` tells the controller something that it did not ask for; when it is gone, nobody hears it."""
+
+    def __init__(self, reading: int, writing: int) -> None:
+        self._reading, self._mouth = reading, Mouth(writing)
+        self._workers = ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="request")
+
+    def serve(self, methods: Mapping[str, Method], over: threading.Event) -> None:
+        """Until the controller is gone, says nothing any more, or `over` is set; requests may still be going on then."""
+        self.say({"netboxit": version()})
+        listener = threading.Thread(target=self._listen, args=(methods, over), name="listener", daemon=True)
+        listener.start()
+        over.wait()
+
+    def close(self) -> None:
+        """Returns when no request is going on any more."""
+        self._workers.shutdown(cancel_futures=True)
+
+    def say(self, what: dict[str, Any]) -> None:
+        with suppress(OSError):
+            self._mouth.say(what)
+
+    def _listen(self, methods: Mapping[str, Method], over: threading.Event) -> None:
+        with suppress(RuntimeError):  # it was closed meanwhile
+            for line in heard(self._reading, SILENCE_S):
+                asked = json.loads(line)
+                if "id" in asked:
+                    self._workers.submit(self._answer, methods, asked)
+        over.set()
+
+    def _answer(self, methods: Mapping[str, Method], asked: dict[str, Any]) -> None:
+        answer: dict[str, Any] = {"id": asked["id"]}
+        try:
+            answer["result"] = methods[asked["method"]](**asked["parameters"])
+        except NetBoxITError as error:
+            answer["error"] = _told(error, str(error))
+        except Exception as error:  # whatever it is, it is told where the user sits
+            answer["error"] = _told(error, "".join(traceback.format_exception(error)))
+        self.say(answer)
+
+
+def standard_streams() -> tuple[int, int]:
+    """The connection, which is this program's standard input and output; nothing that it starts or prints gets in between."""
+    reading, writing = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return reading, writing
+
+
+def _told(error: BaseException, message: str) -> dict[str, Any]:
+    return {"message": message, "kind": type(error).__name__, "exit_status": getattr(error, "exit_status", 1)}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The connection with pipes in place of ssh: the far side is a process of this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from testbed.files import CHECKOUT
+from testbed.several_hosts.connection import Connection, FailedThere, NotConnected, OtherVersion, RefusedThere
+from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.version import version
+
+BETA = Machine("beta", "/srv/netboxit")
+
+#: A far side with methods of its own.
+SERVER = """
+import os, sys, threading, time
+from testbed.errors import BadInput, NetBoxITError
+from testbed.several_hosts.serving import Server, standard_streams
+
+def refuse():
+    raise BadInput("x.yaml", 1, 2, "no such thing", "write another")
+
+def fail():
+    raise NetBoxITError("it is broken")
+
+def stumble():
+    raise KeyError("unforeseen")
+
+def program(number):
+    for text in ("one", "\\x00\\xff two"):
+        server.say({"program": number, "output": text})
+    server.say({"program": number, "exit": 3})
+
+over = threading.Event()
+server = Server(*standard_streams())
+print("what is printed gets in nobody's way")
+os.system("echo nor does this")
+server.serve({"add": lambda a, b: a + b, "sleep": time.sleep, "refuse": refuse, "fail": fail, "stumble": stumble,
+    "program": program, "pid": os.getpid, "die": lambda: os._exit(9)}, over)
+server.close()
+"""
+
+
+def connected(code: str) -> Connection:
+    return Connection(BETA, [sys.executable, "-c", code])
+
+
+@pytest.fixture
+def beta() -> Iterator[Connection]:
+    with connected(SERVER) as connection:
+        yield connection
+
+
+def test_a_request_is_answered(beta: Connection) -> None:
+    assert beta.request("add", a=2, b=3) == 5
+    long = "x" * 3_000_000
+    assert beta.request("add", a=long, b="y") == long + "y"
+
+
+def test_requests_do_not_wait_for_each_other(beta: Connection) -> None:
+    slow = beta.begin("sleep", **{"seconds": 0})  # takes no keyword: told as what went wrong there
+    with pytest.raises(FailedThere, match="beta: Traceback"):
+        slow.result()
+    gate = threading.Event()
+    waiting = beta.begin("program", number=beta.listen(lambda said: gate.set() if "exit" in said else None))
+    assert beta.request("add", a=1, b=1) == 2
+    waiting.result()
+    assert gate.wait(10)
+
+
+def test_errors_come_back_whole_with_the_machines_name(beta: Connection) -> None:
+    with pytest.raises(RefusedThere, match=r"^beta: x.yaml:1:2: no such thing; write another$") as refused:
+        beta.request("refuse")
+    assert (refused.value.exit_status, refused.value.kind) == (2, "BadInput")
+    with pytest.raises(FailedThere, match=r"^beta: it is broken$") as failed:
+        beta.request("fail")
+    assert failed.value.exit_status == 1
+    with pytest.raises(FailedThere, match=r"(?s)^beta: Traceback.*in stumble.*KeyError: 'unforeseen'"):
+        beta.request("stumble")
+
+
+def test_what_a_program_writes_comes_byte_by_byte_before_its_end(beta: Connection) -> None:
+    said: list[dict[str, object]] = []
+    ended = threading.Event()
+
+    def listen(what: dict[str, object]) -> None:
+        said.append(what)
+        if "exit" in what:
+            ended.set()
+
+    number = beta.listen(listen)
+    beta.request("program", number=number)
+    assert ended.wait(10)
+    assert [(one.get("output"), one.get("exit")) for one in said] == [("one", None), ("\x00\xff two", None), (None, 3)]
+
+
+def test_a_far_side_that_dies_fails_what_waits_for_it_and_what_runs_there(beta: Connection) -> None:
+    ends: list[object] = []
+    beta.listen(lambda said: ends.append(said["exit"]))
+    with pytest.raises(NotConnected, match=r"beta: the connection is lost; .*netboxit down"):
+        beta.request("die")
+    with pytest.raises(NotConnected, match="beta: the connection is lost"):
+        beta.request("add", a=1, b=1)
+    assert ends == [None]
+
+
+def test_the_far_side_ends_with_the_connection() -> None:
+    connection = connected(SERVER)
+    process = connection.request("pid")
+    assert connection.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+def test_a_far_side_that_hears_nothing_is_alone() -> None:
+    silent = "import testbed.several_hosts.serving as s; s.SILENCE_S = 0.2\n"
+    with connected(silent + SERVER) as connection:
+        deadline = time.monotonic() + 4.0  # before the controller says for the first time that it is there
+        while connection._ssh.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert connection._ssh.poll() == 0
+
+
+def test_another_version_is_refused() -> None:
+    with pytest.raises(
+        OtherVersion, match=rf"beta has another NetBoxIT \(0123\) than this machine \({version()}\); bring /srv/netbox"
+    ):
+        connected('import sys; print(\'{"netboxit": "0123"}\', flush=True); sys.stdin.read()')
+
+
+def test_a_machine_that_refuses_is_told_with_what_ssh_said() -> None:
+    with pytest.raises(NotConnected, match=r"beta cannot be reached; ssh said: Permission denied \(publickey\).; `.*` must work"):
+        connected("import sys; sys.exit('Permission denied (publickey).')")
+
+
+def test_a_program_that_is_not_there_is_told() -> None:
+    with pytest.raises(NotConnected, match="beta: no-ssh: No such file or directory; install the package openssh-client"):
+        Connection(BETA, ["no-ssh"])
+
+
+def test_ssh_asks_no_questions_and_quotes_what_a_shell_reads() -> None:
+    machine = Machine("beta", "/srv/net boxit", False, "192.0.2.7", 2222, "lab", "/k", ("-o", "ProxyJump=x"), "/var/state")
+    argv = machine.netboxit(["exec", "fr1", "--", "echo", "a b"], terminal=True)
+    assert argv[:3] == ["ssh", "-t", "-o"]
+    assert "BatchMode=yes" in argv
+    assert argv[argv.index("-p") :] == [
+        *("-p", "2222", "-l", "lab", "-i", "/k", "-o", "ProxyJump=x", "--", "192.0.2.7"),
+        "env NETBOXIT_STATE=/var/state '/srv/net boxit/netboxit.py' exec fr1 -- echo 'a b'",
+    ]
+    assert Machine.from_json(machine.to_json()) == machine
+
+
+def test_the_hidden_verb_is_the_far_side() -> None:
+    with Connection(BETA, [str(CHECKOUT / "netboxit.py"), "part"]) as connection:
+        assert connection.request("environment")["kernel"]["machine"]
+        with pytest.raises(FailedThere, match="no part of a lab"):
+            connection.request("status")
+        assert connection.close()

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which NetBoxIT this is: two machines work together only when theirs is the same."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import Final
+
+from testbed.files import CHECKOUT
+
+#: What plans labs, makes them and measures them; a machine's checkout may lack git's own folder.
+_SOURCES: Final = ("testbed", "traffic", "results", "netboxes", "click")
+_KINDS: Final = (".py", ".cc", ".h", ".click")
+
+
+@cache
+def version() -> str:
+    """A hash of the sources, the same on every machine that has the same ones."""
+    found = hashlib.sha256()
+    for folder in _SOURCES:
+        for file in sorted((CHECKOUT / folder).rglob("*")):
+            if file.suffix in _KINDS and not file.name.startswith("test_") and file.is_file():
+                found.update(f"{file.relative_to(CHECKOUT)}\0".encode())
+                found.update(hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()[:16]
