@@ -68,7 +68,7 @@ def run(folder: Path, name: str, number: int) -> Run:
     with STARTING:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         ledger = state / "labs" / lab / "ledger.jsonl"
-        until(lambda: process.poll() is not None or (ledger.exists() and '"container"' in ledger.read_text()), 60.0)
+        until(lambda: process.poll() is not None or (ledger.exists() and '"container"' in ledger.read_text()), deadline_s=60.0)
     output, errors = process.communicate(timeout=120)
     return subprocess.CompletedProcess(command, process.returncode, output, errors), results / "latest"
 

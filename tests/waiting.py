@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 
 
-def until(condition: Callable[[], bool], deadline_s: float = 10.0) -> None:
+def until(condition: Callable[[], object], what: str = "the awaited condition", deadline_s: float = 30.0) -> None:
     end = time.monotonic() + deadline_s
     while not condition():
-        assert time.monotonic() < end, "the awaited condition did not come true"
+        assert time.monotonic() < end, f"did not come true: {what}"
         time.sleep(0.01)

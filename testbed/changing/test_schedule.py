@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,6 +16,7 @@ from testbed.changing.schedule import EventFailed, Schedule
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.nodes.control import ParameterRefused
+from tests.waiting import until
 
 DEADLINE_S = 20.0
 
@@ -52,13 +52,6 @@ class Netbox:
         assert netbox == "field"
         self.connections += 1
         return self
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def change(value: float) -> ParameterChange:

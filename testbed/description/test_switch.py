@@ -17,11 +17,12 @@ from testbed.description.wiring import Wiring
 from testbed.description.yaml_source import read
 from testbed.errors import BadTopology
 from testbed.nodes.switches import CONFIGURATION
-from testbed.nodes.test_switches import FLOORS, RING
+from testbed.nodes.test_switches import FLOORS
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.planning import plan_file
 from testbed.plans.resolve import resolve
 from testbed.plans.switch_plan import Datapaths, NoDatapath
+from tests.switched_labs import RING
 
 SIMPLE = """\
 name: simple

@@ -8,8 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,15 +26,9 @@ from testbed.system.cores import GroupFailed
 from testbed.system.namespaces import NamespaceFailed
 from testbed.system.processes import ProgramFailed
 from testbed.system.wires import WireFailed
+from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
-
-
-def until(condition: Callable[[], bool], deadline_s: float = 10.0) -> None:
-    end = time.monotonic() + deadline_s
-    while not condition():
-        assert time.monotonic() < end, "the awaited condition did not come true"
-        time.sleep(0.01)
 
 
 def test_two_hosts_reach_each_other_by_name_over_ipv4_and_by_address_over_ipv6(plan_pair: PlanPair) -> None:

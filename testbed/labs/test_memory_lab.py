@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from testbed.plans.planning import plan_file
 from testbed.system import containers, cores, namespaces, rings, rootfs
 from testbed.system.cores import realtime_support
 from testbed.system.rings import MemoryWireFailed
+from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 
@@ -50,13 +51,6 @@ wires:
 PING = ["ping", "-c", "3", "-i", "0.05", "-W", "2", "10.20.0.20"]
 PING_S = 0.5
 FIELDS = ["-e", "frame.interface_name", "-e", "frame.packet_flags_direction", "-e", "icmp.type"]
-
-
-def until(condition: Callable[[], bool], deadline_s: float = 10.0) -> None:
-    end = time.monotonic() + deadline_s
-    while not condition():
-        assert time.monotonic() < end, "the awaited condition did not come true"
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -152,7 +146,7 @@ def _see_it_live(lab: Lab) -> None:
         with subprocess.Popen(shark, stdin=live.stdout, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as reader:
             assert live.stdout is not None
             live.stdout.close()
-            until(lambda: lab.run("a", PING).returncode == 0 and (reader.poll() is not None), 60.0)
+            until(lambda: lab.run("a", PING).returncode == 0 and (reader.poll() is not None), deadline_s=60.0)
             assert reader.stdout is not None
             seen = reader.stdout.read().split()
             assert len(seen) == 3 and set(seen) <= {"middle.left", "middle.right", "b.eth0"}

@@ -3,25 +3,20 @@
 
 from __future__ import annotations
 
-import os
 import re
 import select
 import socket
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
-from itertools import count
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from testbed.labs import restart, switch_statistics
 from testbed.labs.lab import Lab, NodeFailed
-from testbed.plan import Plan
-from testbed.plans.planning import plan_file
-from testbed.system import cores, namespaces
-from testbed.system.wires import Switch
-from tests.traces import traces
+from testbed.system import namespaces
+from tests.switched_labs import ETH_P_ALL, Wiretaps, clean_lab, statistics
+from tests.waiting import until
 
 pytestmark = pytest.mark.lab
 
@@ -69,100 +64,11 @@ wires:
   - [left.trunk, right.trunk]
 """
 
-#: The wire between x and y is not needed, as long as both reach z, the root.
-RING = """\
-name: ring
-hosts: {a: {address: 10.0.0.1/24}, b: {address: 10.0.0.2/24}}
-switches:
-  x: {rstp: true, ports: {host: , y: , z: }}
-  y: {rstp: true, ports: {host: , x: , z: }}
-  z: {rstp: true, priority: 4096, ports: {x: , y: }}
-wires: [[a, x.host], [b, y.host], [x.y, y.x], [y.z, z.y], [z.x, x.z]]
-"""
-
-BROADCAST = "ff:ff:ff:ff:ff:ff"
-#: IEEE 802 local experimental EtherType: nobody answers it.
-_EXPERIMENTAL = 0x88B5
-_ETH_P_ALL = 3
-
-
-def until(condition: Callable[[], bool], what: str, deadline_s: float = 10.0) -> None:
-    end = time.monotonic() + deadline_s
-    while not condition():
-        assert time.monotonic() < end, f"did not come true: {what}"
-        time.sleep(0.01)
-
-
-def planned(folder: Path, text: str, lab: str) -> Plan:
-    file = folder / "network.yaml"
-    file.write_text(text)
-    return plan_file(file, lab=f"{lab}-{os.getpid()}", realtime=cores.realtime_support())
-
-
-@contextmanager
-def clean_lab(folder: Path, text: str, name: str) -> Iterator[Lab]:
-    """A lab that is ready; after it the host has what it had before."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NETBOXIT_STATE", str(folder / "state"))
-        (folder / "state").mkdir()
-        before = traces(folder / "state")
-        with Lab.up(planned(folder, text, name)) as lab:
-            lab.wait_ready()
-            yield lab
-        assert traces(folder / "state") == before
-
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     with clean_lab(tmp_path_factory.mktemp("floors"), FLOORS, "floors") as found:
         yield found
-
-
-class Wiretaps:
-    """A packet socket on an interface of each of several nodes: sends frames there, and keeps those that came in."""
-
-    def __init__(self, lab: Lab, interfaces: Mapping[str, str]) -> None:
-        self._open = ExitStack()
-        self._sockets: dict[str, socket.socket] = {}
-        self.came: dict[str, list[bytes]] = {node: [] for node in interfaces}
-        self._macs = {node: lab.node(node).interfaces[0].mac for node in interfaces}
-        for node, interface in interfaces.items():
-            with namespaces.entered(lab.node(node).namespace):
-                tap = self._open.enter_context(socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL)))
-                tap.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-                tap.bind((interface, _ETH_P_ALL))
-            self._sockets[node] = tap
-
-    def __enter__(self) -> Wiretaps:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._open.close()
-
-    def send(self, node: str, payload: bytes, to: str = BROADCAST, size: int = 60) -> None:
-        addresses = _octets(self._macs.get(to, to)) + _octets(self._macs[node])
-        self._sockets[node].send((addresses + _EXPERIMENTAL.to_bytes(2, "big") + payload).ljust(size, b"\0"))
-
-    def look(self) -> None:
-        """Takes what is there now; frames that went out are left out."""
-        names = {tap: node for node, tap in self._sockets.items()}
-        while ready := select.select(list(names), [], [], 0)[0]:
-            for tap in ready:
-                frame, address = tap.recvfrom(65536)
-                if address[2] != 4:  # PACKET_OUTGOING
-                    self.came[names[tap]].append(frame)
-
-    def saw(self, payload: bytes) -> set[str]:
-        self.look()
-        return {node for node, frames in self.came.items() if any(payload in frame for frame in frames)}
-
-    def count(self, node: str, payload: bytes) -> int:
-        self.look()
-        return sum(payload in frame for frame in self.came[node])
-
-
-def _octets(mac: str) -> bytes:
-    return bytes.fromhex(mac.replace(":", ""))
 
 
 HOSTS = dict.fromkeys("abcde", "eth0")
@@ -183,9 +89,9 @@ def test_a_broadcast_stays_in_its_vlan_also_across_a_trunk(lab: Lab) -> None:
 
 def test_frames_cross_the_trunk_with_the_tag_of_their_vlan(lab: Lab) -> None:
     with Wiretaps(lab, HOSTS) as taps, namespaces.entered(lab.node("left").namespace):
-        trunk = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ETH_P_ALL))
+        trunk = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
         with trunk:
-            trunk.bind(("trunk", _ETH_P_ALL))
+            trunk.bind(("trunk", ETH_P_ALL))
             taps.send("c", b"tagged")
             sent: list[bytes] = []
 
@@ -347,58 +253,3 @@ def test_a_switch_that_starts_again_finds_its_wires_and_makes_its_queues_anew(la
     assert found["ports"]["d"]["queue_drops"] == 0
     # Frames that came while it was not there are not its fault.
     assert not found["unserved"]
-
-
-def test_a_ring_of_switches_floods_a_frame_once_and_goes_the_other_way_when_a_wire_is_cut(tmp_path: Path) -> None:
-    with clean_lab(tmp_path, RING, "ring") as ring, Wiretaps(ring, {"a": "eth0", "b": "eth0"}) as taps:
-        taps.send("a", b"round and round")
-        until(lambda: "b" in taps.saw(b"round and round"), "the frame arrives")
-        taps.send("b", b"back again")
-        until(lambda: "a" in taps.saw(b"back again"), "the answer arrives")
-        assert (taps.count("b", b"round and round"), taps.count("a", b"round and round")) == (1, 0)
-        with closing(Switch(ring.node("x"), "z")) as plug:
-            plug.set("down")
-        tried = count()
-
-        def arrives() -> bool:
-            words = b"the other way %05d" % next(tried)
-            taps.send("a", words)
-            return "b" in taps.saw(words)
-
-        until(arrives, "frames go the other way", deadline_s=30.0)
-
-
-def test_a_switch_by_af_xdp_asks_its_controller_and_without_flows_of_its_passes_nothing(tmp_path: Path) -> None:
-    text = """\
-name: asking
-hosts:
-  a: {address: 10.10.0.1/24}
-  b: {address: 10.10.0.2/24}
-switches:
-  left:
-    datapath: xdp
-    ports: {a: , b: }
-    own: {address: 10.10.0.9/24}
-    controller: {address: 10.10.0.2, fail: secure}
-wires: [[a, left.a], [b, left.b]]
-"""
-    with clean_lab(tmp_path, text, "asking") as asking, Wiretaps(asking, {"a": "eth0", "b": "eth0"}) as taps:
-        with namespaces.entered(asking.node("b").namespace):
-            listening = socket.create_server(("10.10.0.2", 6653))
-        with listening:
-            listening.settimeout(30.0)
-            switch, address = listening.accept()
-            with switch:
-                switch.settimeout(10.0)
-                hello = switch.recv(8, socket.MSG_WAITALL)
-        # OpenFlow 1.3.5, 7.1.1: a message's version and type; 0 is OFPT_HELLO.
-        assert (address[0], hello[0] >= 4, hello[1]) == ("10.10.0.9", True, 0)
-        taps.send("a", b"nobody said where to")
-        until(lambda: statistics(asking, "left")["ports"]["a"]["received"] > 0, "the frame came to the switch")
-        assert taps.saw(b"nobody said where to") == set()
-
-
-def statistics(lab: Lab, switch: str) -> dict[str, dict[str, dict[str, int]]]:
-    found = switch_statistics.of(lab, switch)
-    assert found is not None
-    return found

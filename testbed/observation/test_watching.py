@@ -13,7 +13,7 @@ import sys
 import termios
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from testbed.observation.test_metrics_page import samples
 from testbed.observation.watching import BadInterval, Watch, checked_interval
 from testbed.plans.planning import plan_file
 from testbed.system.cores import realtime_support
+from tests.waiting import until
 
 COMMAND = [sys.executable, str(CHECKOUT / "netboxit.py"), "status", "--watch"]
 DEADLINE_S = 30.0
@@ -41,13 +42,6 @@ wires:
   - [a, line.left]
   - [line.right, b]
 """
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end, "the awaited condition did not come true"
-        time.sleep(0.05)
 
 
 class Terminal:
@@ -157,7 +151,12 @@ def test_a_lab_is_watched_while_it_is_up(lab: Lab) -> None:
         with lab.control("line") as control:
             control.set("delay", 0.02)
         lines: list[dict[str, Any]] = []
-        until(lambda: lines.extend(watch.look()) or any(line["kind"] == "event" for line in lines))  # type: ignore[func-returns-value]
+
+        def an_event_is_seen() -> bool:
+            lines.extend(watch.look())
+            return any(line["kind"] == "event" for line in lines)
+
+        until(an_event_is_seen)
         (event,) = (line for line in lines if line["kind"] == "event")
         assert (event["node"], event["event"], event["words"]) == ("line", "set", "line: delay 0.02")
         first = next(line for line in lines if line["kind"] == "interval")
