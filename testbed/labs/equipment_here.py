@@ -13,7 +13,7 @@ from testbed.labs.removal import ledger_file
 from testbed.ownership import state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, Plan
-from testbed.system import host_network, interface_use, tunnel
+from testbed.system import host_network, interface_facts, interface_use, tunnel
 from testbed.system.equipment import KIND, find
 
 
@@ -50,7 +50,7 @@ def check(plan: Plan) -> None:
 
 def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str]:
     if port.kind == "vxlan":
-        yield from tunnel.problems(netlink, port)
+        yield from tunnel.problems(interface_facts.read(), str(port.local), port.mtu)
         return
     link = find(netlink, port.device)
     if port.kind == "tap":

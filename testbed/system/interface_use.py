@@ -49,25 +49,23 @@ def why_not_moved(netlink: IPRoute, link: Any, *, take_addresses: bool) -> Itera
 def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool) -> Iterator[str]:
     """Why no VLAN or macvlan can be made on the interface; `whole_frames` as they come are needed by emulators."""
     yield from _why_never(netlink, link)
-    if whole_frames and (merging := _merging(link.get("ifname"))):
-        yield f"{_merges(link, merging)}, or move the interface whole (nic)"
+    if whole_frames and (found := merging(link.get("ifname"))):
+        yield f"{merges(link.get('ifname'), found)}, or move the interface whole (nic)"
     if not link["flags"] & _UP:
         yield f"is down, and what is made on it would be, too; set it up first (ip link set {link.get('ifname')} up)"
 
 
-def why_not_under(link: Any) -> Iterator[str]:
-    """Why it cannot carry a tunnel: the kernel merges also what it finds inside of what arrives."""
-    if merging := _merging(link.get("ifname")):
-        yield _merges(link, merging)
-    if not link["flags"] & _UP:
-        yield f"is down; set it up first (ip link set {link.get('ifname')} up)"
-
-
-def _merges(link: Any, merging: Sequence[str]) -> str:
+def merges(name: str, found: Sequence[str]) -> str:
+    """What is wrong with an interface that has those of `merging` on."""
     return (
-        f"merges frames that arrive ({', '.join(merging)}), which an emulator must not see; turn that off "
-        f"(ethtool -K {link.get('ifname')} gro off lro off rx-gro-hw off)"
+        f"merges frames that arrive ({', '.join(found)}), which an emulator must not see; turn that off "
+        f"(ethtool -K {name} gro off lro off rx-gro-hw off)"
     )
+
+
+def merging(name: str) -> list[str]:
+    """What is on of an interface that makes one frame of several."""
+    return [one for one in _active(name) if one in ("rx-gro", "rx-lro", "rx-gro-hw")]
 
 
 def managed_by(index: int, run: Path = _RUN) -> str | None:
@@ -124,10 +122,6 @@ def _is_upper(link: Any) -> bool:
 
 def _is_bound(name: str) -> bool:
     return "netns-local" in _active(name)
-
-
-def _merging(name: str) -> list[str]:
-    return [one for one in _active(name) if one in ("rx-gro", "rx-lro", "rx-gro-hw")]
 
 
 def _active(name: str) -> list[str]:

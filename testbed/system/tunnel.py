@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
-from pyroute2 import IPRoute  # type: ignore[import-untyped]
-
-from testbed.plan import EquipmentPlan
-from testbed.system import interface_use
+from testbed.system import interface_facts, interface_use
+from testbed.system.interface_facts import InterfaceFacts
 
 #: By the version of IP: its header, UDP's, VXLAN's, and that of the frame inside (RFC 7348, 5).
 _ROOM: Final = {4: 20 + 8 + 8 + 14, 6: 40 + 8 + 8 + 14}
+#: IEEE 802.1Q.
+TAG: Final = 4
 
 
 def room(address: str) -> int:
@@ -21,32 +21,23 @@ def room(address: str) -> int:
     return _ROOM[ipaddress.ip_address(address).version]
 
 
-def too_small(interface: str, found: int, needed: int, packet: int) -> str:
-    """What is wrong with an interface, and the remedy."""
-    return (
-        f"{interface} carries packets of {found} bytes, and a packet of {packet} bytes takes {needed}; raise its MTU on both "
-        f"machines and on what is between them (ip link set {interface} mtu {needed}), or join them by ports of their own (over)"
-    )
-
-
-def problems(netlink: IPRoute, port: EquipmentPlan) -> Iterator[str]:
-    """Why this machine cannot be the end of a tunnel."""
-    link = _carrier(netlink, str(port.local))
-    if link is None:
+def problems(interfaces: Iterable[InterfaceFacts], address: str, packet: int) -> Iterator[str]:
+    """Why a machine with these cannot be the end of a tunnel by that address for packets of so many bytes, with the remedy."""
+    found = interface_facts.with_address(interfaces, address)
+    if found is None:
         yield (
-            f"no interface of this machine has the address {port.local}; "
+            f"no interface of this machine has the address {address}; "
             "say in the inventory which one carries the wires (netboxit_address)"
         )
         return
-    name, needed = link.get("ifname"), port.mtu + room(str(port.local))
-    if link.get("mtu") < needed:
-        yield too_small(name, link.get("mtu"), needed, port.mtu)
-    yield from (f"{name} {why}" for why in interface_use.why_not_under(link))
-
-
-def _carrier(netlink: IPRoute, address: str) -> Any:
-    wanted = ipaddress.ip_address(address)
-    for one in netlink.get_addr():
-        if ipaddress.ip_address(one.get("local") or one.get("address")) == wanted:
-            return netlink.get_links(one["index"])[0]
-    return None
+    needed = packet + room(address)
+    if found.mtu < needed:
+        yield (
+            f"{found.name} carries packets of {found.mtu} bytes, and a packet of {packet} bytes takes {needed}; raise its MTU on "
+            f"both machines and on what is between them (ip link set {found.name} mtu {needed}), or join them by ports of their "
+            "own (over)"
+        )
+    if found.merging:
+        yield f"{found.name} {interface_use.merges(found.name, found.merging)}"
+    if not found.up:
+        yield f"{found.name} is down; set it up first (ip link set {found.name} up)"

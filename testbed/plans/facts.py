@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What planning has to know of a machine. The same function reads it here, and there for whoever asks through a connection."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from testbed.ownership import other_labs
+from testbed.plan import RealtimeSupport
+from testbed.plans.switch_plan import Datapaths
+from testbed.system import cores, interface_facts
+from testbed.system.interface_facts import InterfaceFacts
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Of one machine."""
+
+    #: Those that labs may use, lowest first.
+    cores: tuple[int, ...]
+    realtime: RealtimeSupport
+    #: None: whoever has switches to plan finds it out, where this machine is meant.
+    datapaths: Datapaths | None = None
+    kernel: str = ""
+    interfaces: tuple[InterfaceFacts, ...] = ()
+    #: Cores on which other labs compute, and the lab.
+    others: dict[int, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Facts:
+        """What `to_json` wrote, also when it was JSON meanwhile, whose keys are text."""
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(Facts).validate_python(data)
+
+
+def read(lab: str) -> Facts:
+    """Of this machine, for whoever plans the lab of that name. SCHED_FIFO is tried out, and nothing is left of that."""
+    return Facts(
+        cores.available_cores(),
+        cores.realtime_support(),
+        Datapaths.found(),
+        platform.release(),
+        interface_facts.read(),
+        other_labs.emulating(besides=lab),
+    )

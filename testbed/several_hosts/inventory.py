@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The machines that labs may be on, from an Ansible inventory, so that playbooks and NetBoxIT have one list of them.
+
+Ansible reads it. It is never named by a topology: a topology may come from a colleague, and an inventory says how ssh is called.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyAddress, ValidationError
+
+from testbed.description.input_errors import nearest, told
+from testbed.errors import NetBoxITError
+from testbed.files import CHECKOUT
+from testbed.several_hosts.machine import Machine
+
+#: What this machine is called where the inventory has no name for it.
+HERE: Final = "here"
+#: What an inventory is named by when no option does.
+VARIABLE: Final = "NETBOXIT_INVENTORY"
+
+_READER: Final = Path(sys.executable).with_name("ansible-inventory")
+_READER_TIMEOUT_S: Final = 60.0
+
+
+class BadInventory(NetBoxITError):
+    """The inventory cannot be read, or says something that cannot be; nothing was created."""
+
+    exit_status = 2
+
+
+class NoSuchMachine(NetBoxITError):
+    """A name that no machine of the inventory has on which labs may be."""
+
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A machine of the inventory: how it is reached, and what carries the wires to it."""
+
+    machine: Machine
+    #: None: the address by which it is reached.
+    address: str | None
+    vxlan_port: int
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """Machines by name; `here` is this one, which is always among them."""
+
+    here: str
+    machines: Mapping[str, Listed]
+    #: Those that cannot have a part of a lab, and why.
+    refused: Mapping[str, str]
+    file: Path | None = None
+
+    def machine(self, name: str) -> Listed:
+        """Raises NoSuchMachine with the remedy."""
+        if name in self.machines:
+            return self.machines[name]
+        raise NoSuchMachine(f"{self.why_not(name)}")
+
+    def why_not(self, name: str) -> str:
+        """What is wrong with a name that is none of `machines`, and the remedy."""
+        if name in self.refused:
+            return f'machine "{name}" can have no part of a lab: {self.refused[name]}'
+        listed = f"the inventory {self.file} has" if self.file else "there is"
+        return f'{listed} no machine "{name}"; {nearest(name, self.machines)}'
+
+
+def find(file: Path | None) -> Path | None:
+    """Where the inventory is: `file` when it is given, else $NETBOXIT_INVENTORY, else the user's own, if there is one."""
+    if file is not None:
+        return file
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "netboxit" / "inventory.yml"
+    return own if own.is_file() else None
+
+
+def read(file: Path | None) -> Inventory:
+    """The machines of a file; None: only this one. Raises BadInventory."""
+    if file is None:
+        return of_variables({}, None)
+    return of_variables(_said(file), file)
+
+
+def _said(file: Path) -> dict[str, dict[str, Any]]:
+    """Each machine's variables as Ansible has them."""
+    if not file.is_file() or "," in str(file):
+        raise BadInventory(f"inventory {file}: there is no such file, or its name has a comma, which Ansible takes for a list")
+    # Ansible reads the settings of the folder that it is started in, which may be a colleague's.
+    file = file.resolve()
+    environment = {**os.environ, "ANSIBLE_INVENTORY_ANY_UNPARSED_IS_FAILED": "1", "ANSIBLE_NOCOLOR": "1"}
+    try:
+        done = subprocess.run(
+            [str(_READER), "--list", "-i", str(file)],
+            capture_output=True,
+            text=True,
+            cwd=file.parent,
+            env=environment,
+            check=False,
+            timeout=_READER_TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BadInventory(f"inventory {file}: {_READER} does not run: {error}; `make setup` installs it") from error
+    if done.returncode:
+        raise BadInventory(f"inventory {file}: Ansible cannot read it: {_in_short(done.stderr)}; `ansible-inventory` says more")
+    found = json.loads(done.stdout)
+    variables = found.pop("_meta", {}).get("hostvars", {})
+    names = dict.fromkeys([*variables, *(name for group in found.values() for name in group.get("hosts", ()))])
+    return {name: variables.get(name, {}) for name in names}
+
+
+def _in_short(text: str) -> str:
+    """The first complaint of each kind of file that Ansible took it for says the same; the first one is enough."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return next((line for line in lines if re.search(r"fail|error", line, re.IGNORECASE)), " ".join(lines[:1])) or "no reason"
+
+
+def _text(value: object) -> object:
+    if isinstance(value, str) and ("{{" in value or "{%" in value):
+        raise ValueError("a template, which only a playbook resolves; write what it stands for")
+    # What looks like a number is one to YAML.
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+_Text = Annotated[str, BeforeValidator(_text)]
+_Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class _Variables(BaseModel):
+    """Those that NetBoxIT uses; Ansible's own are as its documentation says."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    ansible_host: _Text = ""
+    ansible_port: _Port | None = None
+    ansible_user: _Text = ""
+    ansible_ssh_private_key_file: _Text = ""
+    ansible_ssh_common_args: _Text = ""
+    ansible_ssh_extra_args: _Text = ""
+    ansible_connection: Literal["ssh", "smart", "local"] = "ssh"
+    netboxit_folder: _Text = ""
+    netboxit_state: _Text = ""
+    netboxit_address: IPvAnyAddress | None = None
+    netboxit_vxlan_port: _Port = 4789
+
+
+def of_variables(said: Mapping[str, Mapping[str, Any]], file: Path | None) -> Inventory:
+    """From each machine's variables. Raises BadInventory."""
+    found: dict[str, Listed] = {}
+    refused: dict[str, str] = {}
+    for name, variables in said.items():
+        local = variables.get("ansible_connection") == "local"
+        if local or "netboxit_folder" in variables:
+            found[name] = _listed(name, variables, file)
+        else:
+            refused[name] = f"add netboxit_folder, where its checkout of NetBoxIT is, to the inventory {file}"
+    here = [name for name, one in found.items() if one.machine.here]
+    if len(here) > 1:
+        both = " and ".join(here)
+        raise BadInventory(f"inventory {file}: {both} are both this machine (ansible_connection: local); leave one of them")
+    if not here and HERE in said:
+        raise BadInventory(
+            f'inventory {file}: "{HERE}" is what this machine is called when no other name is its own; '
+            "call the other machine something else, or give this one a name by ansible_connection: local"
+        )
+    if not here:
+        found = {HERE: Listed(Machine(HERE, str(CHECKOUT), here=True), None, 4789), **found}
+    return Inventory(here[0] if here else HERE, found, refused, file)
+
+
+def _listed(name: str, said: Mapping[str, Any], file: Path | None) -> Listed:
+    try:
+        variables = _Variables.model_validate(said)
+    except ValidationError as error:
+        raise BadInventory("\n".join(_complaints(name, error, file))) from None
+    here = variables.ansible_connection == "local"
+    address = variables.netboxit_address
+    key = variables.ansible_ssh_private_key_file
+    arguments = f"{variables.ansible_ssh_common_args} {variables.ansible_ssh_extra_args}"
+    try:
+        words = tuple(shlex.split(arguments))
+    except ValueError as error:
+        raise BadInventory(f"inventory {file}: {name}: ansible_ssh_common_args: {arguments!r}: {error}") from None
+    folder = (file or CHECKOUT).parent
+    return Listed(
+        Machine(
+            name,
+            str(CHECKOUT) if here else variables.netboxit_folder.rstrip("/"),
+            here=here,
+            address=variables.ansible_host,
+            port=variables.ansible_port or 0,
+            user=variables.ansible_user,
+            key=str(folder / Path(key).expanduser()) if key else "",
+            arguments=words,
+            state=variables.netboxit_state,
+        ),
+        str(address) if address else None,
+        variables.netboxit_vxlan_port,
+    )
+
+
+def _complaints(name: str, error: ValidationError, file: Path | None) -> Iterator[str]:
+    for detail in error.errors(include_url=False):
+        yield f"inventory {file}: {name}: {detail['loc'][0]}: {told(detail)}"
