@@ -4,7 +4,7 @@
 # validate: measures every technology beside what is expected of it, and writes docs/validation.md (minutes)
 # random: tries 10 000 random sets of parameters of each technology (five minutes on two cores)
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
-# kill-test: kills netboxit before each of its system calls and looks for what is left (half an hour on two cores)
+# kill-test: kills netboxit before each of its system calls and looks for what is left (a quarter of an hour on two quiet cores)
 # fuzz: sends ten million hostile frames into every port of every kind of node (nine minutes on two busy cores); `make fuzz FRAMES=100000`
 # soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
 # test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too

@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import stat
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -23,7 +24,7 @@ from testbed.system import cores
 
 #: What counts down or is counted, not set.
 _VOLATILE_KEYS = ("valid_life_time", "preferred_life_time", "expires", "used", "cache_info", "refcnt", "operstate", "stats")
-_VOLATILE_SYSCTLS = ("net/netfilter/nf_conntrack_count",)
+_VOLATILE_SYSCTLS = ("/proc/sys/net/netfilter/nf_conntrack_count",)
 #: Outside net/: what someone who tunes a host for labs would write.
 _OTHER_SYSCTLS = (
     *("fs/aio-max-nr", "fs/file-max", "fs/inotify", "fs/nr_open", "fs/pipe-max-size", "kernel/core_pattern", "kernel/pid_max"),
@@ -96,13 +97,21 @@ def _packet_filters() -> Iterator[str]:
 
 
 def _sysctls() -> Iterator[str]:
-    top = Path("/proc/sys")
-    for name in ("net", *_OTHER_SYSCTLS):
-        for folder, _, files in os.walk(top / name) if (top / name).is_dir() else [(str(top / name), (), ("",))]:
-            for file in map(Path(folder).joinpath, sorted(files)):
-                if str(file.relative_to(top)) not in _VOLATILE_SYSCTLS:
-                    with suppress(OSError):  # some are for writing only
-                        yield f"{file.relative_to(top)} = {file.read_text()!r}"
+    waiting = [f"/proc/sys/{name}" for name in ("net", *_OTHER_SYSCTLS)]
+    while waiting:
+        path = waiting.pop()
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except OSError:  # some are for writing only, some kernels lack some
+            continue
+        try:
+            if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                waiting += sorted(f"{path}/{entry.name}" for entry in os.scandir(descriptor))
+            elif path not in _VOLATILE_SYSCTLS:
+                with suppress(OSError):
+                    yield f"{path} = {os.read(descriptor, 1 << 16)!r}"
+        finally:
+            os.close(descriptor)
 
 
 def _mounts() -> Iterator[str]:

@@ -15,7 +15,8 @@ import os
 import platform
 import select
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,9 +91,13 @@ _FLAGS_OF = {"open": 1, "openat": 2}
 
 _LOAD, _EQUAL, _ANY_BIT, _AND, _RETURN = 0x20, 0x15, 0x45, 0x54, 0x06  # linux/bpf_common.h
 _ALLOW, _NOTIFY = 0x7FFF0000, 0x7FC00000
-_RECEIVE, _SEND, _CONTINUE = 0xC0502100, 0xC0182101, 1
+_RECEIVE, _SEND, _SET_FLAGS, _CONTINUE = 0xC0502100, 0xC0182101, 0x40082104, 1
+#: The caller and whoever answers it run one after the other: the kernel need not wake up another core for either.
+_SYNC_WAKE_UP = 1
 _NEW_LISTENER = 8
 _NR_SECCOMP = {"x86_64": 317, "aarch64": 277}
+
+_NAMES = {numbers[_ARCHITECTURES[platform.machine()][0]]: name for name, numbers in _NUMBERS.items()}
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -128,6 +133,8 @@ class Watched:
             assert select.select([self.pidfd], [], [], 0.0005)[0] == [], "the watched program ended before it was watched"
         assert number > 0, f"seccomp: {os.strerror(-number)}"
         self._listener = _take_descriptor(self.pidfd, number)
+        with suppress(OSError):  # before Linux 6.6: slower
+            fcntl.ioctl(self._listener, _SET_FLAGS, struct.pack("Q", _SYNC_WAKE_UP))
 
     def __enter__(self) -> Watched:
         return self
@@ -135,16 +142,16 @@ class Watched:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def next(self, *ends: int) -> Call | None:
-        """The next call; None as soon as one of the processes behind the descriptors `ends` has ended."""
+    def calls(self, end: int) -> Iterator[Call]:
+        """One after the other, each to be let go or its caller killed, until the process behind the descriptor has ended."""
         poll = select.poll()
         poll.register(self._listener, select.POLLIN)
-        for end in ends:
-            poll.register(end, select.POLLIN)
+        poll.register(end, select.POLLIN)
+        buffer = bytearray(80)
         while True:
             ready = dict(poll.poll())
             if ready.get(self._listener, 0) & select.POLLIN:
-                buffer = bytearray(80)
+                buffer[:] = bytes(80)
                 try:
                     fcntl.ioctl(self._listener, _RECEIVE, buffer)
                 except OSError as error:
@@ -152,10 +159,10 @@ class Watched:
                         continue
                     raise
                 identity, thread, _, number = struct.unpack_from("QIIi", buffer)
-                return Call(identity, thread, _name(number))
-            if any(end in ready for end in ends):
-                return None
-            if ready.get(self._listener, 0) & select.POLLHUP:
+                yield Call(identity, thread, _NAMES[number])
+            elif end in ready:
+                return
+            elif ready.get(self._listener, 0) & select.POLLHUP:
                 poll.unregister(self._listener)
 
     def let_go(self, call: Call) -> None:
@@ -209,8 +216,3 @@ def _filter() -> bytes:
             code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _NOTIFY)]
     code.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("HBBI", *instruction) for instruction in code)
-
-
-def _name(number: int) -> str:
-    column, _ = _ARCHITECTURES[platform.machine()]
-    return next(name for name, numbers in _NUMBERS.items() if numbers[column] == number)

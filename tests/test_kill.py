@@ -22,7 +22,8 @@ TRIALS = 60
 
 def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was() -> None:
     outcomes = list(try_each(sample(moments(count()), TRIALS)))
-    assert {outcome.moment.command for outcome in outcomes} == {"up", "interrupted up", "apply", "down"}
+    # Those with the most moments; a sample need not have one of the others.
+    assert {outcome.moment.command for outcome in outcomes} >= {"up", "interrupted up", "apply", "down", "up of a switch"}
     # Programs do not wait equally often each time, so not every moment comes.
     assert sum(outcome.call is not None for outcome in outcomes) > TRIALS / 2
     left = [f"{outcome.moment} ({outcome.call})\n{outcome.problem}" for outcome in outcomes if outcome.problem]
@@ -47,7 +48,7 @@ def test_the_program_that_is_killed_makes_the_calls_of_the_one_that_users_start(
 def _calls(watched: Watched) -> Counter[str]:
     with watched:
         made: Counter[str] = Counter()
-        while call := watched.next(watched.pidfd):
+        for call in watched.calls(watched.pidfd):
             made[call.name] += call.process == watched.pid
             watched.let_go(call)
         assert watched.status() == 0

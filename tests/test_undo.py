@@ -104,13 +104,13 @@ def two_labs() -> int:
     FILE.write_text(json.dumps(without_equipment()))
     expect_success("up", str(FILE), "--name", "one")
     with watched_command("up", str(FILE), "--name", "two") as two:
-        for number, call in enumerate(iter(lambda: two.next(two.pidfd), None)):
+        for number, call in enumerate(two.calls(two.pidfd)):
             if number == 600:  # some containers are there
                 os.kill(two.pid, signal.SIGKILL)
             two.let_go(call)
         two.status()
         taking_down = Running("down", "two")
-        while call := two.next(taking_down.pidfd):
+        for call in two.calls(taking_down.pidfd):
             two.let_go(call)
         assert taking_down.complaint() == ""
     status = reached("one")
@@ -134,12 +134,12 @@ def down_during_up() -> tuple[list[str], int]:
     """What two `down` say, one while `up` makes the lab and one while it waits for its nodes, and how `up` ends."""
     said: list[str] = []
     with watched_command("up", str(FILE)) as up:
-        while call := up.next(up.pidfd):
+        for call in up.calls(up.pidfd):
             if call.process == up.pid:
                 phase = _phase()
                 if (phase == "made" and not said) or (phase == "waits" and len(said) == 1):
                     taking_down = Running("down", "--all")
-                    while other := up.next(taking_down.pidfd):
+                    for other in up.calls(taking_down.pidfd):
                         up.let_go(other)
                     said.append(taking_down.complaint())
             up.let_go(call)
