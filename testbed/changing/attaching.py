@@ -116,8 +116,19 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
     wire = f"{name}.{interface}--{wanted.name}"
     end = WireEnd(name, interface)
     mtu = plan.mtus().get(known.wire, _MTU) if known else _MTU
-    made = (wanted.vlan, wanted.mode, wanted.user, wanted.take_addresses)
-    port = EquipmentPlan(wanted.name, wanted.kind, wanted.device, end, wire, mtu, *made, attached=True)
+    port = EquipmentPlan(
+        wanted.name,
+        wanted.kind,
+        wanted.device,
+        end,
+        wire,
+        mtu,
+        vlan=wanted.vlan,
+        mode=wanted.mode,
+        user=wanted.user,
+        take_addresses=wanted.take_addresses,
+        attached=True,
+    )
     own = kernel and wanted.kind in ("nic", "vlan")
     new = replace(
         known or InterfacePlan(interface, wire, "", _read(wanted.addresses)),
