@@ -12,21 +12,7 @@ namespace netboxit
 namespace
 {
 
-// Reply codes of Click's ControlSocket element.
-constexpr int OK = 200;
-constexpr int OK_WITH_WARNINGS = 220;
-constexpr int SYNTAX = 500;
-constexpr int UNKNOWN_COMMAND = 501;
-constexpr int NO_ELEMENT = 510;
-constexpr int NO_HANDLER = 511;
-constexpr int HANDLER_ERROR = 520;
-constexpr int DATA_TOO_BIG = 521;
-constexpr int PERMISSION = 530;
-
 constexpr std::string_view BLANKS = " \t";
-
-/// The global handler that replaces the configuration, as in Click's own driver. It is ours, not the library's.
-constexpr std::string_view HOT_SWAP = "hotconfig";
 
 /// Takes the first word off.
 std::string_view Word(std::string_view& text)
@@ -50,15 +36,13 @@ std::optional<std::size_t> Count(std::string_view text)
     return error == std::errc{} && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-std::string Quoted(std::string_view text)
-{
-    return "'" + std::string(text) + "'";
-}
+/// Of words after a command.
+const ControlReply WRONG_NUMBER{ReplyCode::Syntax, "Wrong number of arguments"};
 
 } // namespace
 
 ControlSession::ControlSession(ClickRouter& router, ControlAccess access)
-    : m_router(router), m_access(access), m_output("Click::ControlSocket/1.3\r\n")
+    : m_handlers(router, access), m_output("Click::ControlSocket/1.3\r\n")
 {
 }
 
@@ -70,7 +54,7 @@ void ControlSession::Take(std::string_view bytes)
     }
     if (!m_pending && m_input.size() > LONGEST_LINE)
     {
-        Reply(SYNTAX, "Line longer than " + std::to_string(LONGEST_LINE) + " bytes");
+        Reply({ReplyCode::Syntax, "Line longer than " + std::to_string(LONGEST_LINE) + " bytes"});
         m_closed = true;
     }
 }
@@ -122,7 +106,7 @@ void ControlSession::Command(std::string_view line)
     if (verb == "QUIT" || verb == "CLOSE")
     {
         m_closed = true;
-        return Reply(OK, "Goodbye!");
+        return Reply({ReplyCode::Ok, "Goodbye!"});
     }
     const bool write = verb.starts_with("WRITE") || verb.starts_with("SET") || verb == "CHECKWRITE";
     if (verb == "LLRPC")
@@ -138,22 +122,21 @@ void ControlSession::Command(std::string_view line)
     const auto address = Word(rest);
     if (verb == "CHECKREAD" || verb == "CHECKWRITE")
     {
-        return address.empty() || !rest.empty() ? Reply(SYNTAX, "Wrong number of arguments")
-                                                : Check(address, write);
+        return Reply(address.empty() || !rest.empty() ? WRONG_NUMBER : m_handlers.Check(address, write));
     }
     if (verb == "READ" || verb == "GET" || verb == "WRITE" || verb == "SET")
     {
-        return address.empty() ? Reply(SYNTAX, "Wrong number of arguments")
-               : write         ? WriteHandler(address, rest)
-                               : ReadHandler(address, rest);
+        return Reply(address.empty() ? WRONG_NUMBER
+                     : write         ? m_handlers.Write(address, rest)
+                                     : m_handlers.Read(address, rest));
     }
-    Reply(UNKNOWN_COMMAND, "Unknown command " + Quoted(verb));
+    Reply({ReplyCode::UnknownCommand, "Unknown command '" + verb + "'"});
 }
 
 void ControlSession::Help()
 {
-    Reply(OK,
-          "End of help",
+    Reply({ReplyCode::Ok,
+           "End of help",
           "Commands supported:\n"
           "READ handler [arg...]     call read handler, return result\n"
           "READDATA handler len      call read handler with len data bytes as argument\n"
@@ -165,7 +148,7 @@ void ControlSession::Help()
           "CHECKWRITE handler        check if write handler exists\n"
           "LLRPC element#command [n] not offered\n"
           "HELP                      print this text\n"
-          "QUIT                      close connection\n");
+          "QUIT                      close connection\n"});
 }
 
 /// `LLRPC element#command [size]`: the bytes that follow are taken, so that they are not read as commands.
@@ -187,13 +170,13 @@ void ControlSession::Expect(Verb verb, bool counted, std::string_view arguments)
     pending.size = counted ? Count(pending.terminator) : std::nullopt;
     if (pending.handler.empty() || (counted && !pending.size))
     {
-        return Reply(SYNTAX, "Wrong number of arguments");
+        return Reply(WRONG_NUMBER);
     }
     if (pending.size > LARGEST_DATA)
     {
         // The data would be taken for commands, so the conversation cannot go on.
         m_closed = true;
-        return Reply(DATA_TOO_BIG, "Data longer than " + std::to_string(LARGEST_DATA) + " bytes");
+        return Reply({ReplyCode::DataTooBig, "Data longer than " + std::to_string(LARGEST_DATA) + " bytes"});
     }
     m_pending = std::move(pending);
 }
@@ -215,7 +198,7 @@ bool ControlSession::StepData()
         const auto line = NextLine();
         if (m_pending->data.size() + (line ? line->size() : m_input.size()) > LARGEST_DATA)
         {
-            Reply(DATA_TOO_BIG, "Data longer than " + std::to_string(LARGEST_DATA) + " bytes");
+            Reply({ReplyCode::DataTooBig, "Data longer than " + std::to_string(LARGEST_DATA) + " bytes"});
             m_closed = true;
             return false;
         }
@@ -242,150 +225,28 @@ void ControlSession::Finish(const Pending& pending)
     switch (pending.verb)
     {
     case Verb::Read:
-        return ReadHandler(pending.handler, pending.data);
+        return Reply(m_handlers.Read(pending.handler, pending.data));
     case Verb::Write:
-        return WriteHandler(pending.handler, pending.data);
+        return Reply(m_handlers.Write(pending.handler, pending.data));
     case Verb::Binary:
-        return Reply(UNKNOWN_COMMAND, "LLRPC is not offered: the Click library of ns-3 has no way to it");
+        return Reply({ReplyCode::UnknownCommand, "LLRPC is not offered: the Click library of ns-3 has no way to it"});
     }
 }
 
-/// The router's name for an element given by name or by number (from 1).
-std::optional<std::string> ControlSession::FindElement(const std::string& name) const
+/// Details go in front of the last line: `ddd-text` … `ddd text`.
+void ControlSession::Reply(const ControlReply& reply)
 {
-    const auto& all = m_router.Running().Elements();
-    if (const auto number = Count(name); number && *number >= 1 && *number <= all.size())
-    {
-        return all[*number - 1];
-    }
-    return m_router.Running().FindElement(name);
-}
-
-/// Replies itself when there is no such handler.
-std::optional<ControlSession::Handler> ControlSession::Find(std::string_view address)
-{
-    const auto dot = address.rfind('.');
-    const std::string name(dot == std::string_view::npos ? "" : address.substr(0, dot));
-    Handler handler{
-        "", std::string(dot == std::string_view::npos ? address : address.substr(dot + 1)), false, false};
-    if (address == HOT_SWAP)
-    {
-        handler.writable = true;
-        return handler;
-    }
-    if (!name.empty())
-    {
-        const auto element = FindElement(name);
-        if (!element)
-        {
-            Reply(NO_ELEMENT, "No element named " + Quoted(name));
-            return std::nullopt;
-        }
-        handler.element = *element;
-    }
-    // Lines of "name TAB flags", where r and w among the flags permit reading and writing.
-    std::istringstream known(m_router.ReadHandler(handler.element, "handlers").text);
-    for (std::string line; std::getline(known, line);)
-    {
-        if (const auto tab = line.find('\t'); line.substr(0, tab) == handler.name && tab != std::string::npos)
-        {
-            handler.readable = line.find('r', tab) != std::string::npos;
-            handler.writable = line.find('w', tab) != std::string::npos;
-            return handler;
-        }
-    }
-    Reply(NO_HANDLER, "No handler named " + Quoted(address));
-    return std::nullopt;
-}
-
-bool ControlSession::Permitted(const Handler& handler, std::string_view address, bool write)
-{
-    if (write && m_access == ControlAccess::ReadOnly)
-    {
-        Reply(PERMISSION, "Permission denied for " + Quoted(address));
-        return false;
-    }
-    if (write ? !handler.writable : !handler.readable)
-    {
-        Reply(PERMISSION, "Handler " + Quoted(address) + (write ? " read-only" : " write-only"));
-        return false;
-    }
-    return true;
-}
-
-void ControlSession::Check(std::string_view address, bool write)
-{
-    if (const auto handler = Find(address); handler && Permitted(*handler, address, write))
-    {
-        Reply(OK, (write ? "Write handler " : "Read handler ") + Quoted(address) + " OK");
-    }
-}
-
-void ControlSession::ReadHandler(std::string_view address, std::string_view parameter)
-{
-    const auto handler = Find(address);
-    if (!handler || !Permitted(*handler, address, false))
-    {
-        return;
-    }
-    const auto answer = m_router.ReadHandler(
-        handler->element, handler->name + (parameter.empty() ? "" : " " + std::string(parameter)));
-    if (!answer.done)
-    {
-        return Reply(HANDLER_ERROR, "Read handler " + Quoted(address) + " error", answer.messages);
-    }
-    Reply(OK, "Read handler " + Quoted(address) + " OK");
-    m_output += "DATA " + std::to_string(answer.text.size()) + "\r\n" + answer.text;
-}
-
-void ControlSession::WriteHandler(std::string_view address, std::string_view text)
-{
-    const auto handler = Find(address);
-    if (!handler || !Permitted(*handler, address, true))
-    {
-        return;
-    }
-    if (address == HOT_SWAP)
-    {
-        return Swap(text);
-    }
-    const auto answer = m_router.WriteHandler(handler->element, handler->name, std::string(text));
-    m_stopWanted = m_stopWanted || (answer.done && handler->element.empty() && handler->name == "stop");
-    const auto name = "Write handler " + Quoted(address);
-    if (!answer.done)
-    {
-        return Reply(HANDLER_ERROR, name + " error", answer.messages);
-    }
-    if (!answer.messages.empty())
-    {
-        return Reply(OK_WITH_WARNINGS, name + " OK with messages", answer.messages);
-    }
-    Reply(OK, name + " OK");
-}
-
-void ControlSession::Swap(std::string_view text)
-{
-    const auto name = "Write handler " + Quoted(HOT_SWAP);
-    try
-    {
-        const auto messages = m_router.Swap(std::string(text));
-        messages.empty() ? Reply(OK, name + " OK") : Reply(OK_WITH_WARNINGS, name + " OK with messages", messages);
-    }
-    catch (const std::runtime_error& error)
-    {
-        Reply(HANDLER_ERROR, name + " error", error.what());
-    }
-}
-
-/// Details, a line each, go in front of the last line: `ddd-text` … `ddd text`.
-void ControlSession::Reply(int code, std::string_view message, std::string_view details)
-{
-    std::istringstream lines{std::string(details)};
+    const auto code = std::to_string(static_cast<int>(reply.code));
+    std::istringstream lines(reply.details);
     for (std::string line; std::getline(lines, line);)
     {
-        m_output += std::to_string(code) + "-" + line + "\r\n";
+        m_output += code + "-" + line + "\r\n";
     }
-    m_output += std::to_string(code) + " " + std::string(message) + "\r\n";
+    m_output += code + " " + reply.message + "\r\n";
+    if (reply.data)
+    {
+        m_output += "DATA " + std::to_string(reply.data->size()) + "\r\n" + *reply.data;
+    }
 }
 
 } // namespace netboxit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "click_router.h"
+#include "handler_access.h"
 
 #include <cstddef>
 #include <optional>
@@ -10,12 +10,6 @@
 
 namespace netboxit
 {
-
-enum class ControlAccess
-{
-    ReadWrite,
-    ReadOnly,
-};
 
 /// One client's conversation in the protocol Click::ControlSocket/1.3: bytes in, bytes out, no sockets.
 class ControlSession
@@ -41,7 +35,7 @@ class ControlSession
     }
     bool StopWanted() const
     {
-        return m_stopWanted;
+        return m_handlers.StopWanted();
     }
 
   private:
@@ -63,14 +57,6 @@ class ControlSession
         std::string data;
     };
 
-    struct Handler
-    {
-        std::string element;
-        std::string name;
-        bool readable{};
-        bool writable{};
-    };
-
     bool Step();
     bool StepData();
     std::optional<std::string> NextLine();
@@ -80,22 +66,13 @@ class ControlSession
     void Finish(const Pending& pending);
     void Help();
 
-    std::optional<Handler> Find(std::string_view address);
-    std::optional<std::string> FindElement(const std::string& name) const;
-    bool Permitted(const Handler& handler, std::string_view address, bool write);
-    void Check(std::string_view address, bool write);
-    void ReadHandler(std::string_view address, std::string_view parameter);
-    void WriteHandler(std::string_view address, std::string_view text);
-    void Swap(std::string_view text);
-    void Reply(int code, std::string_view message, std::string_view details = {});
+    void Reply(const ControlReply& reply);
 
-    ClickRouter& m_router;
-    ControlAccess m_access;
+    HandlerAccess m_handlers;
     std::string m_input;
     std::string m_output;
     std::optional<Pending> m_pending;
     bool m_closed{false};
-    bool m_stopWanted{false};
 };
 
 } // namespace netboxit
