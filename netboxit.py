@@ -177,11 +177,12 @@ def down(
     """Take a lab down: everything that belongs to it, and nothing else."""
     from testbed.labs import removal
     from testbed.ownership import state
+    from testbed.several_hosts.taking_down import take_down
 
     nothing_up = lab is None and not state.lab_names()
     names = state.lab_names() if every or nothing_up else [state.chosen(lab)]
     with console.progress() as progress:
-        notes = removal.take_down_each(names, progress)
+        notes = removal.take_down_each(names, progress, take_down)
     lab_view.show_down(names, notes, json)
 
 

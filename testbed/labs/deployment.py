@@ -23,22 +23,32 @@ def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str] | None = 
 
     Whatever goes wrong undoes what was done; callers hold Ctrl-C back.
     """
-    if plan.equipment:
-        from testbed.labs import equipment_here  # netlink, which nobody else needs so early
-
-        equipment_here.check(plan)
+    check(plan)
     folder = state.make_lab_folder(plan.lab)
     with state.locked(folder):
         try:
             for name, text in (beside or {}).items():
                 (folder / name).write_text(text)
-            recorded.begin(folder, [])
-            Deployment(plan, folder, progress).everything()
-            recorded.end(folder)
+            deploy(plan, folder, progress)
         except BaseException:
             undo(folder)
             raise
     return folder
+
+
+def check(plan: Plan) -> None:
+    """Raises what speaks against it on this machine, before anything is made."""
+    if plan.equipment:
+        from testbed.labs import equipment_here  # netlink, which nobody else needs so early
+
+        equipment_here.check(plan)
+
+
+def deploy(plan: Plan, folder: Path, progress: Progress) -> None:
+    """Makes all of it; the folder is new, and the caller undoes what was done when this fails."""
+    recorded.begin(folder, [])
+    Deployment(plan, folder, progress).everything()
+    recorded.end(folder)
 
 
 class Deployment:

@@ -38,10 +38,12 @@ def take_down(name: str) -> list[str]:
     return []
 
 
-def take_down_each(names: Sequence[str], progress: Callable[[str], None]) -> list[str]:
+def take_down_each(
+    names: Sequence[str], progress: Callable[[str], None], take_down: Callable[[str], list[str]] = take_down
+) -> list[str]:
     """Several labs, whichever of them fails, and what is left of commands that were killed before they had one.
 
-    Returns as `take_down`.
+    Each goes down by `take_down`; returns as that does.
     """
     notes, failures = [], []
     for name in names:
@@ -56,12 +58,13 @@ def take_down_each(names: Sequence[str], progress: Callable[[str], None]) -> lis
     return notes
 
 
-def undo(folder: Path) -> list[str]:
+def undo(folder: Path, *, folder_too: bool = True) -> list[str]:
     """Every object, in the reverse of its creation; then the folder itself. Returns as `take_down`."""
     notes: list[str] = []
     with HeldBack():
         Ledger(ledger_file(folder)).undo(undoers(folder, notes))
-        shutil.rmtree(folder)
+        if folder_too:
+            shutil.rmtree(folder)
     return notes
 
 

@@ -17,11 +17,11 @@ from testbed.labs import removal
 from testbed.labs.lab import Lab
 from testbed.ownership import state
 from testbed.plan import Plan, WireEnd
-from testbed.several_hosts import tunnel_probe
 from testbed.several_hosts.far_files import FarFiles
 from testbed.several_hosts.far_programs import FarPrograms
 from testbed.several_hosts.ownership import OWNER_FILE, NotThatLabs, check_owner
 from testbed.several_hosts.serving import Method, Server, standard_streams
+from testbed.several_hosts.tunnel_probe import Prober
 from testbed.system.interruption import ends_upon_signal
 
 
@@ -44,7 +44,7 @@ def serve() -> int:
 class FarSide:
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
         self._programs = FarPrograms(say)
-        self._answering = tunnel_probe.Answerers()
+        self._prober = Prober(lambda: self.lab)
         self._lab: Lab | None = None
         self._files: FarFiles | None = None
         self._measured: Any = None
@@ -73,9 +73,7 @@ class FarSide:
             "remove": lambda **which: self.files.remove(**which),
             "fetch": lambda **which: self.files.fetch(**which),
             "discard": lambda **which: self.files.discard(**which),
-            "answer_probes": lambda node, interface, token: self._answering.open(self.lab, node, interface, token),
-            "probes_answered": self._answering.close,
-            "probe": lambda node, interface, token, mtu: tunnel_probe.ask(self.lab, node, interface, token, mtu),
+            **self._prober.methods(),
             "prepare_run": self.prepare_run,
             "begin_run": lambda: self._measured.begin(),
             "check_run": lambda: self._measured.check(),
@@ -149,7 +147,7 @@ class FarSide:
     def leave(self) -> int:
         """The connection is over."""
         self._programs.kill_all()
-        self._answering.close_all()
+        self._prober.close()
         with self._making:
             self._leaving = True
             if self._lab is not None and not self._kept:

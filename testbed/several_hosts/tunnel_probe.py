@@ -8,6 +8,7 @@ import select
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
@@ -30,22 +31,32 @@ class WireNotPassed(NetBoxITError):
     """Frames do not get through between two machines."""
 
 
-class Answerers:
-    """Those of one connection, by node and interface."""
+class Prober:
+    """Those who ask and answer at the interfaces of one machine's part of a lab."""
 
-    def __init__(self) -> None:
+    def __init__(self, lab: Callable[[], Lab]) -> None:
+        self._lab = lab
         self._open: dict[tuple[str, str], _Answerer] = {}
 
-    def open(self, lab: Lab, node: str, interface: str, token: str) -> None:
-        self._open[node, interface] = _Answerer(lab, node, interface, bytes.fromhex(token))
+    def methods(self) -> dict[str, Callable[..., Any]]:
+        """By the names that another machine asks for them."""
+        return {"answer_probes": self.answer, "probes_answered": self.answered, "probe": self.ask}
 
-    def close(self, node: str, interface: str) -> int:
+    def answer(self, node: str, interface: str, token: str) -> None:
+        """Begins to answer; `answered` follows."""
+        self._open[node, interface] = _Answerer(self._lab(), node, interface, bytes.fromhex(token))
+
+    def answered(self, node: str, interface: str) -> int:
         """How many questions came."""
         return self._open.pop((node, interface)).close()
 
-    def close_all(self) -> None:
+    def ask(self, node: str, interface: str, token: str, mtu: int) -> int | None:
+        """The shortest round trip of some frames of full size, in nanoseconds; None when no answer came."""
+        return _ask(self._lab(), node, interface, bytes.fromhex(token), mtu)
+
+    def close(self) -> None:
         for name in list(self._open):
-            self.close(*name)
+            self.answered(*name)
 
 
 class _Answerer:
@@ -73,9 +84,8 @@ class _Answerer:
                         _send(self._socket, _ANSWER, self._token, len(frame))
 
 
-def ask(lab: Lab, node: str, interface: str, token: str, mtu: int) -> int | None:
-    """The shortest round trip of some frames of full size, in nanoseconds; None when no answer came."""
-    secret, best = bytes.fromhex(token), None
+def _ask(lab: Lab, node: str, interface: str, secret: bytes, mtu: int) -> int | None:
+    best = None
     with _socket(lab, node, interface) as asking:
         for _ in range(_TRIES):
             sent = time.monotonic_ns()
@@ -111,12 +121,10 @@ def _received(by: socket.socket, kind: bytes, token: bytes, patience_s: float) -
     return None
 
 
-def judged(wire: str, mtu: int, there: tuple[str, str], came: int, round_trip_ns: int | None) -> dict[str, Any]:
-    """For `hosts.json`; `there` are the machines from which and to which was asked. Raises WireNotPassed."""
-    if round_trip_ns is not None:
-        return {"round_trip_ns": round_trip_ns}
-    one, other = there if came == 0 else there[::-1]
-    raise WireNotPassed(
+def not_passed(wire: str, mtu: int, asking: str, answering: str, came: int) -> WireNotPassed:
+    """What is wrong: so many questions `came` from one machine to the other, and no answer."""
+    one, other = (asking, answering) if came == 0 else (answering, asking)
+    return WireNotPassed(
         f"wire {wire}: no frame of full size ({mtu + _HEADER} bytes) gets from {one} to {other}; see whether a firewall on the "
         "way lets the tunnel's UDP port through (`netboxit plan` says which), and whether the path takes packets of that size "
         "and the tunnel's headers, or give the wire a smaller mtu"

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A part of a lab on another machine, as the controller has it: the same as a lab of this machine offers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from subprocess import CompletedProcess
+from typing import IO, Any
+
+from testbed.errors import NetBoxITError
+from testbed.plan import Plan
+from testbed.several_hosts.connection import Answer, Connection, NotConnected
+from testbed.several_hosts.wording import packed, read_output, unpacked
+from testbed.system.processes import ProgramFailed
+
+#: What a part may take to come up beside others: containers have 20 s each, switches and netboxes are started together.
+UP_PATIENCE_S = 180.0
+#: Beyond what the other machine was given to do it.
+_MORE_S = 15.0
+
+
+class StrangeFile(NetBoxITError):
+    """Another machine offered a file for a place outside of the run's folder."""
+
+
+class FarPart:
+    """Brought up or opened through its connection, and ended with that unless it is kept."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    @property
+    def machine(self) -> str:
+        return self.connection.name
+
+    def up(self, plan: Plan, owner: str) -> Answer:
+        return self.connection.begin("up", plan=plan.to_json(), owner=owner)
+
+    def open(self, lab: str, owner: str) -> None:
+        self.connection.request("open", lab=lab, owner=owner)
+
+    def ask(self, method: str, **parameters: Any) -> Answer:
+        return self.connection.begin(method, **parameters)
+
+    def status(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.connection.request("status")
+        return found
+
+    def run(
+        self, node: str, argv: Sequence[str], *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None
+    ) -> CompletedProcess[str]:
+        """Runs a program inside a node to its end, with its output as text."""
+        answer = self.connection.begin("run", node=node, argv=list(argv), timeout_s=timeout_s, env=dict(env) if env else None)
+        done = answer.result(timeout_s + _MORE_S)
+        return CompletedProcess(list(argv), done["status"], done["output"], done["errors"])
+
+    def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> FarProgram:
+        """Starts a program inside a node; its output is appended to `log` on this machine as it comes."""
+        program = FarProgram(self.connection, argv, log.open("ab", buffering=0))
+        program.start(node, env)
+        return program
+
+    def own_files(self, node: str, name: str) -> FarOwnFiles:
+        return FarOwnFiles(self.connection, node, name)
+
+    def fetch(self, told: Mapping[str, Any], to: Path) -> None:
+        """A file of the other machine's run folder."""
+        fetch(self.connection, told, to)
+
+
+class FarProgram:
+    """A program on another machine (`testbed.system.processes.Process`)."""
+
+    def __init__(self, connection: Connection, argv: Sequence[str], log: IO[bytes]) -> None:
+        self._connection, self.argv, self._log = connection, tuple(argv), log
+        self._ended = threading.Event()
+        self._status: int | None = None
+        self._number = connection.listen(self._hear)
+        self.pid = 0
+
+    def start(self, node: str, env: Mapping[str, str] | None) -> None:
+        try:
+            self.pid = self._connection.request(
+                "start", program=self._number, node=node, argv=list(self.argv), env=dict(env) if env else None
+            )
+        except BaseException:
+            self._log.close()
+            raise
+
+    def poll(self) -> int | None:
+        """The exit status, or None while it runs. Raises NotConnected when nobody knows any more."""
+        return self._known() if self._ended.is_set() else None
+
+    def wait(self, timeout_s: float | None = None) -> int:
+        """The exit status. Raises ProgramFailed when the program still runs after the time given."""
+        if not self._ended.wait(timeout_s):
+            raise ProgramFailed(f"{' '.join(self.argv)}: still running on {self._connection.name} after {timeout_s:g} s")
+        return self._known()
+
+    def interrupt(self) -> None:
+        self._signal("interrupt")
+
+    def terminate(self) -> None:
+        self._signal("terminate")
+
+    def kill(self) -> None:
+        self._signal("kill")
+
+    def _signal(self, how: str) -> None:
+        if not self._ended.is_set():
+            self._connection.request("signal", number=self._number, how=how)
+
+    def _known(self) -> int:
+        if self._status is None:
+            raise NotConnected(f"{self._connection.name}: the connection was lost while {self.argv[0]} ran there, which ended it")
+        return self._status
+
+    def _hear(self, said: dict[str, Any]) -> None:
+        if "output" in said:
+            self._log.write(read_output(said["output"]))
+        else:
+            self._log.close()
+            self._status = said["exit"]
+            self._ended.set()
+
+
+class FarOwnFiles:
+    """Files of an application in a node of another machine (`testbed.system.own_files`)."""
+
+    def __init__(self, connection: Connection, node: str, own: str) -> None:
+        self._connection, self._which = connection, {"node": node, "own": own}
+
+    def write(self, name: str, content: str | bytes) -> None:
+        data = content.encode() if isinstance(content, str) else content
+        self._ask("write", name=name, data=packed(data))
+
+    def exists(self, name: str) -> bool:
+        return bool(self._ask("exists", name=name))
+
+    def take(self, name: str, to: Path) -> bool:
+        told = self._ask("take", name=name)
+        if told is None:
+            return False
+        fetch(self._connection, told, to)
+        self._connection.request("discard", file=told["file"])
+        return True
+
+    def remove(self, name: str) -> None:
+        self._ask("remove", name=name)
+
+    def _ask(self, method: str, **parameters: Any) -> Any:
+        return self._connection.begin(method, **self._which, **parameters).result()
+
+
+def fetch(connection: Connection, told: Mapping[str, Any], to: Path) -> None:
+    """A file of the other machine, as long as it said that it is."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    with to.open("wb") as file:
+        while file.tell() < told["bytes"]:
+            piece = unpacked(connection.request("fetch", file=told["file"], offset=file.tell()))
+            if not piece:
+                raise StrangeFile(f"{connection.name}: {told['file']} became shorter while it was fetched")
+            file.write(piece)
+
+
+def below(folder: Path, file: str) -> Path:
+    """The place of another machine's file in a folder of this one. Raises StrangeFile for one that leads out of it."""
+    path = PurePosixPath(file)
+    if path.is_absolute() or ".." in path.parts:
+        raise StrangeFile(f"another machine offered {file!r}, which is no place in the run's folder")
+    return folder / path

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab over several machines, as a whole: its part on this machine, and those on others through a connection to each.
+
+A part belongs to its connection until `keep`: whatever ends that before, also the end of this program, takes the part down.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from pathlib import Path
+from subprocess import CompletedProcess
+from types import TracebackType
+from typing import Any, Self
+
+from testbed.errors import NetBoxITError
+from testbed.labs import deployment
+from testbed.labs.deployment import Progress
+from testbed.labs.lab import Lab, NoSuchNode
+from testbed.ownership import state
+from testbed.plan import Plan, WireEnd, WirePlan
+from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.far_part import UP_PATIENCE_S, FarPart, FarProgram
+from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.ownership import new_owner
+from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.taking_down import take_down
+from testbed.several_hosts.tunnel_probe import Prober, not_passed
+from testbed.system.interruption import HeldBack
+from testbed.system.processes import Process
+
+#: Beyond what another machine was given to do something.
+_MORE_S = 15.0
+
+
+class JoinedLab:
+    """`up` makes one, `open` finds one. As a context manager it is taken down at the end of the block."""
+
+    def __init__(self, here: Lab, parts: Parts, far: Mapping[str, FarPart]) -> None:
+        self.here, self.parts, self.far = here, parts, far
+        self.name, self.folder = here.name, here.folder
+        self._prober = Prober(lambda: self.here)
+
+    @classmethod
+    def up(cls, plan: Plan, machines: Iterable[Machine], progress: Progress = lambda _: None) -> JoinedLab:
+        """Applies a plan on all of its machines at a time; `wait_ready` follows. What was done is undone when it fails."""
+        own = next(host.name for host in plan.hosts if host.here)
+        others = [machine for machine in machines if machine.name != own and any(machine.name == one.name for one in plan.hosts)]
+        parts = Parts(own, new_owner(), tuple(others), plan.to_json())
+        deployment.check(plan.part(own))
+        progress(f"connecting to {', '.join(machine.name for machine in others)}")
+        far = _connected(others)
+        with HeldBack():
+            try:
+                lab = cls(Lab(plan.lab, state.make_lab_folder(plan.lab)), parts, far)
+            except BaseException:
+                _close(far.values())
+                raise
+            try:
+                with state.locked(lab.folder):
+                    parts.write(lab.folder)
+                    answers = [part.up(plan.part(name), parts.owner) for name, part in far.items()]
+                    deployment.deploy(plan.part(own), lab.folder, progress)
+                    for answer in answers:
+                        answer.result(UP_PATIENCE_S)
+                progress("wires between machines")
+                lab.probes = lab.probe()
+            except BaseException as error:
+                lab.undo(error)
+                raise
+        return lab
+
+    @classmethod
+    def up_and_ready(cls, plan: Plan, machines: Iterable[Machine], progress: Progress = lambda _: None) -> JoinedLab:
+        """Applies a plan and waits until traffic can flow; a lab that does not get there is taken down again."""
+        with HeldBack() as held:
+            lab = cls.up(plan, machines, progress)
+            try:
+                with held.allowed():
+                    progress("waiting for the segments")
+                    lab.wait_ready()
+                    lab.begin()
+                for part in lab.far.values():
+                    part.connection.request("keep")
+            except BaseException as error:
+                lab.undo(error)
+                raise
+        return lab
+
+    @classmethod
+    def open(cls, name: str, parts: Parts) -> JoinedLab:
+        """One that is up. Raises NotConnected when a machine cannot be reached."""
+        far = _connected(parts.machines)
+        lab = cls(Lab.open(name), parts, far)
+        try:
+            for part in far.values():
+                part.open(name, parts.owner)
+        except BaseException:
+            _close(far.values())
+            raise
+        return lab
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.undo(error)
+
+    def close(self) -> None:
+        """Ends the connections; what was kept stays."""
+        _close(self.far.values())
+
+    def undo(self, error: BaseException | None) -> None:
+        """Takes it down where it was not kept. `error` is why, if it was one: what could not be taken down is told with it."""
+        left = _close(self.far.values())
+        try:
+            # Parts went down with their connections, but for those that it could not be told of.
+            self.parts.only(left).write(self.folder)
+            take_down(self.name)
+        except state.NoSuchLab:
+            return  # `netboxit down` may have been why it did not get ready
+        except FileNotFoundError:
+            return
+        except NetBoxITError as failure:
+            if isinstance(error, NetBoxITError):
+                raise type(failure)(f"{error}\n{failure}") from failure
+            raise
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Of the whole."""
+        return self.parts.whole()
+
+    @cached_property
+    def probes(self) -> dict[str, int]:
+        """By the names of wires between machines: the round trip of a frame of full size, in nanoseconds."""
+        return self.probe()
+
+    # What applications use, wherever the node is.
+
+    def run(
+        self, node: str, argv: Sequence[str], *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None
+    ) -> CompletedProcess[str]:
+        return self.part_of(node).run(node, argv, timeout_s=timeout_s, env=env)
+
+    def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> Process | FarProgram:
+        return self.part_of(node).start(node, argv, log=log, env=env)
+
+    def own_files(self, node: str, name: str) -> Any:
+        return self.part_of(node).own_files(node, name)
+
+    def part_of(self, node: str) -> Lab | FarPart:
+        """Raises NoSuchNode."""
+        return self.far.get(self.host(node), self.here)
+
+    def host(self, node: str) -> str:
+        """The machine that has a node. Raises NoSuchNode."""
+        try:
+            return self.plan.node(node).host
+        except KeyError:
+            names = ", ".join(one.name for one in self.plan.nodes)
+            raise NoSuchNode(f"lab {self.name} has no node {node}; its nodes are {names}") from None
+
+    # The same as of a lab on one machine, of all parts at a time.
+
+    def wait_ready(self, deadline_s: float = 30.0) -> None:
+        self.everywhere("wait_ready", lambda: self.here.wait_ready(deadline_s), deadline_s + _MORE_S, deadline_s=deadline_s)
+
+    def begin(self) -> None:
+        self.everywhere("begin", self.here.begin)
+
+    def everywhere(self, method: str, here: Callable[[], Any], patience_s: float = 60.0, **parameters: Any) -> dict[str, Any]:
+        """Has all parts do the same at a time; returns what they answered, by machine. Raises what went wrong first."""
+        answers = {name: part.ask(method, **parameters) for name, part in self.far.items()}
+        found = {self.parts.here: here()}
+        return found | {name: answer.result(patience_s) for name, answer in answers.items()}
+
+    def wires_between(self) -> list[WirePlan]:
+        """Those that lead from one machine to another."""
+        return [wire for wire in self.plan.wires if self.host(wire.left.node) != self.host(wire.right.node)]
+
+    def ends_on(self, machine: str) -> list[WireEnd]:
+        """The ends of such wires that one machine has."""
+        ends = [end for wire in self.wires_between() for end in (wire.left, wire.right)]
+        return [end for end in ends if self.host(end.node) == machine]
+
+    def probe(self) -> dict[str, int]:
+        """Sends frames of full size through each wire between machines, both ways. Raises WireNotPassed."""
+        return {wire.name: self._probe(wire) for wire in self.wires_between()}
+
+    def _probe(self, wire: WirePlan) -> int:
+        asking, answering = self.host(wire.left.node), self.host(wire.right.node)
+        token = secrets.token_hex(16)
+        far_end = {"node": wire.right.node, "interface": wire.right.interface}
+        self._ask(answering, "answer_probes", **far_end, token=token)
+        best = self._ask(asking, "probe", node=wire.left.node, interface=wire.left.interface, token=token, mtu=wire.mtu)
+        came = self._ask(answering, "probes_answered", **far_end)
+        if best is None:
+            raise not_passed(wire.name, wire.mtu, asking, answering, came)
+        return int(best)
+
+    def _ask(self, machine: str, method: str, **parameters: Any) -> Any:
+        if machine in self.far:
+            return self.far[machine].ask(method, **parameters).result()
+        return self._prober.methods()[method](**parameters)
+
+
+def _connected(machines: Sequence[Machine]) -> dict[str, FarPart]:
+    """To all of them at a time. Raises what the first of them could not do, with no connection left."""
+    if not machines:
+        return {}
+    with ThreadPoolExecutor(len(machines)) as workers:
+        futures = [workers.submit(Connection, machine) for machine in machines]
+    errors = [error for future in futures if (error := future.exception()) is not None]
+    if errors:
+        _close(FarPart(future.result()) for future in futures if future.exception() is None)
+        raise errors[0]
+    return {machine.name: FarPart(future.result()) for machine, future in zip(machines, futures, strict=True)}
+
+
+def _close(parts: Iterable[FarPart]) -> list[str]:
+    """Returns the machines that could not say that nothing is left there."""
+    closing = list(parts)
+    if not closing:
+        return []
+    with ThreadPoolExecutor(len(closing)) as workers:
+        done = list(workers.map(lambda part: part.connection.close(), closing))
+    return [part.machine for part, clean in zip(closing, done, strict=True) if not clean]

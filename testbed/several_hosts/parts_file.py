@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`parts.json` in the folder of a lab: where its parts on other machines are.
+
+It is there before any of them is, so that `down` finds them with the inventory and the topology gone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from testbed.plan import Plan
+from testbed.several_hosts.machine import Machine
+
+PARTS_FILE: Final = "parts.json"
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Those of one lab. `plan` is of the whole, as JSON; `owner` is what its parts know it by (`ownership.py`)."""
+
+    here: str
+    owner: str
+    machines: tuple[Machine, ...]
+    plan: dict[str, Any]
+
+    @staticmethod
+    def of(folder: Path) -> Parts | None:
+        """None: all of the lab is on this machine."""
+        try:
+            told = json.loads((folder / PARTS_FILE).read_text())
+        except FileNotFoundError:
+            return None
+        return Parts(told["here"], told["owner"], tuple(map(Machine.from_json, told["machines"])), told["plan"])
+
+    def text(self) -> str:
+        machines = [machine.to_json() for machine in self.machines]
+        return json.dumps({"here": self.here, "owner": self.owner, "machines": machines, "plan": self.plan}, indent=1) + "\n"
+
+    def write(self, folder: Path) -> None:
+        beside = folder / f".{PARTS_FILE}.new"
+        beside.write_text(self.text())
+        beside.replace(folder / PARTS_FILE)
+
+    def only(self, names: Iterable[str]) -> Parts:
+        """What is left when there is nothing any more on the other machines."""
+        left = set(names)
+        return replace(self, machines=tuple(machine for machine in self.machines if machine.name in left))
+
+    def place(self, node: str) -> Machine | None:
+        """The machine that has a node; None: this one has it, or none."""
+        host = next((one["host"] for one in self.plan["nodes"] if one["name"] == node), self.here)
+        return next((machine for machine in self.machines if machine.name == host), None)
+
+    def whole(self) -> Plan:
+        return Plan.from_json(self.plan)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Taking labs down with their parts on other machines, from what is on record of them here."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+
+from testbed.errors import NetBoxITError
+from testbed.labs import removal
+from testbed.ownership import state
+from testbed.ownership.ledger import UndoFailed
+from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.parts_file import Parts
+
+#: A part is taken down as a lab is, within its own deadlines.
+_PATIENCE_S = 120.0
+
+
+def take_down(name: str) -> list[str]:
+    """Removes a lab and all its parts. What cannot be reached stays on record here, and the rest goes.
+
+    Returns what could not be put back and never will. Raises UndoFailed when something stays.
+    """
+    folder = state.lab_folder(name)
+    with suppress(state.NoSuchLab), state.locked(folder):  # another command may remove it while this one waits
+        parts = Parts.of(folder)
+        if parts is None:
+            return removal.undo(folder)
+        notes, failures = take_parts_down(parts, name)
+        parts.only(failures).write(folder)
+        notes += removal.undo(folder, folder_too=not failures)
+        if failures:
+            raise UndoFailed(
+                f"lab {name} is not down everywhere; `netboxit down {name}` goes on when these can be reached, and "
+                f"{folder} can be removed when they are gone for good:\n" + "\n".join(failures.values())
+            )
+        return notes
+    return []
+
+
+def take_parts_down(parts: Parts, lab: str) -> tuple[list[str], dict[str, str]]:
+    """Those on other machines, all at a time. Returns notes, and why a machine's could not be taken down."""
+    notes: list[str] = []
+    failures: dict[str, str] = {}
+    if not parts.machines:
+        return notes, failures
+
+    def one(machine: Machine) -> None:
+        try:
+            with Connection(machine) as connection:
+                told = connection.request("down", lab=lab, owner=parts.owner, patience_s=_PATIENCE_S)
+                notes.extend(f"{machine.name}: {note}" for note in told)
+        except NetBoxITError as error:
+            failures[machine.name] = str(error)
+
+    with ThreadPoolExecutor(len(parts.machines)) as workers:
+        list(workers.map(one, parts.machines))
+    return notes, failures
