@@ -3,21 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from testbed.description.equipment_section import OUTSIDE, Equipment, OutsidePort, Replacement
+from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort, OutsidePort, Replacement
 from testbed.description.input_errors import listed, nearest
+from testbed.description.machines import Places
 from testbed.description.wiring import Draft, find_end
 from testbed.description.wiring_checks import Problem
 from testbed.description.yaml_source import Location
 
 
-def equipment_problems(draft: Draft, replacements: Mapping[str, Replacement]) -> Iterator[Problem]:
+def equipment_problems(draft: Draft, replacements: Mapping[str, Replacement], places: Places) -> Iterator[Problem]:
     """Everything that is wrong; what follows from another error of the file is left out."""
     yield from _joined_to_each_other(draft)
     yield from _replacements(draft, replacements)
-    yield from _devices_used_twice([*_ports(draft), *_replacing(replacements)])
+    taken = [*_ports(draft), *_replacing(replacements)]
+    machines = {place: places.of(str(place[1])) for place, _ in taken}
+    cables = [
+        (("wires", index, "over", name), name, EquipmentPort(nic=device))
+        for index, wire in draft.wires.items()
+        for name, device in (wire.over or {}).items()
+    ]
+    yield from _devices_used_twice([*((place, machines[place], port) for place, port in taken), *cables])
 
 
 def _joined_to_each_other(draft: Draft) -> Iterator[Problem]:
@@ -63,16 +71,16 @@ def _replacing(replacements: Mapping[str, Replacement]) -> Iterator[tuple[Locati
                 yield ("replace", name, station), port
 
 
-def _devices_used_twice(ports: list[tuple[Location, OutsidePort]]) -> Iterator[Problem]:
-    """Macvlans and VLANs of one interface go together, with nothing else."""
-    seen: dict[str, OutsidePort] = {}
-    vlans: set[tuple[str, int]] = set()
-    for place, port in ports:
-        first = seen.setdefault(port.device(), port)
+def _devices_used_twice(ports: Iterable[tuple[Location, str | None, OutsidePort]]) -> Iterator[Problem]:
+    """Macvlans and VLANs of one interface of a machine go together, with nothing else."""
+    seen: dict[tuple[str | None, str], OutsidePort] = {}
+    vlans: set[tuple[str | None, str, int]] = set()
+    for place, machine, port in ports:
+        first = seen.setdefault((machine, port.device()), port)
         if port.vlan is not None:
-            if (port.vlan.of, port.vlan.id) in vlans:
+            if (machine, port.vlan.of, port.vlan.id) in vlans:
                 yield Problem(place, f"VLAN {port.vlan.id} of {port.vlan.of} is another port's already", "give it another id")
-            vlans.add((port.vlan.of, port.vlan.id))
+            vlans.add((machine, port.vlan.of, port.vlan.id))
         shared = {first.kind(), port.kind()} <= {"vlan", "macvlan"}
         alone = any(one.macvlan is not None and one.macvlan.mode == "passthru" for one in (first, port))
         if first is not port and (not shared or alone):

@@ -104,8 +104,8 @@ class Equipment(OutsidePort, NodeSection):
     def _has_ports(self) -> Self:
         if not self.port_list:
             self._check_is_one()
-        elif self.model_fields_set - {"port_list"}:
-            raise ValueError("equipment with ports says at each of them what it is; leave nothing else beside ports")
+        elif self.model_fields_set - {"port_list", "host"}:
+            raise ValueError("equipment with ports says at each of them what it is; leave nothing but host beside ports")
         return self
 
     def outside(self) -> dict[str, OutsidePort]:

@@ -6,7 +6,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from testbed.description.addresses import Interface
+from testbed.description.machines import MachineName
 from testbed.description.section import Section
 from testbed.description.yaml_source import Location
 
@@ -19,6 +22,10 @@ class NodeSection(Section):
     PORT: ClassVar[Literal["interface", "station", "port"]] = "interface"
     #: What goes from each of its ports to the others: frames as they are, packets by their IP addresses, or nothing.
     PASSES: ClassVar[Literal["frames", "packets", "nothing"]]
+
+    host: MachineName | None = Field(
+        None, description="The machine that it is on, by its name in the inventory, or `auto`; as for the whole file by default."
+    )
 
     @abstractmethod
     def ports(self) -> dict[str, tuple[Interface, ...]]:

@@ -24,6 +24,7 @@ from testbed.description import addresses, switch, traffic_class
 from testbed.description.drills import DRILLS
 from testbed.description.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
 from testbed.description.events import Event, When
+from testbed.description.machines import MachineName, check_machine
 from testbed.description.router import Bfd, Ospf, Router
 from testbed.description.switch import Controller, Mirror, Own, Queue, Switch, SwitchPort, Tunnel
 from testbed.description.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Topology, Traffic, Wire
@@ -71,6 +72,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
 _BY_VALIDATOR: dict[object, str] = {
     check_name: "name",
     check_host_interface: "interface",
+    check_machine: "name, or `auto`",
     parse_dscp: "DSCP",
     switch._dscps: "DSCP, or a list",
     switch._port_name: "name",
@@ -229,7 +231,7 @@ def _kind(annotation: Any, metadata: list[Any]) -> str:
     if origin is Literal:
         return ", ".join(f"`{argument}`" for argument in arguments)
     if origin is dict:
-        return f"mapping by {'name' if arguments[0] in (Name, switch.PortName, str) else 'key'}"
+        return f"mapping by {'name' if arguments[0] in (Name, MachineName, switch.PortName, str) else 'key'}"
     if origin in (list, tuple):
         return "list"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -47,7 +47,7 @@ class Replacing:
         for name, stations in old.replace.items():
             nodes["netboxes"].pop(name)
             ports = {station: port for station, port in stations.items() if isinstance(port, EquipmentPort)}
-            nodes["equipment"][name] = Equipment(ports=ports)
+            nodes["equipment"][name] = Equipment(ports=ports, host=old.netboxes[name].host)
         update: dict[str, Any] = {
             section: {name: node for name, node in found.items() if name not in self._gone} for section, found in nodes.items()
         }

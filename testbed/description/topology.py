@@ -26,9 +26,10 @@ from pydantic_core import CoreSchema
 
 from netboxes.technology import Technology, technologies
 from testbed.description.addresses import Addresses, Gateways, Interface
-from testbed.description.equipment_section import Equipment, Replacement
+from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
 from testbed.description.input_errors import AtPlaces, InPart, nearest
+from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.node_section import NodeSection
 from testbed.description.router import Router
 from testbed.description.section import Section
@@ -105,7 +106,7 @@ class Netbox(NodeSection):
     KIND: ClassVar = "netbox"
     PORT: ClassVar = "station"
     PASSES: ClassVar = "frames"
-    OWN_KEYS: ClassVar = ("technology", "stations", "classes", "realtime", "io", "cores", "share")
+    OWN_KEYS: ClassVar = ("host", "technology", "stations", "classes", "realtime", "io", "cores", "share")
 
     technology: str = Field(description="Folder of `netboxes/` that emulates it.")
     stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
@@ -212,6 +213,10 @@ class Wire(Section):
 
     ends: TwoEnds = Field(description="The two ends.")
     wire: WireKind | None = Field(None, description="Its kind; as for the whole file by default.")
+    over: Annotated[dict[MachineName, HostInterface], Field(min_length=2, max_length=2)] | None = Field(
+        None,
+        description="Between two machines: the interface of each, by its name, with a cable between them; a tunnel by default.",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -232,6 +237,11 @@ class Topology(Section):
     seed: int = Field(1, ge=0, le=2**31 - 1, description="All randomness follows from it: same seed, same run in virtual time.")
     centre: str | None = Field(
         None, description='The host that "return" is towards; "forward" is away from it. Needed where there is traffic.'
+    )
+    host: MachineName | None = Field(
+        None,
+        description="The machine of all nodes that say none, by its name in the inventory; `auto`: where they fit best. "
+        "By default this one.",
     )
     hosts: dict[Name, Host] = Field({}, description="Where applications run.")
     netboxes: dict[Name, Netbox] = Field({}, description="Emulated segments, transparent at layer 2.")
@@ -266,6 +276,11 @@ class Topology(Section):
 
     def sections(self) -> dict[str, Mapping[str, NodeSection]]:
         return {section: getattr(self, section) for section in self.SECTIONS}
+
+    def places(self, known: KnownMachines | None = None) -> Places:
+        """Where its nodes are to be."""
+        nodes = ChainMap(*map(dict, self.sections().values()))
+        return Places({name: node.host for name, node in nodes.items()}, self.host, known)
 
     def node(self, name: str) -> NodeSection:
         """The node of that name; KeyError when there is none."""

@@ -13,6 +13,8 @@ from testbed.description.equipment_checks import equipment_problems
 from testbed.description.event_checks import event_problems
 from testbed.description.events import Event
 from testbed.description.input_errors import explain
+from testbed.description.machine_checks import machine_problems
+from testbed.description.machines import KnownMachines, MachineName
 from testbed.description.replacement import Replacing
 from testbed.description.switch_checks import switch_problems
 from testbed.description.topology import Topology, Traffic, Wire, WireKind
@@ -22,8 +24,11 @@ from testbed.description.yaml_source import Source, read
 from testbed.errors import BadInput, BadTopology
 
 
-def load(path: str | Path) -> Topology:
-    """Reads and checks a topology file. Raises BadTopology with everything that is wrong in it."""
+def load(path: str | Path, machines: KnownMachines | None = None) -> Topology:
+    """Reads and checks a topology file; the machines that it names must be of `machines`, if these are known.
+
+    Raises BadTopology with everything that is wrong in it.
+    """
     source = read(Path(path))
     topology: Topology | None = None
     errors = list(source.defects)
@@ -36,11 +41,13 @@ def load(path: str | Path) -> Topology:
             raise BadTopology(errors) from None
         draft = _salvage(source)
     replacements = topology.replace if topology else {}
+    places = draft.places(machines)
     wrong = [
         *problems(draft),
         *switch_problems(draft),
         *event_problems(draft, _context(source)),
-        *equipment_problems(draft, replacements),
+        *equipment_problems(draft, replacements, places),
+        *machine_problems(draft, places, replacements),
     ]
     errors += _at_places(source, wrong)
     if errors or topology is None:
@@ -92,6 +99,7 @@ def _salvage(source: Source) -> Draft:
         traffic={name: item for name, value in section("traffic").items() if (item := right(Traffic, value))},
         events={index: event for index, event in enumerate(events) if event},
         centre=right(str, source.data.get("centre")),
+        host=right(MachineName | None, source.data.get("host")),
         wire=right(WireKind, source.data.get("wire")) or "auto",
         whole=False,
         lost_wires=None in wires,

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 from testbed.description.addresses import Address, Interface
 from testbed.description.events import Event
 from testbed.description.input_errors import listed, nearest
+from testbed.description.machines import KnownMachines, Places
 from testbed.description.node_section import NodeSection
 from testbed.description.router import Router
 from testbed.description.segments import End as End
@@ -30,8 +31,9 @@ class Draft:
     traffic: Mapping[str, Traffic]
     centre: str | None
     events: Mapping[int, Event] = field(default_factory=dict)
-    #: The kind of wires that say none.
+    #: The kind of wires that say none, and the machine of nodes that do.
     wire: WireKind = "auto"
+    host: str | None = None
     #: False when something was left out.
     whole: bool = True
     #: True when a wire was left out.
@@ -41,7 +43,7 @@ class Draft:
     def of(topology: Topology) -> Draft:
         wires = dict(enumerate(topology.wires))
         events = dict(enumerate(topology.events))
-        return Draft(topology.sections(), wires, topology.traffic, topology.centre, events, topology.wire)
+        return Draft(topology.sections(), wires, topology.traffic, topology.centre, events, topology.wire, topology.host)
 
     @property
     def hosts(self) -> Mapping[str, Host | None]:
@@ -75,6 +77,10 @@ class Draft:
     def node(self, name: str) -> NodeSection | None:
         """None also when there is none of that name."""
         return next((node for _, one, node in self.nodes() if one == name), None)
+
+    def places(self, known: KnownMachines | None) -> Places:
+        """Where its nodes are to be."""
+        return Places({name: node.host if node else None for _, name, node in self.nodes()}, self.host, known)
 
     def ports(self) -> dict[str, tuple[str, ...] | None]:
         """The ports of each node; None where they are not known."""
