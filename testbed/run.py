@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +27,9 @@ from testbed.plans.planning import plan_file
 from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.measured_lab import MeasuredLab
 from testbed.runs.run_traffic import Traffic
+from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.measured_labs import MeasuredLabs
 from testbed.system.cores import realtime_support
 from testbed.system.interruption import HeldBack
 from traffic.application import applications
@@ -70,7 +73,7 @@ def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: 
     (folder / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
     (folder / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
     with _recorded(folder):
-        _carry(plan, folder, duration_s or 0.0, progress)
+        _carry(plan, (), folder, duration_s or 0.0, progress)
     progress("analysing")
     return Outcome(folder, analyse(folder))
 
@@ -95,10 +98,10 @@ def _recorded(folder: Path) -> Iterator[None]:
         write(None)
 
 
-def _carry(plan: Plan, folder: Path, least_s: float, progress: Progress) -> None:
+def _carry(plan: Plan, machines: Iterable[Machine], folder: Path, least_s: float, progress: Progress) -> None:
     """From nothing to nothing: the lab exists only in here. Who interrupts it still finds what was measured."""
-    with HeldBack() as held, Lab.up(plan, progress) as lab:
-        measured = MeasuredLab(lab, folder)
+    with HeldBack() as held, _up(plan, machines, progress) as lab:
+        measured = MeasuredLabs(lab, folder) if isinstance(lab, JoinedLab) else MeasuredLab(lab, folder)
         try:
             with held.allowed():
                 progress("waiting for the segments")
@@ -106,12 +109,16 @@ def _carry(plan: Plan, folder: Path, least_s: float, progress: Progress) -> None
                 _traffic(measured, folder, least_s, progress)
         finally:
             progress("collecting")
-            killed = measured.collect()
-        if killed:
-            raise NodeFailed(f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole")
+            problems = measured.collect()
+        if problems:
+            raise NodeFailed("; ".join(problems))
 
 
-def _traffic(measured: MeasuredLab, folder: Path, least_s: float, progress: Progress) -> None:
+def _up(plan: Plan, machines: Iterable[Machine], progress: Progress) -> Lab | JoinedLab:
+    return JoinedLab.up(plan, machines, progress) if plan.hosts else Lab.up(plan, progress)
+
+
+def _traffic(measured: MeasuredLab | MeasuredLabs, folder: Path, least_s: float, progress: Progress) -> None:
     """Until every application has had its time, and `least_s` at least."""
     kinds, lab, log = applications(), measured.lab, measured.log
     entries = [kinds[entry.application](entry, lab, folder / "traffic" / entry.name) for entry in lab.plan.traffic]

@@ -88,7 +88,7 @@ class MeasuredLab:
     def collect(self) -> list[str]:
         """Ends the nodes, so that they write what they still hold, and copies their folders; statistics already kept stay.
 
-        Returns the nodes that had to be killed.
+        Returns what is not whole, and why.
         """
         killed = self.lab.finish()
         for node in self.lab.plan.nodes:
@@ -97,7 +97,9 @@ class MeasuredLab:
                 # A link would be followed with this program's rights, not with the node's.
                 if file.is_file() and not file.is_symlink() and not (kept / file.name).exists():
                     shutil.copyfile(file, kept / file.name, follow_symlinks=False)
-        return killed
+        return (
+            [f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole"] if killed else []
+        )
 
     def _begin(self, netbox: str) -> float:
         """Starts the network's time at a netbox, and its statistics anew; returns its simulated time."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from testbed.errors import NetBoxITError
 from testbed.labs import removal
@@ -19,10 +19,14 @@ from testbed.ownership import state
 from testbed.plan import Plan, WireEnd
 from testbed.several_hosts.far_files import FarFiles
 from testbed.several_hosts.far_programs import FarPrograms
+from testbed.several_hosts.machine_facts import ClockAnswers, environment_and_clock
 from testbed.several_hosts.ownership import OWNER_FILE, NotThatLabs, check_owner
 from testbed.several_hosts.serving import Method, Server, standard_streams
 from testbed.several_hosts.tunnel_probe import Prober
 from testbed.system.interruption import ends_upon_signal
+
+if TYPE_CHECKING:
+    from testbed.runs.measured_lab import MeasuredLab
 
 
 class NoPart(NetBoxITError):
@@ -45,9 +49,10 @@ class FarSide:
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
         self._programs = FarPrograms(say)
         self._prober = Prober(lambda: self.lab)
+        self._clock = ClockAnswers()
         self._lab: Lab | None = None
         self._files: FarFiles | None = None
-        self._measured: Any = None
+        self._measured: MeasuredLab | None = None
         self._kept = True
         #: Held while a lab is made, which cannot be interrupted.
         self._making = threading.Lock()
@@ -75,12 +80,14 @@ class FarSide:
             "discard": lambda **which: self.files.discard(**which),
             **self._prober.methods(),
             "prepare_run": self.prepare_run,
-            "begin_run": lambda: self._measured.begin(),
-            "check_run": lambda: self._measured.check(),
-            "keep_statistics": lambda: self._measured.keep_statistics(),
-            "end_run": lambda: self._measured.end(),
+            "begin_run": lambda: self.measured.begin(),
+            "check_run": lambda: self.measured.check(),
+            "keep_statistics": lambda: self.measured.keep_statistics(),
+            "end_run": self.end_run,
             "collect_run": self.collect_run,
-            "environment": _environment,
+            "environment": environment_and_clock,
+            "answer_clock": self._clock.answer,
+            "clock_answered": self._clock.close,
         }
 
     @property
@@ -88,6 +95,12 @@ class FarSide:
         if self._lab is None:
             raise NoPart("no part of a lab was brought up or opened through this connection")
         return self._lab
+
+    @property
+    def measured(self) -> MeasuredLab:
+        if self._measured is None:
+            raise NoPart("no run was prepared through this connection")
+        return self._measured
 
     @property
     def files(self) -> FarFiles:
@@ -139,24 +152,24 @@ class FarSide:
         self._measured = MeasuredLab(self.lab, self.files.folder, [WireEnd(*end) for end in captured])
         self._measured.prepare()
 
+    def end_run(self) -> None:
+        """One that was not prepared is over."""
+        if self._measured is not None:
+            self._measured.end()
+
     def collect_run(self) -> dict[str, Any]:
-        """The nodes that had to be killed, and the files that are to be fetched."""
-        killed = self._measured.collect() if self._measured is not None else []
-        return {"killed": killed, "files": self.files.listing()}
+        """What is not whole, and the files that are to be fetched."""
+        problems = self._measured.collect() if self._measured is not None else []
+        return {"problems": problems, "files": self.files.listing()}
 
     def leave(self) -> int:
         """The connection is over."""
         self._programs.kill_all()
         self._prober.close()
+        self._clock.close()
         with self._making:
             self._leaving = True
             if self._lab is not None and not self._kept:
                 with suppress(state.NoSuchLab):
                     removal.take_down(self._lab.name)
         return 0
-
-
-def _environment() -> dict[str, Any]:
-    from results.environment import environment
-
-    return environment()

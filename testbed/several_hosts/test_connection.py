@@ -159,7 +159,7 @@ def test_ssh_asks_no_questions_and_quotes_what_a_shell_reads() -> None:
 
 def test_the_hidden_verb_is_the_far_side() -> None:
     with Connection(BETA, [str(CHECKOUT / "netboxit.py"), "part"]) as connection:
-        assert connection.request("environment")["kernel"]["machine"]
+        assert connection.request("environment")["environment"]["kernel"]["machine"]
         with pytest.raises(FailedThere, match="no part of a lab"):
             connection.request("status")
         assert connection.close()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a machine says of itself for a run over several, and how its clock is asked by another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from testbed.several_hosts import clocks
+from testbed.several_hosts.synchronisation import synchronisation
+
+
+def environment_and_clock() -> dict[str, Any]:
+    """`environment` as in environment.json, and by what its clock is kept at the right time."""
+    from results.environment import environment  # and what it asks for versions, which other commands do without
+
+    return {"environment": environment(), "synchronised": synchronisation()}
+
+
+class ClockAnswers:
+    """Answers the controller's questions for this machine's clock, between two of its requests."""
+
+    def __init__(self) -> None:
+        self._answering: clocks.Answering | None = None
+
+    def answer(self, address: str, token: str) -> int:
+        """Returns the UDP port at which it answers."""
+        self.close()
+        self._answering = clocks.answer(address, bytes.fromhex(token))
+        return self._answering.port
+
+    def close(self) -> None:
+        if self._answering is not None:
+            self._answering.close()
+            self._answering = None

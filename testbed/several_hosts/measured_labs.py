@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run keeps of a lab over several machines: each measures its own part, and at the end all of it is in one folder.
+
+`hosts.json` there tells what the machines are, how far their clocks are apart, and the wires between them (docs/architecture.md).
+Files keep the time of the machine that wrote them; whoever reads them corrects it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from results.capture import COUNTS_FILE, file_name
+from testbed.errors import NetBoxITError
+from testbed.labs.event_log import EVENTS_FILE, EventLog
+from testbed.plan import WireEnd
+from testbed.runs.measured_lab import CAPTURES, LAB_FILE, MeasuredLab
+from testbed.several_hosts import clocks
+from testbed.several_hosts.far_part import FarPart, below
+from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.machine_facts import environment_and_clock
+
+#: In the run folder.
+MACHINES_FILE: Final = "hosts.json"
+#: What a part may take to end its nodes and to gather its files.
+_COLLECTING_S: Final = 60.0
+#: Of another machine's lab.json: what is about the machine, and not about its nodes.
+_OF_MACHINE: Final = ("steal_ratio", "steal_by_core", "began_ns", "ended_ns")
+
+
+class MeasuredLabs:
+    """The same as `MeasuredLab`, of all parts at a time."""
+
+    def __init__(self, lab: JoinedLab, folder: Path) -> None:
+        self.lab, self._folder = lab, folder
+        self._here = MeasuredLab(lab.here, folder, lab.ends_on(lab.parts.here))
+        self._machines: dict[str, dict[str, Any]] = {}
+        #: What is not whole because a machine failed.
+        self._problems: list[str] = []
+
+    @property
+    def log(self) -> EventLog:
+        return self._here.log
+
+    def prepare(self) -> None:
+        for name, found in self.lab.everywhere("environment", environment_and_clock).items():
+            self._machines[name] = {"address": self.lab.plan.host(name).address, "clock": {}, **found}
+        self._compare_clocks("before")
+        answers = {
+            name: part.ask("prepare_run", captured=[[end.node, end.interface] for end in self.lab.ends_on(name)])
+            for name, part in self.lab.far.items()
+        }
+        self._here.prepare()
+        for answer in answers.values():
+            answer.result()
+
+    def begin(self) -> None:
+        self.lab.everywhere("begin_run", self._here.begin)
+
+    def check(self) -> None:
+        self.lab.everywhere("check_run", self._here.check)
+
+    def keep_statistics(self) -> None:
+        self.lab.everywhere("keep_statistics", self._here.keep_statistics)
+        self._compare_clocks("after")
+
+    def end(self) -> None:
+        """Also where another machine has failed: `collect` tells of that."""
+        self._each_far(lambda part: part.ask("end_run").result())
+        self._here.end()
+        if self._machines:
+            (self._folder / MACHINES_FILE).write_text(json.dumps(self._told(), indent=1) + "\n")
+
+    def collect(self) -> list[str]:
+        """Gathers everything in the run folder; returns what is not whole, and why."""
+        answers = {}
+        for name, part in self.lab.far.items():
+            try:
+                answers[name] = part.ask("collect_run")
+            except NetBoxITError as error:
+                self._problems.append(str(error))
+        self._problems += self._here.collect()
+        merged = _Merged(self._folder)
+        for name, answer in answers.items():
+            try:
+                found = answer.result(_COLLECTING_S)
+                self._problems += [f"{name}: {problem}" for problem in found["problems"]]
+                self._fetch(name, found["files"], merged)
+            except NetBoxITError as error:
+                self._problems.append(f"what was measured on {name} is missing: {error}")
+        merged.write()
+        return list(dict.fromkeys(self._problems))
+
+    def _each_far(self, do: Callable[[FarPart], Any]) -> None:
+        for part in self.lab.far.values():
+            try:
+                do(part)
+            except NetBoxITError as error:
+                self._problems.append(str(error))
+
+    def _fetch(self, machine: str, files: list[dict[str, Any]], merged: _Merged) -> None:
+        for told in files:
+            to = below(self._folder, told["file"])
+            if told["file"] in _Merged.FILES:
+                to = self._folder / f".{machine}" / to.name
+            self.lab.far[machine].fetch(told, to)
+            if told["file"] in _Merged.FILES:
+                merged.add(machine, told["file"], to.read_text())
+        shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
+
+    def _compare_clocks(self, when: str) -> None:
+        """How far the clock of each machine is from this one's. One that cannot be compared is told as such in the verdict."""
+        own = self.lab.plan.host(self.lab.parts.here).address
+        self._machines[self.lab.parts.here]["clock"][when] = clocks.own_clock().to_json()
+        for name, part in self.lab.far.items():
+            address, token = self.lab.plan.host(name).address, clocks.new_token()
+            port = part.ask("answer_clock", address=address, token=token.hex()).result()
+            try:
+                found = clocks.compare(address, port, token, own_address=own).to_json()
+            except clocks.ClocksNotCompared as error:
+                found, self._machines[name]["clock"]["problem"] = None, str(error)
+            self._machines[name]["clock"][when] = found
+            part.ask("clock_answered").result()
+
+    def _told(self) -> dict[str, Any]:
+        return {
+            "here": self.lab.parts.here,
+            "hosts": self._machines,
+            "wires": [
+                {
+                    "wire": wire.name,
+                    "kind": wire.kind,
+                    "mtu": wire.mtu,
+                    "ends": [self._end(wire.left), self._end(wire.right)],
+                    "probe": {"round_trip_ns": self.lab.probes[wire.name]},
+                }
+                for wire in self.lab.wires_between()
+            ],
+        }
+
+    def _end(self, end: WireEnd) -> dict[str, Any]:
+        capture = f"{CAPTURES}/{file_name(self.lab.plan.node(end.node), end.interface)}"
+        return {"host": self.lab.host(end.node), "node": end.node, "interface": end.interface, "capture": capture}
+
+
+class _Merged:
+    """The files that each machine has one of, and a run only one."""
+
+    _COUNTS: Final = f"{CAPTURES}/{COUNTS_FILE}"
+    FILES: Final = (EVENTS_FILE, LAB_FILE, _COUNTS)
+
+    def __init__(self, folder: Path) -> None:
+        """The folder has this machine's."""
+        self._folder = folder
+        self._found: dict[str, dict[str, str]] = {file: {} for file in self.FILES}
+
+    def add(self, machine: str, file: str, text: str) -> None:
+        self._found[file][machine] = text
+
+    def write(self) -> None:
+        self._write(EVENTS_FILE, self._events)
+        self._write(LAB_FILE, self._lab)
+        self._write(self._COUNTS, self._counts)
+
+    def _write(self, file: str, joined: Callable[[str, Mapping[str, str]], str]) -> None:
+        path = self._folder / file
+        if self._found[file] and path.exists():
+            path.write_text(joined(path.read_text(), self._found[file]))
+
+    def _events(self, own: str, others: Mapping[str, str]) -> str:
+        """In the order of their times, each since the network's time began on its own machine."""
+        lines = [line for text in (own, *others.values()) for line in text.splitlines()]
+        return "".join(f"{line}\n" for line in sorted(lines, key=lambda line: float(json.loads(line)["at_s"])))
+
+    def _lab(self, own: str, others: Mapping[str, str]) -> str:
+        found = json.loads(own) | {"hosts": {}}
+        for machine, text in others.items():
+            other = json.loads(text)
+            found["nodes"] += other["nodes"]
+            found["offloads"] |= other["offloads"]
+            found["began_s"] |= other["began_s"]
+            found["hosts"][machine] = {key: other[key] for key in _OF_MACHINE}
+        return json.dumps(found, indent=1) + "\n"
+
+    def _counts(self, own: str, others: Mapping[str, str]) -> str:
+        return json.dumps([one for text in (own, *others.values()) for one in json.loads(text)], indent=2) + "\n"
