@@ -80,7 +80,7 @@ def emulate_chain(topology: Topology, *, duration_s: float | None = None) -> Vir
         sent, received = _seen(stream.sent, stream.payload), _seen(stream.frames, stream.payload)
         # Every frame is accounted for, so none was still on its way at the end.
         end_ns = max([0, *sent["time_ns"], *received["time_ns"]]) + 100 * PATIENCE_NS
-        measured.append(Measured(stream.record, stream.flow, way, follow(stream.flow, way, sent, received, records, end_ns)))
+        measured.append(Measured(stream.record, stream.flow, way, follow(stream.flow, way, sent, received, records, {}, end_ns)))
     return Virtual(measured, {netbox: emulation.statistics for netbox, emulation in emulations.items()})
 
 

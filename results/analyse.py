@@ -11,19 +11,20 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from results import frames, journal, metrics, verdict, video, voice
 from results.counters import Series, all_series
 from results.damage import DamagedRun, damaged
 from results.happenings import happenings
+from results.machines_verdict import judge_machines
 from results.outage import outages
 from results.report import write_report
 from results.run_folder import Measured, RunFolder
 from results.seconds import per_second
-from results.statistics import Values, summary
+from results.statistics import joined, summary
 from results.timekeeping import ports_of_switches, timekeeping
+from results.tunnels import clock_error, over_machines
 from results.way import Way, find_way
 from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE
@@ -71,12 +72,15 @@ def measure(run: RunFolder) -> list[Measured]:
     flows = [(application, flow) for application in run.applications for flow in application.flows]
     hosts = {host for _, flow in flows for host in (flow.source, flow.destination)}
     only = [flow for _, flow in flows]
-    captures = {host: frames.read_capture(run.capture_files(host), only) for host in sorted(hosts)}
+    captures = {host: run.captured(host, only) for host in sorted(hosts)}
+    ways = [find_way(run.plan, flow.source, flow.destination) for flow in only]
+    ends = sorted({(tunnel.wire, node) for way in ways for tunnel in way.tunnels for node in (tunnel.near, tunnel.far)})
+    seen = {end: run.captured_at(*end, only) for end in ends}
     measured = []
-    for at, (application, flow) in enumerate(flows):
-        way = find_way(run.plan, flow.source, flow.destination)
+    for at, ((application, flow), way) in enumerate(zip(flows, ways, strict=True)):
         there, here = captures[flow.source], captures[flow.destination]
-        rows = frames.follow(flow, way, there.frames[at], here.frames[at], run.passages, here.end_ns)
+        crossed = {one.wire: (seen[one.wire, one.near].frames[at], seen[one.wire, one.far].frames[at]) for one in way.tunnels}
+        rows = frames.follow(flow, way, there.frames[at], here.frames[at], run.passages, crossed, here.end_ns)
         measured.append(Measured(application, flow, way, rows))
     return measured
 
@@ -88,6 +92,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
             "outages": outages(one.rows, one.flow.protocol, run.passages, began_ns),
             "seconds": per_second(one.rows, began_ns),
         }
+        | clock_error(run.machines, one.flow)
         for one in measured
     ]
     environment = {**(run.json("environment.json") or {}), **(run.json("lab.json") or {})}
@@ -95,20 +100,20 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
     counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
     # What is missing after a failure is its consequence: telling it too would hide the cause.
     failures = [run.failure] if run.failure else run.absent
-    events = happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns)
+    events = happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns, run.machines)
     netboxes = timekeeping(run.plan, counted, environment, events)
     switches = ports_of_switches(run.plan, run.switches)
+    several = over_machines(run.machines, run.plan, measured)
     judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, switches)
+    judge_machines(run.plan, several, judged)
     return {
         "lab": run.plan["lab"],
         "verdict": judged.to_json(),
         "flows": flows,
         "segments": list(_segments(measured)),
         "gaps": list(_gaps(measured)),
-        "overhead_us": summary(_joined(metrics.overhead_us(one.way, one.rows) for one in measured)),
-        "overhead_without_routers_us": summary(
-            _joined(metrics.overhead_us(one.way, one.rows, routers=False) for one in measured)
-        ),
+        "overhead_us": summary(joined(metrics.overhead_us(one.way, one.rows) for one in measured)),
+        "overhead_without_routers_us": summary(joined(metrics.overhead_us(one.way, one.rows, routers=False) for one in measured)),
         "lateness_us": {name: metrics.lateness_us(one) for name, one in counted.items()},
         "netboxes": netboxes,
         "switches": switches,
@@ -118,6 +123,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         "series": [one.summary() for one in series],
         "voice": voices,
         "video": videos,
+        **several,
     }
 
 
@@ -178,7 +184,3 @@ def _videos(run: RunFolder, measured: list[Measured]) -> Iterable[dict[str, Any]
             "sent_file": f"traffic/{one.application.name}/{facts['sent']}",
             "received_file": f"traffic/{one.application.name}/{facts['received']}",
         }
-
-
-def _joined(arrays: Iterable[Values]) -> Values:
-    return np.concatenate([np.zeros(0), *arrays])

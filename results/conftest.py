@@ -76,13 +76,13 @@ class SyntheticRun:
 
     def write(self) -> Path:
         kept: dict[str, list[tuple[int, ...]]] = {netbox: [] for netbox in self.netboxes}
-        seen: dict[str, list[tuple[int, bytes]]] = {"fr1": [], "eoc": []}
+        seen: dict[str, list[tuple[int, bytes]]] = {point: [] for point in self.captured()}
         for direction, journeys in self.journeys.items():
             source, destination = ("fr1", "eoc") if direction == "return" else ("eoc", "fr1")
             way = self.netboxes if direction == "return" else self.netboxes[::-1]
             for journey in journeys:
                 seen[source].append((journey.sent_ns, journey.data))
-                if (arrival := self._travel(journey, way, direction, kept)) is not None:
+                if (arrival := self._travel(journey, way, direction, kept, seen)) is not None:
                     seen[destination].append((arrival, journey.data))
         self._captures(seen)
         for netbox, rows in kept.items():
@@ -90,29 +90,54 @@ class SyntheticRun:
         self._documents()
         return self.folder
 
-    def _travel(self, journey: Journey, way: Sequence[str], direction: str, kept: dict[str, list[tuple[int, ...]]]) -> int | None:
+    def captured(self) -> tuple[str, ...]:
+        """Where captures are, as their files are called: node, or node-interface."""
+        return ("fr1", "eoc")
+
+    def shown(self, node: str, time_ns: int) -> int:
+        """What the clock shows by which a node's files are written."""
+        return time_ns
+
+    def _travel(
+        self,
+        journey: Journey,
+        way: Sequence[str],
+        direction: str,
+        kept: dict[str, list[tuple[int, ...]]],
+        seen: dict[str, list[tuple[int, bytes]]],
+    ) -> int | None:
         stations = (0, 1) if direction == "return" else (1, 0)
-        now = journey.sent_ns + journey.gaps[0]
-        for netbox, inside, gap in zip(way, journey.inside, journey.gaps[1:], strict=True):
+        now: int | None = journey.sent_ns + journey.gaps[0]
+        for number, (netbox, inside) in enumerate(zip(way, journey.inside, strict=True)):
+            if now is None:
+                return None
             fate = journey.lost[1] if journey.lost and journey.lost[0] == netbox else records.Fate.DELIVERED
             out = 0 if fate else now + inside
-            kept[netbox].append((identity(journey.data), now, out, 0, len(journey.data), *stations, 0, int(fate), b""))  # type: ignore[arg-type]
+            times = (self.shown(netbox, now), out and self.shown(netbox, out))
+            kept[netbox].append((identity(journey.data), *times, 0, len(journey.data), *stations, 0, int(fate), b""))  # type: ignore[arg-type]
             if fate:
                 return None
-            now = out + gap
+            now = self._cross(number + 1, out, journey, direction, seen)
         return now
+
+    def _cross(
+        self, number: int, at_ns: int, journey: Journey, direction: str, seen: dict[str, list[tuple[int, bytes]]]
+    ) -> int | None:
+        """When a frame that entered a gap leaves it; None when it does not."""
+        return at_ns + journey.gaps[number]
 
     def _captures(self, seen: dict[str, list[tuple[int, bytes]]]) -> None:
         folder = self.folder / "captures"
         folder.mkdir(parents=True)
         # The captures go on for a while after the traffic; something is always heard.
         end = max((time for packets in seen.values() for time, _ in packets), default=START_NS) + 5_000 * MS
-        for host, packets in seen.items():
-            pcapng.write(folder / f"{host}.pcapng", [*sorted(packets), (end, bytes(60))])
-        counts = [
-            {"file": f"{host}.pcapng", "node": host, "interface": "eth", "received": len(packets) + 1, "dropped": 0}
-            for host, packets in seen.items()
-        ]
+        counts = []
+        for point, packets in seen.items():
+            node, _, interface = point.partition("-")
+            written = [(self.shown(node, time), data) for time, data in [*sorted(packets), (end, bytes(60))]]
+            pcapng.write(folder / f"{point}.pcapng", written)
+            told = {"node": node, "interface": interface or "eth", "received": len(written), "dropped": 0}
+            counts.append({"file": f"{point}.pcapng", **told})
         (folder / "captures.json").write_text(json.dumps(counts))
 
     def _netbox(self, netbox: str, rows: list[tuple[int, ...]]) -> None:

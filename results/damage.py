@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NotRequired
+from typing import Any, Final, NotRequired, Required
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from results.machines import MACHINES_FILE
 from testbed.errors import NetBoxITError
 from testbed.plan import Plan
 from traffic.flow import FLOWS_FILE, ApplicationRecord
@@ -73,6 +74,48 @@ class _Lab(TypedDict, total=False):
     began_ns: int | None
     ended_ns: int | None
     began_s: dict[str, float]
+    hosts: dict[str, dict[str, Any]]
+
+
+class _Reading(TypedDict):
+    offset_ns: int
+    error_ns: int
+    round_trip_ns: int
+    samples: int
+    at_ns: int
+
+
+class _Clock(TypedDict, total=False):
+    before: _Reading | None
+    after: _Reading | None
+
+
+class _Machine(TypedDict, total=False):
+    address: str
+    clock: Required[_Clock]
+    synchronised: str | None
+    environment: dict[str, Any]
+
+
+class _End(TypedDict):
+    host: str
+    node: str
+    interface: str
+    capture: str
+
+
+class _Tunnel(TypedDict):
+    wire: str
+    kind: str
+    mtu: int
+    ends: tuple[_End, _End]
+    probe: NotRequired[dict[str, int] | None]
+
+
+class _Machines(TypedDict):
+    here: str
+    hosts: dict[str, _Machine]
+    wires: list[_Tunnel]
 
 
 class _Capture(TypedDict):
@@ -90,6 +133,7 @@ _SHAPES: Final[dict[str, TypeAdapter[Any]]] = {
     "lab.json": TypeAdapter(_Lab),
     "environment.json": TypeAdapter(dict[str, Any]),
     "captures.json": TypeAdapter(list[_Capture]),
+    MACHINES_FILE: TypeAdapter(_Machines),
     "statistics.json": TypeAdapter(_Switch | _Netbox),
     FLOWS_FILE: TypeAdapter(ApplicationRecord),
     "events.jsonl": TypeAdapter(dict[str, Any]),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One row for each frame of each flow: when it left, when it passed each netbox, when it arrived, or where it was lost.
 
-Points are captures at hosts and records of netboxes, all on the host's clock. Frames are recognised by their identity; frames of
-equal identity are matched in order. Frames that were still on their way when the captures ended are left out: whether they were
-lost nobody knows.
+Points are captures at hosts, records of netboxes, and captures at both ends of wires between machines, all on one clock. Frames
+are recognised by their identity; frames of equal identity are matched in order. Frames that were still on their way when the
+captures ended are left out: whether they were lost nobody knows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from results import pcapng
 from results.datagram import datagram, rtp
 from results.identity import identity
 from results.records import Fate
-from results.way import Way
+from results.way import Gap, Way
 from traffic.flow import Flow
 
 #: Reasons of a loss in words.
@@ -84,14 +84,25 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
     return Capture({at: _table(found) for at, found in rows.items()}, end)
 
 
+#: What was seen of a flow at the ends of a wire between machines: at the near end and at the far one, as its frames meet them.
+Ends = tuple[pl.DataFrame, pl.DataFrame]
+
+
 def follow(
-    flow: Flow, way: Way, sent: pl.DataFrame, received: pl.DataFrame, records: Mapping[str, pl.DataFrame], end_ns: int
+    flow: Flow,
+    way: Way,
+    sent: pl.DataFrame,
+    received: pl.DataFrame,
+    records: Mapping[str, pl.DataFrame],
+    tunnels: Mapping[str, Ends],
+    end_ns: int,
 ) -> pl.DataFrame:
-    """The rows of one flow. `records` are the passages through the netboxes of its way.
+    """The rows of one flow. `records` are the passages through the netboxes of its way, `tunnels` what was seen at those of it.
 
     Columns: flow, direction, number, identity, ethernet_bytes, payload_bytes, rtp_sequence, rtp_timestamp, sent_ns, received_ns
     (null when lost), lost_at, lost_why (null when received), and for each netbox of the way `in_ns.<netbox>`, `out_ns.<netbox>`,
-    `fate.<netbox>` (null when it has no record of the frame).
+    `fate.<netbox>` (null when it has no record of the frame), for each tunnel `near_ns.<wire>`, `far_ns.<wire>` (null when the
+    frame was not seen there).
     """
     rows = _numbered(sent).rename({"time_ns": "sent_ns"})
     arrived = _numbered(received).select("identity", "copy", received_ns="time_ns")
@@ -99,6 +110,10 @@ def follow(
     for netbox in way.netboxes:
         passed = _passed(records[netbox], rows["identity"], netbox)
         rows = rows.join(passed, on=["identity", "copy"], how="left", maintain_order="left")
+    for tunnel in way.tunnels:
+        for end, seen in zip(("near_ns", "far_ns"), tunnels[tunnel.wire], strict=True):
+            there = _numbered(seen).select("identity", "copy", pl.col("time_ns").alias(f"{end}.{tunnel.wire}"))
+            rows = rows.join(there, on=["identity", "copy"], how="left", maintain_order="left")
     rows = rows.with_columns(flow=pl.lit(flow.name), direction=pl.lit(flow.direction), number=pl.int_range(pl.len()))
     rows = _finished(rows, way, end_ns).with_columns(_lost_at(way), _lost_why(way)).drop("copy")
     return rows.select(*COLUMNS, pl.exclude(*COLUMNS))
@@ -126,12 +141,21 @@ def _passed(records: pl.DataFrame, wanted: pl.Series, netbox: str) -> pl.DataFra
 
 
 def _lost_at(way: Way) -> pl.Expr:
-    """The netbox whose record says that it lost the frame, or else the gap after the last point that saw it."""
-    last_gap = pl.lit(way.gaps[0].name)
+    """The netbox whose record says that it lost the frame, or else the tunnel or the gap after the last point that saw it."""
+    last_gap = _lost_in_gap(way.gaps[0], pl.lit(way.gaps[0].name))
     for netbox, gap in zip(way.netboxes, way.gaps[1:], strict=True):
         fate = pl.col(f"fate.{netbox}")
         last_gap = pl.when(fate.is_null()).then(last_gap).when(fate == 0).then(pl.lit(gap.name)).otherwise(pl.lit(netbox))
+        last_gap = _lost_in_gap(gap, last_gap)
     return pl.when(pl.col("received_ns").is_null()).then(last_gap).alias("lost_at")
+
+
+def _lost_in_gap(gap: Gap, before: pl.Expr) -> pl.Expr:
+    """`before`, or the tunnel of the gap that a frame entered and did not leave, or the gap where it left one."""
+    for tunnel in gap.tunnels:
+        entered, left = (pl.col(f"{end}.{tunnel.wire}").is_not_null() for end in ("near_ns", "far_ns"))
+        before = pl.when(left).then(pl.lit(gap.name)).when(entered).then(pl.lit(tunnel.name)).otherwise(before)
+    return before
 
 
 def _lost_why(way: Way) -> pl.Expr:

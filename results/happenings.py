@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from results.journal import Journal
+from results.machines import ONE_MACHINE, Machines
 from testbed.observation.announced import details, words
 
 #: A router's journal begins with its process: how it found its routes while the lab came up is no part of the run.
@@ -24,16 +25,20 @@ _TOLD = ("parameter", "value", "wire", "state", "traffic", "power", "for_s", "fi
 
 
 def happenings(
-    events_file: Path, journals: Mapping[str, Journal], began_ns: int, ended_ns: int | None = None
+    events_file: Path,
+    journals: Mapping[str, Journal],
+    began_ns: int,
+    ended_ns: int | None = None,
+    machines: Machines = ONE_MACHINE,
 ) -> list[dict[str, Any]]:
     """Entries of `events` in metrics.json, by their times, which count from the beginning of the run's network time.
 
     What happened after `ended_ns` is the lab being taken down, and left out. A change that the run made has the time at which it
-    took effect in the netbox, where its journal says so.
+    took effect in the netbox, where its journal says so. Each machine's part of a lab makes its own changes, by its own clock.
     """
     until_s = math.inf if ended_ns is None else (ended_ns - began_ns) / 1e9
     announced = [one for one in _announced(journals, began_ns) if _EARLIEST_S <= one["time_s"] <= until_s]
-    made = [_made(line, announced) for line in _lines(events_file)]
+    made = [_made(line, announced, machines, began_ns) for line in _lines(events_file)]
     return sorted([*made, *announced], key=lambda one: float(one["time_s"]))
 
 
@@ -52,9 +57,10 @@ def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[dict[
             }
 
 
-def _made(line: Mapping[str, Any], announced: list[dict[str, Any]]) -> dict[str, Any]:
+def _made(line: Mapping[str, Any], announced: list[dict[str, Any]], machines: Machines, began_ns: int) -> dict[str, Any]:
     """What the run did; the netbox's word of the same change is taken out of `announced`."""
-    begun_s = line["at_s"] + line["late_ms"] / 1e3
+    node = line.get("netbox") or line.get("router") or line.get("node")
+    begun_s = machines.run_s(node, line["at_s"] + line["late_ms"] / 1e3, began_ns)
     effect_s = begun_s
     for other in announced if line["kind"] == "parameter" else ():
         same = (other["kind"], other["netbox"], other["details"].get("parameter")) == ("set", line["netbox"], line["parameter"])
@@ -66,7 +72,7 @@ def _made(line: Mapping[str, Any], announced: list[dict[str, Any]]) -> dict[str,
     return {
         "time_s": effect_s,
         "kind": line["kind"],
-        "netbox": line.get("netbox") or line.get("router") or (line.get("node") if line["kind"] == "power" else None),
+        "netbox": None if line["kind"] == "wire" else node,
         "station": None,
         "words": line["words"],
         "details": {key: line[key] for key in keys if key in line},

@@ -104,6 +104,7 @@ def gap_metrics(way: Way, direction: str, tables: Iterable[pl.DataFrame]) -> lis
             "routers": list(gap.routers),
             "switches": list(gap.switches),
             "us": summary(np.concatenate([_difference(table, leave, enter) / 1e3 for table in rows])),
+            **({"tunnels": [tunnel.wire for tunnel in gap.tunnels]} if gap.tunnels else {}),
         }
         for gap, leave, enter in _points(way)
     ]
@@ -115,10 +116,30 @@ def overhead_us(way: Way, rows: pl.DataFrame, routers: bool = True) -> Values:
     Without `routers`, the gaps in which there is one or a switch are left out too: what remains is wires and the hosts' stacks.
     What a real network takes is none of the testbed's.
     """
-    points = [point for point in _points(way) if not point[0].equipment]
-    crossed = [pl.col(enter) - pl.col(leave) for gap, leave, enter in points if routers or not (gap.routers or gap.switches)]
-    whole = pl.all_horizontal(pl.col(enter).is_not_null() & pl.col(leave).is_not_null() for _, leave, enter in points)
-    return rows.filter(whole).select(pl.sum_horizontal(pl.lit(0), *crossed).alias("ns"))["ns"].to_numpy().astype(float) / 1e3
+    crossed = [
+        pl.col(enter) - pl.col(leave) for gap, leave, enter in _emulated(way) if routers or not (gap.routers or gap.switches)
+    ]
+    return _sums_us(rows.filter(_whole(way)), crossed)
+
+
+def overhead_by_tunnels_us(way: Way, rows: pl.DataFrame) -> tuple[Values, Values]:
+    """Of each frame whose passage is known, also at both ends of each tunnel: the overhead in tunnels, and all that is not."""
+    inside = [pl.col(f"far_ns.{one.wire}") - pl.col(f"near_ns.{one.wire}") for gap, _, _ in _emulated(way) for one in gap.tunnels]
+    known = rows.filter(_whole(way) & pl.all_horizontal(pl.lit(True), *(one.is_not_null() for one in inside)))
+    tunnels = _sums_us(known, inside)
+    return tunnels, overhead_us(way, known) - tunnels
+
+
+def _emulated(way: Way) -> list[tuple[Gap, str, str]]:
+    return [point for point in _points(way) if not point[0].equipment]
+
+
+def _whole(way: Way) -> pl.Expr:
+    return pl.all_horizontal(pl.col(enter).is_not_null() & pl.col(leave).is_not_null() for _, leave, enter in _emulated(way))
+
+
+def _sums_us(rows: pl.DataFrame, times: Iterable[pl.Expr]) -> Values:
+    return rows.select(pl.sum_horizontal(pl.lit(0), *times).alias("ns"))["ns"].to_numpy().astype(float) / 1e3
 
 
 def _points(way: Way) -> list[tuple[Gap, str, str]]:

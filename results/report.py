@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from results import charts, metrics, reference
 from results.counters import Series
 from results.embedded import audio_players, video_clips
+from results.machines_report import between_machines
 from results.run_course import course
 from results.run_folder import Measured, RunFolder
 from results.surroundings import describe, table_of_files
@@ -69,6 +70,7 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         "players": audio_players(run, found["voice"]),
         "videos": video_clips(run, found["video"]),
         "environment": describe(run),
+        "between": between_machines(run, found),
         "files": table_of_files(run.path),
     }
 
@@ -87,6 +89,10 @@ def _key_figures(found: Mapping[str, Any]) -> list[dict[str, str]]:
         label = f"MOS {voice['direction']} (E-model)"
         figures.append({"label": label, "value": number(voice["mos_e_model"]), "note": note, "direction": voice["direction"]})
     figures.append({**_outside(found), "direction": ""})
+    if tunnels := found.get("overhead_tunnels_us"):
+        figures.append(
+            {"label": "of it between machines", "value": statistic(tunnels, "p50"), "note": "µs, median", "direction": ""}
+        )
     return figures
 
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from results import frames, journal, records
 from results.capture import COUNTS_FILE
+from results.machines import MACHINES_FILE, Machines
 from results.way import Way
 from testbed.errors import NetBoxITError
 from traffic.flow import FLOWS_FILE, ApplicationRecord, Flow
@@ -54,6 +55,10 @@ class RunFolder:
         return [node["name"] for node in self.plan["nodes"] if node["kind"] == "host"]
 
     @cached_property
+    def machines(self) -> Machines:
+        return Machines.of(self.json(MACHINES_FILE), self.plan, self.json("lab.json") or {})
+
+    @cached_property
     def statistics(self) -> dict[str, dict[str, Any] | None]:
         return {netbox: self.json(f"nodes/{netbox}/statistics.json") for netbox in self.netboxes}
 
@@ -70,10 +75,10 @@ class RunFolder:
 
     @cached_property
     def journals(self) -> dict[str, journal.Journal]:
-        """Of the nodes that left one."""
+        """Of the nodes that left one; times are the controller's."""
         names = [node["name"] for node in self.plan["nodes"]]
         found = {name: journal.read(self.path / f"nodes/{name}/journal.jsonl") for name in names}
-        return {name: one for name, one in found.items() if one is not None}
+        return {name: self.machines.journal(name, one) for name, one in found.items() if one is not None}
 
     @cached_property
     def began_ns(self) -> int | None:
@@ -108,18 +113,38 @@ class RunFolder:
         return [
             *(f"traffic {entry['name']} left no {FLOWS_FILE}" for entry in self.plan["traffic"] if entry["name"] not in started),
             *([] if self.capture_counts or not self.hosts else ["there are no captures at the hosts"]),
+            *(
+                [f"there is no {MACHINES_FILE}, so what the machines' clocks showed is not known"]
+                if self.plan.get("hosts") and not self.machines.several
+                else []
+            ),
             *(f"netbox {name} left no statistics" for name, counted in self.statistics.items() if counted is None),
             *self.missing,
         ]
 
-    def capture_files(self, host: str) -> list[Path]:
+    def captured(self, host: str, flows: list[Flow]) -> frames.Capture:
+        """What was seen at a host's interfaces; times are the controller's."""
         named = [self.path / "captures" / entry["file"] for entry in self.capture_counts if entry["node"] == host]
-        return [file for file in named if file.exists()]
+        return self._read(host, [file for file in named if file.exists()], flows)
+
+    def captured_at(self, wire: str, node: str, flows: list[Flow]) -> frames.Capture:
+        """What was seen at an end of a wire between machines; times are the controller's."""
+        ends = [end for one in self.machines.told.get("wires", ()) if one["wire"] == wire for end in one["ends"]]
+        files = [self.path / end["capture"] for end in ends if end["node"] == node]
+        if there := [file for file in files if file.exists()]:
+            return self._read(node, there, flows)
+        self.missing.append(f"wire {wire}: there is no capture at its end in {node}, so what it added is not known")
+        return frames.read_capture([], flows)
+
+    def _read(self, node: str, files: list[Path], flows: list[Flow]) -> frames.Capture:
+        clock, found = self.machines.clock_of(node), frames.read_capture(files, flows)
+        rows = {at: clock.corrected(one, "time_ns") for at, one in found.frames.items()}
+        return frames.Capture(rows, clock.here(found.end_ns) if found.end_ns else 0)
 
     def _passages(self, netbox: str) -> pl.DataFrame:
         path = self.path / f"nodes/{netbox}/frames.bin"
         try:
-            return frames.passages(records.read(path))
+            return self.machines.clock_of(netbox).corrected(frames.passages(records.read(path)), "in_ns", "out_ns")
         except (FileNotFoundError, records.BadRecords) as error:
             self.missing.append(f"netbox {netbox}: no frame records, so its share of delay and loss is not known ({error})")
             return frames.passages(np.empty(0, records.RECORD))

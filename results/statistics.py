@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,3 +30,8 @@ def summary(values: Values | Sequence[float]) -> dict[str, Any] | None:
         "p99": float(p99),
         "p99_9": float(p99_9),
     }
+
+
+def joined(arrays: Iterable[Values]) -> Values:
+    """All of them as one."""
+    return np.concatenate([np.zeros(0), *arrays])

@@ -15,6 +15,7 @@ _FILES = (
     ("plan.json", "every name, address, core and file that was made of it"),
     ("environment.json", "versions, kernel, processor, clock"),
     ("lab.json", "scheduling and offloads as read from the lab"),
+    ("hosts.json", "the machines, their clocks and what joined them"),
     ("run.json", "when the run began and ended, and what failed"),
     ("metrics.json", "all figures of this report, for programs"),
     ("frames.parquet", "one row for each frame of each flow"),

@@ -17,6 +17,7 @@ from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
+from tests.two_machines import TwoMachines
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda content: content[: len(content) // 2],
@@ -44,6 +45,15 @@ def test_a_damaged_file_is_found_by_what_ought_to_be_in_it(synthetic: SyntheticR
     write_plan(folder)
     (folder / name).write_bytes(DAMAGES[damage]((folder / name).read_bytes()))
     assert any(line.startswith(f"{folder / name}: ") and line.isprintable() for line in damaged(folder))
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_of_machines_is_found_too(tmp_path: Path, damage: str) -> None:
+    folder = TwoMachines(tmp_path / "run").write()
+    write_plan(folder)
+    assert not any("hosts.json" in line for line in damaged(folder))
+    (folder / "hosts.json").write_bytes(DAMAGES[damage]((folder / "hosts.json").read_bytes()))
+    assert any(line.startswith(f"{folder / 'hosts.json'}: ") and line.isprintable() for line in damaged(folder))
 
 
 def test_what_a_run_writes_is_not_damaged(synthetic: SyntheticRun) -> None:

@@ -13,6 +13,7 @@ from results import reference
 from results.analyse import analyse
 from results.conftest import START_NS, SyntheticRun
 from results.report import number, percent, signed
+from tests.two_machines import TwoMachines
 from traffic.speech import Speech
 
 #: Attributes by which a page loads something.
@@ -74,6 +75,21 @@ def test_the_page_tells_verdict_network_figures_and_reference(reported: tuple[Pa
         assert words in page
     assert page.count("<audio") == 4
     assert page.count("data:audio/ogg;base64,") == 4
+
+
+def test_the_page_tells_machines_clocks_and_what_lay_between_them(tmp_path: Path) -> None:
+    run = TwoMachines(tmp_path / "run")
+    run.calls(100)
+    found = analyse(run.write())
+    page = (run.folder / "report.html").read_text()
+    tunnel = found["tunnels"][0]
+    delays = [number(way["delay_us"]["p90"]) for way in tunnel["directions"]]
+    for words in (
+        *("The machines, and what lay between them", "chrony, 12 us", "+7.330", "+39.17", "fr1, cell, meoc", "sky, eoc"),
+        *("between machines: meoc-sky", "there and back", *delays, number(tunnel["both_ways_us"]["p50"])),
+        *("of it between machines", "may be wrong by 0.045 ms"),
+    ):
+        assert words in page
 
 
 def test_metrics_have_what_programs_look_for(reported: tuple[Path, dict[str, Any]]) -> None:

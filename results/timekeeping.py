@@ -65,16 +65,21 @@ def _of(
 
 def _switched(node: str, plan: Mapping[str, Any]) -> set[str]:
     """The ports whose wires an event of the run takes down, or a node at them: what is dropped there is the event's doing."""
+    return set(switched_wires(plan, node).values())
+
+
+def switched_wires(plan: Mapping[str, Any], node: str) -> dict[str, str]:
+    """Of the same, the name of the wire and the node's port at it."""
     changes = [event["change"] for event in plan.get("events", ())]
     wires = {change["wire"] for change in changes if change["kind"] == "wire"}
     dark = {change["node"] for change in changes if change["kind"] == "power"}
-    ends = [
-        wire[side]
+    return {
+        wire["name"]: wire[side]["interface"]
         for wire in plan.get("wires", ())
         if wire["name"] in wires or not dark.isdisjoint(wire[side]["node"] for side in ("left", "right"))
         for side in ("left", "right")
-    ]
-    return {end["interface"] for end in ends if end["node"] == node}
+        if wire[side]["node"] == node
+    }
 
 
 def _promise(node: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,6 +105,6 @@ def _misses(counted: Mapping[str, Any], began_s: float | None) -> list[dict[str,
 
 
 def _steal(node: Mapping[str, Any], lab: Mapping[str, Any]) -> float | None:
-    """The largest share of time that other guests of the machine took on one of the netbox's cores."""
-    told = lab.get("steal_by_core", {})
+    """The largest share of time that other guests of its machine took on one of the netbox's cores."""
+    told = lab.get("hosts", {}).get(node.get("host"), lab).get("steal_by_core", {})
     return max((told[str(core)] for core in node["cores"] if told.get(str(core)) is not None), default=None)

@@ -9,6 +9,23 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+#: Kinds of wires whose ends are on two machines, and what they are called.
+BETWEEN_MACHINES = {"vxlan": "tunnel", "port": "cable"}
+
+
+@dataclass(frozen=True)
+class Tunnel:
+    """A wire between two machines, in the direction of a way."""
+
+    wire: str
+    kind: str
+    near: str
+    far: str
+
+    @property
+    def name(self) -> str:
+        return f"{BETWEEN_MACHINES[self.kind]} {self.wire}"
+
 
 @dataclass(frozen=True)
 class Gap:
@@ -19,6 +36,8 @@ class Gap:
     routers: tuple[str, ...]
     equipment: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
+    #: In the order of the way.
+    tunnels: tuple[Tunnel, ...] = ()
 
     @property
     def name(self) -> str:
@@ -34,6 +53,10 @@ class Way:
     netboxes: tuple[str, ...]
     gaps: tuple[Gap, ...]
 
+    @property
+    def tunnels(self) -> tuple[Tunnel, ...]:
+        return tuple(tunnel for gap in self.gaps for tunnel in gap.tunnels)
+
 
 class NoWay(ValueError):
     """No chain of wires joins the two hosts."""
@@ -44,16 +67,23 @@ def find_way(plan: dict[str, Any], source: str, destination: str) -> Way:
     nodes = list(nodes_between(plan, source, destination))
     kinds = {node["name"]: node["kind"] for node in plan["nodes"]} | dict.fromkeys(equipment(plan), "equipment")
     points = [at for at, node in enumerate(nodes) if at in (0, len(nodes) - 1) or kinds[node] == "netbox"]
-    gaps = tuple(_gap(nodes[first : second + 1], kinds) for first, second in pairwise(points))
+    gaps = tuple(_gap(plan, nodes[first : second + 1], kinds) for first, second in pairwise(points))
     return Way(tuple(nodes[at] for at in points[1:-1]), gaps)
 
 
-def _gap(nodes: Sequence[str], kinds: Mapping[str, str]) -> Gap:
+def _gap(plan: Mapping[str, Any], nodes: Sequence[str], kinds: Mapping[str, str]) -> Gap:
     first, *between, last = nodes
     routers, real, switches = (
         tuple(node for node in between if kinds[node] == kind) for kind in ("router", "equipment", "switch")
     )
-    return Gap(first, last, routers, real, switches)
+    tunnels = (tunnel for near, far in pairwise(nodes) for tunnel in _tunnels(plan, near, far))
+    return Gap(first, last, routers, real, switches, tuple(tunnels))
+
+
+def _tunnels(plan: Mapping[str, Any], near: str, far: str) -> Iterator[Tunnel]:
+    for wire in plan["wires"]:
+        if wire.get("kind") in BETWEEN_MACHINES and {wire["left"]["node"], wire["right"]["node"]} == {near, far}:
+            yield Tunnel(wire["name"], wire["kind"], near, far)
 
 
 def equipment(plan: Mapping[str, Any]) -> dict[str, None]:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from results.machines import MACHINES_FILE, Clock
+from results.run_folder import RunFolder
 from testbed.errors import NetBoxITError
 from testbed.labs.lab import Lab, NoSuchNode
 from testbed.observation.record_captures import from_captures
@@ -16,6 +18,7 @@ from testbed.quantities import RATE
 
 __all__ = ["BadRecord", "Probing", "Recorded", "of_captures", "of_lab", "of_run", "read_rate", "write"]
 
+ONE_CLOCK = (Clock(), Clock())
 #: Limits of what may be asked for.
 LONGEST_S, SHORTEST_STEP_S, LONGEST_STEP_S = 3600.0, 0.2, 60.0
 MOST_PACKETS_PER_S, MOST_RATE = 1000.0, 100e6
@@ -44,18 +47,29 @@ def of_lab(
 
 
 def of_run(folder: Path, hosts: tuple[str, str], step_s: float, *, saturated: bool) -> list[PathTrace]:
-    """From the captures of a run. Raises BadRecord, NothingInCommon."""
+    """From the captures of a run, also when the hosts are on two machines. Raises BadRecord, NothingInCommon, NoRun."""
     files = tuple(folder / "captures" / f"{host}.pcapng" for host in hosts)
-    return of_captures(hosts, (files[0], files[1]), step_s, saturated=saturated)
+    clocks = ONE_CLOCK
+    if (folder / MACHINES_FILE).exists():
+        machines = RunFolder(folder).machines
+        clocks = (machines.clock_of(hosts[0]), machines.clock_of(hosts[1]))
+    return of_captures(hosts, (files[0], files[1]), step_s, saturated=saturated, clocks=clocks)
 
 
-def of_captures(ends: tuple[str, str], files: tuple[Path, Path], step_s: float, *, saturated: bool) -> list[PathTrace]:
-    """From two captures. Raises BadRecord, NothingInCommon."""
+def of_captures(
+    ends: tuple[str, str],
+    files: tuple[Path, Path],
+    step_s: float,
+    *,
+    saturated: bool,
+    clocks: tuple[Clock, Clock] = ONE_CLOCK,
+) -> list[PathTrace]:
+    """From two captures, on one clock if nothing else is said. Raises BadRecord, NothingInCommon."""
     _check_step(step_s)
     for file in files:
         if not file.is_file():
             raise BadRecord(f"there is no capture {file}")
-    return from_captures(ends, files, step_s, saturated=saturated)
+    return from_captures(ends, files, step_s, saturated=saturated, clocks=clocks)
 
 
 def write(traces: list[PathTrace], out: Path, *, mahimahi: bool) -> list[Recorded]:

@@ -11,6 +11,7 @@ import numpy as np
 from results import pcapng
 from results.datagram import datagram
 from results.identity import identity
+from results.machines import Clock
 from testbed.errors import NetBoxITError
 from testbed.observation.record_trace import OVERHEAD_BYTES, PathTrace, steps
 
@@ -24,9 +25,9 @@ class NothingInCommon(NetBoxITError):
 
 
 class _Frames:
-    """UDP and TCP packets of a capture, in its order."""
+    """UDP and TCP packets of a capture, in its order; it was made by that clock."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, clock: Clock) -> None:
         self.identities: list[int] = []
         self.times_ns: list[int] = []
         self.lengths: list[int] = []
@@ -34,18 +35,20 @@ class _Frames:
         for packet in pcapng.read(file):
             if (found := datagram(packet.data)) is not None:
                 self.identities.append(identity(packet.data))
-                self.times_ns.append(packet.time_ns)
+                self.times_ns.append(clock.here(packet.time_ns))
                 self.lengths.append(found.ethernet_bytes - _ETHERNET)
                 self.sources.append(found.source)
 
 
-def from_captures(ends: tuple[str, str], files: tuple[Path, Path], step_s: float, *, saturated: bool) -> list[PathTrace]:
+def from_captures(
+    ends: tuple[str, str], files: tuple[Path, Path], step_s: float, *, saturated: bool, clocks: tuple[Clock, Clock]
+) -> list[PathTrace]:
     """Both directions, from the first end first; one that nothing crossed is left out.
 
     `saturated`: the traffic kept the path full, so that what arrived is what it could carry; else nobody knows, and the
-    trace has no rate. Raises NothingInCommon.
+    trace has no rate. `clocks` are those by which the captures were made. Raises NothingInCommon.
     """
-    left, right = (_Frames(file) for file in files)
+    left, right = (_Frames(file, clock) for file, clock in zip(files, clocks, strict=True))
     found = [
         trace
         for trace in (_one_way(ends, left, right, step_s, saturated), _one_way(ends[::-1], right, left, step_s, saturated))

@@ -13,9 +13,10 @@ from netboxes.engine.virtual import Emulation, run, udp
 from netboxes.link.parameters import Parameters
 from results import pcapng
 from results.records import Fate
-from testbed.observation.record import BadRecord, Probing, check, of_captures, read_rate, write
+from testbed.observation.record import BadRecord, Probing, check, of_captures, of_run, read_rate, write
 from testbed.observation.record_captures import NothingInCommon
 from testbed.observation.record_trace import PathTrace, Step
+from tests.two_machines import TwoMachines
 
 FRAME_BYTES = 1000 + 28 + 14
 
@@ -59,6 +60,15 @@ def test_a_recorded_link_is_played_as_it_was(tmp_path: Path) -> None:
     for (lost, delay), (lost_again, delay_again) in zip(shares_and_delays(original), shares_and_delays(again), strict=True):
         assert delay_again == pytest.approx(delay, abs=1e-4)
         assert lost_again == pytest.approx(lost, abs=0.025)
+
+
+def test_a_run_over_two_machines_is_recorded_on_one_clock(tmp_path: Path) -> None:
+    run = TwoMachines(tmp_path / "run", offset_ns=-3_000_000_000)
+    run.calls(200)
+    there, back = of_run(run.write(), ("fr1", "eoc"), 1.0, saturated=False)
+    assert (there.source, back.source) == ("fr1", "eoc")
+    for trace in (there, back):
+        assert trace.columns()["delay_s"][0] == pytest.approx(0.2551, abs=1e-4)
 
 
 def test_a_path_that_was_kept_full_tells_its_rate(tmp_path: Path) -> None:

@@ -11,7 +11,10 @@ import pytest
 from testbed.several_hosts import synchronisation as module
 from testbed.several_hosts.synchronisation import synchronisation
 
-TRACKING = "C0000201,192.0.2.1,3,1795300659.226146045,-0.000002000,0.000001100,0.000001900,12.871,0.002,0.031,0.000016000,0.000002000,64.2,"
+TRACKING = (
+    "C0000201,192.0.2.1,3,1795300659.226146045,-0.000002000,0.000001100,0.000001900,12.871,0.002,0.031,"
+    "0.000016000,0.000002000,64.2,"
+)
 TIME_STATUS = """sending: GET TIME_STATUS_NP
 \t1ae8cd.fffe.e15ae8-0 seq 0 RESPONSE MANAGEMENT TIME_STATUS_NP
 \t\tmaster_offset              {offset}

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The part of a report that tells of several machines: who carried what, what their clocks showed, what lay between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+
+from results.chart_style import PALETTE, STYLE, as_svg, panels
+from results.run_folder import RunFolder
+
+
+def between_machines(run: RunFolder, found: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the template needs; None for a run on one machine. `found` as in metrics.json."""
+    if "machines" not in found:
+        return None
+    here = found["machines"]["here"]
+    ways = [
+        {"wire": tunnel["wire"], "kind": tunnel["kind"], "mtu": tunnel["mtu"], **way}
+        for tunnel in found["tunnels"]
+        for way in tunnel["directions"]
+    ]
+    crossed = [way for way in ways if way["delay_us"]]
+    others = {name: clock for name, clock in found["machines"]["hosts"].items() if name != here}
+    return {
+        "here": here,
+        "machines": [{"name": name, **_machine(run, name), **clock} for name, clock in found["machines"]["hosts"].items()],
+        "ways": ways,
+        "tunnels": found["tunnels"],
+        "tunnel_chart": _tunnel_chart(crossed) if crossed else None,
+        "clock_chart": _clock_chart(others) if any(clock["drift_ppm"] is not None for clock in others.values()) else None,
+        "errors_ms": sorted({flow["clock_error_ms"] for flow in found["flows"] if flow["clock_error_ms"]}),
+        "overhead": found["overhead_tunnels_us"],
+        "rest": found["overhead_without_tunnels_us"],
+    }
+
+
+def _machine(run: RunFolder, name: str) -> dict[str, Any]:
+    told = run.machines.told["hosts"][name].get("environment") or {}
+    processor, kernel = told.get("processor") or {}, told.get("kernel") or {}
+    lab: Mapping[str, Any] = run.json("lab.json") or {}
+    return {
+        "nodes": [node["name"] for node in run.plan["nodes"] if node.get("host") == name],
+        "processor": f"{processor['model']}, {processor['cores']} cores" if processor else None,
+        "kernel": kernel.get("release"),
+        "steal_ratio": (lab if name == run.machines.here else lab.get("hosts", {}).get(name, {})).get("steal_ratio"),
+    }
+
+
+@rc_context(STYLE)
+def _tunnel_chart(ways: Sequence[Mapping[str, Any]]) -> str:
+    """From the smallest delay to p99 with the median on it; the thin line is what the clocks may be wrong by."""
+    figure, (axis,) = panels(1, 0.9 + 0.42 * len(ways))
+    for at, way in enumerate(ways):
+        delay, colour = way["delay_us"], PALETTE[at % 2]
+        axis.plot([delay["min"], delay["p99"]], [at, at], color=colour, linewidth=6, alpha=0.35, solid_capstyle="round")
+        axis.plot([delay["p50"]], [at], "o", color=colour, markersize=7)
+        if error := way["clock_error_us"]:
+            axis.errorbar([delay["p50"]], [at], xerr=[error], color="#66727e", linewidth=1, capsize=4)
+        axis.annotate(
+            f"{delay['p50']:,.4g}", (delay["p50"], at), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5
+        )
+    names = [f"{way['wire']}\n{way['from']['host']} to {way['to']['host']}" for way in ways]
+    axis.set(xlabel="time between the machines (µs)", yticks=range(len(ways)), yticklabels=names)
+    axis.margins(x=0.08)
+    axis.set_ylim(len(ways) - 0.4, -0.8)
+    return as_svg(figure)
+
+
+@rc_context(STYLE)
+def _clock_chart(clocks: Mapping[str, Mapping[str, Any]]) -> str:
+    """How far each clock went from the controller's since the first reading, with what each reading may be wrong by."""
+    figure, (axis,) = panels(1, 2.4)
+    for at, (name, clock) in enumerate(clocks.items()):
+        if clock["drift_ppm"] is None:
+            continue
+        readings = [clock["before"], clock["after"]]
+        first = readings[0]
+        times = np.array([(one["at_ns"] - first["at_ns"]) / 1e9 for one in readings])
+        moved = np.array([(one["offset_ns"] - first["offset_ns"]) / 1e3 for one in readings])
+        errors = [one["error_ns"] / 1e3 for one in readings]
+        colour = PALETTE[at % len(PALETTE)]
+        axis.errorbar(
+            times, moved, yerr=errors, color=colour, capsize=4, marker="o", label=f"{name}, {clock['drift_ppm']:+.2f} ppm"
+        )
+    axis.set(xlabel="since the first comparison (s)", ylabel="clock moved by (µs)")
+    axis.legend(loc="best")
+    return as_svg(figure)

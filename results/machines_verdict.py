@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run over several machines is judged by besides: its clocks, and what the wires between the machines added.
+
+A tunnel is the testbed's, so what a frame spends there makes it late as a netbox's lateness does, and has the same limit. A frame
+that one clock saw enter and another leave was surely late, or not, only beyond what the clocks may be wrong by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from results.verdict import OVERLOAD_RATIO, Verdict
+
+#: Two clocks gain on each other by what their crystals differ (below 100 ppm), and by what steers them: the kernel's loop may
+#: change a clock by 500 ppm (adjtimex(2)). What gains more was set, or is being pulled to another time (by chronyd up to 8 %).
+STEADY_PPM = 600.0
+
+
+def judge_machines(plan: Mapping[str, Any], found: Mapping[str, Any], verdict: Verdict) -> None:
+    """Adds to a verdict; `plan` as in plan.json, `found` has `machines` and `tunnels` as in metrics.json, or is empty."""
+    if not found:
+        return
+    limit_us = plan["lateness_limit_s"] * 1e6
+    for name, clock in found["machines"]["hosts"].items():
+        if name != found["machines"]["here"]:
+            _clock(name, clock, limit_us, verdict)
+    for tunnel in found["tunnels"]:
+        for way in tunnel["directions"]:
+            _tunnel(tunnel, way, limit_us, verdict)
+
+
+def _clock(name: str, clock: Mapping[str, Any], limit_us: float, verdict: Verdict) -> None:
+    error_us, before, after = clock["error_us"], clock["before"], clock["after"]
+    if error_us is None:
+        verdict.invalid.append(
+            f"machine {name}: its clock was not compared with this machine's, so delays between the two are not known"
+        )
+        return
+    if before is None or after is None:
+        when = "after" if after is None else "before"
+        verdict.degraded.append(
+            f"machine {name}: its clock was not compared {when} the traffic, so how it went meanwhile is not known"
+        )
+    if error_us > limit_us:
+        verdict.degraded.append(
+            f"machine {name}: its clock is known to {_us(error_us)} only, more than the limit of {_us(limit_us)}; "
+            "a network between the machines with a shorter round trip, or less to do, makes that better"
+        )
+    drift_ppm = clock["drift_ppm"]
+    if drift_ppm is not None and abs(drift_ppm) > STEADY_PPM and _moved_us(clock) > limit_us:
+        verdict.degraded.append(
+            f"machine {name}: its clock went {_us(_moved_us(clock))} from this machine's while the run went on "
+            f"({abs(drift_ppm):,.0f} ppm), so one of the two was set or is being set; let it settle, and run again"
+        )
+
+
+def _moved_us(clock: Mapping[str, Any]) -> float:
+    """How far the offset moved at the least, whatever the two readings are wrong by."""
+    before, after = clock["before"], clock["after"]
+    moved = abs(after["offset_ns"] - before["offset_ns"]) - before["error_ns"] - after["error_ns"]
+    return float(max(0, moved)) / 1e3
+
+
+def _tunnel(tunnel: Mapping[str, Any], way: Mapping[str, Any], limit_us: float, verdict: Verdict) -> None:
+    place = f"{tunnel['wire']}, from machine {way['from']['host']} to {way['to']['host']}"
+    if way["lost"] and not tunnel["switched"]:
+        words = f"{place}: {way['lost']:,} of {way['frames']:,} frames were lost between the machines"
+        (verdict.invalid if way["lost"] > OVERLOAD_RATIO * way["frames"] else verdict.degraded).append(words)
+    delay, error_us = way["delay_us"], way["clock_error_us"]
+    if delay is None or error_us is None:
+        return
+    if delay["min"] + error_us < 0:
+        words = (
+            f"{place}: a frame seems to have arrived {_us(-delay['min'])} before it was sent, and the clocks are said to be "
+            f"{_us(error_us)} apart at most: one of them was set while the run went on"
+        )
+        (verdict.invalid if -delay["min"] - error_us > limit_us else verdict.degraded).append(words)
+    elif delay["p99"] - error_us > limit_us:
+        verdict.invalid.append(
+            f"{place}: one in a hundred frames took {_us(delay['p99'])} or more, the limit is {_us(limit_us)}; join the machines "
+            "by a faster network, or put both nodes on one"
+        )
+    elif delay["max"] - error_us > limit_us:
+        verdict.degraded.append(f"{place}: a frame took {_us(delay['max'])}, the limit is {_us(limit_us)}")
+    elif delay["p99"] + error_us > limit_us:
+        verdict.degraded.append(
+            f"{place}: one in a hundred frames took {_us(delay['p99'])} or more, which the clocks' {_us(error_us)} leave on both "
+            f"sides of the limit of {_us(limit_us)}"
+        )
+
+
+def _us(value: float) -> str:
+    return f"{value:,.0f} us"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the wires between machines added: the testbed's own, since the network that is emulated does not have them.
+
+Each end is captured, so a frame's time in the tunnel is the difference of two clocks. The sum of both directions is not: what one
+clock is wrong by makes one direction longer and the other shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from results import metrics
+from results.machines import Machines
+from results.run_folder import Measured
+from results.statistics import Values, joined, summary
+from results.timekeeping import switched_wires
+from traffic.flow import Flow
+
+
+def over_machines(machines: Machines, plan: Mapping[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
+    """What metrics.json has of a run over several machines besides what it has of any; nothing of one on a single machine."""
+    if not machines.several:
+        return {}
+    parts = [metrics.overhead_by_tunnels_us(one.way, one.rows) for one in measured]
+    return {
+        "machines": {"here": machines.here, "hosts": {name: _clock(machines, name) for name in machines.names}},
+        "tunnels": [_tunnel(machines, plan, wire, measured) for wire in machines.told.get("wires", ())],
+        "overhead_tunnels_us": summary(joined(inside for inside, _ in parts)),
+        "overhead_without_tunnels_us": summary(joined(outside for _, outside in parts)),
+    }
+
+
+def clock_error(machines: Machines, flow: Flow) -> dict[str, float | None]:
+    """What a flow's entry says besides: what its one-way delays may be wrong by because its hosts have two clocks."""
+    if not machines.several:
+        return {}
+    error_ns = machines.error_ns(flow.source, flow.destination)
+    return {"clock_error_ms": None if error_ns is None else error_ns / 1e6}
+
+
+def _clock(machines: Machines, name: str) -> dict[str, Any]:
+    told, clock = machines.told["hosts"][name], machines.clock(name)
+    readings = told.get("clock") or {}
+    return {
+        "address": told.get("address"),
+        "synchronised": told.get("synchronised"),
+        "before": readings.get("before"),
+        "after": readings.get("after"),
+        "drift_ppm": clock.drift * 1e6 if readings.get("before") and readings.get("after") else None,
+        "error_us": None if clock.error_ns is None else clock.error_ns / 1e3,
+    }
+
+
+def _tunnel(machines: Machines, plan: Mapping[str, Any], wire: Mapping[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
+    one, other = wire["ends"]
+    directions = [_direction(machines, wire["wire"], *ends, measured) for ends in ((one, other), (other, one))]
+    delays = [way["delay_us"] for way in directions]
+    known = all(delay is not None for delay in delays)
+    round_trip_ns = (wire.get("probe") or {}).get("round_trip_ns")
+    return {
+        "wire": wire["wire"],
+        "kind": wire["kind"],
+        "mtu": wire["mtu"],
+        "directions": directions,
+        "both_ways_us": {key: sum(delay[key] for delay in delays) for key in ("mean", "min", "p50")} if known else None,
+        "probe_us": None if round_trip_ns is None else round_trip_ns / 1e3,
+        "switched": any(wire["wire"] in switched_wires(plan, end["node"]) for end in (one, other)),
+    }
+
+
+def _direction(
+    machines: Machines, wire: str, near: Mapping[str, Any], far: Mapping[str, Any], measured: Sequence[Measured]
+) -> dict[str, Any]:
+    tables = [
+        one.rows.select(near_ns=f"near_ns.{wire}", far_ns=f"far_ns.{wire}")
+        for one in measured
+        for tunnel in one.way.tunnels
+        if (tunnel.wire, tunnel.near) == (wire, near["node"])
+    ]
+    entered = pl.concat(tables).filter(pl.col("near_ns").is_not_null()) if tables else pl.DataFrame({"near_ns": [], "far_ns": []})
+    delays: Values = (entered["far_ns"] - entered["near_ns"]).drop_nulls().to_numpy().astype(float) / 1e3
+    error_ns = machines.error_ns(near["node"], far["node"])
+    return {
+        "from": {"host": near["host"], "node": near["node"]},
+        "to": {"host": far["host"], "node": far["node"]},
+        "frames": entered.height,
+        "lost": entered.height - delays.size,
+        "delay_us": _summary(delays),
+        "clock_error_us": None if error_ns is None else error_ns / 1e3,
+        "reason": None if delays.size else "no frame of a flow crossed it in this direction",
+    }
+
+
+def _summary(delays: Values) -> dict[str, Any] | None:
+    found = summary(delays)
+    return None if found is None else found | {"p90": float(np.percentile(delays, 90, method="inverted_cdf"))}
