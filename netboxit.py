@@ -121,8 +121,11 @@ def execute(
 ) -> None:
     """Run a command inside a node, with this terminal; its exit status is kept."""
     from testbed.labs.lab import Lab
+    from testbed.several_hosts import elsewhere
 
-    argv = Lab.one(lab).exec_argv(node, command, {"TERM": os.environ.get("TERM", "dumb")})
+    up = Lab.one(lab)
+    elsewhere.continue_there(up.name, [node], ["exec", "--lab", up.name, node, "--", *command])
+    argv = up.exec_argv(node, command, {"TERM": os.environ.get("TERM", "dumb")})
     os.execvp(argv[0], argv)
 
 
@@ -161,7 +164,9 @@ def record(
         traces = recording.of_run(run, hosts, step_s, saturated=saturated)
     else:
         from testbed.labs.lab import Lab
+        from testbed.several_hosts.elsewhere import only_here
 
+        only_here(lab, ends, "netboxit record")
         probing = recording.Probing(console.read_duration(duration), step_s, packets, recording.read_rate(most_rate))
         with console.progress() as progress:
             traces = recording.of_lab(Lab.one(lab), hosts, probing, progress)

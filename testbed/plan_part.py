@@ -17,6 +17,7 @@ _NODE_OF = {
     "stall": "netbox",
     "configuration": "router",
     "handler": "router",
+    "wire": "node",
 }
 
 
@@ -49,6 +50,11 @@ def part(plan: Plan, host: str) -> Plan:
         elsewhere={node.name: _addresses(node) for node in plan.nodes if node.name not in own and _addresses(node)},
         notes=(),
     )
+
+
+def node_of(change: Change) -> str:
+    """The node that a change is made at."""
+    return str(getattr(change, _NODE_OF[change.kind]))
 
 
 def _moved(node: NodePlan, here: str, there: str) -> NodePlan:
@@ -88,7 +94,7 @@ def _changes(change: Change, own: set[str], leaving: dict[str, WireEnd]) -> Iter
             yield replace(change, node=end.node, interface=end.interface)
         elif change.node in own:
             yield change
-    elif getattr(change, _NODE_OF[change.kind]) in own:
+    elif node_of(change) in own:
         yield change
 
 

@@ -31,9 +31,12 @@ def set_now(
     """Change something in a lab that is up, now."""
     from testbed.changing import now
     from testbed.labs.lab import Lab
+    from testbed.several_hosts import elsewhere
 
     with console.progress() as progress:
-        made = now.change(Lab.one(lab), target, change, progress)
+        made = elsewhere.change(lab, target, change)
+        if made is None:
+            made = now.change(Lab.one(lab), target, change, progress)
     change_view.show_made(made, json)
 
 
@@ -51,13 +54,16 @@ def drill(
     """Let something go wrong in a lab that is up, and put it back: at its end, or upon Ctrl-C."""
     from testbed.changing import now, said
     from testbed.labs.lab import Lab
+    from testbed.several_hosts import elsewhere
 
     if listed:
         return change_view.show_drills(json)
-    up = Lab.one(lab)
     if end:
-        return change_view.show_put_back(now.put_back(up), json)
-    sequence = said.drill(now.scene_of(up), name or "", options or [])
+        return change_view.show_put_back(elsewhere.put_back(lab), json)
+    up = Lab.one(lab)
+    sequence = said.drill(elsewhere.scene_of(up), name or "", options or [])
+    verb = ["drill", "--lab", up.name, *(["--json"] if json else []), "--", name or "", *(options or [])]
+    elsewhere.continue_there(up.name, elsewhere.nodes_of(sequence), verb)
     with console.progress() as progress:
         made = now.carry_out(up, f"drill {name}", sequence, progress)
     change_view.show_made(made, json)
@@ -80,14 +86,19 @@ def handler(
     """Read a handler of a Click router, or write it."""
     from testbed.changing import handlers
     from testbed.labs.lab import Lab
+    from testbed.several_hosts import elsewhere
 
+    up = Lab.one(lab)
+    options = [*(["--list"] if listed else []), *(["--about", about] if about else []), *(["--json"] if json else [])]
+    words = [word for word in (name, value) if word is not None]
+    elsewhere.continue_there(up.name, [router], ["handler", "--lab", up.name, *options, "--", router, *words])
     if listed:
-        return change_view.show_handlers(handlers.elements(Lab.one(lab), router, name), json)
+        return change_view.show_handlers(handlers.elements(up, router, name), json)
     if name is None:
         raise handlers.BadHandler("name a handler, like jan_be.drops, or give --list")
     if value is not None:
-        return change_view.show_written(router, name, handlers.write(Lab.one(lab), router, name, value), json)
-    change_view.show_read(router, name, handlers.read(Lab.one(lab), router, name, about), json)
+        return change_view.show_written(router, name, handlers.write(up, router, name, value), json)
+    change_view.show_read(router, name, handlers.read(up, router, name, about), json)
 
 
 @app.command(rich_help_panel=CHANGE)
@@ -121,10 +132,12 @@ def attach(
     from testbed.changing.attaching import BadAttachment, Wanted
     from testbed.changing.attaching import attach as attach_to
     from testbed.labs.lab import Lab
+    from testbed.several_hosts.elsewhere import only_here
 
     if sum((tap, vlan is not None, macvlan is not None)) > 1:
         raise BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
     kind: EquipmentKind = "tap" if tap else "vlan" if vlan else "macvlan" if macvlan else "nic"
+    only_here(lab, [where.partition(".")[0]], "netboxit attach")
     wanted = Wanted(kind, device, vlan, macvlan, user, take_addresses, tuple(addresses or ()))
     change_view.show_attached(*attach_to(Lab.one(lab), wanted, where), json)
 

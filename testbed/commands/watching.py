@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,12 +27,11 @@ def status(
     """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
     if watch:
         return _watch(lab, interval, json)
-    from testbed.labs.lab import Lab
-    from testbed.observation.announced import status_with_events
     from testbed.ownership import state
+    from testbed.several_hosts.joined_status import status_of
 
     names = [lab] if lab is not None else state.lab_names()
-    lab_view.show_status([status_with_events(Lab.open(name)) for name in names], json)
+    lab_view.show_status([status_of(name) for name in names], json)
 
 
 def _watch(lab: str | None, interval: str, json: bool) -> None:
@@ -87,10 +87,15 @@ def capture(
     from testbed.observation.capture_points import points
     from testbed.observation.capture_target import target
     from testbed.observation.capturing import capture as capture_at
+    from testbed.several_hosts import elsewhere
 
     duration_s = None if duration is None else console.read_duration(duration)
     names, open_sink = target(where, ring=ring, live=live, json=json)
     up = Lab.one(lab)
+    wanted = points(elsewhere.plan_of(up), names)
+    if (machine := elsewhere.place(up.name, [point.node for point in wanted], "netboxit capture")) is not None:
+        file = None if live else Path(where[-1])
+        raise typer.Exit(elsewhere.capture(machine, up.name, names, duration, file, plain=not (json or ring)))
     with console.until_nobody_reads(), console.progress() as progress:
-        captured = capture_at(up, points(up.plan, names), open_sink, duration_s=duration_s, progress=progress)
+        captured = capture_at(up, wanted, open_sink, duration_s=duration_s, progress=progress)
     lab_view.show_captured(captured, json, sys.stderr if live else sys.stdout)

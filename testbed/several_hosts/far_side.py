@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from testbed.changing import now
 from testbed.errors import NetBoxITError
 from testbed.labs import removal
 from testbed.labs.lab import Lab
@@ -68,6 +69,8 @@ class FarSide:
             "begin": lambda: self.lab.begin(),
             "check_alive": lambda: self.lab.check_alive(),
             "status": self.status,
+            "change": lambda target, text: now.change(self.lab, target, text),
+            "put_back": lambda: now.put_back(self.lab),
             "down": self.down,
             "run": self.run,
             "start": lambda program, node, argv, env: self._programs.start(self.lab, program, node, argv, env),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from results.capture import COUNTS_FILE, file_name
+from results.machines import MACHINES_FILE
 from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE, EventLog
 from testbed.plan import WireEnd
@@ -23,8 +24,6 @@ from testbed.several_hosts.far_part import FarPart, below
 from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.machine_facts import environment_and_clock
 
-#: In the run folder.
-MACHINES_FILE: Final = "hosts.json"
 #: What a part may take to end its nodes and to gather its files.
 _COLLECTING_S: Final = 60.0
 #: Of another machine's lab.json: what is about the machine, and not about its nodes.

@@ -73,12 +73,15 @@ def show_down(labs: Sequence[str], notes: Sequence[str], as_json: bool) -> None:
 
 
 def _print_lab(status: Mapping[str, Any]) -> None:
-    table = drawing.table(f"lab {status['lab']}", "node", "kind", "state", "cores", "addresses", "netbox or switch")
+    machine = ["machine"] if "hosts" in status else []
+    table = drawing.table(f"lab {status['lab']}", "node", *machine, "kind", "state", "cores", "addresses", "netbox or switch")
     for node in status["nodes"]:
-        state = "[green]runs[/]" if node["alive"] else "[red]ended[/]"
+        state = "[yellow]not reached[/]" if node["alive"] is None else "[green]runs[/]" if node["alive"] else "[red]ended[/]"
         addresses = " ".join(node["addresses"])
         cores = drawing.cores(node["cores"], node["awake"])
-        table.add_row(node["name"], node["kind"], state, cores, addresses, _netbox(node["netbox"]) or _switch(node["switch"]))
+        where = [node["host"]] if machine else []
+        about = _netbox(node["netbox"]) or _switch(node["switch"])
+        table.add_row(node["name"], *where, node["kind"], state, cores, addresses, about)
     drawing.console().print(table)
     if status["wires"]:
         _print_wires(status["wires"])

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a lab over several machines is like just now, as data: that of its parts, and the wires between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from testbed.labs.lab import Lab
+from testbed.observation.announced import status_with_events
+from testbed.plan import NodePlan, Plan, WireEnd, WirePlan
+from testbed.several_hosts.elsewhere import statuses
+from testbed.several_hosts.parts_file import Parts
+
+
+def status_of(lab: str) -> dict[str, Any]:
+    """Of any lab. One on several machines has its nodes' machines, and nulls for what is on one that does not answer."""
+    up = Lab.open(lab)
+    own = status_with_events(up)
+    parts = Parts.of(up.folder)
+    return own if parts is None else joined(parts, own, statuses(parts, lab))
+
+
+def joined(parts: Parts, own: Mapping[str, Any], others: Mapping[str, Mapping[str, Any] | str]) -> dict[str, Any]:
+    """`others`: what each other machine said of its part, or why it said nothing."""
+    plan = parts.whole()
+    told = {parts.here: own} | {name: one for name, one in others.items() if not isinstance(one, str)}
+    silent = {name: why for name, why in others.items() if isinstance(why, str)}
+    nodes = {node["name"]: node | {"host": name} for name, one in told.items() for node in one["nodes"]}
+    between = [wire for wire in plan.wires if plan.node(wire.left.node).host != plan.node(wire.right.node).host]
+    names = {wire.name for wire in between}
+    return {
+        **own,
+        "nodes": [nodes.get(node.name) or _unknown(node) for node in plan.nodes],
+        "wires": [*(wire for one in told.values() for wire in one["wires"]), *(_between(plan, wire, nodes) for wire in between)],
+        "equipment": [port for one in told.values() for port in one["equipment"] if port["name"] not in names],
+        "notes": [
+            *plan.notes,
+            *(f"{name}: {note}" for name, one in told.items() for note in one["notes"]),
+            *silent.values(),
+        ],
+        "hosts": {"here": parts.here, "reached": list(told), "not reached": list(silent)},
+    }
+
+
+def _unknown(node: NodePlan) -> dict[str, Any]:
+    """Of a node on a machine that does not answer: what was planned."""
+    return {
+        "name": node.name,
+        "kind": node.kind,
+        "alive": None,
+        "confined": None,
+        "cores": list(node.cores),
+        "awake": None,
+        "addresses": [address for interface in node.interfaces for address in interface.addresses],
+        "netbox": None,
+        "switch": None,
+        "host": node.host,
+    }
+
+
+def _between(plan: Plan, wire: WirePlan, nodes: Mapping[str, Any]) -> dict[str, Any]:
+    ends = [_end(plan, end, (nodes.get(end.node) or {}).get("netbox")) for end in (wire.left, wire.right)]
+    return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
+
+
+def _end(plan: Plan, end: WireEnd, netbox: Mapping[str, Any] | None) -> dict[str, Any]:
+    """By what its node reaches it: as a netbox says, else as planned."""
+    planned = next(one for one in plan.node(end.node).interfaces if one.name == end.interface)
+    port = next((one for one in (netbox or {}).get("ports", ()) if one["name"] == end.interface), {"kind": planned.port})
+    reason = port.get("reason") or planned.reason or None
+    return {"node": end.node, "interface": end.interface, "port": port["kind"], "reason": reason}
