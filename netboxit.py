@@ -29,6 +29,8 @@ import typer
 
 from testbed.commands import changing, watching
 from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Json, LabName, Topology, WhichLab
+from testbed.ownership import operators
+from testbed.system import own_rights
 from testbed.views import console, difference_view, lab_view, plan_view, result_view
 
 app = typer.Typer(
@@ -83,6 +85,7 @@ def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
 @app.command(rich_help_panel=HOST)
 def calibrate(json: Json = False) -> None:
     """Measure what a frame costs on this machine, so that `plan` can say what netboxes will have to do. Takes 30 to 45 s."""
+    operators.as_root()
     from testbed.probes.calibrate import calibrate as measure
 
     with console.progress() as progress:
@@ -93,6 +96,7 @@ def calibrate(json: Json = False) -> None:
 @app.command(rich_help_panel=LAB)
 def up(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Bring a lab up and leave it running."""
+    operators.as_root()
     from testbed.labs.lab import Lab
     from testbed.plans.planning import plan_file
     from testbed.system.cores import realtime_support
@@ -106,6 +110,7 @@ def up(file: Topology, name: LabName = None, json: Json = False) -> None:
 @app.command(rich_help_panel=LAB)
 def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
+    operators.as_root()
     from testbed.changing import alteration
 
     with console.progress() as progress:
@@ -120,6 +125,7 @@ def execute(
     lab: WhichLab = None,
 ) -> None:
     """Run a command inside a node, with this terminal; its exit status is kept."""
+    operators.as_root()
     from testbed.labs.lab import Lab
     from testbed.several_hosts import elsewhere
 
@@ -158,6 +164,10 @@ def record(
     if len(ends) != 2 or (captures and (run or len(captures) != 2)):
         raise recording.BadRecord("name two hosts, and for captures one file of each: --capture A.pcapng --capture B.pcapng")
     hosts, step_s = (ends[0], ends[1]), console.read_duration(step)
+    if captures or run:
+        own_rights.resign()
+    else:
+        operators.as_root()
     if captures:
         traces = recording.of_captures(hosts, (captures[0], captures[1]), step_s, saturated=saturated)
     elif run:
@@ -180,12 +190,13 @@ def down(
     json: Json = False,
 ) -> None:
     """Take a lab down: everything that belongs to it, and nothing else."""
+    operators.as_root()
     from testbed.labs import removal
     from testbed.ownership import state
     from testbed.several_hosts.taking_down import take_down
 
-    nothing_up = lab is None and not state.lab_names()
-    names = state.lab_names() if every or nothing_up else [state.chosen(lab)]
+    nothing_up = lab is None and not state.own_lab_names()
+    names = state.own_lab_names() if every or nothing_up else [state.chosen(lab)]
     with console.progress() as progress:
         notes = removal.take_down_each(names, progress, take_down)
     lab_view.show_down(names, notes, json)
@@ -204,11 +215,15 @@ def run(
     ] = None,
     name: LabName = None,
     results: Annotated[
-        Path | None, typer.Option("--results", metavar="FOLDER", help="Where `runs/` and `latest` are, instead of results/.")
+        Path | None,
+        typer.Option(
+            "--results", metavar="FOLDER", help="Where `runs/` and `latest` are, instead of results/ (an operator's: here)."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
+    operators.as_root()
     from testbed import run as sequence
 
     with console.progress() as progress:
@@ -217,7 +232,7 @@ def run(
             lab=name,
             duration_s=None if duration is None else console.read_duration(duration),
             progress=progress,
-            results=(results or sequence.RESULTS).absolute(),
+            results=(results or sequence.results_folder()).absolute(),
         )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 

@@ -7,7 +7,6 @@ The run folder keeps everything, also of a run that failed.
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -22,9 +21,11 @@ from results.environment import environment
 from testbed.errors import NetBoxITError, printable
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
+from testbed.ownership.operators import operator
 from testbed.plan import Plan
 from testbed.plans.planning import plan_file
 from testbed.plans.traffic_plan import BadDuration
+from testbed.runs.handing_over import being_written
 from testbed.runs.measured_lab import MeasuredLab
 from testbed.runs.run_traffic import Traffic
 from testbed.several_hosts.joined_lab import JoinedLab
@@ -32,6 +33,7 @@ from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.measured_labs import MeasuredLabs
 from testbed.system.cores import realtime_support
 from testbed.system.interruption import HeldBack
+from testbed.system.own_rights import own_rights, resign
 from traffic.application import applications
 
 #: Runs land in `runs/` of this folder, and `latest` there points to the last one.
@@ -67,15 +69,30 @@ def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: 
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     folder = _make_folder(plan, results)
-    shutil.copyfile(topology, folder / "topology.yaml")
-    if (figures := reference.beside(topology)).exists():
-        shutil.copyfile(figures, folder / reference.RUN_FILE)
-    (folder / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
-    (folder / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
-    with _recorded(folder):
-        _carry(plan, (), folder, duration_s or 0.0, progress)
+    with being_written(folder) as written:
+        _keep_inputs(topology, written)
+        (written / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
+        (written / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
+        with _recorded(written):
+            _carry(plan, (), written, duration_s or 0.0, progress)
+    resign()
     progress("analysing")
     return Outcome(folder, analyse(folder))
+
+
+def results_folder() -> Path:
+    """Where runs land when nobody says: for an operator below the folder that they are in, for all others in the checkout."""
+    return RESULTS if operator() is None else Path("results")
+
+
+def _keep_inputs(topology: Path, folder: Path) -> None:
+    figures = reference.beside(topology)
+    with own_rights():
+        inputs = {"topology.yaml": topology.read_bytes()}
+        if figures.exists():
+            inputs[reference.RUN_FILE] = figures.read_bytes()
+    for name, content in inputs.items():
+        (folder / name).write_bytes(content)
 
 
 @contextmanager
@@ -136,6 +153,7 @@ def _traffic(measured: MeasuredLab | MeasuredLabs, folder: Path, least_s: float,
         measured.end()
 
 
+@own_rights()
 def _make_folder(plan: Plan, results: Path) -> Path:
     """A new run folder; `latest` points to it from here on."""
     now = datetime.now(UTC)

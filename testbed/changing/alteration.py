@@ -18,17 +18,17 @@ from testbed.errors import NetBoxITError
 from testbed.labs import restart
 from testbed.labs.deployment import Deployment, Progress
 from testbed.labs.lab import Lab
-from testbed.labs.removal import container_of, ledger_file, undoers
+from testbed.labs.removal import container_of, ledger_file, nodes_folder, undoers
 from testbed.names import lab_name
 from testbed.nodes import routers
-from testbed.nodes.control import Control, ParameterRefused, short_path
+from testbed.nodes.control import Control, ParameterRefused
 from testbed.ownership import recorded, state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan
 from testbed.plans.difference import Action, Difference, NodeDifference
 from testbed.plans.node_difference import click_configuration
 from testbed.plans.planning import plan_topology
-from testbed.system import cores, namespaces, rootfs
+from testbed.system import cores, namespaces, node_files, rootfs
 from testbed.system.interruption import HeldBack
 
 #: So many parts are told by name.
@@ -58,6 +58,7 @@ def apply(file: Path, name: str | None, progress: Progress = lambda _: None) -> 
         plan = plan_topology(topology, lab=lab, realtime=cores.realtime_support())
         return Applied(Lab.up_and_ready(plan, progress), plan, None)
     folder = state.lab_folder(lab)
+    state.check_own(folder)
     with state.locked(folder):
         plan, found, states = comparison.against(topology, lab, folder)
         if found.nothing():
@@ -223,7 +224,7 @@ class _Alteration:
         for node in self._nodes("restarted", "changed"):
             stale = {name for was in self._before[node.name] for name in was.files} - {*node.files}
             for name in stale:
-                (self._folder / "nodes" / node.name / name).unlink(missing_ok=True)
+                node_files.remove(nodes_folder(self._folder) / node.name / name)
         self._deployment.write_files([*self._starting, *self._nodes("changed")])
         self._deployment.start_containers(self._starting)
 
@@ -257,7 +258,7 @@ class _Alteration:
         file = click_configuration(node)
         if file is not None and any(was.files.get(file) != node.files[file] for was in self._before[node.name]):
             socket = container_of(self._folder, node.name, node.container).folder / routers.CONTROL
-            with short_path(socket) as path, routers.Handlers(path, _SWAP_TIMEOUT_S) as handlers:
+            with routers.Handlers(socket, _SWAP_TIMEOUT_S) as handlers:
                 handlers.write("hotconfig", node.files[file])
 
     def _release_common(self) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from testbed.description.input_errors import nearest
 from testbed.errors import NetBoxITError
-from testbed.nodes.control import short_path
 from testbed.nodes.routers import CONTROL, HandlerRefused, Handlers, RouterUnreachable
 
 if TYPE_CHECKING:
@@ -49,7 +48,7 @@ def of(lab: Lab, name: str, timeout_s: float = 5.0) -> Iterator[Handlers]:
         )
     if not lab.alive()[name]:
         raise RouterUnreachable(f"router {name} does not run; `netboxit status` shows what does")
-    with short_path(lab.node_folder(name) / CONTROL) as path, Handlers(path, timeout_s) as handlers:
+    with Handlers(lab.node_folder(name) / CONTROL, timeout_s) as handlers:
         yield handlers
 
 

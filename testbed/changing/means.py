@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import PurePath
@@ -22,7 +21,7 @@ from testbed.changing import handlers
 from testbed.changing.stall import Stall, StallFailed
 from testbed.labs import restart
 from testbed.labs.removal import container_of
-from testbed.system import containers
+from testbed.system import containers, node_files
 
 if TYPE_CHECKING:
     from testbed.labs.lab import Lab
@@ -120,11 +119,4 @@ class Means:
         node = self._lab.node(change.router)
         with handlers.of(self._lab, change.router, _SWAP_TIMEOUT_S) as router:
             router.write("hotconfig", change.text)
-        file = self._lab.node_folder(change.router) / PurePath(node.command[-1]).name
-        beside = file.with_name(f".{file.name}.new")
-        beside.unlink(missing_ok=True)
-        # The node can write here, too: nothing that it may have put there is followed.
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
-        with os.fdopen(descriptor, "w") as new:
-            new.write(change.text)
-        beside.replace(file)
+        node_files.write(self._lab.node_folder(change.router) / PurePath(node.command[-1]).name, change.text)

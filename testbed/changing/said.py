@@ -16,11 +16,13 @@ from testbed.description.drills import DRILLS
 from testbed.description.input_errors import InPart, nearest, told
 from testbed.description.live import BadChange, parse, written
 from testbed.description.scene import Scene
+from testbed.system.own_rights import own_rights
 
 #: What is said of a router or host, beside a Click router's handlers.
 _OF_NODES: Final = ("reboot", "configuration")
 
 
+@own_rights()
 def change(scene: Scene, target: str, text: str) -> Sequence:
     """ "distance=2 km" of a netbox, "state=down" of an end of a wire, "reboot=5 s" of a node. Raises BadChange."""
     key, separator, value = (part.strip() for part in text.partition("="))
@@ -42,6 +44,7 @@ def change(scene: Scene, target: str, text: str) -> Sequence:
     raise BadChange(f'there is no node "{target}"; {nearest(target, [*scene.names(), *ends])}')
 
 
+@own_rights()
 def drill(scene: Scene, name: str, options: list[str]) -> Sequence:
     """A drill with options like "depth=10 dB". Raises BadChange."""
     if name not in DRILLS:

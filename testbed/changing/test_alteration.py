@@ -11,7 +11,6 @@ import pytest
 from testbed.files import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.nodes import routers
-from testbed.nodes.control import short_path
 from testbed.system.processes import Process
 from tests.altered_network import (
     NETWORK,
@@ -157,7 +156,7 @@ def test_a_click_routers_new_configuration_takes_over_while_it_runs(tmp_path: Pa
         applied = apply(network, tmp_path)
         assert touched(applied) == {"r": "changed"}
         assert inits(applied.lab) == before
-        with short_path(lab.node_folder("r") / routers.CONTROL) as path, routers.Handlers(path) as handlers:
+        with routers.Handlers(lab.node_folder("r") / routers.CONTROL) as handlers:
             assert "added" in handlers.elements()
         assert reaches(applied.lab, "p", "10.2.0.1")
     finally:

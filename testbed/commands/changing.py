@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from testbed.commands.options import CHANGE, Json, WhichLab
+from testbed.ownership import operators
 from testbed.plan import EquipmentKind, MacvlanMode
 from testbed.views import change_view, console
 
@@ -29,6 +30,7 @@ def set_now(
     json: Json = False,
 ) -> None:
     """Change something in a lab that is up, now."""
+    operators.as_root()
     from testbed.changing import now
     from testbed.labs.lab import Lab
     from testbed.several_hosts import elsewhere
@@ -58,6 +60,7 @@ def drill(
 
     if listed:
         return change_view.show_drills(json)
+    operators.as_root()
     if end:
         return change_view.show_put_back(elsewhere.put_back(lab), json)
     up = Lab.one(lab)
@@ -84,6 +87,7 @@ def handler(
     json: Json = False,
 ) -> None:
     """Read a handler of a Click router, or write it."""
+    operators.as_root()
     from testbed.changing import handlers
     from testbed.labs.lab import Lab
     from testbed.several_hosts import elsewhere
@@ -129,6 +133,7 @@ def attach(
     json: Json = False,
 ) -> None:
     """Attach real equipment to a lab that is up: a NIC becomes an interface of a node, in the place of a wire or a new one."""
+    operators.as_root()
     from testbed.changing.attaching import BadAttachment, Wanted
     from testbed.changing.attaching import attach as attach_to
     from testbed.labs.lab import Lab
@@ -151,6 +156,7 @@ def detach(
     json: Json = False,
 ) -> None:
     """Give equipment back to this machine as it was; the wire in whose place it was is plugged in again."""
+    operators.as_root()
     from testbed.changing.attaching import detach as detach_from
     from testbed.labs.lab import Lab
 

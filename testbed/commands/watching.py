@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from testbed.commands.options import WATCH, Json, WhichLab
+from testbed.ownership import operators, state
 from testbed.views import console, lab_view
 
 app = typer.Typer()
@@ -25,9 +26,10 @@ def status(
     json: Json = False,
 ) -> None:
     """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
+    if state.lab_names():
+        operators.as_root()
     if watch:
         return _watch(lab, interval, json)
-    from testbed.ownership import state
     from testbed.several_hosts.joined_status import status_of
 
     names = [lab] if lab is not None else state.lab_names()
@@ -53,6 +55,8 @@ def metrics(
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0: any that is free.")] = 9469,
 ) -> None:
     """Serve the counters of all labs to Prometheus, at http://127.0.0.1:PORT/metrics, until Ctrl-C."""
+    operators.as_root()
+    operators.check_port(port)
     from testbed.observation.metrics_server import MetricsServer
     from testbed.system.interruption import ends_upon_signal
 
@@ -83,6 +87,7 @@ def capture(
     json: Json = False,
 ) -> None:
     """Capture the frames that pass one or several points of a lab, on one clock, into one file."""
+    operators.as_root()
     from testbed.labs.lab import Lab
     from testbed.observation.capture_points import points
     from testbed.observation.capture_target import target

@@ -22,8 +22,10 @@ from testbed.description.wiring import Draft
 from testbed.description.wiring_checks import Problem, problems
 from testbed.description.yaml_source import Source, read
 from testbed.errors import BadInput, BadTopology
+from testbed.system.own_rights import own_rights
 
 
+@own_rights()
 def load(path: str | Path, machines: KnownMachines | None = None) -> Topology:
     """Reads and checks a topology file; the machines that it names must be of `machines`, if these are known.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from testbed.files import CHECKOUT
-from testbed.labs.removal import container_of, ledger_file, undo
+from testbed.labs.removal import container_of, ledger_file, nodes_folder, undo
 from testbed.ownership import recorded, state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
@@ -111,6 +111,7 @@ class Deployment:
         if self._users.refused is None:
             self._ledger.add(Record("user namespace", self._mark))
             users.create(self._mark)
+        users.enclose(nodes_folder(self._folder), self._users)
 
     def _in_users(self, node: NodePlan) -> bool:
         return users.of(self._mark) is not None and self._users.keeps_out(node) is None

@@ -10,7 +10,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
 from testbed.errors import NetBoxITError
 from testbed.labs.removal import ledger_file
-from testbed.ownership import state
+from testbed.ownership import operators, state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, Plan
 from testbed.system import host_network, interface_facts, interface_use, tunnel
@@ -49,6 +49,9 @@ def check(plan: Plan) -> None:
 
 
 def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str]:
+    if (why := operators.why_not_taken(port)) is not None:
+        yield why
+        return
     if port.kind == "vxlan":
         yield from tunnel.problems(interface_facts.read(), str(port.local), port.mtu)
         return

@@ -17,10 +17,11 @@ from testbed.errors import NetBoxITError
 from testbed.labs import removal, switch_statistics
 from testbed.labs.event_log import EVENTS_FILE, EventLog
 from testbed.nodes import frr, routers
-from testbed.nodes.control import Control, ControlFailed, short_path
+from testbed.nodes.control import Control, ControlFailed
 from testbed.ownership import state
+from testbed.ownership.operators import operator
 from testbed.plan import NodePlan, Plan
-from testbed.system import containers, cores, namespaces, processes, users
+from testbed.system import containers, cores, namespaces, node_files, processes, users
 from testbed.system.containers import Container
 from testbed.system.interruption import HeldBack
 from testbed.system.own_files import OwnFiles
@@ -34,6 +35,10 @@ Standard = IO[bytes] | int | None
 
 class NodeFailed(NetBoxITError):
     """A node ended, or does not get ready; the message holds the end of its log."""
+
+
+class NotConfined(NetBoxITError):
+    """An operator may not be root in that node."""
 
 
 class NoSuchNode(NetBoxITError):
@@ -125,10 +130,7 @@ class Lab:
     def own_files(self, node: str, name: str) -> OwnFiles:
         """Files in a folder of that name in the node's own, in which its programs can write; it is made when it is not there."""
         folder = self.node_folder(node) / name
-        if not folder.exists():
-            folder.mkdir()
-            if self.is_confined(node):
-                users.give(folder)
+        node_files.make_folder(folder, users.FIRST_ID if self.is_confined(node) else None)
         return OwnFiles(folder)
 
     def is_confined(self, node: str) -> bool:
@@ -178,7 +180,12 @@ class Lab:
         return Process(program, program.pid, argv)
 
     def exec_argv(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
-        """What a person's terminal runs to be inside a node."""
+        """What a person's terminal runs to be inside a node. Raises NotConfined."""
+        if operator() is not None and not self.is_confined(node):
+            raise NotConfined(
+                f"root of node {node} is the host's own (`netboxit status` says why), which an operator cannot be; "
+                "what is confined are nodes in the lab's user namespace, as hosts are"
+            )
         return containers.attach_argv(self._container(self.node(node)), argv, env)
 
     def netbox(self, name: str) -> NodePlan:
@@ -260,12 +267,11 @@ class Lab:
         node = self.node(router)
         if node.forwards:
             return frr.CONFIGURATION not in node.files or (self.node_folder(router) / frr.READY).exists()
-        with short_path(self.node_folder(router) / routers.CONTROL) as path:
-            try:
-                with routers.Handlers(path):
-                    return True
-            except routers.RouterUnreachable:
-                return False
+        try:
+            with routers.Handlers(self.node_folder(router) / routers.CONTROL):
+                return True
+        except routers.RouterUnreachable:
+            return False
 
     def _attach(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None, **standard: Any) -> subprocess.Popen[bytes]:
         container = self._container(self.node(node))

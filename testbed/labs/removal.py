@@ -20,7 +20,12 @@ from testbed.system.interruption import HeldBack
 
 def container_of(folder: Path, node: str, name: str) -> Container:
     """A node's container in a lab's folder."""
-    return Container(name=name, home=folder / "containers", folder=folder / "nodes" / node)
+    return Container(name=name, home=folder / "containers", folder=nodes_folder(folder) / node)
+
+
+def nodes_folder(folder: Path) -> Path:
+    """With the folders of all nodes, in a lab's folder."""
+    return folder / "nodes"
 
 
 def ledger_file(folder: Path) -> Path:

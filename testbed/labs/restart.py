@@ -13,7 +13,7 @@ from typing import Final
 from testbed.labs.removal import container_of
 from testbed.ownership import state
 from testbed.plan import NodePlan
-from testbed.system import containers
+from testbed.system import containers, node_files
 from testbed.system.containers import Container
 
 #: What a node makes to say that it answers: left behind, it would be taken for the next one's word.
@@ -34,7 +34,7 @@ def stop_all(lab: Path, nodes: Sequence[NodePlan]) -> None:
     for container in stopped:
         containers.remove_traces(container)
         for name in _SIGNS_OF_LIFE:
-            (container.folder / name).unlink(missing_ok=True)
+            node_files.remove(container.folder / name)
 
 
 def start(lab: Path, node: NodePlan) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from testbed.description.switch import BRIDGE
 from testbed.errors import NetBoxITError
+from testbed.system import node_files
 from testbed.system.processes import ProgramFailed
 
 if TYPE_CHECKING:
@@ -43,9 +44,10 @@ def of(lab: Lab, switch: str) -> dict[str, Any] | None:
     the sockets of user space and were never read from them; None where others look after that.
     """
     try:
-        before = json.loads((lab.node_folder(switch) / _READY).read_text())["came"]
+        before = int(json.loads(node_files.read(lab.node_folder(switch) / _READY))["came"])
         return _read(lambda argv: _output(lab.run(switch, argv)), before)
-    except (NetBoxITError, FileNotFoundError):  # it is down, or on its way up
+    except (NetBoxITError, FileNotFoundError, ValueError, TypeError, LookupError):
+        # It is down, or on its way up, or something in it writes what it likes.
         return None
 
 

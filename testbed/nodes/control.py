@@ -5,26 +5,14 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from testbed.errors import NetBoxITError
-
-
-@contextmanager
-def short_path(path: Path) -> Iterator[Path]:
-    """The same file through its folder's descriptor: a Unix socket's address holds 107 bytes, and a state folder may be deep."""
-    folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield Path(f"/proc/self/fd/{folder}", path.name)
-    finally:
-        os.close(folder)
+from testbed.system import node_files
 
 
 class ControlFailed(NetBoxITError):
@@ -46,8 +34,8 @@ class Control:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout_s)
         try:
-            with short_path(path) as short:
-                self._socket.connect(str(short))
+            with node_files.socket_address(path) as address:
+                self._socket.connect(address)
         except OSError as error:
             self._socket.close()
             raise ControlFailed(f"netbox {netbox}: its control socket does not answer ({error.strerror or error})") from error

@@ -19,7 +19,7 @@ from typing import Final, Self
 from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
 from testbed.plan import InterfacePlan
-from testbed.system import sandbox
+from testbed.system import node_files, sandbox
 from testbed.system.rootfs import WIRES_FOLDER
 
 EXECUTABLE: Final = CHECKOUT / "build" / "bin" / "click-router"
@@ -102,8 +102,8 @@ def command(
     )
 
 
-def check(configuration: Path, defines: Mapping[str, str]) -> list[ConfigurationError]:
-    """Has Click parse and initialise a configuration, without any interface; returns what is wrong with it, in Click's words.
+def check(configuration: Path, text: str, defines: Mapping[str, str]) -> list[ConfigurationError]:
+    """Has Click parse and initialise the text of a configuration, without any interface; returns what is wrong, in its words.
 
     That is in a sandbox: elements that write to files or open sockets do so as they are initialised. Raises RouterProgramMissing,
     SandboxFailed.
@@ -113,7 +113,7 @@ def check(configuration: Path, defines: Mapping[str, str]) -> list[Configuration
     configuration = configuration.absolute()
     result = sandbox.run(
         (str(EXECUTABLE), "--check", *_define_options(defines), str(configuration)),
-        [configuration],
+        {configuration: text},
         _CHECK_TIMEOUT_S,
     )
     if result.returncode == 0:
@@ -159,7 +159,8 @@ class Handlers:
         self._socket.settimeout(self._timeout_s)
         self._received = b""
         try:
-            self._socket.connect(str(self._path))
+            with node_files.socket_address(self._path) as address:
+                self._socket.connect(address)
             greeting = self._line()
         except OSError as error:
             self._socket.close()

@@ -61,7 +61,7 @@ def test_without_a_priority_none_is_asked_for() -> None:
 def test_a_check_without_the_program_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(routers, "EXECUTABLE", tmp_path / "click-router")
     with pytest.raises(RouterProgramMissing, match="make setup"):
-        routers.check(Path("x.click"), {})
+        routers.check(Path("x.click"), "", {})
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from results.pcapng import Packet, Point, Writer
 from testbed.errors import NetBoxITError
 from testbed.observation.capture_sources import CaptureFailed
 from testbed.quantities import SIZE
+from testbed.system.own_rights import own_rights
 
 _RING: Final = re.compile(r"(?P<size>.+?)\s*[x×*]\s*(?P<count>\d+)")
 _SMALLEST_BYTES: Final = 10_000
@@ -95,10 +96,11 @@ class CaptureFile:
         path = self._path
         if self._ring is not None:
             path = path.with_stem(f"{path.stem}-{self._number:05}")
-            while len(self._kept) >= self._ring.count:
-                self._kept.popleft().unlink(missing_ok=True)
         try:
-            self._file = path.open("wb", buffering=_BUFFER)
+            with own_rights():
+                while self._ring is not None and len(self._kept) >= self._ring.count:
+                    self._kept.popleft().unlink(missing_ok=True)
+                self._file = path.open("wb", buffering=_BUFFER)
         except OSError as error:
             raise CaptureFailed(f"{path} cannot be written: {error.strerror}") from error
         self._kept.append(path)

@@ -86,7 +86,7 @@ class NetboxSource:
         self._pipe.unlink(missing_ok=True)
         os.mkfifo(self._pipe, 0o600)
         if self._lab.is_confined(self._point.node):
-            users.give(self._pipe)
+            os.chown(self._pipe, users.FIRST_ID, users.FIRST_ID, follow_symlinks=False)
         descriptor = os.open(self._pipe, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         # Its folder is the node's, which could have put something else there.
         self._stream = os.fdopen(descriptor, "rb", buffering=_PIPE_BYTES)

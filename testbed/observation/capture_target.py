@@ -10,6 +10,7 @@ from pathlib import Path
 from results.pcapng import Point
 from testbed.errors import NetBoxITError
 from testbed.observation.capture_files import CaptureFile, LivePipe, Ring, Sink
+from testbed.system.own_rights import own_rights
 
 
 class BadTarget(NetBoxITError):
@@ -40,12 +41,17 @@ def target(
 def _unsuitable(path: Path) -> str | None:
     """Why a capture cannot be written there; opening a pipe would wait for its reader."""
     try:
-        if not path.parent.is_dir():
-            return f"{path.parent} is no folder"
-        if path.is_dir():
-            return "it is a folder"
-        if path.exists() and not path.is_file():
-            return "it is a pipe or a device; with --live a capture goes to standard output, and from there to a pipe"
+        with own_rights():
+            return _unwritable(path)
     except OSError as error:
         return error.strerror
+
+
+def _unwritable(path: Path) -> str | None:
+    if not path.parent.is_dir():
+        return f"{path.parent} is no folder"
+    if path.is_dir():
+        return "it is a folder"
+    if path.exists() and not path.is_file():
+        return "it is a pipe or a device; with --live a capture goes to standard output, and from there to a pipe"
     return None

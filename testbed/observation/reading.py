@@ -19,7 +19,7 @@ from testbed.errors import NetBoxITError
 from testbed.labs import switch_statistics
 from testbed.labs.lab import Lab
 from testbed.nodes import routers
-from testbed.nodes.control import Control, ControlFailed, short_path
+from testbed.nodes.control import Control, ControlFailed
 from testbed.plan import NodePlan
 from testbed.system import namespaces
 
@@ -120,8 +120,7 @@ class _Drops:
         try:
             if self._stack is None:
                 with ExitStack() as stack:
-                    path = stack.enter_context(short_path(self._socket))
-                    self._handlers = stack.enter_context(routers.Handlers(path, _TIMEOUT_S))
+                    self._handlers = stack.enter_context(routers.Handlers(self._socket, _TIMEOUT_S))
                     self._stack = stack.pop_all()
             self._find()
             return {address: int(self._handlers.read(address)) for address in self._addresses}

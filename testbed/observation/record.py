@@ -15,6 +15,7 @@ from testbed.observation.record_captures import from_captures
 from testbed.observation.record_probe import End, Probing, probe
 from testbed.observation.record_trace import PathTrace
 from testbed.quantities import RATE
+from testbed.system.own_rights import own_rights
 
 __all__ = ["BadRecord", "Probing", "Recorded", "of_captures", "of_lab", "of_run", "read_rate", "write"]
 
@@ -69,9 +70,13 @@ def of_captures(
     for file in files:
         if not file.is_file():
             raise BadRecord(f"there is no capture {file}")
-    return from_captures(ends, files, step_s, saturated=saturated, clocks=clocks)
+    try:
+        return from_captures(ends, files, step_s, saturated=saturated, clocks=clocks)
+    except OSError as error:
+        raise BadRecord(f"{error.filename} cannot be read: {error.strerror}") from error
 
 
+@own_rights()
 def write(traces: list[PathTrace], out: Path, *, mahimahi: bool) -> list[Recorded]:
     """One file for each direction: out-FROM-to-TO.csv, or .trace in Mahimahi's format. Raises BadRecord."""
     if not out.parent.is_dir():

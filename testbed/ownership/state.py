@@ -5,12 +5,17 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
+from testbed.ownership.operators import NoPrivilege, operator
+
+#: In a lab's folder, of an operator's: the number of that user.
+_OWNER = "owner"
 
 _LOCK_PATIENCE_S = 1.0
 
@@ -29,8 +34,8 @@ class LabBusy(NetBoxITError):
     """Another command works on the lab just now."""
 
 
-class NoPrivilege(NetBoxITError):
-    """The state folder cannot be written."""
+class SomebodyElses(NetBoxITError):
+    """The lab is neither this operator's nor this operator root."""
 
 
 def state_folder() -> Path:
@@ -48,13 +53,44 @@ def lab_names() -> list[str]:
 
 
 def chosen(name: str | None) -> str:
-    """The lab that is meant: the named one, or without a name the only one. Raises NoSuchLab."""
+    """The lab that is meant: the named one, or without a name the only one. Raises NoSuchLab, SomebodyElses."""
     if name is not None:
-        return lab_folder(name).name
-    names = lab_names()
+        check_own(lab_folder(name))
+        return name
+    names = own_lab_names()
     if len(names) != 1:
         raise NoSuchLab(f"say which lab: {', '.join(names)}" if names else "no lab is up; `netboxit up FILE` makes one")
     return names[0]
+
+
+def own_lab_names() -> list[str]:
+    """Those of an operator; all for anybody else."""
+    user = operator()
+    return [name for name in lab_names() if user is None or _owner(labs_folder() / name) == user.uid]
+
+
+def check_own(folder: Path) -> None:
+    """Raises SomebodyElses when an operator may not change the lab in this folder."""
+    user = operator()
+    if user is not None and (owner := _owner(folder)) != user.uid:
+        raise SomebodyElses(
+            f"lab {folder.name} is {'root' if owner == 0 else _name(owner)}'s, who may change it or take it down; so may root"
+        )
+
+
+def _owner(folder: Path) -> int:
+    """Of the lab in this folder; root's is whatever says nothing else."""
+    try:
+        return int((folder / _OWNER).read_text())
+    except (FileNotFoundError, ValueError):
+        return 0
+
+
+def _name(user: int) -> str:
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return f"user {user}"
 
 
 def lab_folder(name: str) -> Path:
@@ -77,6 +113,8 @@ def make_lab_folder(name: str) -> Path:
         ) from None
     except PermissionError as error:
         raise NoPrivilege(f"{folder}: {error.strerror}; labs need root, or a folder of your own in $NETBOXIT_STATE") from error
+    if (user := operator()) is not None:
+        (folder / _OWNER).write_text(f"{user.uid}\n")
     return folder
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from netboxes.technology import program
 from testbed.errors import NetBoxITError
+from testbed.system.own_rights import home, own_rights
 
 #: The smallest and the largest frame measured, in bytes without FCS.
 SMALL, LARGE = 60, 1514
@@ -103,6 +104,7 @@ class Calibration(BaseModel):
             changed.append(f"built anew since: {', '.join(rebuilt)}")
         return changed
 
+    @own_rights()
     def write(self) -> Path:
         file = calibration_file()
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -110,6 +112,7 @@ class Calibration(BaseModel):
         return file
 
 
+@own_rights()
 def read() -> Calibration:
     """This user's. Raises NoCalibration with the remedy."""
     file = calibration_file()
@@ -124,7 +127,7 @@ def read() -> Calibration:
 
 def calibration_file() -> Path:
     cache = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(cache) if os.path.isabs(cache) else Path.home() / ".cache") / "netboxit" / "calibration.json"  # noqa: PTH117
+    return (Path(cache) if os.path.isabs(cache) else home() / ".cache") / "netboxit" / "calibration.json"  # noqa: PTH117
 
 
 def program_hash(technology: str) -> str | None:

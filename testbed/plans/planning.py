@@ -17,6 +17,7 @@ from testbed.plan import NodePlan, Plan, RealtimeSupport
 from testbed.plans.calibration import Calibration, NoCalibration, read
 from testbed.plans.load import LoadEstimate, estimate
 from testbed.plans.resolve import resolve, router_defines
+from testbed.system.own_rights import own_rights
 
 
 def plan_file(
@@ -75,7 +76,8 @@ def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
         defines = router_defines(
             router, plan.node(name).interfaces, min(plan.mtus()[interface.wire] for interface in plan.node(name).interfaces)
         )
-        yield from configuration_errors(name, router.configuration, defines)
+        text = plan.node(name).files[router.configuration.name]
+        yield from configuration_errors(name, router.configuration, text, defines)
     for event in plan.events:
         if isinstance(event.change, ConfigurationChange):
             yield from swap_errors(event.change, plan.node(event.change.router))
@@ -86,17 +88,19 @@ def _flow_errors(topology: Topology) -> Iterator[BadInput]:
         for index, complaint in switches.wrong_flows(switch):
             # Where it stands is asked for so seldom that a topology does not remember it.
             place = ("switches", name, "flows", index)
-            yield read_source(topology.path).bad(place, f"switch {name}: {complaint}", "see ovs-ofctl(8)")
+            with own_rights():
+                source = read_source(topology.path)
+            yield source.bad(place, f"switch {name}: {complaint}", "see ovs-ofctl(8)")
 
 
 def swap_errors(change: ConfigurationChange, router: NodePlan) -> list[BadInput]:
     """What Click finds wrong with another configuration for a router."""
-    return configuration_errors(router.name, Path(change.file), routers.defines_in(router.command))
+    return configuration_errors(router.name, Path(change.file), change.text, routers.defines_in(router.command))
 
 
-def configuration_errors(router: str, file: Path, defines: Mapping[str, str]) -> list[BadInput]:
+def configuration_errors(router: str, file: Path, text: str, defines: Mapping[str, str]) -> list[BadInput]:
     found = []
-    for error in routers.check(file, defines):
+    for error in routers.check(file, text, defines):
         message = " ".join(line.strip() for line in error.message.splitlines())
         found.append(BadInput(error.file, max(error.line, 1), 1, f"router {router}: {message}"))
     return found

@@ -23,6 +23,7 @@ from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.switch_plan import Datapaths, PlannedSwitches
 from testbed.plans.traffic_plan import plan_traffic
 from testbed.system.cores import available_cores
+from testbed.system.own_rights import own_rights
 from testbed.system.rootfs import WIRES_FOLDER
 
 #: ping and packet captures; ports below 1024, as SIP proxies or web servers have them.
@@ -282,6 +283,7 @@ def router_defines(router: Router, interfaces: Sequence[InterfacePlan], mtu: int
 
 def _read_configuration(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        with own_rights():
+            return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableConfiguration(f"router configuration {path} cannot be read: {error}; check the file") from None

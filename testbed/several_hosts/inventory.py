@@ -22,6 +22,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyAddres
 from testbed.description.input_errors import nearest, told
 from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
+from testbed.ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
 
 #: What this machine is called where the inventory has no name for it.
@@ -80,8 +81,11 @@ class Inventory:
 
 
 def find(file: Path | None) -> Path | None:
-    """Where the inventory is: `file` when it is given, else $NETBOXIT_INVENTORY, else the user's own, if there is one."""
-    if file is not None:
+    """Where the inventory is: `file` when it is given, else $NETBOXIT_INVENTORY, else the user's own, if there is one.
+
+    Root's own is none of an operator's.
+    """
+    if file is not None or operator() is not None:
         return file
     if named := os.environ.get(VARIABLE):
         return Path(named)
@@ -90,9 +94,11 @@ def find(file: Path | None) -> Path | None:
 
 
 def read(file: Path | None) -> Inventory:
-    """The machines of a file; None: only this one. Raises BadInventory."""
+    """The machines of a file; None: only this one. Raises BadInventory, NoPrivilege for operators."""
     if file is None:
         return of_variables({}, None)
+    if operator() is not None:
+        raise NoPrivilege(f"inventory {file}: labs over several machines are root's, since an inventory says what ssh runs")
     return of_variables(_said(file), file)
 
 

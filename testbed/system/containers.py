@@ -266,9 +266,11 @@ def remove_traces(container: Container) -> None:
 def log_tail(container: Container, lines: int = 12) -> str:
     """The last lines of the node's log, indented, for an error message."""
     try:
-        text = container.log.read_text(errors="replace").splitlines()
+        text = node_files.read(container.log).splitlines()
     except FileNotFoundError:
         return ""
+    except node_files.NodeFileInTheWay as error:
+        text = [str(error)]
     return "".join(f"\n    {line}" for line in text[-lines:])
 
 

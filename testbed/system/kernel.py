@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 CLONE_NEWNET = 0x40000000
@@ -17,6 +18,9 @@ _MS_SHARED = 1 << 20
 _MNT_DETACH = 2
 _OPEN_TREE, _OPEN_TREE_CLONE = 428, 1  # of no C library before glibc 2.36; the number is the same everywhere
 _AT_FDCWD = -100
+#: Of x86-64 (asm/unistd_64.h). The C library's functions change all threads of a process, the kernel's calls only their own.
+_SETGROUPS, _SETRESUID, _SETRESGID = 116, 117, 119
+_PR_SET_DUMPABLE = 4
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -49,6 +53,28 @@ def enter_users(descriptor: int) -> None:
 def enter_network(descriptor: int) -> None:
     """Puts the calling thread into the network namespace behind an open /proc/…/ns/net or /run/netns/… file."""
     _check(_libc.setns(descriptor, CLONE_NEWNET), "setns")
+
+
+def become(user: int, group: int, groups: Sequence[int]) -> None:
+    """Gives the calling thread of a process of root's another user and group, without capabilities, until `become_root_again`.
+
+    Its real user stays root: so the user whose number it has can neither end nor trace it (kill(2), ptrace(2)).
+    """
+    _set_groups(groups)
+    _check(_libc.syscall(_SETRESGID, -1, group, -1), "setresgid")
+    _check(_libc.syscall(_SETRESUID, -1, user, -1), "setresuid")
+
+
+def become_root_again(groups: Sequence[int]) -> None:
+    _check(_libc.syscall(_SETRESUID, -1, 0, -1), "setresuid")
+    _check(_libc.syscall(_SETRESGID, -1, 0, -1), "setresgid")
+    _set_groups(groups)
+    # With another user the kernel takes it that a process has secrets, and gives its files in /proc to root (proc(5)).
+    _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
+
+
+def _set_groups(groups: Sequence[int]) -> None:
+    _check(_libc.syscall(_SETGROUPS, len(groups), (ctypes.c_uint32 * len(groups))(*groups)), "setgroups")
 
 
 def bind_mount(source: Path, target: Path) -> None:

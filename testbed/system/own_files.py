@@ -6,7 +6,6 @@ On which machine the node runs is not seen here: `testbed.several_hosts` has the
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from testbed.system import node_files
@@ -24,7 +23,7 @@ class OwnFiles:
 
     def exists(self, name: str) -> bool:
         """Whether there is anything of that name: a file, a pipe."""
-        return os.path.lexists(self._folder / name)
+        return node_files.exists(self._folder / name)
 
     def take(self, name: str, to: Path) -> bool:
         """Moves a file out of the node. False when there is none, or no ordinary one."""
@@ -32,4 +31,4 @@ class OwnFiles:
 
     def remove(self, name: str) -> None:
         """What is not there is removed already."""
-        (self._folder / name).unlink(missing_ok=True)
+        node_files.remove(self._folder / name)

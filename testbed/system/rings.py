@@ -56,7 +56,11 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | Non
     check_free(lab, wire, lab_folder)
     place = folder(lab, wire)
     try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        FOLDER.mkdir(exist_ok=True)
+        if FOLDER.is_symlink() or FOLDER.stat().st_uid != os.geteuid():
+            # Where everybody may make folders; whoever has made this one could put another in the place of a wire's.
+            raise MemoryWireFailed(f"{FOLDER} was made by another user; remove it")
+        place.parent.mkdir(mode=0o700, exist_ok=True)
         if lab_folder is not None and not (place.parent / _OWNER).is_symlink():
             (place.parent / _OWNER).symlink_to(lab_folder)
         place.mkdir(mode=0o700)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -22,12 +24,30 @@ class SandboxFailed(NetBoxITError):
     """A program could not be shut in, and was not run."""
 
 
-def run(command: Sequence[str], reads: Sequence[Path], timeout_s: float) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[str], reads: Mapping[Path, str], timeout_s: float) -> subprocess.CompletedProcess[str]:
     """Runs a command in namespaces of its own, without capabilities, to its end; its output is text.
 
-    It sees the host's programs, this checkout and the files that it `reads` (absolute paths), all read-only; what it writes
-    elsewhere is gone with it. Raises SandboxFailed.
+    It sees the host's programs, this checkout and what it `reads` (absolute paths, and the text there: files are read by who may
+    read them), all read-only; what it writes elsewhere is gone with it. Raises SandboxFailed.
     """
+    with ExitStack() as opened:
+        return _run(command, {path: opened.enter_context(_opened(text)) for path, text in reads.items()}, timeout_s)
+
+
+@contextmanager
+def _opened(text: str) -> Iterator[int]:
+    """A descriptor with the text to be read, in memory alone."""
+    descriptor = os.memfd_create("text")
+    try:
+        with open(descriptor, "w", encoding="utf-8", closefd=False) as file:
+            file.write(text)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _run(command: Sequence[str], reads: Mapping[Path, int], timeout_s: float) -> subprocess.CompletedProcess[str]:
     argv = [
         PROGRAM,
         *("--unshare-all", "--die-with-parent", "--new-session", "--clearenv"),
@@ -37,7 +57,7 @@ def run(command: Sequence[str], reads: Sequence[Path], timeout_s: float) -> subp
         *("--dev", "/dev", "--proc", "/proc"),
         *("--tmpfs", "/tmp"),  # the sandbox's own
         *("--ro-bind", str(CHECKOUT), str(CHECKOUT)),
-        *(part for path in reads for part in ("--ro-bind-try", str(path), str(path))),
+        *(part for path, descriptor in reads.items() for part in ("--ro-bind-data", str(descriptor), str(path))),
         "--",
         *command,
     ]
@@ -50,6 +70,7 @@ def run(command: Sequence[str], reads: Sequence[Path], timeout_s: float) -> subp
             errors="replace",
             timeout=timeout_s,
             check=False,
+            pass_fds=tuple(reads.values()),
             # bubblewrap's second process waits for ever when its first one is killed too early.
             env=strays.marked_environment(),
         )

@@ -7,11 +7,13 @@ It carries the number and the start of the process that made it, and goes when t
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from testbed.ownership import state
 from testbed.system import cores
 from testbed.system.processes import ProcessIdentity
 
@@ -23,14 +25,43 @@ def marked_environment() -> Mapping[str, str]:
     return os.environ | {_VARIABLE: f"{_numbering()}:{ProcessIdentity.own()}"}
 
 
+@contextmanager
+def folder_of_own() -> Iterator[Path]:
+    """A folder that is root's and this process's, and gone afterwards."""
+    folder = _folders() / f"{_numbering()}:{ProcessIdentity.own()}"
+    folder.mkdir(mode=0o700, parents=True)
+    try:
+        yield folder
+    finally:
+        _remove_folder(folder)
+
+
 def remove() -> None:
-    """Ends such programs and removes such control groups. What a process still needs that is alive stays."""
+    """Ends such programs and removes such control groups and folders. What a process still needs that is alive stays."""
     cores.remove_abandoned_probes()
+    for folder in _folders().glob("*:*"):
+        if _is_over(folder.name):
+            _remove_folder(folder)
     for pid, maker in _marked():
-        numbering, _, identity = maker.partition(":")
-        if numbering == _numbering() and not ProcessIdentity.read(identity).alive():
+        if _is_over(maker):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+
+
+def _is_over(maker: str) -> bool:
+    """Whether the process is gone that made something; of one with a number of another kind nothing is known."""
+    numbering, _, identity = maker.partition(":")
+    return numbering == _numbering() and not ProcessIdentity.read(identity).alive()
+
+
+def _folders() -> Path:
+    return state.state_folder() / "runs"
+
+
+def _remove_folder(folder: Path) -> None:
+    shutil.rmtree(folder)
+    with suppress(OSError):  # others are in it
+        folder.parent.rmdir()
 
 
 def _numbering() -> str:

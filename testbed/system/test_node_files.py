@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,76 @@ def test_what_is_no_ordinary_file_is_not_taken(what: str, tmp_path: Path) -> Non
         file.mkdir()
     assert not node_files.take(file, tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A folder of a node's own whose place has a link to somebody else's, with a file in it."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/config").write_text("of somebody else")
+    (tmp_path / "call").symlink_to(tmp_path / "elsewhere")
+    return tmp_path / "call"
+
+
+def test_a_folder_that_leads_elsewhere_is_none(linked: Path, tmp_path: Path) -> None:
+    for does in (
+        lambda: node_files.write(linked / "config", "ours"),
+        lambda: node_files.appended(linked / "config"),
+        lambda: node_files.read(linked / "config"),
+        lambda: node_files.remove(linked / "config"),
+        lambda: node_files.make_folder(linked, 65534),
+    ):
+        with pytest.raises(NodeFileInTheWay, match="what the node has put there"):
+            does()
+    assert not node_files.exists(linked / "config")
+    assert not node_files.take(linked / "config", tmp_path / "kept")
+    assert (tmp_path / "elsewhere/config").read_text() == "of somebody else"
+    assert (tmp_path / "elsewhere").stat().st_uid == os.geteuid()
+
+
+def test_a_folder_in_a_files_place_is_removed_and_what_it_links_to_is_not(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("of somebody else")
+    (tmp_path / "ready/deeper").mkdir(parents=True)
+    (tmp_path / "ready/deeper/link").symlink_to(tmp_path / "kept")
+    node_files.remove(tmp_path / "ready")
+    node_files.remove(tmp_path / "ready")
+    assert not (tmp_path / "ready").exists()
+    assert (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("what", ["link", "pipe", "folder", "file", "nothing"])
+def test_nobody_connects_where_no_socket_is(what: str, tmp_path: Path) -> None:
+    place = tmp_path / "control.sock"
+    with socket.socket(socket.AF_UNIX) as elsewhere:
+        elsewhere.bind(str(tmp_path / "elsewhere.sock"))
+        if what == "link":
+            place.symlink_to(tmp_path / "elsewhere.sock")
+        elif what == "pipe":
+            os.mkfifo(place)
+        elif what == "folder":
+            place.mkdir()
+        elif what == "file":
+            place.touch()
+        with pytest.raises(OSError), node_files.socket_address(place):
+            pass
+
+
+def test_a_socket_is_reached_however_deep_it_is(tmp_path: Path) -> None:
+    deep = tmp_path.joinpath(*["folder-with-a-long-name"] * 6)
+    deep.mkdir(parents=True)
+    with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as client:
+        here = Path.cwd()
+        os.chdir(deep)
+        listening.bind("control.sock")
+        os.chdir(here)
+        listening.listen()
+        with node_files.socket_address(deep / "control.sock") as address:
+            client.connect(address)
+
+
+def test_of_a_file_without_end_the_end_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_files, "_MOST_BYTES", 10)
+    (tmp_path / "log").write_bytes(b"x" * 1000 + b"\xff the end")
+    assert node_files.read(tmp_path / "log") == "x\ufffd the end"
+    with pytest.raises(FileNotFoundError):
+        node_files.read(tmp_path / "none")

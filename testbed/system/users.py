@@ -111,9 +111,16 @@ def delete(mark: str) -> None:
 
 
 def give(folder: Path) -> None:
-    """All that is in a folder, and itself, to the nodes' root."""
+    """All that is in a folder, and itself, to the nodes' root. None of them may have been able to write there before."""
     for one in (folder, *folder.rglob("*")):
         os.chown(one, FIRST_ID, FIRST_ID, follow_symlinks=False)
+
+
+def enclose(folder: Path, support: UserSupport) -> None:
+    """Makes a folder for those of nodes. No user can enter it, for whom a node might leave set-user-ID programs there."""
+    folder.mkdir(mode=0o710)
+    if os.geteuid() == 0:
+        os.chown(folder, 0, FIRST_ID if support.refused is None else 0)
 
 
 def is_own(pid: int) -> bool:

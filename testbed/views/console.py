@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from testbed.errors import BadInput, BadTopology, NetBoxITError
 from testbed.system.interruption import SIGNALS
+from testbed.system.own_rights import own_rights
 from testbed.views import drawing
 
 
@@ -44,7 +45,8 @@ def guarded(application: Callable[[], object]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
+        with own_rights():
+            descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
         with os.fdopen(descriptor, "w") as file:
             traceback.print_exception(error, file=file)
         _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")

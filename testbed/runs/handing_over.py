@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The folder of a run while it is written. An operator's is root's own until then: nobody can put a link in a file's place."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+from testbed.ownership.operators import operator
+from testbed.system import strays
+from testbed.system.own_rights import own_rights
+
+
+class NotHandedOver(NetBoxITError):
+    """What an operator's run left could not be written to that operator's folder."""
+
+
+@contextmanager
+def being_written(folder: Path) -> Iterator[Path]:
+    """Where the files of a run have their place meanwhile. `folder` has them in the end, however that comes."""
+    if operator() is None:
+        yield folder
+        return
+    with strays.folder_of_own() as place:
+        try:
+            yield place
+        finally:
+            _hand_over(place, folder)
+
+
+def _hand_over(place: Path, folder: Path) -> None:
+    """Copies, with the operator's rights to where it goes."""
+    try:
+        for file in sorted(place.rglob("*")):
+            target = folder / file.relative_to(place)
+            if file.is_dir():
+                with own_rights():
+                    target.mkdir()
+                continue
+            with file.open("rb") as source, own_rights(), target.open("xb") as copy:
+                shutil.copyfileobj(source, copy)
+    except OSError as error:
+        raise NotHandedOver(
+            f"what the run left cannot be written to {folder}: {error.strerror}; say another --results"
+        ) from error
