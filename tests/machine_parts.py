@@ -193,10 +193,10 @@ def _make_groups(name: str, budget_us: int) -> None:
         if "cpuset" in hierarchy.controllers and hierarchy.version == 1:
             for setting in ("cpuset.cpus", "cpuset.mems"):
                 (group / setting).write_text((group.parent / setting).read_text())
-        setting = group / "cpu.rt_runtime_us"
+        budget = group / "cpu.rt_runtime_us"
         # None for a group whose outer one has got none.
-        if setting.exists() and (group.parent / setting.name).read_text() != "0\n":
-            _grant_realtime(setting, budget_us)
+        if budget.exists() and (group.parent / budget.name).read_text() != "0\n":
+            _grant_realtime(budget, budget_us)
 
 
 def _grant_realtime(setting: Path, budget_us: int) -> None:
