@@ -85,7 +85,7 @@ $(STAMPS)/python: requirements/python.txt $(VENV)/bin/pip
 	$(PIP) install -r $<
 	@mkdir -p $(STAMPS) && touch $@
 
-$(STAMPS)/host: ansible/host.yml $(STAMPS)/python
+$(STAMPS)/host: ansible/host.yml $(wildcard ansible/roles/packages/*/*) $(STAMPS)/python
 	$(ANSIBLE) -i localhost, $<
 	@touch $@
 
