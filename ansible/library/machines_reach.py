@@ -28,9 +28,9 @@ from ansible.module_utils.basic import AnsibleModule
 _MARK = b"netboxit reach"
 _AGAIN_S = 0.2
 _INNER_ETHERNET, _VXLAN, _UDP = 14, 8, 8
-_IP = {socket.AF_INET: 20, socket.AF_INET6: 40}
+_IP: dict[int, int] = {socket.AF_INET: 20, socket.AF_INET6: 40}
 # linux/in.h, linux/in6.h: never fragment.
-_DO_NOT_CUT = {
+_DO_NOT_CUT: dict[int, tuple[int, int, int]] = {
     socket.AF_INET: (socket.IPPROTO_IP, 10, 2),
     socket.AF_INET6: (socket.IPPROTO_IPV6, 23, 2),
 }
@@ -88,14 +88,14 @@ class Reach:
                 again = time.monotonic() + _AGAIN_S
             for ready in select.select([self._listening, self._asking], [], [], _AGAIN_S)[0]:
                 data, source = ready.recvfrom(65536)
-                peer, kind = where.get(source[0]), _kind(data)
-                if peer is None or kind is None:
+                sender, kind = where.get(source[0]), _kind(data)
+                if sender is None or kind is None:
                     continue
                 if ready is self._asking:
-                    answered[peer].add(kind)
+                    answered[sender].add(kind)
                     continue
                 if kind == "done":
-                    content.add(peer)
+                    content.add(sender)
                 with suppress(OSError):
                     ready.sendto(_message(kind), source)
         for peer, got in answered.items():
