@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,8 +28,8 @@ from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.handing_over import being_written
 from testbed.runs.measured_lab import MeasuredLab
 from testbed.runs.run_traffic import Traffic
+from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.joined_lab import JoinedLab
-from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.measured_labs import MeasuredLabs
 from testbed.system.cores import realtime_support
 from testbed.system.interruption import HeldBack
@@ -74,7 +74,7 @@ def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: 
         (written / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
         (written / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
         with _recorded(written):
-            _carry(plan, (), written, duration_s or 0.0, progress)
+            _carry(plan, {}, written, duration_s or 0.0, progress)
     resign()
     progress("analysing")
     return Outcome(folder, analyse(folder))
@@ -115,9 +115,9 @@ def _recorded(folder: Path) -> Iterator[None]:
         write(None)
 
 
-def _carry(plan: Plan, machines: Iterable[Machine], folder: Path, least_s: float, progress: Progress) -> None:
+def _carry(plan: Plan, connections: Mapping[str, Connection], folder: Path, least_s: float, progress: Progress) -> None:
     """From nothing to nothing: the lab exists only in here. Who interrupts it still finds what was measured."""
-    with HeldBack() as held, _up(plan, machines, progress) as lab:
+    with HeldBack() as held, _up(plan, connections, progress) as lab:
         measured = MeasuredLabs(lab, folder) if isinstance(lab, JoinedLab) else MeasuredLab(lab, folder)
         try:
             with held.allowed():
@@ -131,8 +131,8 @@ def _carry(plan: Plan, machines: Iterable[Machine], folder: Path, least_s: float
             raise NodeFailed("; ".join(problems))
 
 
-def _up(plan: Plan, machines: Iterable[Machine], progress: Progress) -> Lab | JoinedLab:
-    return JoinedLab.up(plan, machines, progress) if plan.hosts else Lab.up(plan, progress)
+def _up(plan: Plan, connections: Mapping[str, Connection], progress: Progress) -> Lab | JoinedLab:
+    return JoinedLab.up(plan, connections, progress) if plan.hosts else Lab.up(plan, progress)
 
 
 def _traffic(measured: MeasuredLab | MeasuredLabs, folder: Path, least_s: float, progress: Progress) -> None:

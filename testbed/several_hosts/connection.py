@@ -75,7 +75,7 @@ class Connection:
         self._mouth = Mouth(self._ssh.stdin.fileno())
         self._threads = [
             threading.Thread(target=target, name=f"{machine.name} {target.__name__}", daemon=True)
-            for target in (self._listen, self._keep_errors, self._keep_alive)
+            for target in (self._keep_errors, self._keep_alive, self._listen)
         ]
         for thread in self._threads:
             thread.start()
@@ -193,7 +193,7 @@ class Connection:
         """Nothing more will come."""
         with suppress(subprocess.TimeoutExpired):
             self._ssh.wait(1.0)
-        self._threads[1].join(1.0)
+        self._threads[0].join(1.0)
         self._over.set()
         with self._lock:
             waiting, self._waiting = self._waiting, {}

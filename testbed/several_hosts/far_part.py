@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from subprocess import CompletedProcess
 from typing import IO, Any
@@ -19,6 +20,8 @@ from testbed.system.processes import ProgramFailed
 UP_PATIENCE_S = 180.0
 #: Beyond what the other machine was given to do it.
 _MORE_S = 15.0
+#: The exit status of ssh when its connection fails.
+_LOST = 255
 
 
 class StrangeFile(NetBoxITError):
@@ -90,14 +93,15 @@ class FarProgram:
             raise
 
     def poll(self) -> int | None:
-        """The exit status, or None while it runs. Raises NotConnected when nobody knows any more."""
-        return self._known() if self._ended.is_set() else None
+        """The exit status, 255 as ssh's when the connection was lost and ended it, or None while it runs."""
+        return self._status if self._ended.is_set() else None
 
     def wait(self, timeout_s: float | None = None) -> int:
         """The exit status. Raises ProgramFailed when the program still runs after the time given."""
         if not self._ended.wait(timeout_s):
             raise ProgramFailed(f"{' '.join(self.argv)}: still running on {self._connection.name} after {timeout_s:g} s")
-        return self._known()
+        assert self._status is not None
+        return self._status
 
     def interrupt(self) -> None:
         self._signal("interrupt")
@@ -110,19 +114,19 @@ class FarProgram:
 
     def _signal(self, how: str) -> None:
         if not self._ended.is_set():
-            self._connection.request("signal", number=self._number, how=how)
-
-    def _known(self) -> int:
-        if self._status is None:
-            raise NotConnected(f"{self._connection.name}: the connection was lost while {self.argv[0]} ran there, which ended it")
-        return self._status
+            with suppress(NotConnected):  # which ends it, too
+                self._connection.request("signal", number=self._number, how=how)
 
     def _hear(self, said: dict[str, Any]) -> None:
         if "output" in said:
             self._log.write(read_output(said["output"]))
         else:
+            if said["exit"] is None:
+                self._log.write(
+                    f"netboxit: the connection to {self._connection.name} was lost, and with it this program\n".encode()
+                )
             self._log.close()
-            self._status = said["exit"]
+            self._status = _LOST if said["exit"] is None else said["exit"]
             self._ended.set()
 
 

@@ -8,6 +8,7 @@ down with the connection, whatever ended that.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,9 @@ from testbed.system.interruption import ends_upon_signal
 
 if TYPE_CHECKING:
     from testbed.runs.measured_lab import MeasuredLab
+
+#: Another command may bring the part up, or take it down, when `down` comes.
+_BUSY_S = 60.0
 
 
 class NoPart(NetBoxITError):
@@ -137,12 +141,17 @@ class FarSide:
 
     def down(self, lab: str, owner: str) -> list[str]:
         """Returns notes. One that is gone, or is another lab's by now, is nothing to take down."""
+        until = time.monotonic() + _BUSY_S
         with self._making, suppress(state.NoSuchLab):
-            try:
-                check_owner(state.lab_folder(lab), owner)
-            except NotThatLabs as other:
-                return [str(other)]
-            return removal.take_down(lab)
+            while True:
+                try:
+                    check_owner(state.lab_folder(lab), owner)
+                    return removal.take_down(lab)
+                except NotThatLabs as other:
+                    return [str(other)]
+                except state.LabBusy:  # what brought it up has lost its controller, and takes it down
+                    if time.monotonic() > until:
+                        raise
         return []
 
     def run(self, node: str, argv: Sequence[str], timeout_s: float, env: Mapping[str, str] | None) -> dict[str, Any]:

@@ -7,8 +7,7 @@ A part belongs to its connection until `keep`: whatever ends that before, also t
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -22,8 +21,8 @@ from testbed.labs.lab import Lab, NoSuchNode
 from testbed.ownership import state
 from testbed.plan import Plan, WireEnd, WirePlan
 from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.connections import close, connect
 from testbed.several_hosts.far_part import UP_PATIENCE_S, FarPart, FarProgram
-from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.ownership import new_owner
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.taking_down import take_down
@@ -44,20 +43,17 @@ class JoinedLab:
         self._prober = Prober(lambda: self.here)
 
     @classmethod
-    def up(cls, plan: Plan, machines: Iterable[Machine], progress: Progress = lambda _: None) -> JoinedLab:
-        """Applies a plan on all of its machines at a time; `wait_ready` follows. What was done is undone when it fails."""
+    def up(cls, plan: Plan, connections: Mapping[str, Connection], progress: Progress = lambda _: None) -> JoinedLab:
+        """Applies a plan on all of its machines at a time; `wait_ready` follows. What was done is undone when it fails.
+
+        `connections` to all machines but this one, by name; they are closed with the lab.
+        """
         own = next(host.name for host in plan.hosts if host.here)
-        others = [machine for machine in machines if machine.name != own and any(machine.name == one.name for one in plan.hosts)]
-        parts = Parts(own, new_owner(), tuple(others), plan.to_json())
+        far = {host.name: FarPart(connections[host.name]) for host in plan.hosts if not host.here}
+        parts = Parts(own, new_owner(), tuple(part.connection.machine for part in far.values()), plan.to_json())
         deployment.check(plan.part(own))
-        progress(f"connecting to {', '.join(machine.name for machine in others)}")
-        far = _connected(others)
         with HeldBack():
-            try:
-                lab = cls(Lab(plan.lab, state.make_lab_folder(plan.lab)), parts, far)
-            except BaseException:
-                _close(far.values())
-                raise
+            lab = cls(Lab(plan.lab, state.make_lab_folder(plan.lab)), parts, far)
             try:
                 with state.locked(lab.folder):
                     parts.write(lab.folder)
@@ -73,10 +69,10 @@ class JoinedLab:
         return lab
 
     @classmethod
-    def up_and_ready(cls, plan: Plan, machines: Iterable[Machine], progress: Progress = lambda _: None) -> JoinedLab:
+    def up_and_ready(cls, plan: Plan, connections: Mapping[str, Connection], progress: Progress = lambda _: None) -> JoinedLab:
         """Applies a plan and waits until traffic can flow; a lab that does not get there is taken down again."""
         with HeldBack() as held:
-            lab = cls.up(plan, machines, progress)
+            lab = cls.up(plan, connections, progress)
             try:
                 with held.allowed():
                     progress("waiting for the segments")
@@ -92,13 +88,13 @@ class JoinedLab:
     @classmethod
     def open(cls, name: str, parts: Parts) -> JoinedLab:
         """One that is up. Raises NotConnected when a machine cannot be reached."""
-        far = _connected(parts.machines)
+        far = {name: FarPart(connection) for name, connection in connect(parts.machines).items()}
         lab = cls(Lab.open(name), parts, far)
         try:
             for part in far.values():
                 part.open(name, parts.owner)
         except BaseException:
-            _close(far.values())
+            lab.close()
             raise
         return lab
 
@@ -110,11 +106,11 @@ class JoinedLab:
 
     def close(self) -> None:
         """Ends the connections; what was kept stays."""
-        _close(self.far.values())
+        close(part.connection for part in self.far.values())
 
     def undo(self, error: BaseException | None) -> None:
         """Takes it down where it was not kept. `error` is why, if it was one: what could not be taken down is told with it."""
-        left = _close(self.far.values())
+        left = close(part.connection for part in self.far.values())
         try:
             # Parts went down with their connections, but for those that it could not be told of.
             self.parts.only(left).write(self.folder)
@@ -205,26 +201,3 @@ class JoinedLab:
         if machine in self.far:
             return self.far[machine].ask(method, **parameters).result()
         return self._prober.methods()[method](**parameters)
-
-
-def _connected(machines: Sequence[Machine]) -> dict[str, FarPart]:
-    """To all of them at a time. Raises what the first of them could not do, with no connection left."""
-    if not machines:
-        return {}
-    with ThreadPoolExecutor(len(machines)) as workers:
-        futures = [workers.submit(Connection, machine) for machine in machines]
-    errors = [error for future in futures if (error := future.exception()) is not None]
-    if errors:
-        _close(FarPart(future.result()) for future in futures if future.exception() is None)
-        raise errors[0]
-    return {machine.name: FarPart(future.result()) for machine, future in zip(machines, futures, strict=True)}
-
-
-def _close(parts: Iterable[FarPart]) -> list[str]:
-    """Returns the machines that could not say that nothing is left there."""
-    closing = list(parts)
-    if not closing:
-        return []
-    with ThreadPoolExecutor(len(closing)) as workers:
-        done = list(workers.map(lambda part: part.connection.close(), closing))
-    return [part.machine for part, clean in zip(closing, done, strict=True) if not clean]

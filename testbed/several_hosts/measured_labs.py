@@ -82,7 +82,7 @@ class MeasuredLabs:
             except NetBoxITError as error:
                 self._problems.append(str(error))
         self._problems += self._here.collect()
-        merged = _Merged(self._folder)
+        merged = Merged(self._folder)
         for name, answer in answers.items():
             try:
                 found = answer.result(_COLLECTING_S)
@@ -100,13 +100,13 @@ class MeasuredLabs:
             except NetBoxITError as error:
                 self._problems.append(str(error))
 
-    def _fetch(self, machine: str, files: list[dict[str, Any]], merged: _Merged) -> None:
+    def _fetch(self, machine: str, files: list[dict[str, Any]], merged: Merged) -> None:
         for told in files:
             to = below(self._folder, told["file"])
-            if told["file"] in _Merged.FILES:
+            if told["file"] in Merged.FILES:
                 to = self._folder / f".{machine}" / to.name
             self.lab.far[machine].fetch(told, to)
-            if told["file"] in _Merged.FILES:
+            if told["file"] in Merged.FILES:
                 merged.add(machine, told["file"], to.read_text())
         shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
 
@@ -145,7 +145,7 @@ class MeasuredLabs:
         return {"host": self.lab.host(end.node), "node": end.node, "interface": end.interface, "capture": capture}
 
 
-class _Merged:
+class Merged:
     """The files that each machine has one of, and a run only one."""
 
     _COUNTS: Final = f"{CAPTURES}/{COUNTS_FILE}"
@@ -160,14 +160,11 @@ class _Merged:
         self._found[file][machine] = text
 
     def write(self) -> None:
-        self._write(EVENTS_FILE, self._events)
-        self._write(LAB_FILE, self._lab)
-        self._write(self._COUNTS, self._counts)
-
-    def _write(self, file: str, joined: Callable[[str, Mapping[str, str]], str]) -> None:
-        path = self._folder / file
-        if self._found[file] and path.exists():
-            path.write_text(joined(path.read_text(), self._found[file]))
+        (self._folder / EVENTS_FILE).touch()  # nothing may have happened at nodes of this machine
+        for file, joined in ((EVENTS_FILE, self._events), (LAB_FILE, self._lab), (self._COUNTS, self._counts)):
+            path = self._folder / file
+            if self._found[file] and path.exists():
+                path.write_text(joined(path.read_text(), self._found[file]))
 
     def _events(self, own: str, others: Mapping[str, str]) -> str:
         """In the order of their times, each since the network's time began on its own machine."""

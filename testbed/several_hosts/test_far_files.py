@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from testbed.several_hosts.far_files import PIECE, FarFiles, NoSuchFile
+from testbed.several_hosts.far_part import FarOwnFiles, StrangeFile, below, fetch
+from testbed.system.own_files import OwnFiles
+
+
+class Answered:
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def result(self) -> Any:
+        return self._value
+
+
+class There:
+    """A connection to files in a folder of this machine."""
+
+    name = "beta"
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "own").mkdir(parents=True)
+        lab = SimpleNamespace(folder=folder, own_files=lambda node, own: OwnFiles(folder / own))
+        self.files = FarFiles(lab)  # type: ignore[arg-type]
+
+    def request(self, method: str, **parameters: Any) -> Any:
+        return getattr(self.files, method)(**parameters)
+
+    def begin(self, method: str, **parameters: Any) -> Answered:
+        return Answered(self.request(method, **parameters))
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Any:
+    return There(tmp_path / "lab")
+
+
+def test_files_of_a_node_go_there_and_come_back_whole(there: Any, tmp_path: Path) -> None:
+    files, long = FarOwnFiles(there, "a", "own"), bytes(range(256)) * (PIECE // 100)
+    files.write("spoken.wav", long)
+    files.write("config", "größer\n")
+    assert files.exists("config") and not files.exists("heard.wav")
+    assert files.take("spoken.wav", tmp_path / "kept") and (tmp_path / "kept").read_bytes() == long
+    assert not files.exists("spoken.wav") and not files.take("spoken.wav", tmp_path / "again")
+    assert (tmp_path / "lab/own/config").read_text() == "größer\n"
+    files.remove("config")
+    assert not files.exists("config")
+    assert there.files.listing() == []
+
+
+def test_what_a_run_left_there_is_listed_and_fetched(there: Any, tmp_path: Path) -> None:
+    (there.files.folder / "nodes/a").mkdir(parents=True)
+    (there.files.folder / "nodes/a/log").write_text("said")
+    (there.files.folder / "nodes/a/link").symlink_to("/etc/passwd")
+    (told,) = there.files.listing()
+    assert told == {"file": "nodes/a/log", "bytes": 4}
+    fetch(there, told, tmp_path / "deep/log")
+    assert (tmp_path / "deep/log").read_text() == "said"
+
+
+def test_nothing_but_the_run_is_handed_out(there: Any, tmp_path: Path) -> None:
+    with pytest.raises(NoSuchFile):
+        there.files.fetch("../ledger.jsonl", 0)
+
+
+@pytest.mark.parametrize("file", ["../run.json", "/etc/passwd", "nodes/../../x"])
+def test_nothing_comes_to_a_place_outside_of_the_run(file: str, tmp_path: Path) -> None:
+    with pytest.raises(StrangeFile):
+        below(tmp_path, file)
+    assert below(tmp_path, "nodes/a/log") == tmp_path / "nodes/a/log"

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`down` of a lab over two machines, from what is on record here; what it has there is a folder and nothing that needs root."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from testbed.ownership import state
+from testbed.ownership.ledger import UndoFailed
+from testbed.several_hosts.conftest import StandIn
+from testbed.several_hosts.ownership import OWNER_FILE, new_owner
+from testbed.several_hosts.parts_file import PARTS_FILE, Parts
+from testbed.several_hosts.taking_down import take_down
+
+OWNER = new_owner()
+
+
+@pytest.fixture
+def lab(beta: StandIn) -> Path:
+    """Its folder here; it has one on beta, too."""
+    folder = state.make_lab_folder("x")
+    Parts("alpha", OWNER, (beta.machine,), {"lab": "x", "nodes": []}).write(folder)
+    there(beta).mkdir(parents=True)
+    (there(beta) / OWNER_FILE).write_text(OWNER)
+    return folder
+
+
+def there(beta: StandIn) -> Path:
+    return beta.state / "labs" / "x"
+
+
+def test_a_lab_goes_down_with_its_parts(lab: Path, beta: StandIn) -> None:
+    assert take_down("x") == []
+    assert not lab.exists()
+    assert not there(beta).exists()
+
+
+def test_a_part_that_is_gone_is_nothing_to_take_down(lab: Path, beta: StandIn) -> None:
+    (there(beta) / OWNER_FILE).unlink()
+    there(beta).rmdir()
+    assert take_down("x") == []
+    assert not lab.exists()
+
+
+def test_another_lab_of_that_name_is_left_alone(lab: Path, beta: StandIn) -> None:
+    (there(beta) / OWNER_FILE).write_text(new_owner())
+    (note,) = take_down("x")
+    assert "beta: lab x is no part of this one and was left alone" in note
+    assert not lab.exists()
+    assert there(beta).exists()
+
+
+def test_a_machine_that_cannot_be_reached_stays_on_record(lab: Path, beta: StandIn) -> None:
+    beta.switch_off()
+    with pytest.raises(UndoFailed, match=r"(?s)lab x is not down everywhere.*beta cannot be reached; ssh said:.*No route"):
+        take_down("x")
+    assert there(beta).exists()
+    assert (lab / PARTS_FILE).exists()
+    beta.switch_on()
+    assert take_down("x") == []
+    assert not lab.exists()
+    assert not there(beta).exists()
+
+
+def test_what_was_taken_down_is_not_asked_for_again(lab: Path, beta: StandIn) -> None:
+    parts = Parts.of(lab)
+    assert parts is not None
+    parts.only([]).write(lab)
+    beta.switch_off()
+    assert take_down("x") == []
+    assert there(beta).exists()
