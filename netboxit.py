@@ -42,8 +42,20 @@ app = typer.Typer(
 
 
 @app.command(rich_help_panel=HOST)
-def doctor(json: Json = False) -> None:
+def doctor(
+    inventory: Annotated[
+        Path | None,
+        typer.Option("--inventory", metavar="FILE", help="Ask the machines of an Ansible inventory what they can do together."),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Say what this host can do, what is missing, what is lost without it, and what to do about it."""
+    if inventory is not None:
+        from testbed.probes import machines
+
+        examined = machines.examine(inventory)
+        result_view.show_machines(examined, json)
+        raise typer.Exit(0 if all(one.able for one in examined.values()) else 1)
     from testbed.probes.doctor import examine
 
     examination = examine()

@@ -88,6 +88,7 @@ class _Reading(TypedDict):
 class _Clock(TypedDict, total=False):
     before: _Reading | None
     after: _Reading | None
+    problem: str
 
 
 class _Machine(TypedDict, total=False):

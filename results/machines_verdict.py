@@ -35,12 +35,13 @@ def _clock(name: str, clock: Mapping[str, Any], limit_us: float, verdict: Verdic
     if error_us is None:
         verdict.invalid.append(
             f"machine {name}: its clock was not compared with this machine's, so delays between the two are not known"
+            + _why(clock)
         )
         return
     if before is None or after is None:
         when = "after" if after is None else "before"
         verdict.degraded.append(
-            f"machine {name}: its clock was not compared {when} the traffic, so how it went meanwhile is not known"
+            f"machine {name}: its clock was not compared {when} the traffic, so how it went meanwhile is not known{_why(clock)}"
         )
     if error_us > limit_us:
         verdict.degraded.append(
@@ -53,6 +54,10 @@ def _clock(name: str, clock: Mapping[str, Any], limit_us: float, verdict: Verdic
             f"machine {name}: its clock went {_us(_moved_us(clock))} from this machine's while the run went on "
             f"({abs(drift_ppm):,.0f} ppm), so one of the two was set or is being set; let it settle, and run again"
         )
+
+
+def _why(clock: Mapping[str, Any]) -> str:
+    return f": {clock['problem']}" if clock["problem"] else ""
 
 
 def _moved_us(clock: Mapping[str, Any]) -> float:

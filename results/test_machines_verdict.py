@@ -10,7 +10,7 @@ from results.verdict import Verdict
 
 PLAN = {"lateness_limit_s": 1e-3}
 READING = {"offset_ns": 2_000_000, "error_ns": 40_000, "round_trip_ns": 80_000, "samples": 100, "at_ns": 10**18}
-CLOCK: dict[str, Any] = {"before": READING, "after": READING, "drift_ppm": 3.0, "error_us": 40.0}
+CLOCK: dict[str, Any] = {"before": READING, "after": READING, "drift_ppm": 3.0, "problem": None, "error_us": 40.0}
 DELAY = {"min": 90.0, "p50": 110.0, "p99": 300.0, "max": 500.0}
 
 
@@ -86,7 +86,11 @@ def read(offset_ns: int) -> dict[str, int]:
     [
         ({"error_us": 1_001.0}, "degraded", "its clock is known to 1,001 us only, more than the limit of 1,000 us"),
         ({"after": None, "drift_ppm": None}, "degraded", "its clock was not compared after the traffic"),
-        ({"before": None, "drift_ppm": None}, "degraded", "its clock was not compared before the traffic"),
+        (
+            {"before": None, "drift_ppm": None, "problem": "nobody answered"},
+            "degraded",
+            "its clock was not compared before the traffic, so how it went meanwhile is not known: nobody answered",
+        ),
         (
             {"before": None, "after": None, "drift_ppm": None, "error_us": None},
             "invalid",

@@ -51,6 +51,7 @@ def _clock(machines: Machines, name: str) -> dict[str, Any]:
         "before": readings.get("before"),
         "after": readings.get("after"),
         "drift_ppm": clock.drift * 1e6 if readings.get("before") and readings.get("after") else None,
+        "problem": readings.get("problem"),
         "error_us": None if clock.error_ns is None else clock.error_ns / 1e3,
     }
 

@@ -92,6 +92,7 @@ class FarSide:
             "keep_statistics": lambda: self.measured.keep_statistics(),
             "end_run": self.end_run,
             "collect_run": self.collect_run,
+            "facts": _facts,
             "environment": environment_and_clock,
             "answer_clock": self._clock.answer,
             "clock_answered": self._clock.close,
@@ -185,3 +186,10 @@ class FarSide:
                 with suppress(state.NoSuchLab):
                     removal.take_down(self._lab.name)
         return 0
+
+
+def _facts(lab: str) -> dict[str, Any]:
+    """What planning has to know of this machine, for the lab of that name."""
+    from testbed.plans import facts  # and what plans are made with, which other commands do without
+
+    return facts.read(lab).to_json()

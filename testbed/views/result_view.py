@@ -44,10 +44,33 @@ def show_bench(tables: str, measured: Mapping[str, Any], file: Path, as_json: bo
 def show_examination(examination: Examination, as_json: bool) -> None:
     if as_json:
         return drawing.print_json(examination.to_json())
-    table = drawing.table("this host", "what", "there", "found", "lost without it", "remedy")
+    _draw("this host", examination)
+    able = examination.able
+    drawing.console().print("labs can run here" if able else f"[red]labs cannot run here[/red]: {_missing(examination)}")
+
+
+def show_machines(examined: Mapping[str, Examination], as_json: bool) -> None:
+    """Of those of an inventory, by their names."""
+    if as_json:
+        able = all(one.able for one in examined.values())
+        return drawing.print_json({"able": able, "machines": {name: one.to_json() for name, one in examined.items()}})
+    for name, one in examined.items():
+        _draw(name, one)
+    for name, one in examined.items():
+        if not one.able:
+            drawing.console().print(f"[red]no part of a lab can be on {name}[/red]: {_missing(one)}")
+
+
+def _draw(title: str, examination: Examination) -> None:
+    from rich.markup import escape
+
+    table = drawing.table(title, "what", "there", "found", "lost without it", "remedy")
     for finding in examination.findings:
         lost, remedy = ("", "") if finding.there == "yes" else (finding.lost, finding.remedy)
-        table.add_row(finding.name, f"[{drawing.COLOURS[finding.there]}]{finding.there}[/]", finding.found, lost, remedy)
+        there = f"[{drawing.COLOURS[finding.there]}]{finding.there}[/]"
+        table.add_row(finding.name, there, *map(escape, (finding.found, lost, remedy)))
     drawing.console().print(table)
-    needed = ", ".join(finding.name for finding in examination.findings if finding.needed and finding.there == "no")
-    drawing.console().print("labs can run here" if examination.able else f"[red]labs cannot run here[/red]: {needed}")
+
+
+def _missing(examination: Examination) -> str:
+    return ", ".join(finding.name for finding in examination.findings if finding.needed and finding.there == "no")

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each machine of an inventory can do for labs over several: asked through the same connection as a lab would be."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_address
+from pathlib import Path
+
+from testbed.errors import NetBoxITError
+from testbed.plans import facts
+from testbed.plans.facts import Facts
+from testbed.probes.doctor import Examination
+from testbed.probes.finding import Finding
+from testbed.several_hosts import clocks, inventory
+from testbed.several_hosts.connection import Connection, OtherVersion
+from testbed.several_hosts.inventory import Listed
+from testbed.several_hosts.synchronisation import synchronisation
+from testbed.several_hosts.version import version
+from testbed.system import interface_facts
+
+#: What a wire carries by default, and what VXLAN puts around a frame (RFC 7348, 5): 8 bytes of its own, 8 of UDP, 14 of the
+#: inner Ethernet header, 20 of IPv4 or 40 of IPv6.
+_WIRE_MTU, _AROUND = 1500, {4: 50, 6: 70}
+#: A tenth of the limit of lateness that a topology has by default: what a wire adds can then be judged.
+_CLOCK_ERROR_NS = 100_000
+
+
+def examine(file: Path | None) -> dict[str, Examination]:
+    """By the names of the inventory, this machine first. Takes some seconds. Raises BadInventory."""
+    found = inventory.read(inventory.find(file))
+    here = found.machine(found.here)
+    others = {name: one for name, one in found.machines.items() if name != found.here}
+    with ThreadPoolExecutor(max(1, len(others))) as pool:
+        examined = pool.map(lambda one: Examination(tuple(_other(one, here))), others.values())
+        return {
+            found.here: Examination(tuple(_this(here, next(iter(others.values()), None)))),
+            **dict(zip(others, examined, strict=True)),
+            **{name: Examination((_refused(why),)) for name, why in found.refused.items()},
+        }
+
+
+def _refused(why: str) -> Finding:
+    return Finding("inventory", "no", "not meant for labs", "parts of labs on it", why)
+
+
+def _this(here: Listed, other: Listed | None) -> Iterator[Finding]:
+    """The machine of whoever asks; `doctor` without an inventory says more of it."""
+    found = facts.read("")
+    yield from _computing(found)
+    if other is not None:
+        try:
+            yield underlay(found, here.address or _towards(_address(other)))
+        except NetBoxITError as error:
+            yield _told("underlay", error, "wires to other machines")
+    yield kept(synchronisation())
+
+
+def _other(listed: Listed, here: Listed) -> Iterator[Finding]:
+    began = time.monotonic()
+    try:
+        connection = Connection(listed.machine)
+    except OtherVersion as error:
+        yield Finding("reachable", "yes", "by ssh", needed=True)
+        yield _told("NetBoxIT", error, "any part of a lab on it", needed=True)
+        return
+    except NetBoxITError as error:
+        yield _told("reachable", error, "any part of a lab on it", needed=True)
+        return
+    with connection:
+        yield Finding("reachable", "yes", f"by ssh, ready after {time.monotonic() - began:.1f} s", needed=True)
+        yield Finding("NetBoxIT", "yes", f"the same as here, {version()}", needed=True)
+        try:
+            yield from _asked(connection, listed, here)
+        except NetBoxITError as error:
+            yield _told("connection", error, "labs with parts on it", needed=True)
+
+
+def _asked(connection: Connection, listed: Listed, here: Listed) -> Iterator[Finding]:
+    found = Facts.from_json(connection.request("facts", lab=""))
+    yield from _computing(found)
+    address = _address(listed)
+    yield underlay(found, address)
+    yield _clock(connection, address, here.address or _towards(address))
+    yield kept(connection.request("environment")["synchronised"])
+
+
+def _computing(found: Facts) -> Iterator[Finding]:
+    taken = f", {len(found.others)} of them other labs'" if found.others else ""
+    lost = "a core for each netbox: they share cores and make each other late"
+    enough = len(found.cores) >= 2
+    yield Finding(
+        "cores", "yes" if enough else "partly", f"{len(found.cores)} usable{taken}", lost, "a machine with two cores at the least"
+    )
+    remedy = "`netboxit doctor` on that machine says what its kernel lacks"
+    yield Finding(
+        "real-time", "yes" if found.realtime.fifo else "partly", found.realtime.reason, "a bound of netboxes' lateness", remedy
+    )
+
+
+def underlay(found: Facts, address: str) -> Finding:
+    """Whether the interface that carries wires to other machines has room for what tunnels put around a frame."""
+    carrier = interface_facts.with_address(found.interfaces, address)
+    lost = "wires to other machines"
+    if carrier is None:
+        remedy = "say by netboxit_address in the inventory which of its addresses carries wires"
+        return Finding("underlay", "no", f"no interface has {address}", lost, remedy, needed=True)
+    if not carrier.up:
+        return Finding("underlay", "no", f"{carrier.name}, {address}: down", lost, f"ip link set {carrier.name} up", needed=True)
+    room = carrier.mtu - _AROUND[ip_address(address).version]
+    words = f"{carrier.name}, {address}, MTU {carrier.mtu}: wires of up to {room}"
+    if room >= _WIRE_MTU:
+        return Finding("underlay", "yes", words, needed=True)
+    wanted = _WIRE_MTU + carrier.mtu - room
+    remedy = f"ip link set {carrier.name} mtu {wanted}, where all between the machines can; or wires with `mtu: {room}`"
+    return Finding("underlay", "partly", words, f"wires with the default MTU of {_WIRE_MTU}", remedy, needed=True)
+
+
+def _clock(connection: Connection, address: str, own: str) -> Finding:
+    token = clocks.new_token()
+    port = connection.request("answer_clock", address=address, token=token.hex())
+    try:
+        return clock(clocks.compare(address, port, token, own_address=own))
+    except clocks.ClocksNotCompared as error:
+        return _told("clock", error, "delays between it and others: runs are invalid")
+    finally:
+        connection.request("clock_answered")
+
+
+def clock(read: clocks.ClockReading) -> Finding:
+    """How far it is off, which runs correct, and how well that is known, which they cannot better."""
+    words = f"{read.offset_ns / 1e6:+,.3f} ms from this machine's, known to {read.error_ns / 1e3:,.0f} us"
+    remedy = "a network with a shorter round trip between the machines, or machines and a network with less to do"
+    return Finding(
+        "clock",
+        "yes" if read.error_ns <= _CLOCK_ERROR_NS else "partly",
+        words,
+        "exactness of delays between it and others",
+        remedy,
+    )
+
+
+def kept(by: str | None) -> Finding:
+    """Who keeps the clock at the right time."""
+    lost = "clocks that stay near each other; runs correct them without, along a line"
+    remedy = "chrony (apt install chrony), or linuxptp where the network has a PTP clock"
+    return Finding("clock kept by", "yes" if by else "partly", by or "neither chrony nor PTP", lost, remedy)
+
+
+def _told(name: str, error: NetBoxITError, lost: str, needed: bool = False) -> Finding:
+    """What an error says, whose remedy is its last part."""
+    cause, _, remedy = str(error).rpartition("; ")
+    return Finding(name, "no", cause or remedy, lost, remedy, needed)
+
+
+def _address(listed: Listed) -> str:
+    """What carries wires to a machine: the inventory's word, or what the name by which it is reached stands for."""
+    if listed.address is not None:
+        return listed.address
+    name = listed.machine.address or listed.machine.name
+    try:
+        return str(socket.getaddrinfo(name, None, type=socket.SOCK_DGRAM)[0][4][0])
+    except OSError as error:
+        raise NetBoxITError(
+            f"{name}: no address is known by that name: {error.strerror}; say it by netboxit_address in the inventory"
+        ) from error
+
+
+def _towards(address: str) -> str:
+    """This machine's address by which it speaks to another; nothing is sent."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as asking:
+            asking.connect((address, 9))
+            return str(asking.getsockname()[0])
+    except OSError as error:
+        raise NetBoxITError(f"there is no way to {address}: {error.strerror}; look at this machine's routes") from error
