@@ -28,7 +28,7 @@ from typing import Annotated
 import typer
 
 from testbed.commands import changing, watching
-from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Json, LabName, Topology, WhichLab
+from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Inventory, Json, LabName, Topology, WhichLab
 from testbed.ownership import operators
 from testbed.system import own_rights
 from testbed.views import console, difference_view, lab_view, plan_view, result_view
@@ -67,13 +67,14 @@ def doctor(
 def check(
     file: Topology,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="OUT.svg", help="Draw the network into this file.")] = None,
+    inventory: Inventory = None,
     json: Json = False,
 ) -> None:
-    """Say whether a topology file is sound; nothing is created."""
-    from testbed.plans.planning import plan_with_load
+    """Say whether a topology file is sound; nothing is created, and no other machine is asked."""
+    from testbed.several_hosts.planned import checked
     from testbed.system.cores import realtime_support
 
-    plan, load = plan_with_load(file, realtime=realtime_support())
+    plan, load = checked(file, inventory, realtime_support())
     if svg is not None:
         from testbed.views.network_words import write_picture
 
@@ -82,15 +83,16 @@ def check(
 
 
 @app.command(rich_help_panel=NETWORK)
-def plan(file: Topology, name: LabName = None, json: Json = False) -> None:
+def plan(file: Topology, name: LabName = None, inventory: Inventory = None, json: Json = False) -> None:
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
-    from testbed.changing.comparison import compare
+    from testbed.several_hosts.planned import compare_over
 
-    compared, missing, remarks = compare(file, name), list[str](), list[str]()
+    (compared, missing), remarks = compare_over(file, inventory, name), list[str]()
     if compared.plan.equipment:
         from testbed.labs import equipment_here
 
-        missing, remarks = equipment_here.problems(compared.plan), equipment_here.remarks(compared.plan)
+        own = equipment_here.of_this_machine(compared.plan)
+        missing, remarks = [*missing, *equipment_here.problems(own)], equipment_here.remarks(own)
     plan_view.show_plan(compared, missing, remarks, json)
 
 

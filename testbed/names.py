@@ -14,6 +14,9 @@ from testbed.errors import NetBoxITError
 #: An interface's name has 15 characters at most (IFNAMSIZ of linux/if.h less the final NUL); nodes keep to the same.
 PATTERN = r"^[a-z][a-z0-9-]{0,14}$"
 
+#: How many a tunnel's identifier may be (24 bits), without 0.
+TUNNEL_NUMBERS = 2**24 - 1
+
 #: Names with a meaning of their own to the kernel or to name resolution.
 _RESERVED = {
     "lo": "the loopback interface",
@@ -67,6 +70,11 @@ def mac_address(lab: str, node: str, interface: str) -> str:
 def interface_name(prefix: str, lab: str, equipment: str) -> str:
     """Of an interface that a lab makes on the host; no two labs make the same."""
     return prefix + _hash(5, lab, equipment).hex()
+
+
+def tunnel_number(lab: str, wire: str) -> int:
+    """The network identifier of a wire between machines, 1 … 2^24-1 (RFC 7348, 5): the same on both of them."""
+    return int.from_bytes(_hash(8, lab, wire), "big") % TUNNEL_NUMBERS + 1
 
 
 def netbox_seed(seed: int, netbox: str) -> int:

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from testbed.description.topology import Topology
-from testbed.description.topology_file import load
 from testbed.errors import NetBoxITError
 from testbed.labs.removal import container_of
 from testbed.names import lab_name
@@ -16,8 +15,9 @@ from testbed.ownership import recorded, state
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.difference import Difference, difference
 from testbed.plans.load import LoadEstimate
+from testbed.plans.machine_plan import WITHOUT_REALTIME
 from testbed.plans.planning import estimated, plan_topology
-from testbed.plans.resolve import WITHOUT_REALTIME
+from testbed.plans.sites import Site
 from testbed.system import awake, containers
 from testbed.system.cores import available_cores, realtime_budget_us, realtime_support
 
@@ -37,28 +37,30 @@ class Compared:
     unknown: str | None = None
 
 
-def compare(file: Path, name: str | None) -> Compared:
-    """Raises what planning raises, and HalfUp."""
-    topology = load(file)
+def compare(topology: Topology, name: str | None, sites: Sequence[Site] = ()) -> Compared:
+    """`sites` are the machines that are known, if not only this one. Raises what planning raises, and HalfUp."""
     lab = lab_name(name or topology.name)
     unknown = None
     try:
         if lab in state.lab_names():
             folder = state.lab_folder(lab)
-            plan, found, _ = against(topology, lab, folder)
+            plan, found, _ = against(topology, lab, folder, sites)
             return Compared(plan, estimated(topology, plan), found)
     except PermissionError as error:
         unknown = f"whether lab {lab} is up cannot be seen ({error.filename}: {error.strerror}); ask as root"
-    plan = plan_topology(topology, lab=lab, realtime=realtime_support())
+    plan = plan_topology(topology, lab=lab, realtime=realtime_support(), sites=sites)
     return Compared(plan, estimated(topology, plan), None, unknown)
 
 
-def against(topology: Topology, lab: str, folder: Path) -> tuple[Plan, Difference, list[Plan]]:
+def against(topology: Topology, lab: str, folder: Path, sites: Sequence[Site] = ()) -> tuple[Plan, Difference, list[Plan]]:
     """The plan of a topology for a lab that is up, what it does to it, and the plans that parts of the lab may be of now."""
     states = recorded.states(folder)
     if not states:
         raise HalfUp(f"lab {lab} comes up just now, or did not come up whole; `netboxit down {lab}` removes it")
-    plan = _with_attached(plan_topology(topology, lab=lab, realtime=_support(states[0]), running=states[0]), states[0])
+    support = _support(states[0])
+    known = [replace(site, facts=replace(site.facts, realtime=support)) if site.here else site for site in sites]
+    plan = plan_topology(topology, lab=lab, realtime=support, running=states[0], sites=known)
+    plan = _with_attached(plan, states[0])
     return plan, difference(states, plan, _ended(states, folder)), states
 
 

@@ -13,7 +13,8 @@ from testbed.description.topology_file import load
 from testbed.files import CHECKOUT
 from testbed.ownership import recorded, state
 from testbed.plan import Plan, RealtimeSupport
-from testbed.plans.resolve import WITHOUT_REALTIME, resolve
+from testbed.plans.machine_plan import WITHOUT_REALTIME
+from testbed.plans.resolve import resolve
 from testbed.system import awake
 from testbed.system.cores import available_cores
 
@@ -39,7 +40,7 @@ def test_emulators_keep_what_real_time_service_they_were_granted(
     plan = up(then)
     monkeypatch.setattr(comparison, "realtime_support", lambda: now)
     monkeypatch.setattr(comparison, "realtime_budget_us", lambda: now.budget_us)
-    found = compare(EMERGENCY, None)
+    found = compare(load(EMERGENCY), None)
     assert [node.realtime_priority for node in found.plan.nodes] == [node.realtime_priority for node in plan.nodes]
     assert found.plan.notes == plan.notes
     assert any(note.startswith(WITHOUT_REALTIME) for note in plan.notes) == (then is REFUSED)
@@ -53,9 +54,9 @@ def test_a_lab_that_never_came_up_whole_is_not_compared(state_folder: Path) -> N
     plan = up(GRANTED)
     recorded.begin(state.lab_folder(plan.lab), [])
     with pytest.raises(HalfUp, match="netboxit down emergency"):
-        compare(EMERGENCY, None)
+        compare(load(EMERGENCY), None)
 
 
 def test_without_such_a_lab_there_is_nothing_to_compare(state_folder: Path) -> None:
-    found = compare(EMERGENCY, "another")
+    found = compare(load(EMERGENCY), "another")
     assert (found.plan.lab, found.difference, found.unknown) == ("another", None, None)

@@ -13,6 +13,16 @@ Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.
 LabName = Annotated[str | None, typer.Option("--name", help="Name the lab; the file's name for it by default.")]
 WhichLab = Annotated[str | None, typer.Option("--lab", help="Which lab, when several are up.")]
 
+Inventory = Annotated[
+    Path | None,
+    typer.Option(
+        "--inventory",
+        metavar="FILE",
+        help="An Ansible inventory of the machines that the topology names; $NETBOXIT_INVENTORY, or netboxit/inventory.yml in "
+        "$XDG_CONFIG_HOME, by default.",
+    ),
+]
+
 #: How `--help` groups the commands.
 HOST = "This host"
 NETWORK = "A network"

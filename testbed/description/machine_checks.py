@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from testbed.description.drills import LinkFlap
 from testbed.description.equipment_section import OUTSIDE, Replacement
-from testbed.description.events import Event
+from testbed.description.events import waiting
 from testbed.description.input_errors import listed, nearest
 from testbed.description.machines import AUTO, Places
 from testbed.description.topology import Wire
@@ -105,23 +104,9 @@ def _beside(draft: Draft, name: str) -> Iterator[tuple[str, str]]:
 
 def _conditions(draft: Draft, places: Places) -> Iterator[Problem]:
     """Each machine has the events of its own nodes, and sees only what happens at these."""
-    named = {event.name: event for event in draft.events.values() if event.name}
-    for index, event in draft.events.items():
-        if event.when is None:
-            continue
-        if event.when.netbox is not None:
-            seen = {event.when.netbox}
-        else:
-            awaited = named.get(event.when.event or "")
-            seen = _nodes(awaited) if awaited else set()
-        apart = [(one, other) for one in sorted(seen) for other in sorted(_nodes(event)) if places.are_apart(one, other)]
+    for index, seen, touched in waiting(draft.events):
+        apart = [(one, other) for one in sorted(seen) for other in sorted(touched) if places.are_apart(one, other)]
         if apart:
             one, other = apart[0]
             cause = f"it waits for what is at {one}, on {places.words(one)}, and changes {other}, on {places.words(other)}"
             yield Problem(("events", index, "when"), cause, f"put {listed([one, other], 'and')} on one machine, or write at: …")
-
-
-def _nodes(event: Event) -> set[str]:
-    """Those at which something is done."""
-    pairs = [event.wire, event.options.wire if isinstance(event.options, LinkFlap) else None]
-    return event.nodes() | {end.partition(".")[0] for pair in pairs if pair for end in pair}

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pwd
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
@@ -19,6 +20,13 @@ from testbed.system.equipment import KIND, find
 
 class EquipmentRefused(NetBoxITError):
     """What a plan asks of this machine's interfaces cannot be had; nothing was touched."""
+
+
+def of_this_machine(plan: Plan) -> Plan:
+    """The plan with the equipment that this machine is to have; of a lab over several each machine has its own."""
+    places = {node.name: node.host for node in plan.nodes}
+    here = {host.name for host in plan.hosts if host.here} or {""}
+    return replace(plan, equipment=tuple(port for port in plan.equipment if places[port.end.node] in here))
 
 
 def problems(plan: Plan) -> list[str]:

@@ -70,6 +70,9 @@ def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibr
         return LoadEstimate(loads, (*notes, f"loads are not estimated: {calibration}"), None)
     if two := [name for name in topology.netboxes if len(plan.node(name).cores) > 1]:
         notes.append(f"the work of {listed(two, 'and')} is reckoned as if on one core; either of two will have less to do")
+    own = {host.name for host in plan.hosts if host.here}
+    if elsewhere := [name for name in topology.netboxes if plan.hosts and plan.node(name).host not in own]:
+        notes.append(f"the work of {listed(elsewhere, 'and')}, on other machines, is reckoned as if on this one")
     notes += [f"the calibration is stale, `netboxit calibrate` measures anew: {changed}" for changed in calibration.stale()]
     return LoadEstimate(loads, (*notes, *_overloads(plan, loads), *_faster_media(topology, loads)), calibration.measured)
 
@@ -127,12 +130,14 @@ def _crossing_us(crossing: _Crossing, segment: Costs, ports: dict[str, Costs]) -
 
 def _overloads(plan: Plan, loads: tuple[NetboxLoad, ...]) -> Iterator[str]:
     shares = {load.netbox: load.least_share for load in loads if load.least_share is not None}
-    for core in sorted({plan.node(name).cores[0] for name in shares}):
-        together = {name: share for name, share in shares.items() if plan.node(name).cores[0] == core}
+    places = {name: (plan.node(name).host, plan.node(name).cores[0]) for name in shares}
+    for machine, core in sorted(set(places.values())):
+        where = f"core {core} of {machine}" if machine else f"core {core}"
+        together = {name: share for name, share in shares.items() if places[name] == (machine, core)}
         if (total := sum(together.values())) > 1.0:
             each = ", ".join(f"{name} {share:.0%}" for name, share in together.items())
             yield (
-                f"core {core} would need {total:.0%} of itself for {each}: frames will be dropped, and the run will be "
+                f"{where} would need {total:.0%} of itself for {each}: frames will be dropped, and the run will be "
                 "degraded or invalid; send less, or give the netboxes more cores"
             )
 

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 from testbed.description.events import switched_wires
 from testbed.description.switch import BRIDGE, TUNNEL_HEADERS
-from testbed.description.topology import Topology, WireKind
+from testbed.description.topology import Topology, Wire
 from testbed.description.wiring import End, Wiring
-from testbed.names import mac_address
+from testbed.names import TUNNEL_NUMBERS, mac_address, tunnel_number
 from testbed.plan import EquipmentPlan, InterfacePlan, WireEnd, WirePlan
 from testbed.plans.wire_kind import wire_kind
 
@@ -23,13 +23,16 @@ _ETHERNET = 14 + 4
 class PlannedWires:
     """All wires of a topology's lab."""
 
-    def __init__(self, topology: Topology, wiring: Wiring, lab: str) -> None:
-        self._topology, self._lab = topology, lab
+    def __init__(self, topology: Topology, wiring: Wiring, lab: str, machine_of: Callable[[str], str]) -> None:
+        """`machine_of` tells the machine that has a node."""
+        self._topology, self._lab, self._machine_of = topology, lab, machine_of
+        self._vnis: set[int] = set()
         self._switched = switched_wires(topology, wiring)
         self.mtu = self._mtus(wiring)
-        said = [entry.wire or topology.wire for entry in topology.wires]
-        inside = [one for one in zip(wiring.wires, said, strict=True) if not any(self._is_outside(end) for end in one[0])]
-        self.wires = tuple(self._wire(*ends, kind) for ends, kind in inside)
+        inside = [
+            one for one in zip(wiring.wires, topology.wires, strict=True) if not any(self._is_outside(end) for end in one[0])
+        ]
+        self.wires = tuple(self._wire(*ends, entry) for ends, entry in inside)
         self.equipment = tuple(self._equipment(*ends) for ends in wiring.wires if any(map(self._is_outside, ends)))
         self._wire_of: dict[End, WirePlan | EquipmentPlan] = {
             End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)
@@ -48,9 +51,10 @@ class PlannedWires:
         for port, addresses in ports.items():
             wire, mac = self._wire_of[End(node, port)], mac_address(self._lab, node, port)
             words = tuple(map(str, addresses))
-            if isinstance(wire, EquipmentPlan):
-                own = wire.kind in ("nic", "vlan") and by == "kernel"
-                found.append(InterfacePlan(port, wire.wire, "" if own else mac, words, by, reason))
+            if isinstance(wire, EquipmentPlan) or wire.kind == "port":
+                own = wire.kind in ("nic", "vlan", "port") and by == "kernel"
+                name = wire.wire if isinstance(wire, EquipmentPlan) else wire.name
+                found.append(InterfacePlan(port, name, "" if own else mac, words, by, reason))
                 continue
             memory = wire.kind == "memory"
             found.append(InterfacePlan(port, wire.name, mac, words, "memory" if memory else by, "" if memory else reason))
@@ -90,16 +94,25 @@ class PlannedWires:
             take_addresses=port.take_addresses,
         )
 
-    def _wire(self, left: End, right: End, said: WireKind) -> WirePlan:
-        kind, reason = wire_kind(left, right, said, self._topology, self._switched)
-        return WirePlan(
-            name=f"{left}--{right}",
-            left=WireEnd(left.node, left.port),
-            right=WireEnd(right.node, right.port),
-            mtu=self.mtu[left],
-            kind=kind,
-            reason=reason,
-        )
+    def _wire(self, left: End, right: End, entry: Wire) -> WirePlan:
+        ends, mtu = (WireEnd(left.node, left.port), WireEnd(right.node, right.port)), self.mtu[left]
+        name, machines = f"{left}--{right}", (self._machine_of(left.node), self._machine_of(right.node))
+        if machines[0] != machines[1]:
+            between = f"its ends are on {machines[0]} and {machines[1]}"
+            if entry.over is not None:
+                over = (entry.over[machines[0]], entry.over[machines[1]])
+                return WirePlan(name, *ends, mtu, "port", f"{between}, and the topology says over which ports", over=over)
+            return WirePlan(name, *ends, mtu, "vxlan", between, vni=self._vni(name))
+        kind, reason = wire_kind(left, right, entry.wire or self._topology.wire, self._topology, self._switched)
+        return WirePlan(name, *ends, mtu, kind, reason)
+
+    def _vni(self, wire: str) -> int:
+        """Of two wires that would have one, the later has the next that is free."""
+        vni = tunnel_number(self._lab, wire)
+        while vni in self._vnis:
+            vni = vni % TUNNEL_NUMBERS + 1
+        self._vnis.add(vni)
+        return vni
 
     def _mtus(self, wiring: Wiring) -> dict[End, int]:
         """At each end that of its segment, and where frames of several VLANs pass the largest."""

@@ -3,21 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from testbed.changes import ConfigurationChange
+from testbed.description.machines import KnownMachines
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
 from testbed.description.yaml_source import read as read_source
 from testbed.errors import BadInput, BadTopology
+from testbed.names import lab_name
 from testbed.nodes import routers, switches
 from testbed.ownership import other_labs
 from testbed.plan import NodePlan, Plan, RealtimeSupport
 from testbed.plans.calibration import Calibration, NoCalibration, read
+from testbed.plans.facts import Facts
 from testbed.plans.load import LoadEstimate, estimate
 from testbed.plans.resolve import resolve, router_defines
+from testbed.plans.sites import Site, assumed
+from testbed.system.cores import available_cores
 from testbed.system.own_rights import own_rights
+
+_NOBODY_ASKED = "no other machine was asked, each is taken for one like this; `plan` asks them for cores, addresses and MTU"
 
 
 def plan_file(
@@ -35,10 +43,20 @@ def plan_file(
     return plan_topology(load(path), lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
 
 
-def plan_with_load(path: Path, *, realtime: RealtimeSupport, lab: str | None = None) -> tuple[Plan, LoadEstimate]:
-    """The plan, and what each netbox will have to do by this user's calibration, if there is one."""
-    topology = load(path)
-    plan = plan_topology(topology, lab=lab, realtime=realtime)
+def plan_with_load(
+    path: Path, *, realtime: RealtimeSupport, lab: str | None = None, machines: KnownMachines | None = None
+) -> tuple[Plan, LoadEstimate]:
+    """The plan, and what each netbox will have to do by this user's calibration, if there is one.
+
+    No other machine is asked: each that the file names is taken for one like this. Its name has to be of `machines`, if these
+    are known.
+    """
+    topology = load(path, machines)
+    name = lab_name(lab or topology.name)
+    here = Facts(available_cores(), realtime, others=other_labs.emulating(besides=name))
+    plan = plan_topology(topology, lab=lab, realtime=realtime, sites=assumed(topology, here, machines))
+    if plan.hosts:
+        plan = replace(plan, notes=(_NOBODY_ASKED, *plan.notes))
     return plan, estimated(topology, plan)
 
 
@@ -60,10 +78,19 @@ def plan_topology(
     cores: tuple[int, ...] | None = None,
     duration_s: float | None = None,
     running: Plan | None = None,
+    sites: Sequence[Site] = (),
 ) -> Plan:
     """Resolves a topology that was read, and has Click read the routers' configurations; see `plan_file` and `resolve`."""
-    others = other_labs.emulating(besides=lab or topology.name)
-    plan = resolve(topology, lab=lab, cores=cores, duration_s=duration_s, realtime=realtime, running=running, others=others)
+    plan = resolve(
+        topology,
+        lab=lab,
+        cores=cores,
+        duration_s=duration_s,
+        realtime=realtime,
+        running=running,
+        others=other_labs.emulating(besides=lab or topology.name),
+        sites=sites,
+    )
     if errors := [*_router_errors(topology, plan), *_flow_errors(topology)]:
         raise BadTopology(errors)
     return plan

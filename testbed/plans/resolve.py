@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,10 +18,13 @@ from testbed.files import CHECKOUT
 from testbed.names import container_name, lab_name
 from testbed.nodes import frr, routers
 from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan
-from testbed.plans.core_plan import CorePlan, plan_cores
+from testbed.plans.facts import Facts
+from testbed.plans.machine_plan import MachinePlan
 from testbed.plans.netbox_configuration import NODE_FOLDER, netbox_json
+from testbed.plans.placement import Placed, place
 from testbed.plans.planned_wires import MTU, PlannedWires
-from testbed.plans.switch_plan import Datapaths, PlannedSwitches
+from testbed.plans.sites import HERE, Site
+from testbed.plans.switch_plan import Datapaths
 from testbed.plans.traffic_plan import plan_traffic
 from testbed.system.cores import available_cores
 from testbed.system.own_rights import own_rights
@@ -42,9 +46,6 @@ IO_AUTO = "auto: on veth AF_XDP saves little, and takes more rights"
 #: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.
 XDP_CAPABILITIES = ("net_admin", "bpf")
 
-#: A note begins so, and the reason follows.
-WITHOUT_REALTIME = "netboxes and routers run without real-time priority, and will be late more often: "
-
 
 class UnreadableConfiguration(NetBoxITError):
     """A router's configuration was there when the topology was checked, and cannot be read now."""
@@ -60,52 +61,31 @@ def resolve(
     running: Plan | None = None,
     datapaths: Datapaths | None = None,
     others: Mapping[int, str] | None = None,
+    sites: Sequence[Site] = (),
 ) -> Plan:
     """Plans a lab of the topology.
 
     `lab` is its name (default: the topology's), `cores` those that it may use (default: all that this process may), `duration_s`
     replaces the duration of all traffic; nodes of a `running` lab stay on their cores if they can; `datapaths` are those for
-    switches (default: what this host has); on cores of `others` emulators of another lab compute. Raises BadLabName, BadDuration,
-    NoDatapath, UnreadableConfiguration.
+    switches (default: what this host has); on cores of `others` emulators of another lab compute. With `sites` the lab may be on
+    several machines, and what each of them has is known from there. Raises BadLabName, BadDuration, NoDatapath,
+    UnreadableConfiguration.
     """
-    switches = PlannedSwitches(topology, datapaths)
-    name = lab_name(lab or topology.name)
-    resolver = _Resolver(topology, name, cores or available_cores(), realtime, running, switches, others or {})
-    return resolver.plan(duration_s)
+    alone = Facts(cores or available_cores(), realtime, datapaths, others=dict(others or {}))
+    placed = place(topology, sites or [Site(HERE, alone, here=True)], running)
+    return _Resolver(topology, lab_name(lab or topology.name), placed, running).plan(duration_s)
 
 
 class _Resolver:
-    def __init__(
-        self,
-        topology: Topology,
-        lab: str,
-        cores: tuple[int, ...],
-        realtime: RealtimeSupport,
-        running: Plan | None,
-        switches: PlannedSwitches,
-        others: Mapping[int, str],
-    ) -> None:
-        self.topology, self.lab, self.realtime, self.switches = topology, lab, realtime, switches
+    def __init__(self, topology: Topology, lab: str, placed: Placed, running: Plan | None) -> None:
+        self.topology, self.lab, self.placed = topology, lab, placed
         self.wiring = Wiring.of(topology)
-        self.housekeeping = min(cores)
-        self.cores: CorePlan = plan_cores(
-            cores,
-            # A kernel routes on the cores of those who send, and FRRouting is idle most of the time.
-            hosts=(
-                *topology.hosts,
-                *(name for name, router in topology.routers.items() if router.engine == "linux"),
-                *self.switches.idle(),
-            ),
-            netboxes=tuple(topology.netboxes),
-            routers=(*self._click_routers(), *self.switches.polling()),
-            shares={name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share is not None},
-            two_cores=tuple(name for name, netbox in topology.netboxes.items() if netbox.cores > 1),
-            running={node.name: node.cores for node in running.nodes} if running else None,
-            others=others,
-        )
-        self.emulators = len(topology.netboxes) + len(self._click_routers())
-        self.priority = topology.realtime.priority if realtime.fifo else 0
-        self.wires = PlannedWires(topology, self.wiring, lab)
+        self.machines = {site.name: MachinePlan(topology, site, placed.nodes_on(site.name), running) for site in placed.sites}
+        self.wires = PlannedWires(topology, self.wiring, lab, placed.of)
+
+    def on(self, node: str) -> MachinePlan:
+        """The machine that has a node."""
+        return self.machines[self.placed.of(node)]
 
     def plan(self, duration_s: float | None) -> Plan:
         topology = self.topology
@@ -113,12 +93,16 @@ class _Resolver:
         nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
         nodes += [self._router(name, router) for name, router in topology.routers.items()]
         nodes += [
-            self.switches.node(self.lab, name, self.wiring, self.wires, self.cores.cores[name], self.housekeeping)
+            machine.switches.node(self.lab, name, self.wiring, self.wires, machine.cores.cores[name], machine.housekeeping)
             for name in topology.switches
+            for machine in [self.on(name)]
         ]
         traffic = plan_traffic(topology, self.wiring, duration_s)
         events = plan_events(topology, Scene.of(nodes, self.wires.wires, self.wires.equipment))
-        notes = (*self.cores.notes, *self._realtime_notes(), *self._awake_notes(), *self.wires.notes(), *self.switches.notes())
+        several = self.placed.several()
+        if several:
+            nodes = [replace(node, host=self.placed.of(node.name)) for node in nodes]
+        alone = None if several else next(iter(self.machines.values()))
         return Plan(
             lab=self.lab,
             topology=str(topology.path),
@@ -129,11 +113,24 @@ class _Resolver:
             traffic=traffic,
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,
-            realtime_budget_us=self._budget_us(),
-            awake_cores=self._awake_cores(),
-            notes=(*notes, *topology.notes, *beyond(events, traffic, duration_s)),
+            realtime_budget_us=alone.budget_us() if alone else 0,
+            awake_cores=alone.awake_cores() if alone else (),
+            notes=(*self._notes(several), *topology.notes, *beyond(events, traffic, duration_s)),
             events=events,
+            hosts=tuple(machine.host() for machine in self.machines.values()) if several else (),
         )
+
+    def _notes(self, several: bool) -> Iterator[str]:
+        yield from self.placed.notes
+
+        def of(machine: MachinePlan, notes: Iterable[str]) -> Iterator[str]:
+            yield from (f"{machine.site.name}: {note}" if several else note for note in notes)
+
+        for machine in self.machines.values():
+            yield from of(machine, machine.notes())
+        yield from self.wires.notes()
+        for machine in self.machines.values():
+            yield from of(machine, machine.switches.notes())
 
     def _host(self, name: str, host: Host) -> NodePlan:
         return NodePlan(
@@ -141,7 +138,7 @@ class _Resolver:
             kind="host",
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
-            cores=self.cores.cores[name],
+            cores=self.on(name).cores.cores[name],
             command=IDLE,
             interfaces=self.wires.interfaces(name, host.ports()),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
@@ -161,9 +158,6 @@ class _Resolver:
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
 
-    def _click_routers(self) -> tuple[str, ...]:
-        return tuple(name for name, router in self.topology.routers.items() if router.engine == "click")
-
     def _router(self, name: str, router: Router) -> NodePlan:
         return self._linux_router(name, router) if router.engine == "linux" else self._click_router(name, router)
 
@@ -178,7 +172,7 @@ class _Resolver:
             kind="router",
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
-            cores=self.cores.cores[name],
+            cores=self.on(name).cores.cores[name],
             command=IDLE if text is None else frr.command(NODE_FOLDER, sum(neighbours.values()), networks),
             interfaces=self.wires.interfaces(name, router.interfaces),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in router.gateway),
@@ -196,7 +190,9 @@ class _Resolver:
         return self._emulator(
             name,
             "router",
-            command=routers.command(Path(NODE_FOLDER / copy), values, self.priority, memory=self.wires.memory_ends(name)),
+            command=routers.command(
+                Path(NODE_FOLDER / copy), values, self.on(name).priority, memory=self.wires.memory_ends(name)
+            ),
             interfaces=interfaces,
             files={copy: _read_configuration(router.configuration)},
         )
@@ -215,12 +211,12 @@ class _Resolver:
             kind=kind,
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
-            cores=self.cores.cores[name],
+            cores=self.on(name).cores.cores[name],
             command=command,
             interfaces=interfaces,
             files=files,
             capabilities=capabilities,
-            realtime_priority=self.priority,
+            realtime_priority=self.on(name).priority,
         )
 
     def _port(self, name: str, netbox: Netbox, station: str) -> dict[str, Any]:
@@ -230,10 +226,6 @@ class _Resolver:
             return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.wires.mtu[End(name, station)]}
         kind, _ = self._sockets(netbox)
         return {"kind": kind, "interface": station} | ({"fallback": False} if kind == "xdp" else {})
-
-    def _budget_us(self) -> int:
-        """What the kernel grants to the emulators of a core together; the whole to all, since few use up what they may."""
-        return self.realtime.budget_us or 0 if self.realtime.fifo and self.emulators else 0
 
     def _sockets(self, netbox: Netbox) -> tuple[Literal["packet", "xdp"], str]:
         """By what a netbox reaches veth wires, and why."""
@@ -245,34 +237,10 @@ class _Resolver:
             netbox,
             self.topology,
             ports,
-            priority=self.priority,
-            # The kernel stops real-time threads that use up their budget; a netbox that knows it steps back before.
-            runtime_us=None if self.realtime.budget_us is None else self._budget_us(),
-            io_core=self.cores.io_cores.get(name),
+            priority=self.on(name).priority,
+            runtime_us=self.on(name).runtime_us(),
+            io_core=self.on(name).cores.io_cores.get(name),
         )
-
-    def _realtime_notes(self) -> list[str]:
-        if not self.emulators:
-            return []
-        if not self.realtime.fifo:
-            return [f"{WITHOUT_REALTIME}{self.realtime.reason}"]
-        if self.realtime.budget_us is None:
-            return []
-        return [
-            f"netboxes and routers may use {self._budget_us() / 1e6:.0%} of each core at real-time priority, those on one core "
-            "together: the kernel grants no more, and holds them up when they need more"
-        ]
-
-    def _awake_cores(self) -> tuple[int, ...]:
-        """Those of all netboxes: a router has no clock to be late by."""
-        if not (self.topology.realtime.keep_awake and self.realtime.keep_awake):
-            return ()
-        return tuple(sorted({core for netbox in self.topology.netboxes for core in self.cores.cores[netbox]}))
-
-    def _awake_notes(self) -> list[str]:
-        if not self.topology.realtime.keep_awake or self.realtime.keep_awake:
-            return []
-        return ["the netboxes' cores cannot be kept awake and will be late more often; `netboxit doctor` says why"]
 
 
 def router_defines(router: Router, interfaces: Sequence[InterfacePlan], mtu: int) -> dict[str, str]:

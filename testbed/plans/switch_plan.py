@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from testbed.description.switch import BRIDGE, Switch
-from testbed.description.topology import Topology
 from testbed.description.wiring import Wiring
 from testbed.errors import NetBoxITError
 from testbed.names import container_name, mac_address
@@ -53,13 +52,14 @@ class Datapaths:
 
 
 class PlannedSwitches:
-    """All switches of a topology's lab."""
+    """The switches that a lab has on one machine."""
 
-    def __init__(self, topology: Topology, datapaths: Datapaths | None) -> None:
-        self._switches = topology.switches
+    def __init__(self, switches: Mapping[str, Switch], datapaths: Datapaths | None) -> None:
+        """`datapaths` are those of the machine; None: it is this one, which is asked."""
+        self._switches = switches
         # A network without switches has no need of the host's answer.
-        self._datapaths = datapaths or (Datapaths.found() if topology.switches else Datapaths(kernel=False, xdp=False))
-        self.datapath = {name: self._chosen(name, switch) for name, switch in topology.switches.items()}
+        self._datapaths = datapaths or (Datapaths.found() if switches else Datapaths(kernel=False, xdp=False))
+        self.datapath = {name: self._chosen(name, switch) for name, switch in switches.items()}
 
     def polling(self) -> tuple[str, ...]:
         """Those with a core that polls for AF_XDP: an emulator's, as far as cores are shared out."""

@@ -12,6 +12,7 @@ from testbed.system.interface_facts import InterfaceFacts
 
 #: By the version of IP: its header, UDP's, VXLAN's, and that of the frame inside (RFC 7348, 5).
 _ROOM: Final = {4: 20 + 8 + 8 + 14, 6: 40 + 8 + 8 + 14}
+_REMEDY: Final = "say in the inventory which one carries the wires (netboxit_address)"
 #: IEEE 802.1Q.
 TAG: Final = 4
 
@@ -23,12 +24,12 @@ def room(address: str) -> int:
 
 def problems(interfaces: Iterable[InterfaceFacts], address: str, packet: int) -> Iterator[str]:
     """Why a machine with these cannot be the end of a tunnel by that address for packets of so many bytes, with the remedy."""
+    if (said := ipaddress.ip_address(address)).is_loopback or said.is_link_local:
+        yield f"{address} is an address that other machines do not reach; {_REMEDY}"
+        return
     found = interface_facts.with_address(interfaces, address)
     if found is None:
-        yield (
-            f"no interface of this machine has the address {address}; "
-            "say in the inventory which one carries the wires (netboxit_address)"
-        )
+        yield f"no interface of this machine has the address {address}; {_REMEDY}"
         return
     needed = packet + room(address)
     if found.mtu < needed:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether machines can carry the wires that a plan has between them: asked of what is known of each, before anything is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
+
+from testbed.description.topology import Topology
+from testbed.description.wiring import Wiring
+from testbed.errors import NetBoxITError
+from testbed.plan import Plan, WirePlan
+from testbed.plans.sites import Site
+from testbed.system import tunnel
+
+
+class MachinesUnfit(NetBoxITError):
+    """Machines lack what wires between them need; nothing was touched."""
+
+
+def check(topology: Topology, plan: Plan, sites: Sequence[Site]) -> None:
+    """Raises MachinesUnfit with everything that speaks against it."""
+    if wrong := problems(topology, plan, sites):
+        raise MachinesUnfit("\n".join(wrong))
+
+
+def problems(topology: Topology, plan: Plan, sites: Sequence[Site]) -> list[str]:
+    """What is missing, each with its machine and the remedy."""
+    known = {site.name: site for site in sites}
+    wires = [(wire, known[plan.node(wire.left.node).host], known[plan.node(wire.right.node).host]) for wire in _between(plan)]
+    tunnels = [one for one in wires if one[0].kind == "vxlan"]
+    found = [complaint for wire, left, right in tunnels for complaint in _pair(left, right)]
+    # A full packet may have a tag besides where frames of VLANs pass.
+    tagged = {str(end) for places in Wiring.of(topology).places for end, tag in places if tag is not None}
+    largest: dict[str, int] = {}
+    for wire, *ends in tunnels:
+        packet = wire.mtu + (tunnel.TAG if f"{wire.left.node}.{wire.left.interface}" in tagged else 0)
+        largest |= {site.name: max(packet, largest.get(site.name, 0)) for site in ends}
+    for name, packet in largest.items():
+        if site_address := known[name].address:
+            found += [f"{name}: {one}" for one in tunnel.problems(known[name].facts.interfaces, site_address, packet)]
+    found += [complaint for wire, *ends in wires for complaint in _ports(wire, ends)]
+    return list(dict.fromkeys(found))
+
+
+def _between(plan: Plan) -> Iterator[WirePlan]:
+    return (wire for wire in plan.wires if wire.kind in ("vxlan", "port"))
+
+
+def _pair(left: Site, right: Site) -> Iterator[str]:
+    for site in (left, right):
+        if not site.address:
+            yield f"{site.name}: no address is known that carries wires to it; say it in the inventory (netboxit_address)"
+    if not left.address or not right.address:
+        return
+    if ip_address(left.address).version != ip_address(right.address).version:
+        cause = f"{left.name} has the address {left.address} and {right.name} {right.address}: one is IPv4 and one IPv6"
+        yield f"{cause}; give both one kind in the inventory (netboxit_address)"
+    if left.address == right.address:
+        yield f"{left.name} and {right.name} have one address, {left.address}; correct the inventory (netboxit_address)"
+    if left.vxlan_port != right.vxlan_port:
+        yield (
+            f"{left.name} and {right.name} have different UDP ports for tunnels ({left.vxlan_port}, {right.vxlan_port}); "
+            "give all machines one in the inventory (netboxit_vxlan_port)"
+        )
+
+
+def _ports(wire: WirePlan, ends: Sequence[Site]) -> Iterator[str]:
+    for site, device in zip(ends, wire.over or (), strict=False):
+        if device not in {one.name for one in site.facts.interfaces}:
+            yield f"{site.name}: there is no interface {device} for the wire {wire.name}; see `ip link` there"

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What goes together onto which machine: the best way when the network is small enough to prove it, else a good one.
+
+Best means, in this order: fewest emulators without a core of their own; fewest wires between machines; of those the ones that
+can carry least, which a tunnel's delay hurts least; most nodes on the first machine. The same input gives the same answer.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+#: Steps of the proof, and wires and units that are looked at without it: about a second of Python each.
+_MOST_STEPS: Final = 200_000
+_MOST_LOOKS: Final = 4_000_000
+_STARTS: Final = 16
+#: Beyond so many units none is exchanged with another, and nothing is proven.
+_MANY: Final = 100
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What cannot be parted: how many cores it takes, its number of nodes, and its machine where that is said."""
+
+    cores: int
+    nodes: int = 1
+    fixed: int | None = None
+
+
+@dataclass(frozen=True)
+class Joint:
+    """Wires between two units, by their places in the list: how many, and what they can carry together (bit/s)."""
+
+    wires: int
+    rate: int
+
+
+#: See the head of this file.
+Cost = tuple[int, int, int, int]
+Joints = Mapping[tuple[int, int], Joint]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The machine of each unit, and whether none is better."""
+
+    machine: tuple[int, ...]
+    proven: bool
+
+
+def partition(units: Sequence[Unit], joints: Joints, cores: Sequence[int]) -> Partition:
+    """`cores` are those that each machine has for emulators; a pair of `joints` has its smaller number first."""
+    found = _Search(units, joints, cores)
+    found.improve()
+    proven = found.prove()
+    return Partition(tuple(found.best), proven)
+
+
+class _Search:
+    def __init__(self, units: Sequence[Unit], joints: Joints, cores: Sequence[int]) -> None:
+        self._units, self._joints, self._cores = units, joints, cores
+        self._beside: list[list[tuple[int, Joint]]] = [[] for _ in units]
+        for (one, other), joint in joints.items():
+            self._beside[one].append((other, joint))
+            self._beside[other].append((one, joint))
+        self._free = [at for at, unit in enumerate(units) if unit.fixed is None]
+        self.best = [unit.fixed or 0 for unit in units]
+        self._least = self._cost(self.best)
+
+    def improve(self) -> None:
+        """Several starts, and from each what single moves and exchanges make better."""
+        trials = _MOST_LOOKS // (len(self._units) + len(self._joints) + 1)
+        for start in self._starts():
+            here, cost = list(start), self._cost(start)
+            better = True
+            while better and trials > 0:
+                better = False
+                for changed in self._changes(here):
+                    trials -= 1
+                    if (now := self._cost(changed)) < cost:
+                        here, cost, better = changed, now, True
+                        break
+            if (cost, here) < (self._least, self.best):
+                self.best, self._least = here, cost
+
+    def _starts(self) -> list[list[int]]:
+        """All on the first machine, and machine after machine filled along the wires from several ends."""
+        found = [list(self.best)]
+        for first in sorted(self._free, key=lambda at: len(self._beside[at]))[:_STARTS]:
+            left = list(self._cores)
+            for unit in self._units:
+                if unit.fixed is not None:
+                    left[unit.fixed] -= unit.cores
+            filled, machine = list(self.best), 0
+            for at in self._order([first]):
+                if self._units[at].fixed is None:
+                    while machine < len(left) - 1 and self._units[at].cores > left[machine]:
+                        machine += 1
+                    filled[at] = machine
+                    left[machine] -= self._units[at].cores
+            found.append(filled)
+        return found
+
+    def _changes(self, here: Sequence[int]) -> Iterator[list[int]]:
+        """One unit moved, or two exchanged."""
+        for at in self._free:
+            yield from ([*here[:at], to, *here[at + 1 :]] for to in range(len(self._cores)) if to != here[at])
+        for one, other in combinations(self._free, 2) if len(self._units) <= _MANY else ():
+            if here[one] != here[other]:
+                (swapped := list(here))[one], swapped[other] = here[other], here[one]
+                yield swapped
+
+    def _cost(self, machine: Sequence[int]) -> Cost:
+        left = list(self._cores)
+        for unit, at in zip(self._units, machine, strict=True):
+            left[at] -= unit.cores
+        cut = [joint for (one, other), joint in self._joints.items() if machine[one] != machine[other]]
+        return (
+            sum(-min(one, 0) for one in left),
+            sum(joint.wires for joint in cut),
+            sum(joint.rate for joint in cut),
+            sum(unit.nodes for unit, at in zip(self._units, machine, strict=True) if at),
+        )
+
+    def prove(self) -> bool:
+        """Looks at all that could be better than the best known; False when there is too much of that."""
+        if len(self._units) > _MANY:
+            return False
+        order = self._order([at for at, unit in enumerate(self._units) if unit.fixed is not None])
+        lacking = max(0, sum(unit.cores for unit in self._units) - sum(self._cores))
+        machine: list[int | None] = [None] * len(self._units)
+        left = list(self._cores)
+        steps = 0
+
+        def go(depth: int, cost: Cost) -> bool:
+            nonlocal steps
+            steps += 1
+            if steps > _MOST_STEPS:
+                return False
+            if depth == len(order):
+                self.best, self._least = [at or 0 for at in machine], cost
+                return True
+            unit = self._units[at := order[depth]]
+            for place in range(len(left)) if unit.fixed is None else (unit.fixed,):
+                cut = [joint for other, joint in self._beside[at] if machine[other] not in (None, place)]
+                after: Cost = (
+                    cost[0] + min(unit.cores, max(0, unit.cores - left[place])),
+                    cost[1] + sum(joint.wires for joint in cut),
+                    cost[2] + sum(joint.rate for joint in cut),
+                    cost[3] + (unit.nodes if place else 0),
+                )
+                if (max(after[0], lacking), *after[1:]) >= self._least:
+                    continue
+                machine[at] = place
+                left[place] -= unit.cores
+                whole = go(depth + 1, after)
+                left[place] += unit.cores
+                machine[at] = None
+                if not whole:
+                    return False
+            return True
+
+        return go(0, (0, 0, 0, 0))
+
+    def _order(self, first: Sequence[int]) -> list[int]:
+        """All units, each near those before it; without a first one, from the one with the most beside it."""
+        found: dict[int, None] = {}
+        rest = sorted(range(len(self._units)), key=lambda at: -len(self._beside[at]))
+        for start in (*first, *rest):
+            waiting = deque([start])
+            while waiting:
+                if (at := waiting.popleft()) not in found:
+                    found[at] = None
+                    waiting += [other for other, _ in self._beside[at] if other not in found]
+        return list(found)

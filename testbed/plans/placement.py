@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""On which machine each node of a topology is: where the file says, and where it fits best where it says auto."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from testbed.description.events import waiting
+from testbed.description.input_errors import listed, nearest
+from testbed.description.machines import AUTO, KnownMachines
+from testbed.description.topology import Topology
+from testbed.errors import NetBoxITError
+from testbed.plan import Plan
+from testbed.plans.partition import Joint, Unit, partition
+from testbed.plans.sites import Site
+
+#: What a wire can carry where nothing at its ends says less: 10 Gbit/s.
+_FAST: Final = 10**10
+
+
+class UnknownMachine(NetBoxITError):
+    """A node is on a machine of which nothing is known."""
+
+    exit_status = 2
+
+
+@dataclass(frozen=True)
+class Placed:
+    """`sites` are the machines that the lab has a part on, this one first, whether it has nodes or not."""
+
+    sites: tuple[Site, ...]
+    machine: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    def of(self, node: str) -> str:
+        return self.machine[node]
+
+    def nodes_on(self, name: str) -> set[str]:
+        return {node for node, machine in self.machine.items() if machine == name}
+
+    def several(self) -> bool:
+        """Whether a node is on another machine than this."""
+        return len(self.sites) > 1
+
+
+def place(topology: Topology, sites: Sequence[Site], running: Plan | None = None) -> Placed:
+    """`sites` are all machines that the lab may be on. Nodes of a `running` lab stay where they are. Raises UnknownMachine."""
+    here = next(site for site in sites if site.here)
+    order = [here, *(site for site in sites if site is not here)]
+    names = [site.name for site in order]
+    places = topology.places(KnownMachines(here.name, tuple(names)))
+    nodes = [name for section in topology.sections().values() for name in section]
+    machine = {node: places.of(node) or here.name for node in nodes}
+    for node, name in machine.items():
+        if name not in (*names, AUTO):
+            remedy = f"{nearest(name, names)}; --inventory says which machines there are"
+            raise UnknownMachine(f'{node} is on machine "{name}", of which nothing is known; {remedy}')
+    notes: tuple[str, ...] = ()
+    if AUTO in machine.values():
+        if running is not None:
+            ran = {node.name: node.host or here.name for node in running.nodes}
+            machine |= {node: ran[node] for node, name in machine.items() if name == AUTO and ran.get(node) in names}
+        machine, notes = _Chosen(topology, order, machine).placed()
+    used = [site for site in order if site.here or site.name in machine.values()]
+    return Placed(tuple(used), machine, notes)
+
+
+class _Chosen:
+    """Machines for the nodes that may be on any."""
+
+    def __init__(self, topology: Topology, sites: Sequence[Site], machine: Mapping[str, str]) -> None:
+        self._topology, self._sites, self._machine = topology, sites, dict(machine)
+        self._leader = {node: node for node in machine}
+        for one, other in self._ties():
+            self._tie(one, other)
+
+    def placed(self) -> tuple[dict[str, str], tuple[str, ...]]:
+        free = [node for node, name in self._machine.items() if name == AUTO]
+        self._tie_ends()
+        leaders = list(dict.fromkeys(map(self._head, self._machine)))
+        number = {leader: at for at, leader in enumerate(leaders)}
+        units = [self._unit(leader) for leader in leaders]
+        joints: dict[tuple[int, int], Joint] = {}
+        for (one, other), rate in self._wires():
+            pair = (min(number[one], number[other]), max(number[one], number[other]))
+            if pair[0] != pair[1]:
+                known = joints.get(pair, Joint(0, 0))
+                joints[pair] = Joint(known.wires + 1, known.rate + rate)
+        cores = [site.spare_cores() for site in self._sites]
+        found = partition(units, joints, cores)
+        machine = {node: self._sites[found.machine[number[self._head(node)]]].name for node in self._machine}
+        needs = [0] * len(cores)
+        for unit, at in zip(units, found.machine, strict=True):
+            needs[at] += unit.cores
+        return machine, tuple(self._notes(free, machine, needs, found.proven))
+
+    def _notes(self, free: Sequence[str], machine: Mapping[str, str], needs: Sequence[int], proven: bool) -> Iterator[str]:
+        for site in self._sites:
+            if own := [node for node in free if machine[node] == site.name]:
+                yield f"auto: {listed(own, 'and')} {'is' if len(own) == 1 else 'are'} on {site.name}"
+        words = [
+            f"{site.name} has {site.spare_cores()} and needs {need}"
+            for site, need in zip(self._sites, needs, strict=True)
+            if need or site.here
+        ]
+        crossing = sum(machine[one] != machine[other] for one, other in self._ends())
+        yield (
+            f"auto: of cores for netboxes and Click routers {listed(words, 'and')}; {crossing} "
+            f"{'wire is' if crossing == 1 else 'wires are'} between machines; "
+            f"{'no other choice is better' if proven else 'the best choice that was found'}"
+        )
+
+    def _unit(self, leader: str) -> Unit:
+        nodes = [node for node in self._machine if self._head(node) == leader]
+        fixed = {self._machine[node] for node in nodes} - {AUTO}
+        names = [site.name for site in self._sites]
+        # What shares a core takes one.
+        shares = {netbox.share for node in nodes if (netbox := self._topology.netboxes.get(node)) and netbox.share}
+        alone = [node for node in nodes if not self._share(node)]
+        cores = len(shares) + sum(map(self._cores_of, alone))
+        return Unit(cores, len(nodes), names.index(min(fixed)) if fixed else None)
+
+    def _cores_of(self, node: str) -> int:
+        if (netbox := self._topology.netboxes.get(node)) is not None:
+            return netbox.cores
+        if (router := self._topology.routers.get(node)) is not None:
+            return int(router.engine == "click")
+        return int(node in self._topology.switches and self._topology.switches[node].datapath == "xdp")
+
+    def _share(self, node: str) -> str | None:
+        netbox = self._topology.netboxes.get(node)
+        return netbox.share if netbox else None
+
+    def _wires(self) -> Iterator[tuple[tuple[str, str], int]]:
+        for one, other in self._ends():
+            rates = [
+                netbox.parameters.gross_rate() for end in (one, other) if (netbox := self._topology.netboxes.get(end)) is not None
+            ]
+            yield (self._head(one), self._head(other)), int(min((rate for rate in rates if rate is not None), default=_FAST))
+
+    def _ends(self) -> Iterator[tuple[str, str]]:
+        for wire in self._topology.wires:
+            left, right = (end.partition(".")[0] for end in wire.ends)
+            yield left, right
+
+    def _ties(self) -> Iterator[tuple[str, str]]:
+        """Who has to be with whom."""
+        topology = self._topology
+        first: dict[str, str] = {}
+        for node in topology.netboxes:
+            if share := self._share(node):
+                yield first.setdefault(share, node), node
+        for wire, (left, right) in zip(topology.wires, self._ends(), strict=True):
+            if wire.wire in ("veth", "memory") or {left, right} & topology.equipment.keys():
+                yield left, right
+        for _, seen, touched in waiting(dict(enumerate(topology.events))):
+            together = sorted(seen | touched)
+            yield from ((together[0], other) for other in together[1:])
+
+    def _tie_ends(self) -> None:
+        """What needs no core and has one neighbour is best where that is."""
+        tied = True
+        while tied:
+            tied = False
+            beside: dict[str, set[str]] = {self._head(node): set() for node in self._machine}
+            for one, other in self._ends():
+                left, right = self._head(one), self._head(other)
+                if left != right:
+                    beside[left].add(right)
+                    beside[right].add(left)
+            for leader, near in beside.items():
+                unit = self._unit(leader)
+                if len(near) == 1 and unit.cores == 0 and unit.fixed is None:
+                    self._tie(min(near), leader)
+                    tied = True
+                    break
+
+    def _head(self, node: str) -> str:
+        while self._leader[node] != node:
+            node = self._leader[node]
+        return node
+
+    def _tie(self, one: str, other: str) -> None:
+        self._leader[self._head(other)] = self._head(one)

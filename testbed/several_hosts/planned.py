@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A topology file planned over the machines of an inventory, and compared with the lab of that name that is up.
+
+An inventory is read when the file names machines, or when one is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from testbed.changing import comparison
+from testbed.changing.comparison import Compared
+from testbed.description.topology import Topology
+from testbed.description.topology_file import load
+from testbed.names import lab_name
+from testbed.ownership import state
+from testbed.plan import Plan, RealtimeSupport
+from testbed.plans import fitness
+from testbed.plans.difference import difference
+from testbed.plans.facts import Facts
+from testbed.plans.load import LoadEstimate
+from testbed.plans.planning import estimated, plan_topology, plan_with_load
+from testbed.plans.sites import Site, is_free, named_machines
+from testbed.several_hosts import inventory
+from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.inventory import Inventory
+from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.sites import Ask, known_machines, sites
+from testbed.system.cores import realtime_support
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan; in `sites` what is known of the machines that it was made for, none where only this one was in question."""
+
+    topology: Topology
+    plan: Plan
+    inventory: Inventory
+    sites: Sequence[Site] = ()
+
+    def machines(self) -> list[Machine]:
+        """Those that have a part of it."""
+        return [self.inventory.machine(host.name).machine for host in self.plan.hosts]
+
+    def problems(self) -> list[str]:
+        """What machines lack for the wires between them."""
+        return fitness.problems(self.topology, self.plan, self.sites)
+
+    def check(self) -> None:
+        """Raises MachinesUnfit."""
+        fitness.check(self.topology, self.plan, self.sites)
+
+
+def ask(machine: Machine, lab: str) -> Facts:
+    """By a connection of its own."""
+    with Connection(machine) as connection:
+        return Facts.from_json(connection.request("facts", lab=lab))
+
+
+def plan_over(
+    file: Path, listed: Path | None, asking: Ask = ask, *, lab: str | None = None, duration_s: float | None = None
+) -> Planned:
+    """Reads a topology, and plans it over the machines of an inventory that it names. Raises what planning and asking raise."""
+    topology, found, asked, name = _read(file, listed, asking, lab)
+    realtime = asked[0].facts.realtime if asked else realtime_support()
+    return Planned(
+        topology, plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime, sites=asked), found, asked
+    )
+
+
+def compare_over(file: Path, listed: Path | None, name: str | None, asking: Ask = ask) -> tuple[Compared, list[str]]:
+    """The plan, beside the lab that is up, and what machines lack for it."""
+    topology, _, asked, lab = _read(file, listed, asking, name)
+    running = _running(lab)
+    if running is None:
+        compared = comparison.compare(topology, lab, asked)
+    else:
+        realtime = asked[0].facts.realtime if asked else realtime_support()
+        plan = plan_topology(topology, lab=lab, realtime=realtime, running=running, sites=asked)
+        compared = Compared(plan, estimated(topology, plan), difference([running], plan))
+    return compared, fitness.problems(topology, compared.plan, asked)
+
+
+def checked(file: Path, listed: Path | None, realtime: RealtimeSupport) -> tuple[Plan, LoadEstimate]:
+    """The plan of a file as far as it can be had without asking any machine, and the load that it means.
+
+    Names of machines are held against the inventory, if there is one.
+    """
+    known = None
+    if (listed is not None or _names_machines(load(file))) and (found := inventory.find(listed)):
+        known = known_machines(inventory.read(found))
+    return plan_with_load(file, realtime=realtime, machines=known)
+
+
+def _read(file: Path, listed: Path | None, asking: Ask, name: str | None) -> tuple[Topology, Inventory, Sequence[Site], str]:
+    """This machine is the first of the sites, if there are any."""
+    topology = load(file)
+    lab = lab_name(name or topology.name)
+    if listed is None and not _names_machines(topology):
+        return topology, inventory.read(None), (), lab
+    found = inventory.read(inventory.find(listed))
+    topology = load(file, known_machines(found))
+    return topology, found, sites(topology, found, lab, asking), lab
+
+
+def _names_machines(topology: Topology) -> bool:
+    return bool(named_machines(topology)) or is_free(topology)
+
+
+def _running(lab: str) -> Plan | None:
+    """The whole plan of a lab that is up on several machines."""
+    with suppress(state.NoSuchLab, PermissionError):
+        parts = Parts.of(state.lab_folder(lab))
+        return parts.whole() if parts else None
+    return None

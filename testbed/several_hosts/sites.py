@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From an inventory to what planning has to know of its machines: each is asked, and its address looked up."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from ipaddress import ip_address
+
+from testbed.description.machines import KnownMachines
+from testbed.description.topology import Topology
+from testbed.plans import facts
+from testbed.plans.facts import Facts
+from testbed.plans.sites import Site, is_free, named_machines
+from testbed.several_hosts.inventory import Inventory, Listed
+from testbed.several_hosts.machine import Machine
+
+#: Asks a machine for its facts, for the lab of that name.
+Ask = Callable[[Machine, str], Facts]
+
+
+def known_machines(inventory: Inventory) -> KnownMachines:
+    """What a topology may name."""
+    where = f"the inventory {inventory.file}" if inventory.file else "what is known without an inventory (--inventory)"
+    return KnownMachines(inventory.here, tuple(inventory.machines), inventory.refused, where)
+
+
+def sites(topology: Topology, inventory: Inventory, lab: str, ask: Ask) -> Sequence[Site]:
+    """This machine, and those that the topology names, or all where it leaves the choice; these are asked at the same time.
+
+    Raises what `ask` raises.
+    """
+    wanted = list(inventory.machines) if is_free(topology) else [*named_machines(topology)]
+    others = [inventory.machine(name) for name in wanted if name != inventory.here]
+    with ThreadPoolExecutor(max(len(others), 1)) as workers:
+        told = list(workers.map(lambda one: ask(one.machine, lab), others))
+    there = [_site(one, found, _looked_up(one)) for one, found in zip(others, told, strict=True)]
+    own = inventory.machine(inventory.here)
+    towards = next((site.address for site in there if site.address), None)
+    return [_site(own, facts.read(lab), own.address or _source(towards)), *there]
+
+
+def _site(listed: Listed, found: Facts, address: str) -> Site:
+    machine = listed.machine
+    return Site(machine.name, found, machine.here, address, listed.vxlan_port, machine.folder)
+
+
+def _looked_up(listed: Listed) -> str:
+    """The address that the inventory says, or that its name for ssh has."""
+    if listed.address:
+        return listed.address
+    with suppress(OSError):
+        return str(socket.getaddrinfo(listed.machine.address or listed.machine.name, None)[0][4][0])
+    return ""
+
+
+def _source(towards: str | None) -> str:
+    """The address by which this machine reaches that one; nothing is sent."""
+    if towards is None:
+        return ""
+    family = socket.AF_INET6 if ip_address(towards).version == 6 else socket.AF_INET
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asked:
+        asked.connect((towards, 9))
+        return str(asked.getsockname()[0])
+    return ""
