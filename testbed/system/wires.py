@@ -6,6 +6,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from ipaddress import IPv4Interface, IPv6Interface
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import IoctlEthtool, NotSupportedError  # type: ignore[import-untyped]
@@ -58,7 +59,7 @@ def prepare_namespace(node: NodePlan) -> None:
 
 def settings(node: NodePlan) -> dict[str, str]:
     """Those of the node's namespace, as sysctls below net/."""
-    ipv6 = any(ipaddress.ip_interface(a).version == 6 for i in node.interfaces for a in i.addresses)
+    ipv6 = any(address.version == 6 for interface in node.interfaces for address in _of_kernel(interface))
     forwarding = _FORWARDING | (_FORWARDING_IPV6 if ipv6 else {}) if node.forwards else {}
     return _SETTINGS | (PLANNED_IPV6 if ipv6 else _NO_IPV6) | forwarding
 
@@ -106,8 +107,7 @@ def configure_interfaces(plan: Plan, node: NodePlan, of: Collection[str]) -> Non
             if interface.wire not in below:
                 turn_offloads_off(interface.name)
             index = index_of(netlink, interface.name)
-            for text in interface.addresses:
-                address = ipaddress.ip_interface(text)
+            for address in _of_kernel(interface):
                 netlink.addr("add", index=index, address=str(address.ip), prefixlen=address.network.prefixlen)
             netlink.link("set", index=index, state="up")
             _check_mtu(node, interface, netlink.get_links(index)[0].get("mtu"), mtus[interface.wire])
@@ -138,12 +138,17 @@ class Switch:
                 self._restore()
 
     def _restore(self) -> None:
-        own = [ipaddress.ip_interface(text) for text in self._interface.addresses]
+        own = _of_kernel(self._interface)
         for address in own:
             self._netlink.addr("replace", index=self._index, address=str(address.ip), prefixlen=address.network.prefixlen)
         for route in self._node.routes:
             if any(ipaddress.ip_address(route.gateway) in address.network for address in own):
                 add_route(self._netlink, "replace", route)
+
+
+def _of_kernel(interface: InterfacePlan) -> list[IPv4Interface | IPv6Interface]:
+    """The addresses at which the kernel answers. Those of a Click router are Click's: nobody shall be answered twice."""
+    return [ipaddress.ip_interface(text) for text in interface.addresses if interface.port == "kernel"]
 
 
 def set_aside(plan: Plan, wire: WirePlan, node: NodePlan) -> None:
