@@ -122,6 +122,31 @@ std::string ClickRouter::Swap(const std::string& text)
     return messages;
 }
 
+std::string ClickRouter::Unplug(const std::string& name)
+{
+    if (!Named(name).Close())
+    {
+        throw NoInterface("'" + name + "' is shared memory with its neighbour, not an interface");
+    }
+    return {};
+}
+
+std::string ClickRouter::Plug(const std::string& name)
+{
+    Named(name).Open();
+    return {};
+}
+
+Device& ClickRouter::Named(const std::string& name) const
+{
+    const auto known = std::find(m_names.begin(), m_names.end(), name);
+    if (known == m_names.end())
+    {
+        throw NoInterface("the router has no interface '" + name + "'");
+    }
+    return *m_devices.at(static_cast<std::size_t>(known - m_names.begin()));
+}
+
 Answer ClickRouter::ReadHandler(const std::string& element, const std::string& handler)
 {
     return m_engine->ReadHandler(element, handler);

@@ -50,6 +50,12 @@ class ClickRouter
     /// one goes on. Returns what should be known, a line each.
     std::string Swap(const std::string& text);
 
+    /// Lets go of an interface, so that another one can have its name; frames sent there are lost. Throws
+    /// NoInterface where no configuration named such an interface, or where it is shared memory.
+    std::string Unplug(const std::string& name);
+    /// Goes on with the interface that has the name now. Throws NoInterface.
+    std::string Plug(const std::string& name);
+
     Answer ReadHandler(const std::string& element, const std::string& handler);
     Answer WriteHandler(const std::string& element, const std::string& handler, const std::string& text);
 
@@ -81,6 +87,7 @@ class ClickRouter
   private:
     void OpenDevices(std::chrono::milliseconds wait);
     void Flush();
+    Device& Named(const std::string& name) const;
 
     Options m_options;
     sigset_t m_signals{};

@@ -37,7 +37,7 @@ class Device
 
     virtual ~Device() = default;
 
-    /// What to wait on for frames.
+    /// What to wait on for frames; negative while there is nothing.
     virtual int Descriptor() const = 0;
     /// The router is about to wait on Descriptor(). False when it must not: frames are here already.
     virtual bool BeginWait()
@@ -56,6 +56,18 @@ class Device
     virtual void Send(Bytes frame) = 0;
     virtual void Flush() = 0;
     virtual DeviceStatistics Read() = 0;
+
+    /// Lets go of the interface, so that another one can have its name: nothing comes in, and what is sent is
+    /// lost and counted. False where that cannot be.
+    virtual bool Close()
+    {
+        return false;
+    }
+    /// Goes on with the interface that has the name now; one that is open is opened anew. Throws NoInterface,
+    /// std::system_error.
+    virtual void Open()
+    {
+    }
 
   protected:
     /// Whether Click can take a frame of this many bytes; counts it.

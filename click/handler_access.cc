@@ -11,8 +11,17 @@ namespace netboxit
 namespace
 {
 
-/// The global handler that replaces the configuration, as in Click's own driver. It is ours, not the library's.
-constexpr std::string_view HOT_SWAP = "hotconfig";
+/// A global handler that is ours, not the library's, and can be written. What it returns should be known, a line each.
+using OwnHandler = std::string (ClickRouter::*)(const std::string& text);
+
+OwnHandler FindOwn(std::string_view address)
+{
+    // The first replaces the configuration, as in Click's own driver.
+    return address == "hotconfig" ? &ClickRouter::Swap
+           : address == "unplug"  ? &ClickRouter::Unplug
+           : address == "plug"    ? &ClickRouter::Plug
+                                  : nullptr;
+}
 
 std::string Quoted(std::string_view text)
 {
@@ -34,6 +43,23 @@ bool FindFlags(const std::string& known, const std::string& name, bool& readable
         }
     }
     return false;
+}
+
+Answer WriteAnswer(ClickRouter& router, const std::string& element, const std::string& handler, const std::string& text)
+{
+    const auto own = element.empty() ? FindOwn(handler) : nullptr;
+    if (!own)
+    {
+        return router.WriteHandler(element, handler, text);
+    }
+    try
+    {
+        return {true, {}, (router.*own)(text)};
+    }
+    catch (const std::runtime_error& error)
+    {
+        return {false, {}, error.what()};
+    }
 }
 
 } // namespace
@@ -77,13 +103,9 @@ ControlReply HandlerAccess::Write(std::string_view address, std::string_view tex
     {
         return *wrong;
     }
-    if (address == HOT_SWAP)
-    {
-        return Swap(text);
-    }
-    const auto answer = m_router.WriteHandler(handler.element, handler.name, std::string(text));
-    m_stopWanted = m_stopWanted || (answer.done && handler.element.empty() && handler.name == "stop");
     const auto name = "Write handler " + Quoted(address);
+    const auto answer = WriteAnswer(m_router, handler.element, handler.name, std::string(text));
+    m_stopWanted = m_stopWanted || (answer.done && handler.element.empty() && handler.name == "stop");
     if (!answer.done)
     {
         return {ReplyCode::HandlerError, name + " error", answer.messages};
@@ -95,27 +117,12 @@ ControlReply HandlerAccess::Write(std::string_view address, std::string_view tex
     return {ReplyCode::Ok, name + " OK"};
 }
 
-ControlReply HandlerAccess::Swap(std::string_view text)
-{
-    const auto name = "Write handler " + Quoted(HOT_SWAP);
-    try
-    {
-        const auto messages = m_router.Swap(std::string(text));
-        return messages.empty() ? ControlReply{ReplyCode::Ok, name + " OK"}
-                                : ControlReply{ReplyCode::OkWithWarnings, name + " OK with messages", messages};
-    }
-    catch (const std::runtime_error& error)
-    {
-        return {ReplyCode::HandlerError, name + " error", error.what()};
-    }
-}
-
 std::optional<ControlReply> HandlerAccess::Find(std::string_view address, bool write, Handler& found) const
 {
     const auto dot = address.rfind('.');
     const bool global = dot == std::string_view::npos;
     const std::string element(global ? "" : address.substr(0, dot));
-    found = {"", std::string(global ? address : address.substr(dot + 1)), false, address == HOT_SWAP};
+    found = {"", std::string(global ? address : address.substr(dot + 1)), false, FindOwn(address) != nullptr};
     if (!element.empty())
     {
         const auto known = FindElement(element);
@@ -125,7 +132,7 @@ std::optional<ControlReply> HandlerAccess::Find(std::string_view address, bool w
         }
         found.element = *known;
     }
-    if (address != HOT_SWAP && !FindFlags(m_router.ReadHandler(found.element, "handlers").text,
+    if (!FindOwn(address) && !FindFlags(m_router.ReadHandler(found.element, "handlers").text,
                                           found.name,
                                           found.readable,
                                           found.writable))

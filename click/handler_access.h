@@ -69,7 +69,6 @@ class HandlerAccess
     /// What is wrong, or nothing and `found` is the handler.
     std::optional<ControlReply> Find(std::string_view address, bool write, Handler& found) const;
     std::optional<std::string> FindElement(const std::string& name) const;
-    ControlReply Swap(std::string_view text);
 
     ClickRouter& m_router;
     ControlAccess m_access;

@@ -24,8 +24,12 @@ std::string ExistingInterfaces()
     return names.empty() ? "none" : names;
 }
 
-const NetworkInterface&
-WaitFor(const NetworkInterface& network, std::chrono::milliseconds wait, const sigset_t& signals)
+std::string Missing(const std::string& name)
+{
+    return "interface '" + name + "' is not in this network namespace";
+}
+
+void WaitFor(const NetworkInterface& network, std::chrono::milliseconds wait, const sigset_t& signals)
 {
     constexpr timespec PAUSE{.tv_sec = 0, .tv_nsec = 10'000'000};
     const auto deadline = std::chrono::steady_clock::now() + wait;
@@ -34,22 +38,22 @@ WaitFor(const NetworkInterface& network, std::chrono::milliseconds wait, const s
         const bool interrupted = ::ppoll(nullptr, 0, &PAUSE, &signals) < 0;
         if (interrupted || std::chrono::steady_clock::now() >= deadline)
         {
-            throw NoInterface("interface '" + network.Name() + "' is not in this network namespace" +
+            throw NoInterface(Missing(network.Name()) +
                               (interrupted
                                    ? ", and a signal ended the waiting for it"
                                    : ", not even after " + std::to_string(wait.count() / 1000) + " s") +
                               "; there are: " + ExistingInterfaces());
         }
     }
-    return network;
 }
 
 } // namespace
 
 PacketDevice::PacketDevice(const std::string& name, std::chrono::milliseconds wait, const sigset_t& signals)
-    : m_interface("router", name), m_socket(WaitFor(m_interface, wait, signals)),
-      m_rooms(PacketSocket::BATCH), m_arrivals(PacketSocket::BATCH)
+    : m_interface("router", name), m_rooms(PacketSocket::BATCH), m_arrivals(PacketSocket::BATCH)
 {
+    WaitFor(m_interface, wait, signals);
+    m_socket.emplace(m_interface);
     for (std::size_t index = 0; index < m_rooms.size(); ++index)
     {
         m_arrivals[index].room = m_rooms[index];
@@ -59,15 +63,36 @@ PacketDevice::PacketDevice(const std::string& name, std::chrono::milliseconds wa
 
 int PacketDevice::Descriptor() const
 {
-    return m_socket.Descriptor();
+    return m_socket ? m_socket->Descriptor() : -1;
+}
+
+bool PacketDevice::Close()
+{
+    Read();
+    m_socket.reset();
+    return true;
+}
+
+void PacketDevice::Open()
+{
+    if (m_interface.CurrentState() == NetworkInterface::State::Absent)
+    {
+        throw NoInterface(Missing(m_interface.Name()) + "; there are: " + ExistingInterfaces());
+    }
+    Close();
+    m_socket.emplace(m_interface);
 }
 
 std::span<const Bytes> PacketDevice::Receive()
 {
     m_received.clear();
-    const auto count = m_socket.Receive(m_arrivals);
+    if (!m_socket)
+    {
+        return m_received;
+    }
+    const auto count = m_socket->Receive(m_arrivals);
     // An interface that was only set down may come back.
-    if (m_socket.WentDown() && m_interface.CurrentState() == NetworkInterface::State::Absent)
+    if (m_socket->WentDown() && m_interface.CurrentState() == NetworkInterface::State::Absent)
     {
         throw NoInterface("interface '" + m_interface.Name() + "' was removed while the router used it");
     }
@@ -101,7 +126,10 @@ void PacketDevice::Flush()
         some[index].frame = Bytes(m_outgoing).subspan(at, m_outgoingLengths[index]);
         at += m_outgoingLengths[index];
     }
-    m_socket.Send(some);
+    if (m_socket)
+    {
+        m_socket->Send(some);
+    }
     for (const auto& frame : some)
     {
         ++(frame.taken ? m_statistics.sent : m_statistics.sendDrops);
@@ -112,9 +140,12 @@ void PacketDevice::Flush()
 
 DeviceStatistics PacketDevice::Read()
 {
-    const auto drops = m_socket.TakeDrops();
-    m_statistics.received += drops.overload;
-    m_statistics.overloadDrops += drops.overload;
+    if (m_socket)
+    {
+        const auto drops = m_socket->TakeDrops();
+        m_statistics.received += drops.overload;
+        m_statistics.overloadDrops += drops.overload;
+    }
     return m_statistics;
 }
 

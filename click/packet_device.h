@@ -7,6 +7,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ class PacketDevice : public Device
     PacketDevice(const std::string& name, std::chrono::milliseconds wait, const sigset_t& signals);
 
     int Descriptor() const override;
+    bool Close() override;
+    void Open() override;
     std::span<const Bytes> Receive() override;
     void Send(Bytes frame) override;
     void Flush() override;
@@ -31,7 +34,7 @@ class PacketDevice : public Device
     using Room = std::array<std::uint8_t, MAXIMUM_FRAME>;
 
     NetworkInterface m_interface;
-    PacketSocket m_socket;
+    std::optional<PacketSocket> m_socket;
     std::vector<Room> m_rooms;
     std::vector<Arrival> m_arrivals;
     std::vector<Bytes> m_received;

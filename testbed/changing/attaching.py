@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from testbed.changing import plugs
 from testbed.description.addresses import parse_interface
 from testbed.description.input_errors import listed, nearest
 from testbed.errors import NetBoxITError
@@ -67,6 +68,7 @@ def attach(lab: Lab, wanted: Wanted, where: str) -> tuple[EquipmentPlan, list[st
             node = after.node(port.end.node)
             try:
                 if replaced:
+                    plugs.unplug(lab, node, port.end.interface)
                     wires.set_aside(plan, replaced, node)
                 equipment.take(after, (port,), _ledger(lab))
                 if port.kind in ("nic", "tap"):
@@ -89,6 +91,7 @@ def detach(lab: Lab, name: str) -> tuple[EquipmentPlan, list[str]]:
             raise BadAttachment(f"lab {lab.name} has no equipment {name}; {nearest(name, [one.name for one in plan.equipment])}")
         after = detached(plan, port)
         with _recorded(lab, plan, after):
+            plugs.unplug(lab, plan.node(port.end.node), port.end.interface)
             _give_back(lab, port, notes)
             _plug_in_again(lab, after, _wire_at(after, port.end), port.end)
     return port, notes
@@ -163,11 +166,6 @@ def _check_replaceable(plan: Plan, node: NodePlan, interface: str, wanted: Wante
             f"{node.name}.{interface} is shared memory with its neighbour, not an interface; "
             "bring the lab up with `wire: veth` at that wire, or put the equipment into the topology"
         )
-    if node.kind == "switch" or (node.kind == "router" and not node.forwards):
-        what = "switch" if node.kind == "switch" else "Click router"
-        raise BadAttachment(
-            f"{node.name} is a {what}, which keeps the interfaces that it began with; put the equipment into the topology"
-        )
     if there.port == "xdp":
         raise BadAttachment(
             f"{node.name}.{interface} is reached by AF_XDP, which keeps its interface; bring the lab up with `io: packet`"
@@ -207,15 +205,13 @@ def _wire_at(plan: Plan, end: WireEnd) -> WirePlan | None:
 
 
 def _use(lab: Lab, node: NodePlan, interface: str) -> None:
-    """Addresses and routes of the plan, up; a netbox goes on with the interface that has its port's name now."""
+    """Addresses and routes of the plan, up; the node's program goes on with the interface that has its port's name now."""
     switch = wires.Switch(node, interface)
     try:
         switch.set("up")
     finally:
         switch.close()
-    if node.kind == "netbox":
-        with lab.control(node.name) as control:
-            control.reopen(interface)
+    plugs.plug(lab, node, interface)
 
 
 def _plug_in_again(lab: Lab, plan: Plan, wire: WirePlan | None, end: WireEnd) -> None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -44,8 +45,7 @@ def of(lab: Lab, switch: str) -> dict[str, Any] | None:
     the sockets of user space and were never read from them; None where others look after that.
     """
     try:
-        before = int(json.loads(node_files.read(lab.node_folder(switch) / _READY))["came"])
-        return _read(lambda argv: _output(lab.run(switch, argv)), before)
+        return _read(_asked(lab, switch), _came(lab, switch))
     except (NetBoxITError, FileNotFoundError, ValueError, TypeError, LookupError):
         # It is down, or on its way up, or something in it writes what it likes.
         return None
@@ -62,6 +62,24 @@ def since(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
     return {"datapath": now["datapath"], "ports": ports, "unserved": unserved}
 
 
+@contextmanager
+def keeping_unserved(lab: Lab, switch: str) -> Iterator[None]:
+    """While it lasts ports may get other interfaces, whose counters began elsewhere: `unserved` is afterwards what it was."""
+    before = _waiting(_asked(lab, switch))
+    yield
+    if before is not None and (now := _waiting(_asked(lab, switch))) is not None:
+        node_files.write(lab.node_folder(switch) / _READY, json.dumps({"came": _came(lab, switch) + now - before}))
+
+
+def _asked(lab: Lab, switch: str) -> Callable[[Sequence[str]], str]:
+    return lambda argv: _output(lab.run(switch, argv))
+
+
+def _came(lab: Lab, switch: str) -> int:
+    """Frames that came before the switch began to count what it reads."""
+    return int(json.loads(node_files.read(lab.node_folder(switch) / _READY))["came"])
+
+
 def _output(done: subprocess.CompletedProcess[str]) -> str:
     if done.returncode:
         raise ProgramFailed(f"{done.args}: {done.stderr.strip() or f'status {done.returncode}'}")
@@ -71,7 +89,7 @@ def _output(done: subprocess.CompletedProcess[str]) -> str:
 def _read(run: Callable[[Sequence[str]], str], before: int) -> dict[str, Any]:
     """`before` is how many frames came before it began to count what it reads."""
     datapath = run(("ovs-vsctl", "get", "Bridge", BRIDGE, "datapath_type")).strip()
-    interfaces = json.loads(run(("ovs-vsctl", "--format=json", "--columns=name,ofport,type", "list", "Interface")))["data"]
+    interfaces = _interfaces(run)
     counted = _counted(run((*_OFCTL, "dump-ports", BRIDGE)))
     policed = {int(meter): int(drops) for meter, drops in _METER.findall(run((*_OFCTL, "meter-stats", BRIDGE)))}
     queued = {one["dev"]: one["drops"] for one in json.loads(run(("tc", "-s", "-j", "qdisc", "show"))) if one["kind"] == "htb"}
@@ -80,13 +98,28 @@ def _read(run: Callable[[Sequence[str]], str], before: int) -> dict[str, Any]:
         for name, number, _ in sorted(interfaces, key=lambda one: int(one[1]))
         if number in counted and name != BRIDGE
     }
-    unserved: int | None = None
-    if datapath == "netdev":
-        # The kernel counts what came, Open vSwitch what it read; the two are not read at one moment.
-        came = sum(counted[number]["received"] for _, number, kind in interfaces if kind in ("", "system"))
-        taken = sum(map(int, _READ.findall(run(("ovs-appctl", "dpif-netdev/pmd-stats-show")))))
-        unserved = max(0, came - before - taken)
-    return {"datapath": datapath, "ports": ports, "unserved": unserved}
+    waiting = _waiting(run)
+    return {"datapath": datapath, "ports": ports, "unserved": None if waiting is None else max(0, waiting - before)}
+
+
+def _interfaces(run: Callable[[Sequence[str]], str]) -> list[tuple[str, int, str]]:
+    """Name, number and kind of each; one that has no number is no port."""
+    told = json.loads(run(("ovs-vsctl", "--format=json", "--columns=name,ofport,type", "list", "Interface")))["data"]
+    return [(name, number, kind) for name, number, kind in told if isinstance(number, int)]
+
+
+def _waiting(run: Callable[[Sequence[str]], str]) -> int | None:
+    """How many more frames came to the interfaces of a switch in user space than it has read; None in the kernel.
+
+    The kernel counts what came, Open vSwitch what it read; the two are not read at one moment.
+    """
+    if run(("ovs-vsctl", "get", "Bridge", BRIDGE, "datapath_type")).strip() != "netdev":
+        return None
+    counted = _counted(run((*_OFCTL, "dump-ports", BRIDGE)))
+    came = sum(
+        counted[number]["received"] for _, number, kind in _interfaces(run) if kind in ("", "system") and number in counted
+    )
+    return came - sum(map(int, _READ.findall(run(("ovs-appctl", "dpif-netdev/pmd-stats-show")))))
 
 
 def _counted(text: str) -> dict[int, dict[str, int]]:

@@ -89,11 +89,42 @@ def configuration(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[
     return json.dumps({"calls": calls, "rstp": switch.rstp, "ports": counted}, indent=1) + "\n"
 
 
+def without_interface(port: str) -> list[list[str]]:
+    """The calls by which a running switch lets go of a port's interface; the port itself stays, with all that is said of it."""
+    away = f"{port}-away"
+    return [
+        [
+            *("ovs-vsctl", f"--id=@{away}", "create", "Interface", f"name={away}", "type=patch", f"options:peer={away}-too"),
+            *("--", "set", "Port", port, f"interfaces=@{away}"),
+        ]
+    ]
+
+
+def with_interface(text: str, port: str) -> list[list[str]]:
+    """The calls by which it takes the interface that has the port's name now; `text` is its configuration."""
+    calls: list[list[str]] = json.loads(text)["calls"]
+    settings = next(part[3:] for part in _parts(calls[0]) if part[:3] == ["set", "Interface", port])
+    took = ["ovs-vsctl", f"--id=@{port}", "create", "Interface", f"name={port}", *settings]
+    queueing = [call for call in calls if call[0] == "tc" and call[call.index("dev") + 1] == port]
+    return [[*took, "--", "set", "Port", port, f"interfaces=@{port}"], *queueing]
+
+
 def _joined(parts: Iterator[list[str]]) -> Iterator[str]:
     """One transaction: all of it is done, or nothing."""
     for part in parts:
         yield "--"
         yield from part
+
+
+def _parts(call: Sequence[str]) -> Iterator[list[str]]:
+    """What `_joined` joined."""
+    part: list[str] = []
+    for word in (*call[1:], "--"):
+        if word == "--":
+            yield part
+            part = []
+        else:
+            part.append(word)
 
 
 def _settings(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[str], polling: int | None) -> Iterator[list[str]]:
