@@ -240,6 +240,8 @@ class _Machine:
         ip(f"address add {address(self.number)}/24 dev uplink")
         ip(f"address add {address(self.number, version=6)}/64 dev uplink nodad")
         machine_parts.wait_for_carrier()
+        # What this machine's root has its shell do before each command (set up other Pythons, say) is nothing of a test's.
+        Path("~root/.bashrc").expanduser().unlink(missing_ok=True)
         self._start_sshd(ssh)
         INVENTORY.write_text(yaml.safe_dump(_inventory(self.names, here=self.name)))
 
