@@ -31,6 +31,8 @@ class RealtimeSupport:
     reason: str
     #: Cores can be kept from halting (`testbed.system.awake`).
     keep_awake: bool = False
+    #: Cores that the kernel keeps other programs off (isolcpus): emulators come there first, and nothing else does.
+    isolated: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from testbed.plans.machine_plan import WITHOUT_REALTIME
 from testbed.plans.planning import estimated, plan_topology
 from testbed.plans.sites import Site
 from testbed.system import awake, containers
-from testbed.system.cores import available_cores, realtime_budget_us, realtime_support
+from testbed.system.cores import available_cores, isolated_cores, realtime_budget_us, realtime_support
 
 
 class HalfUp(NetBoxITError):
@@ -86,12 +86,12 @@ def _support(running: Plan) -> RealtimeSupport:
     """
     if not any(node.kind == "netbox" or (node.kind == "router" and not node.forwards) for node in running.nodes):
         return realtime_support()
-    keep_awake = all(map(awake.possible, available_cores()))
+    cores = (all(map(awake.possible, available_cores())), isolated_cores())
     if any(node.realtime_priority for node in running.nodes):
-        return RealtimeSupport(True, running.realtime_budget_us or None, "the lab that is up has it", keep_awake)
+        return RealtimeSupport(True, running.realtime_budget_us or None, "the lab that is up has it", *cores)
     told = [note.removeprefix(WITHOUT_REALTIME) for note in running.notes if note.startswith(WITHOUT_REALTIME)]
     rationed = realtime_budget_us() is not None
-    return RealtimeSupport(False, 0 if rationed else None, told[0] if told else "the lab came up without it", keep_awake)
+    return RealtimeSupport(False, 0 if rationed else None, told[0] if told else "the lab came up without it", *cores)
 
 
 def _ended(states: Sequence[Plan], folder: Path) -> set[str]:

@@ -33,6 +33,7 @@ def plan_cores(
     two_cores: Collection[str] = (),
     running: Mapping[str, Sequence[int]] | None = None,
     others: Mapping[int, str] | None = None,
+    isolated: Collection[int] = (),
 ) -> CorePlan:
     """Shares out the cores.
 
@@ -40,17 +41,24 @@ def plan_cores(
     Each netbox has one of the others to itself while there are enough, then the routers one each, then those netboxes a second
     one that ask for it (`two_cores`); the hosts have the rest, too. Netboxes with the same word in `shares` count as one.
     Emulators that are `running` on cores already stay there, unless others would have to share more for it. Cores on which
-    `others` compute, other labs by name, come last.
+    `others` compute, other labs by name, come last. On `isolated` cores the kernel balances no load: emulators come there first,
+    and hosts never, of which each may have several programs.
     """
-    first, *rest = sorted(cores)
-    order = [first, *sorted(rest, key=lambda core: core in (others or {}))]
-    fresh = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, {}, others or {})
+    first = housekeeping_core(cores, isolated)
+    rest = sorted(set(cores) - {first}, key=lambda core: (core in (others or {}), core not in isolated, core))
+    order, not_for_hosts = [first, *rest], {*(others or {}), *isolated}
+    fresh = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, {}, not_for_hosts)
     if not running:
         return _beside_others(fresh, others or {}, (*netboxes, *routers))
     where = {node: tuple(of) for node, of in running.items()}
-    kept = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, where, others or {})
+    kept = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, where, not_for_hosts)
     kept = _beside_others(kept, others or {}, (*netboxes, *routers))
     return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, where, (*netboxes, *routers))))
+
+
+def housekeeping_core(cores: Sequence[int], isolated: Collection[int]) -> int:
+    """The first that is not isolated; the first, where all are."""
+    return min(cores, key=lambda core: (core in isolated, core))
 
 
 def _dealt_out(
@@ -61,7 +69,7 @@ def _dealt_out(
     shares: Mapping[str, str],
     two_cores: Collection[str],
     running: Mapping[str, tuple[int, ...]],
-    others: Collection[int],
+    not_for_hosts: Collection[int],
 ) -> CorePlan:
     housekeeping, *spare = cores
     groups = _groups(netboxes, shares)
@@ -80,7 +88,7 @@ def _dealt_out(
     seconds = {node: of[1] for node, of in running.items() if len(of) > 1}
     asking = list(two_cores)[: len(free)]
     io_cores = dict(zip(asking, _deal([seconds.get(node) for node in asking], free), strict=True))
-    rest = [core for core in free if core not in io_cores.values() and core not in others]
+    rest = [core for core in free if core not in io_cores.values() and core not in not_for_hosts]
     applications = dict.fromkeys(hosts, (housekeeping, *rest))
     taken = {**emulating, **routing}
     needed = 1 + len(groups) + len(routers)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from testbed.description.topology import Topology
 from testbed.plan import HostPlan, Plan
-from testbed.plans.core_plan import CorePlan, plan_cores
+from testbed.plans.core_plan import CorePlan, housekeeping_core, plan_cores
 from testbed.plans.sites import Site
 from testbed.plans.switch_plan import PlannedSwitches
 
@@ -28,7 +28,7 @@ class MachinePlan:
         routers = {name: router for name, router in topology.routers.items() if name in nodes}
         click = tuple(name for name, router in routers.items() if router.engine == "click")
         netboxes = {name: topology.netboxes[name] for name in self._netboxes}
-        self.housekeeping = min(site.facts.cores)
+        self.housekeeping = housekeeping_core(site.facts.cores, self._realtime.isolated)
         self.cores: CorePlan = plan_cores(
             site.facts.cores,
             # A kernel routes on the cores of those who send, and FRRouting is idle most of the time.
@@ -43,6 +43,7 @@ class MachinePlan:
             two_cores=tuple(name for name, netbox in netboxes.items() if netbox.cores > 1),
             running={node.name: node.cores for node in running.nodes if node.host in ("", site.name)} if running else None,
             others=site.facts.others,
+            isolated=self._realtime.isolated,
         )
         self._emulators = len(self._netboxes) + len(click)
         self.priority = topology.realtime.priority if self._realtime.fifo else 0

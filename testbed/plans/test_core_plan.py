@@ -160,3 +160,16 @@ def test_beside_another_lab_with_cores_enough_nothing_is_shared() -> None:
     plan = plan_cores((0, 1, 2, 3, 4), hosts=HOSTS, netboxes=("field",), routers=ROUTERS, others={1: "first", 2: "first"})
     assert plan.cores == {"fr1": (0,), "eoc": (0,), "field": (3,), "meoc": (4,)}
     assert plan.notes == ()
+
+
+def test_emulators_come_to_isolated_cores_first_and_hosts_never() -> None:
+    plan = plan_cores(range(8), hosts=HOSTS, netboxes=NETBOXES, routers=(), isolated={0, 4, 5, 6})
+    assert plan.cores == {
+        "fr1": (1, 2, 3, 7),
+        "eoc": (1, 2, 3, 7),
+        "field": (0,),
+        "longhaul": (4,),
+        "backhaul": (5,),
+    }
+    few = plan_cores(range(4), hosts=HOSTS, netboxes=NETBOXES, routers=(), isolated={3})
+    assert [few.cores[node] for node in (*NETBOXES, *HOSTS)] == [(3,), (1,), (2,), (0,), (0,)]

@@ -81,11 +81,10 @@ def _chosen_preemption() -> str | None:
 
 
 def core_count() -> Finding:
-    number = len(cores.available_cores())
+    number, isolated = len(cores.available_cores()), len(cores.isolated_cores())
+    found = f"{number} usable" + (f", {isolated} of them isolated: for emulators alone" if isolated else "")
     lost = "a core for each netbox: they share cores and make each other late"
-    return Finding(
-        "cores", "yes" if number >= 4 else "partly", f"{number} usable", lost, "a host with one core per netbox, and one more"
-    )
+    return Finding("cores", "yes" if number >= 4 else "partly", found, lost, "a host with one core per netbox, and one more")
 
 
 def threads() -> Finding:

@@ -25,6 +25,7 @@ REALTIME_PERIOD_US = 1_000_000
 _SECOND_US = 1_000_000
 #: A removed group's budget comes back when the kernel has really let go of the group: later than a second when it has much to do.
 _GRANTED_WITHIN_S = 5.0
+_CORES = Path("/sys/devices/system/cpu")
 #: Names of throw-away groups, with the number and the start of the process that made them.
 _PROBE = "netboxit-probe"
 
@@ -61,8 +62,25 @@ def hierarchy_of(controller: str) -> Hierarchy | None:
 
 
 def available_cores() -> tuple[int, ...]:
-    """Cores that this process may use, lowest first."""
-    return tuple(sorted(os.sched_getaffinity(0)))
+    """Cores that labs may use, lowest first: those that this process may, and isolated ones.
+
+    The kernel leaves isolated cores out of everybody's affinity, but a container may have them. They are not added where this
+    process was restricted to some of the other cores (by taskset, say).
+    """
+    allowed, isolated = os.sched_getaffinity(0), set(isolated_cores())
+    everything_else = allowed | isolated == set(_listed(_CORES / "online"))
+    return tuple(sorted(allowed | isolated if everything_else else allowed))
+
+
+def isolated_cores() -> tuple[int, ...]:
+    """Those that the kernel was booted to keep other programs off (isolcpus)."""
+    return _listed(_CORES / "isolated")
+
+
+def _listed(file: Path) -> tuple[int, ...]:
+    """A list of cores as the kernel writes it (cpuset(7), "List format"): 0,2-4. Nothing where there is no such file."""
+    ranges = [part.split("-") for part in file.read_text().strip().split(",") if part] if file.exists() else []
+    return tuple(core for ends in ranges for core in range(int(ends[0]), int(ends[-1]) + 1))
 
 
 def memory_nodes() -> str:
@@ -73,7 +91,7 @@ def memory_nodes() -> str:
 
 def realtime_support() -> RealtimeSupport:
     """Tries SCHED_FIFO in a throw-away control group, and says how much CPU time the kernel has left to grant."""
-    return replace(_fifo_support(), keep_awake=all(map(awake.possible, available_cores())))
+    return replace(_fifo_support(), keep_awake=all(map(awake.possible, available_cores())), isolated=isolated_cores())
 
 
 def _fifo_support() -> RealtimeSupport:

@@ -76,3 +76,23 @@ def test_a_budget_that_a_removed_group_had_can_be_had_at_once() -> None:
         cores.make_realtime_group(f"nbx-try-{os.getpid()}.realtime", budget)
         cores.remove(f"nbx-try-{os.getpid()}.realtime")
         assert cores.realtime_support().fifo
+
+
+@pytest.mark.parametrize(
+    ("affinity", "isolated", "available"),
+    [
+        ({0, 1, 2, 3}, "", (0, 1, 2, 3)),
+        ({0, 1}, "2-3", (0, 1, 2, 3)),  # as the kernel does it
+        ({0}, "2-3", (0,)),  # restricted to one of the others
+        ({2, 3}, "2-3", (2, 3)),  # asked for them
+        ({1, 3}, "0,2", (0, 1, 2, 3)),
+    ],
+)
+def test_isolated_cores_are_available_but_to_who_was_restricted_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, affinity: set[int], isolated: str, available: tuple[int, ...]
+) -> None:
+    (tmp_path / "online").write_text("0-3\n")
+    (tmp_path / "isolated").write_text(f"{isolated}\n")
+    monkeypatch.setattr(cores, "_CORES", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: affinity)
+    assert cores.available_cores() == available
