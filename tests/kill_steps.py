@@ -38,12 +38,13 @@ class Steps:
     """
 
     def __init__(self, netboxit: int) -> None:
-        self._netboxit = netboxit
+        self._netboxit, self._own = netboxit, _name(netboxit)
         self._processes: dict[int, int] = {}
         self._children = {netboxit: 0}
         self._programs: dict[int, _Program] = {}
-        #: How many each child has made.
+        #: How many each child has made, and how many of them while it was a copy of netboxit still.
         self.counted: Counter[int] = Counter()
+        self.as_copy: Counter[int] = Counter()
         #: Command lines by child, as words: those of programs that it has become or started.
         self.command_lines: dict[int, list[list[str]]] = {}
 
@@ -60,7 +61,12 @@ class Steps:
         if not program.makes:
             return None
         self.counted[child] += 1
+        self.as_copy[child] += program.name == self._own and child != 0
         return Step(child, self.counted[child], process, program.name)
+
+    def processes(self) -> list[int]:
+        """All of the command's that have made a call, the latest first."""
+        return [*reversed(self._children)]
 
     def child_with(self, word: str) -> int | None:
         """The child in whose command lines a word is."""
@@ -77,10 +83,14 @@ class Steps:
         return self._children.get(process)
 
     def _look_at(self, process: int, child: int) -> _Program:
-        name = (processes.executable(process) or "").rpartition("/")[2]
+        name = _name(process)
         found = self._programs[process] = _Program(name, name in _MAKERS or not processes.has_no_new_privileges(process))
         self.command_lines.setdefault(child, []).append(_command_line(process))
         return found
+
+
+def _name(process: int) -> str:
+    return (processes.executable(process) or "").rpartition("/")[2]
 
 
 def _parent(process: int) -> int:

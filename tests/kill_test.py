@@ -25,8 +25,10 @@ def main() -> int:
     chosen = everything = moments(counted)
     if len(sys.argv) > 1 and int(sys.argv[1]) < len(everything):
         chosen = sample(everything, int(sys.argv[1]))
-    for command, calls in counted.items():
-        print(f"{command}: {calls[0]} calls of netboxit, {sum(calls.values()) - calls[0]} of {len(calls) - 1} children")
+    for command, children in counted.items():
+        calls = {child: found.all for child, found in children.items()}
+        own = calls.pop(0, 0)
+        print(f"{command}: {own} calls of netboxit, {sum(calls.values())} of {len(calls)} children")
     print(f"{len(chosen)} of {len(everything)} moments", flush=True)
     started, tried, failed, late = time.monotonic(), 0, 0, 0
     portions = [chosen[start::step] for step in [-(-len(chosen) // _IN_ONE_HOST)] for start in range(step)]

@@ -10,8 +10,7 @@ from __future__ import annotations
 import os
 import signal
 import zlib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +22,13 @@ from tests.kill_steps import Steps
 from tests.killed_commands import COMMANDS, Killed
 from tests.own_commands import FILE, Running, expect_success, lasting_changes, prepare, watched_command
 from tests.own_host import run_in_own_host
+from tests.system_calls import Call
 
-#: netboxit, also before a call of what it started; the caller alone, so that netboxit goes on; netboxit with all that it started.
-Victim = Literal["netboxit", "caller", "all"]
+#: netboxit, also before a call of what it started; the caller alone, so that netboxit goes on; netboxit with all that it started;
+#: netboxit, and what it has just started, still as a copy of itself, goes on only when `down` is through.
+Victim = Literal["netboxit", "caller", "all", "starter"]
+#: What `down` may say while such a copy is there.
+_BUSY = "another netboxit command"
 
 
 @dataclass(frozen=True, order=True)
@@ -51,18 +54,30 @@ class Outcome:
     problem: str
 
 
-def count() -> dict[str, Counter[int]]:
-    """How many calls there are, by command and child."""
+@dataclass(frozen=True)
+class Calls:
+    """How many a child makes, and how many of them while it is a copy of netboxit still."""
+
+    all: int
+    as_copy: int
+
+
+#: By command and child.
+Counted = dict[str, dict[int, Calls]]
+
+
+def count() -> Counted:
     return run_in_own_host(_count)
 
 
-def moments(counted: Mapping[str, Mapping[int, int]]) -> list[Moment]:
+def moments(counted: Counted) -> list[Moment]:
     """All of them, in order."""
     found = []
-    for command, calls in counted.items():
-        for child, number in calls.items():
+    for command, children in counted.items():
+        for child, calls in children.items():
             victims: tuple[Victim, ...] = ("netboxit", "caller", "all") if child else ("netboxit",)
-            found += [Moment(command, child, n, victim) for victim in victims for n in range(1, number + 1)]
+            found += [Moment(command, child, n, victim) for victim in victims for n in range(1, calls.all + 1)]
+            found += [Moment(command, child, n, "starter") for n in range(1, calls.as_copy + 1)]
     return sorted(found)
 
 
@@ -84,9 +99,9 @@ def try_each(chosen: Sequence[Moment]) -> Iterator[Outcome]:
         left = left[len(outcomes) :]
 
 
-def _count() -> dict[str, Counter[int]]:
+def _count() -> Counted:
     prepare()
-    counted: dict[str, Counter[int]] = {}
+    counted: Counted = {}
     for name, command in COMMANDS.items():
         with _Trial(command) as trial:
             trial.run_until(None)
@@ -126,6 +141,7 @@ class _Trial:
             FILE.write_text(command.changed)
         self._watched = watched_command(*command.argv)
         self._steps = Steps(self._watched.pid)
+        self._held: Call | None = None
         #: How the command ended, once it has.
         self.status: int | None = None
 
@@ -146,29 +162,50 @@ class _Trial:
                 os.kill(self._watched.pid, signal.SIGINT)
             elif moment and step and to_interrupt is None and (step.child, step.number) == (moment.child, moment.number):
                 told = f"{step.program}: {call.name}"
-                if step.process in self._kill(moment.victim, step.process):
-                    continue  # never to be made
+                if moment.victim == "starter":
+                    self._held = call
+                if step.process in self._kill(moment.victim, step.process) or self._held:
+                    continue  # never to be made, or not yet
             self._watched.let_go(call)
         self.status = self._watched.status()
         return told
 
-    def of_interest(self) -> Counter[int]:
+    def of_interest(self) -> dict[int, Calls]:
         """How many steps were counted, of those before which the command is to be killed."""
         children, counted = self._command.children, self._steps.counted
         chosen = {0} if self._command.own_calls else set()
         chosen |= {child for child in counted if child and children is True}
         chosen |= {self._steps.child_with(children)} if isinstance(children, str) else set()
-        return Counter({child: counted[child] for child in chosen if child is not None})
+        return {child: Calls(counted[child], self._steps.as_copy[child]) for child in chosen if child is not None}
 
     def take_down(self) -> str:
         """`down --all`, while what still runs goes on; returns what it complained of."""
+        complaint = self._down()
+        if self._held is not None:
+            self._watched.let_go(self._held)
+            if _BUSY in complaint:
+                complaint = self._down()
+            self._wait_for_all()
+        return complaint
+
+    def _down(self) -> str:
         taking_down = Running("down", "--all")
         for call in self._watched.calls(taking_down.pidfd):
             self._watched.let_go(call)
         return taking_down.complaint()
 
+    def _wait_for_all(self) -> None:
+        """What was held is the last of them, or somebody waits for it."""
+        for process in self._steps.processes():
+            with suppress(ProcessLookupError):
+                end = os.pidfd_open(process)
+                for call in self._watched.calls(end):
+                    self._watched.let_go(call)
+                os.close(end)
+
     def _kill(self, victim: Victim, caller: int) -> list[int]:
-        pids = {"netboxit": [self._watched.pid], "caller": [caller], "all": _started_here()}[victim]
+        own = [self._watched.pid]
+        pids = {"netboxit": own, "caller": [caller], "all": _started_here(), "starter": own}[victim]
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -20,14 +20,27 @@ pytestmark = pytest.mark.lab
 TRIALS = 60
 
 
-def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was() -> None:
-    outcomes = list(try_each(sample(moments(count()), TRIALS)))
+@pytest.fixture(scope="module")
+def everything() -> list[Moment]:
+    return moments(count())
+
+
+def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was(everything: list[Moment]) -> None:
+    outcomes = list(try_each(sample(everything, TRIALS)))
     # Those with the most moments; a sample need not have one of the others.
     assert {outcome.moment.command for outcome in outcomes} >= {"up", "interrupted up", "apply", "down", "up of a switch"}
     # Programs do not wait equally often each time, so not every moment comes.
     assert sum(outcome.call is not None for outcome in outcomes) > TRIALS / 2
     left = [f"{outcome.moment} ({outcome.call})\n{outcome.problem}" for outcome in outcomes if outcome.problem]
     assert not left, "\n".join(left)
+
+
+def test_a_container_that_is_just_being_started_when_netboxit_is_killed_is_waited_for(everything: list[Moment]) -> None:
+    """It begins when `down` has come, and must not find the lab half gone."""
+    chosen = [moment for moment in everything if moment.command == "up" and moment.victim == "starter" and moment.number == 1]
+    outcomes = list(try_each([moment for moment in chosen if moment.child > 1]))
+    assert [outcome.call for outcome in outcomes] == ["python3.11: execve"] * 3
+    assert [outcome.problem for outcome in outcomes] == [""] * 3
 
 
 def test_the_program_that_is_killed_makes_the_calls_of_the_one_that_users_start() -> None:

@@ -23,7 +23,7 @@ from testbed.errors import NetBoxITError
 from testbed.labs import removal
 from testbed.labs.lab import Lab
 from testbed.ownership import state
-from testbed.system import cores, namespaces, processes, rings
+from testbed.system import cores, namespaces, processes, realtime_group, rings
 from testbed.system.containers import Container
 from tests.host_state import ALL, HostState
 from tests.own_commands import FILE, TOPOLOGY, Running, expect_success, lasting_changes, prepare, watched_command
@@ -100,7 +100,8 @@ def half_a_line() -> None:
     expect_success("down")
 
 
-def two_labs() -> int:
+def two_labs() -> tuple[int, list[str]]:
+    """Whether one still carries traffic when the other is gone, and how the emulators of both were scheduled."""
     FILE.write_text(json.dumps(without_equipment()))
     expect_success("up", str(FILE), "--name", "one")
     with watched_command("up", str(FILE), "--name", "two") as two:
@@ -114,9 +115,16 @@ def two_labs() -> int:
             two.let_go(call)
         assert taking_down.complaint() == ""
     status = reached("one")
+    expect_success("up", str(FILE), "--name", "two")
+    scheduled = [policy(lab) for lab in ("one", "two")]
     expect_success("down", "--all")
     FILE.write_text(TOPOLOGY)
-    return status
+    return status, scheduled
+
+
+def policy(lab: str) -> str:
+    with Lab.open(lab).control("first") as control:
+        return str(control.status()["scheduler"]["policy"])
 
 
 def reached(lab: str) -> int:
@@ -190,7 +198,7 @@ def name_in_use(folder: Callable[[], Path]) -> tuple[str, str] | None:
 
 FOREIGN: dict[str, Callable[[], Path]] = {
     "container's group": lambda: cores.group_folder("cpuset", "nbx-x-a"),
-    "real-time group": lambda: cores.group_folder("cpu", "nbx-x.realtime"),
+    "real-time group": realtime_group.path,
     "memory wire": lambda: rings.FOLDER / "x" / "first.right--meoc.ian",
 }
 
@@ -230,7 +238,9 @@ def test_whatever_happened_to_a_lab_down_leaves_nothing(found: Found, name: str)
 
 
 def test_of_two_labs_of_one_file_one_goes_while_the_other_carries_traffic(found: Found) -> None:
-    assert found["two labs"] == (0, "")
+    (status, scheduled), changes = found["two labs"]
+    assert (status, changes) == (0, "")
+    assert scheduled[0] == scheduled[1]  # what there is of real-time service is for both
 
 
 def test_two_downs_at_a_time_are_both_content(found: Found) -> None:

@@ -166,8 +166,7 @@ class _Alteration:
                         rewiring.delete(self._plan.lab, staying[end.node].namespace, end, wire.name)
 
     def _make_common(self) -> None:
-        if self._plan.realtime_budget_us and not self._recorded("realtime group"):
-            self._deployment.make_realtime_group()
+        self._deployment.hold_realtime_group()
         awake = self._recorded("awake core")
         self._deployment.keep_cores_awake([core for core in self._plan.awake_cores if str(core) not in awake])
 

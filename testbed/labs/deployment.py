@@ -11,7 +11,7 @@ from testbed.labs.removal import container_of, ledger_file, nodes_folder, undo
 from testbed.ownership import recorded, state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
-from testbed.system import awake, containers, cores, marks, namespaces, node_files, rings, rootfs, seccomp, users
+from testbed.system import awake, containers, cores, marks, namespaces, node_files, realtime_group, rings, rootfs, seccomp, users
 from testbed.system.containers import Container
 
 #: Told what is being done, for whoever draws it.
@@ -63,8 +63,6 @@ class Deployment:
         self._root = folder / "root"
         self._mark = marks.of_lab(folder)
         self._users = users.support([folder, CHECKOUT])
-        # No container's name: a dot is in no lab's and no node's.
-        self._realtime_group = f"nbx-{plan.lab}.realtime"
 
     def everything(self) -> None:
         nodes = self._plan.nodes
@@ -79,7 +77,7 @@ class Deployment:
         self.configure(nodes)
         self.keep_cores_awake(self._plan.awake_cores)
         self._progress("containers")
-        self.make_realtime_group()
+        self.hold_realtime_group()
         self.start_containers(nodes)
 
     def write_files(self, nodes: Iterable[NodePlan]) -> None:
@@ -98,7 +96,7 @@ class Deployment:
                 self._root,
                 host,
                 memory=self._memory_of(node),
-                realtime_group=cores.group_folder("cpu", self._realtime_group) if self._plan.realtime_budget_us else None,
+                realtime_group=realtime_group.path() if self._plan.realtime_budget_us else None,
                 user_namespace=users.path(self._mark) if self._in_users(node) else None,
             )
             container.configuration_file.write_text(text)
@@ -150,13 +148,10 @@ class Deployment:
 
             equipment.take(self._plan, taken, self._ledger)
 
-    def make_realtime_group(self) -> None:
-        """One for all emulators: the kernel counts a group's budget on each core by itself."""
+    def hold_realtime_group(self) -> None:
         if self._plan.realtime_budget_us:
-            cores.check_free(self._realtime_group)
-            self._ledger.add(Record("realtime group", self._realtime_group))
-            cores.make_realtime_group(self._realtime_group, self._plan.realtime_budget_us)
-            marks.mark_groups(self._realtime_group, self._mark)
+            self._ledger.add(Record("realtime group", cores.REALTIME_GROUP))
+            realtime_group.hold(self._plan.realtime_budget_us, self._folder)
 
     def keep_cores_awake(self, kept: Collection[int]) -> None:
         self._ledger.add(*(Record("awake core", str(core)) for core in kept))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from testbed.ownership import state
 from testbed.ownership.ledger import Ledger, Record, Undoer, UndoFailed
-from testbed.system import awake, containers, cores, marks, namespaces, rings, strays, users
+from testbed.system import awake, containers, marks, namespaces, realtime_group, rings, strays, users
 from testbed.system.containers import Container
 from testbed.system.interruption import HeldBack
 
@@ -114,15 +114,12 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         for record in records:
             users.delete(record.name)
 
-    def remove_groups(records: list[Record]) -> None:
-        for record in records:
-            if not marks.are_foreign(record.name, mark):
-                cores.end_all(record.name)
-                cores.remove(record.name)
+    def release_realtime(_: list[Record]) -> None:
+        realtime_group.release(folder)
 
     return {
         "container": remove_containers,
-        "realtime group": remove_groups,
+        "realtime group": release_realtime,
         "awake core": release_cores,
         "rings": remove_rings,
         "equipment": give_equipment_back,

@@ -12,14 +12,12 @@ holds it is kept below /run, which a reboot empties as it resets the setting.
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from urllib.parse import quote, unquote
 
 from testbed.errors import NetBoxITError
+from testbed.system import holding
 
 _CPUS = Path("/sys/devices/system/cpu")
 _HELD = Path("/run/netboxit/awake")
@@ -46,23 +44,20 @@ def is_awake(core: int) -> bool:
 
 def hold(core: int, lab: Path) -> None:
     """Keeps a core awake for the lab of that folder, until it is released."""
-    with _locked():
-        holders = _folder(core) / "holders"
-        holders.mkdir(parents=True, exist_ok=True)
+    with holding.locked(_HELD):
+        holding.add(_folder(core) / "holders", lab)
         if not (before := _before(core)).exists():
             # Renamed when it is whole: who finds it can rely on it.
             (new := before.with_suffix(".new")).write_text(_read(core))
             new.rename(before)
-        (holders / quote(str(lab), safe="")).touch()
         _write(core, _NO_LATENCY)
 
 
 def release(core: int, lab: Path) -> None:
     """The lab needs the core no longer. What the setting was comes back with the last holder, unless somebody else changed it."""
-    with _locked():
+    with holding.locked(_HELD):
         holders, before = _folder(core) / "holders", _before(core)
-        (holders / quote(str(lab), safe="")).unlink(missing_ok=True)
-        if any(_still_there(holder) for holder in (holders.iterdir() if holders.is_dir() else ())):
+        if holding.drop(holders, lab):
             return
         if before.exists():
             if is_awake(core):
@@ -72,42 +67,6 @@ def release(core: int, lab: Path) -> None:
         for folder in (holders, _folder(core)):
             with suppress(FileNotFoundError):
                 folder.rmdir()
-
-
-def _still_there(holder: Path) -> bool:
-    """A lab whose folder was removed by hand will not release anything any more."""
-    there = Path(unquote(holder.name)).exists()
-    if not there:
-        holder.unlink()
-    return there
-
-
-@contextmanager
-def _locked() -> Iterator[None]:
-    """The folder is there for the length of the block, and then as long as a core is held."""
-    descriptor = _open_locked()
-    try:
-        yield
-    finally:
-        with suppress(OSError):  # not empty
-            _HELD.rmdir()
-            _HELD.parent.rmdir()
-        os.close(descriptor)
-
-
-def _open_locked() -> int:
-    while True:
-        with suppress(FileNotFoundError):  # another command has just removed it
-            _HELD.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(_HELD, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-                if os.path.samestat(os.fstat(descriptor), _HELD.stat()):
-                    return descriptor
-            except BaseException:
-                os.close(descriptor)
-                raise
-            os.close(descriptor)
 
 
 def _folder(core: int) -> Path:

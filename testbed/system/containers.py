@@ -18,7 +18,7 @@ from pathlib import Path
 
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan
-from testbed.system import cores, marks, namespaces, node_files, processes, rootfs, users
+from testbed.system import cores, marks, monitors, namespaces, node_files, processes, rootfs, users
 
 _ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -101,8 +101,8 @@ def configuration(
 ) -> str:
     """The LXC configuration of a node.
 
-    `memory` are the folders of its memory wires by interface; `realtime_group` is the lab's group with a real-time budget, where
-    the kernel rations it; `user_namespace` is the lab's, for a node that is in it.
+    `memory` are the folders of its memory wires by interface; `realtime_group` is the group with a real-time budget, where the
+    kernel rations it; `user_namespace` is the lab's, for a node that is in it.
     """
     group = "lxc.cgroup" if host.cgroup_version == 1 else "lxc.cgroup2"
     payload, monitor, pivot = container.groups
@@ -155,21 +155,28 @@ def _user_lines(node: NodePlan, user_namespace: Path) -> list[str]:
 def start(container: Container, command: Sequence[str]) -> subprocess.Popen[bytes]:
     """Starts the container with that command and returns its monitor at once; `wait_started` follows."""
     argv = [
-        "lxc-execute",
+        monitors.PROGRAM,
         "-q",
-        "-P",
-        str(container.home),
-        "-n",
-        container.name,
+        *monitors.options(container.home, container.name),
         "-f",
         str(container.configuration_file),
         "--",
         *command,
     ]
+    processes.keep_descriptors()
     try:
         with node_files.appended(container.log) as log:
             return subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_ENVIRONMENT, start_new_session=True, cwd="/"
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=_ENVIRONMENT,
+                start_new_session=True,
+                cwd="/",
+                # The kernel closes them when it is LXC and not before: until then it holds the lab's lock, and so `down`
+                # finds no lab of which somebody is still to start a container.
+                close_fds=False,
             )
     except FileNotFoundError:
         raise ContainerFailed("lxc-execute is not installed; `make setup` installs the package lxc") from None
@@ -186,7 +193,7 @@ def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None
         settled = filter(processes.has_no_new_privileges, inits)
         if any(processes.executable(child) not in (None, own) for init in settled for child in processes.children(init)):
             for group in container.groups:
-                marks.mark_groups(group, marks.of_lab(container.home.parent))
+                marks.put(cores.folders(group), marks.of_lab(container.home.parent))
             return
         now = time.monotonic()
         if (status := monitor.poll()) is not None:
@@ -218,13 +225,13 @@ def end(home: Path, names: Sequence[str]) -> None:
     Nothing is left to a monitor: what it would remove, `remove_traces` removes, and one whose container died too early hangs.
     """
     deadline = time.monotonic() + _END_DEADLINE_S
-    own = [name for name in names if not marks.are_foreign(name, marks.of_lab(home.parent))]
     while True:
         # These first: where there is none, nobody puts a process into a container any more.
-        monitors = _monitors(home, names)
-        for monitor in monitors:
+        found = monitors.of(home, names)
+        for monitor in found:
             monitor.kill()
-        if not [process for name in own for process in cores.kill_all(name)] and not monitors:
+        own = [name for name in names if cores.folders(name) and not monitors.is_anothers(home, name, name)]
+        if not [process for name in own for process in cores.kill_all(name)] and not found:
             return
         if time.monotonic() > deadline:
             raise ContainerFailed(f"the containers in {home} do not end even when killed; see `ps -o pid,stat,wchan,args`")
@@ -251,7 +258,7 @@ def ask_to_end(container: Container) -> None:
 def remove_traces(container: Container) -> None:
     """Control groups and the lock file, which LXC leaves behind."""
     for group in container.groups:
-        if not marks.are_foreign(group, marks.of_lab(container.home.parent)):
+        if cores.folders(group) and not monitors.is_anothers(container.home, container.name, group):
             cores.end_all(group)
             cores.remove(group)
     lock = Path("/run/lxc/lock") / str(container.home)[1:] / f".{container.name}"
@@ -272,22 +279,6 @@ def log_tail(container: Container, lines: int = 12) -> str:
     except node_files.NodeFileInTheWay as error:
         text = [str(error)]
     return "".join(f"\n    {line}" for line in text[-lines:])
-
-
-def _monitors(home: Path, names: Sequence[str]) -> list[processes.ProcessIdentity]:
-    """By the folder of the lab's containers and their names in the command line, also when their starter was killed."""
-    options = [f"\0-P\0{home}\0-n\0{name}\0".encode() for name in names]
-    found = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            line = file.read_bytes()
-            if (
-                line.startswith(b"lxc-execute\0")
-                and any(option in line for option in options)
-                and (identity := processes.ProcessIdentity.of(int(file.parent.name)))
-            ):
-                found.append(identity)
-    return found
 
 
 def _told(container: Container) -> str:

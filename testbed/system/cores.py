@@ -15,7 +15,7 @@ from pathlib import Path
 
 from testbed.errors import NetBoxITError
 from testbed.plan import RealtimeSupport
-from testbed.system import awake
+from testbed.system import awake, marks
 from testbed.system.processes import ProcessIdentity
 
 #: Real-time budgets are dealt out over this period; a netbox that used up its share waits for the next one. The kernel also
@@ -23,6 +23,10 @@ from testbed.system.processes import ProcessIdentity
 #: 55 ms late made the one with the most to do 218 ms late. A second forgives that, and bursts of frames.
 REALTIME_PERIOD_US = 1_000_000
 _SECOND_US = 1_000_000
+#: The group with the real-time budget of all labs (`testbed.system.realtime_group`), and its mark. A dot is in no lab's name and
+#: in no node's, so it is no container's.
+REALTIME_GROUP = "nbx.realtime"
+REALTIME_MARK = "all labs"
 #: A removed group's budget comes back when the kernel has really let go of the group: later than a second when it has much to do.
 _GRANTED_WITHIN_S = 5.0
 _CORES = Path("/sys/devices/system/cpu")
@@ -111,18 +115,20 @@ def _fifo_support() -> RealtimeSupport:
 
 
 def realtime_budget_us() -> int | None:
-    """Microseconds a second not yet granted to any group; None where the kernel has no such budgets (on cgroup v2, say)."""
+    """Microseconds a second that labs have or may have together; None where the kernel has no budgets (on cgroup v2, say)."""
     cpu = hierarchy_of("cpu")
     if cpu is None or not (cpu.folder / "cpu.rt_runtime_us").exists():
         return None
-    granted = sum(_granted_us(group) for group in cpu.folder.iterdir() if group.is_dir())
-    return _granted_us(cpu.folder) - granted
+    if (shared := shared_realtime_group()) is not None:
+        return granted_us(shared)
+    granted = sum(granted_us(group) for group in cpu.folder.iterdir() if group.is_dir())
+    return granted_us(cpu.folder) - granted
 
 
 def _granted() -> list[str]:
     """Names of the groups that have a real-time budget."""
     cpu = hierarchy_of("cpu")
-    return sorted(group.name for group in cpu.folder.iterdir() if group.is_dir() and _granted_us(group)) if cpu else []
+    return sorted(group.name for group in cpu.folder.iterdir() if group.is_dir() and granted_us(group)) if cpu else []
 
 
 def group_folder(controller: str, name: str) -> Path:
@@ -133,20 +139,11 @@ def group_folder(controller: str, name: str) -> Path:
     return hierarchy.folder / name
 
 
-def make_realtime_group(name: str, budget_us: int, deadline_s: float = _GRANTED_WITHIN_S) -> Path:
-    """Makes a group in the cpu controller's tree whose real-time threads may take so many microseconds a second of each core."""
-    group = group_folder("cpu", name)
-    try:
-        group.mkdir()
-        (group / "cpu.rt_period_us").write_text(str(REALTIME_PERIOD_US))
-        if not _grant(group, budget_us * REALTIME_PERIOD_US // _SECOND_US, deadline_s):
-            raise GroupFailed(
-                f"control group {group}: the kernel does not grant cpu.rt_runtime_us = {budget_us}: "
-                "another lab or program has taken it meanwhile; try again"
-            )
-    except OSError as error:
-        raise GroupFailed(f"control group {group}: {error.strerror}") from error
-    return group
+def shared_realtime_group() -> Path | None:
+    """The group in which all labs have their real-time service, while there is one."""
+    cpu = hierarchy_of("cpu")
+    group = cpu.folder / REALTIME_GROUP if cpu else None
+    return group if group is not None and marks.of([group]) == {REALTIME_MARK} else None
 
 
 def move(group: str, cores: Sequence[int]) -> None:
@@ -162,7 +159,7 @@ def move(group: str, cores: Sequence[int]) -> None:
         raise GroupFailed(f"control group {folder}: cpuset.cpus = {wanted}: {error.strerror}") from error
 
 
-def _grant(group: Path, runtime_us: int, deadline_s: float = _GRANTED_WITHIN_S) -> bool:
+def grant(group: Path, runtime_us: int, deadline_s: float = _GRANTED_WITHIN_S) -> bool:
     """False when the kernel has no such budget left.
 
     It is asked for a while: another command may just try whether it has any, and the kernel takes its time to give back what
@@ -250,7 +247,7 @@ def folders(group: str) -> list[Path]:
     return [folder for h in hierarchies() if (folder := h.folder / group).is_dir()]
 
 
-def _granted_us(group: Path) -> int:
+def granted_us(group: Path) -> int:
     """A group's real-time runtime, per second."""
     try:
         runtime = int((group / "cpu.rt_runtime_us").read_text())
@@ -268,8 +265,8 @@ def _try_fifo(budget_us: int | None) -> str | None:
     if cpu is None:
         return "no control group hierarchy has the cpu controller; mount one (systemd does), or boot without cgroup_disable=cpu"
     try:
-        with _throw_away_group(cpu) as group:
-            if budget_us is not None and not _grant(group, min(1000, budget_us)):
+        with _group_to_try(cpu) as group:
+            if group.name != REALTIME_GROUP and budget_us is not None and not grant(group, min(1000, budget_us)):
                 return "the kernel grants a control group no real-time budget, though it says that there is some left"
             number = _fifo_in_child(group)
     except OSError as error:
@@ -282,8 +279,12 @@ def _try_fifo(budget_us: int | None) -> str | None:
 
 
 @contextmanager
-def _throw_away_group(cpu: Hierarchy) -> Iterator[Path]:
+def _group_to_try(cpu: Hierarchy) -> Iterator[Path]:
+    """That of the labs, which has all that there is, or a throw-away one."""
     remove_abandoned_probes()
+    if (shared := shared_realtime_group()) is not None:
+        yield shared
+        return
     name = f"{_PROBE}-{ProcessIdentity.own()}"
     group = cpu.folder / name
     group.mkdir()

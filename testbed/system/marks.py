@@ -10,9 +10,8 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
-
-from testbed.system import cores
 
 _ATTRIBUTE = "trusted.netboxit"
 
@@ -22,9 +21,9 @@ def of_lab(folder: Path) -> str:
     return f"{folder.name}@{hashlib.blake2b(bytes(folder), digest_size=6).hexdigest()}"
 
 
-def mark_groups(name: str, mark: str) -> None:
-    """Marks the control groups of that name. Where they cannot be (it takes the rights of the host's root) they stay without."""
-    for group in cores.folders(name):
+def put(groups: Iterable[Path], mark: str) -> None:
+    """Marks control groups. Where they cannot be (it takes the rights of the host's root) they stay without."""
+    for group in groups:
         try:
             os.setxattr(group, _ATTRIBUTE, mark.encode())
         except OSError as error:
@@ -32,12 +31,12 @@ def mark_groups(name: str, mark: str) -> None:
                 raise
 
 
-def are_foreign(name: str, mark: str) -> bool:
-    """Whether groups of that name have another lab's mark. What has none was being made when its maker was killed."""
-    return any(_of_group(group) not in (None, mark) for group in cores.folders(name))
+def of(groups: Iterable[Path]) -> set[str]:
+    """The marks that control groups have; none: their maker has not come to it yet, or was killed before."""
+    return {mark for group in groups if (mark := _of(group)) is not None}
 
 
-def _of_group(group: Path) -> str | None:
+def _of(group: Path) -> str | None:
     try:
         return os.getxattr(group, _ATTRIBUTE).decode()
     except OSError:

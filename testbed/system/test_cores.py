@@ -66,18 +66,6 @@ def test_removing_a_group_removes_those_below_it_and_forgives_that_it_is_gone(
     assert [entry.name for entry in tmp_path.iterdir()] == ["other"]
 
 
-@pytest.mark.lab
-def test_a_budget_that_a_removed_group_had_can_be_had_at_once() -> None:
-    """The kernel takes some milliseconds to give it back: one lab after another must not lose SCHED_FIFO by that."""
-    budget = cores.realtime_budget_us()
-    if not budget:
-        pytest.skip("this kernel has no real-time budgets to share out, or none is left")
-    for _ in range(3):
-        cores.make_realtime_group(f"nbx-try-{os.getpid()}.realtime", budget)
-        cores.remove(f"nbx-try-{os.getpid()}.realtime")
-        assert cores.realtime_support().fifo
-
-
 @pytest.mark.parametrize(
     ("affinity", "isolated", "available"),
     [

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The real-time budget that labs hold together, in a host of the test's own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.system import cores, holding, realtime_group
+from testbed.system.cores import GroupFailed
+from tests.own_host import run_in_own_host
+
+pytestmark = pytest.mark.lab
+
+
+def in_own_host(scenario: Callable[[int, Path, Path], Any]) -> Any:
+    """What a scenario returns that is given the budget there is, and the folders of two labs."""
+
+    def run() -> Any:
+        one, two = Path("/run/one"), Path("/run/two")
+        for lab in (one, two):
+            lab.mkdir()
+        budget = cores.realtime_budget_us()
+        return (scenario(budget, one, two), realtime_group.path().exists(), holding.RUN.exists()) if budget else None
+
+    if (found := run_in_own_host(run)) is None:
+        pytest.skip("this kernel does not ration real-time service, or has none left")
+    result, *left = found
+    assert left == [False, False], "something was left"
+    return result
+
+
+def test_two_labs_have_all_of_the_budget_and_the_last_one_gives_it_back() -> None:
+    def two_labs(budget: int, one: Path, two: Path) -> list[object]:
+        seen: list[object] = []
+        realtime_group.hold(budget, one)
+        seen += [cores.realtime_budget_us() == budget, cores.realtime_support().fifo]
+        realtime_group.hold(budget, two)
+        realtime_group.hold(budget, two)
+        realtime_group.release(one)
+        seen += [cores.granted_us(realtime_group.path()) == budget, cores.realtime_support().fifo]
+        realtime_group.release(two)
+        realtime_group.release(two)
+        return [*seen, cores.realtime_support().fifo]
+
+    assert in_own_host(two_labs) == [True] * 5
+
+
+def test_another_program_keeps_what_it_was_granted() -> None:
+    def beside(budget: int, one: Path, _: Path) -> int:
+        other = cores.group_folder("cpu", "other")
+        other.mkdir()
+        cores.grant(other, 5_000)
+        realtime_group.hold(cores.realtime_budget_us() or 0, one)
+        granted = cores.granted_us(realtime_group.path()) + cores.granted_us(other) - budget
+        realtime_group.release(one)
+        cores.remove("other")
+        return granted
+
+    assert in_own_host(beside) == 0
+
+
+def test_a_group_of_that_name_that_is_somebody_elses_is_neither_used_nor_removed() -> None:
+    def foreign(budget: int, one: Path, _: Path) -> tuple[str, bool]:
+        realtime_group.path().mkdir()
+        try:
+            realtime_group.hold(budget, one)
+            said = ""
+        except GroupFailed as error:
+            said = str(error)
+        realtime_group.release(one)
+        there = realtime_group.path().exists()
+        realtime_group.path().rmdir()
+        return said, there
+
+    said, there = in_own_host(foreign)
+    assert "is not NetBoxIT's" in said and there
+
+
+def test_what_a_killed_command_left_half_made_goes_with_the_next() -> None:
+    def killed(budget: int, one: Path, two: Path) -> bool:
+        cores.group_folder("cpu", "nbx.realtime.new").mkdir()
+        realtime_group.hold(budget, one)
+        one.rmdir()  # by hand, or another machine's folder that is no longer mounted
+        realtime_group.hold(budget, two)
+        cores.group_folder("cpu", "nbx.realtime.new").mkdir()
+        realtime_group.release(two)
+        return cores.group_folder("cpu", "nbx.realtime.new").exists()
+
+    assert in_own_host(killed) is False
+
+
+def test_processes_of_no_lab_are_told_and_not_killed() -> None:
+    def left(budget: int, one: Path, _: Path) -> tuple[str, bool]:
+        realtime_group.hold(budget, one)
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(writing)
+            os.read(reading, 1)
+            os._exit(0)
+        (realtime_group.path() / "cgroup.procs").write_text(str(child))
+        try:
+            realtime_group.release(one)
+            said = ""
+        except GroupFailed as error:
+            said = str(error)
+        os.close(writing)
+        ended_by_itself = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        realtime_group.release(one)
+        return said, ended_by_itself
+
+    said, ended_by_itself = in_own_host(left)
+    assert "are of no lab that is there" in said and ended_by_itself
