@@ -33,13 +33,15 @@ class KnownMachines:
     here: str
     names: tuple[str, ...]
     refused: Mapping[str, str] = field(default_factory=dict)
-    #: Where that is written, for people.
+    #: Where that is written, for people; "" when there is no such place.
     where: str = "the inventory"
 
     def why_not(self, name: str) -> tuple[str, str]:
         """What is wrong with a name that is none of them: cause and remedy."""
         if name in self.refused:
             return f'machine "{name}" can have no part of a lab', self.refused[name]
+        if not self.where:
+            return f'there is no inventory, and so no machine "{name}"', "give one by --inventory, or $NETBOXIT_INVENTORY"
         return f'{self.where} has no machine "{name}"', nearest(name, self.names)
 
 

@@ -23,7 +23,7 @@ Ask = Callable[[Machine, str], Facts]
 
 def known_machines(inventory: Inventory) -> KnownMachines:
     """What a topology may name."""
-    where = f"the inventory {inventory.file}" if inventory.file else "what is known without an inventory (--inventory)"
+    where = f"the inventory {inventory.file}" if inventory.file else ""
     return KnownMachines(inventory.here, tuple(inventory.machines), inventory.refused, where)
 
 

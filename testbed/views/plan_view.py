@@ -15,19 +15,21 @@ from testbed.views.difference_view import show_compared
 if TYPE_CHECKING:
     from testbed.changes import EventPlan
     from testbed.changing.comparison import Compared
-    from testbed.plan import EquipmentPlan, Plan, TrafficPlan
+    from testbed.plan import EquipmentPlan, Plan, TrafficPlan, WirePlan
     from testbed.plans.calibration import Calibration
     from testbed.plans.load import LoadEstimate
 
 
 def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
     if as_json:
-        return drawing.print_json({"file": str(file), "sound": True, "notes": [*plan.notes, *load.notes]})
+        machines = {host.name: [node.name for node in plan.nodes if node.host == host.name] for host in plan.hosts}
+        return drawing.print_json({"file": str(file), "sound": True, "machines": machines, "notes": [*plan.notes, *load.notes]})
     kinds: list[str] = [node.kind for node in plan.nodes]
     counts = [drawing.counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
     counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
     counts += [f"{drawing.counted(len(plan.equipment), 'port')} of equipment"] if plan.equipment else []
     counts += [drawing.counted(len(plan.events), "event")] if plan.events else []
+    counts += [drawing.counted(len({node.host for node in plan.nodes}), "machine")] if plan.hosts else []
     print(f"{printable(str(file))} is sound: {', '.join(counts)}")
     drawing.print_notes((*plan.notes, *load.notes))
 
@@ -40,18 +42,21 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
         return drawing.print_json(
             {**plan.to_json(), "load": asdict(load), "difference": difference, "missing": list(missing), "remarks": list(remarks)}
         )
-    nodes = drawing.table(f"lab {plan.lab}", "node", "kind", "cores", "interface", "MAC", "addresses", "wire")
+    on = ("machine",) if plan.hosts else ()
+    nodes = drawing.table(f"lab {plan.lab}", "node", "kind", *on, "cores", "interface", "MAC", "addresses", "wire")
     for node in plan.nodes:
-        first: tuple[str, str, str] = (node.name, node.kind, drawing.cores(node.cores))
+        first = (node.name, node.kind, *([node.host] if plan.hosts else []), drawing.cores(node.cores))
         for interface in node.interfaces:
             mac = interface.mac or "its own"
             nodes.add_row(*first, interface.name, mac, " ".join(interface.addresses), interface.wire)
-            first = ("", "", "")
+            first = ("",) * len(first)
     drawing.console().print(nodes)
+    if plan.hosts:
+        _print_machines(plan)
     if plan.wires:
         table = drawing.table("wires", "wire", "kind", "MTU", "why")
         for wire in plan.wires:
-            table.add_row(wire.name, wire.kind, str(wire.mtu), wire.reason)
+            table.add_row(wire.name, _kind(wire), str(wire.mtu), wire.reason)
         drawing.console().print(table)
     if plan.equipment:
         _print_equipment(plan.equipment)
@@ -62,6 +67,22 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
         _print_events(plan.events)
     drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {one}" for one in missing), *remarks))
     show_compared(compared)
+
+
+def _print_machines(plan: Plan) -> None:
+    table = drawing.table("machines", "machine", "nodes", "wires by", "kept awake", "real time, of each core")
+    for host in plan.hosts:
+        nodes = sum(node.host == host.name for node in plan.nodes)
+        name = f"{host.name} (this one)" if host.here else host.name
+        by = f"{host.address} ({host.interface})" if host.interface else host.address
+        table.add_row(name, str(nodes), by, drawing.cores(host.awake_cores), f"{host.realtime_budget_us / 1e6:.0%}")
+    drawing.console().print(table)
+
+
+def _kind(wire: WirePlan) -> str:
+    if wire.over is not None:
+        return f"cable at {wire.over[0]} and {wire.over[1]}"
+    return wire.kind if wire.vni is None else f"VXLAN {wire.vni}"
 
 
 def _print_equipment(ports: Sequence[EquipmentPlan]) -> None:

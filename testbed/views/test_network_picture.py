@@ -31,6 +31,22 @@ def test_a_branching_network_is_drawn_with_all_its_nodes() -> None:
     assert "&lt;80 m&gt;" in drawn
 
 
+def test_machines_are_frames_and_wires_between_them_are_dashed() -> None:
+    machines = {"a": "alpha", "b": "alpha", "c": "beta", "d": "beta", "e": "alpha"}
+    wires = [("a", "b"), ("b", "c"), ("c", "d"), ("b", "e")]
+    plan = {
+        "nodes": [{"name": name, "kind": "host", "host": machine} for name, machine in machines.items()],
+        "wires": [{"left": {"node": one}, "right": {"node": other}} for one, other in wires],
+        "hosts": [{"name": "alpha"}, {"name": "beta"}],
+        "equipment": [{"name": "modem", "end": {"node": "d"}}],
+    }
+    drawn = picture(plan, {}, "a")
+    y = {name: float(y) for y, name in re.findall(r'<text x="[\d.]+" y="([\d.]+)"[^>]*600"[^>]*>(\w+)<', drawn)}
+    assert y["alpha"] < min(y[name] for name in "abe") <= max(y[name] for name in "abe") < y["beta"]
+    assert y["beta"] < min(y[name] for name in ("c", "d", "modem"))
+    assert drawn.count("stroke-dasharray") == 1 and drawn.count("<path") == 5 and drawn.count("<rect") == 8
+
+
 @pytest.mark.parametrize("name", ["disaster", "emergency"])
 def test_a_topology_is_drawn_into_a_file_of_its_own(name: str, tmp_path: Path) -> None:
     topology = CHECKOUT / f"topologies/{name}.yaml"
