@@ -108,17 +108,14 @@ def calibrate(json: Json = False) -> None:
 
 
 @app.command(rich_help_panel=LAB)
-def up(file: Topology, name: LabName = None, json: Json = False) -> None:
+def up(file: Topology, name: LabName = None, inventory: Inventory = None, json: Json = False) -> None:
     """Bring a lab up and leave it running."""
     operators.as_root()
-    from testbed.labs.lab import Lab
-    from testbed.plans.planning import plan_file
-    from testbed.system.cores import realtime_support
+    from testbed.several_hosts.bringing_up import up as bring_up
 
     with console.progress() as progress:
-        made = plan_file(file, lab=name, realtime=realtime_support())
-        lab = Lab.up_and_ready(made, progress)
-    lab_view.show_up(lab.status(), len(made.events), json)
+        status, events = bring_up(file, inventory, name, progress)
+    lab_view.show_up(status, events, json)
 
 
 @app.command(rich_help_panel=LAB)
@@ -126,7 +123,9 @@ def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
     """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
     operators.as_root()
     from testbed.changing import alteration
+    from testbed.several_hosts.bringing_up import refuse_to_apply
 
+    refuse_to_apply(file, name)
     with console.progress() as progress:
         applied = alteration.apply(file, name, progress)
     difference_view.show_applied(applied, json)
@@ -228,6 +227,7 @@ def run(
         ),
     ] = None,
     name: LabName = None,
+    inventory: Inventory = None,
     results: Annotated[
         Path | None,
         typer.Option(
@@ -245,6 +245,7 @@ def run(
             file,
             lab=name,
             duration_s=None if duration is None else console.read_duration(duration),
+            inventory=inventory,
             progress=progress,
             results=(results or sequence.results_folder()).absolute(),
         )

@@ -23,15 +23,15 @@ from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.ownership.operators import operator
 from testbed.plan import Plan
-from testbed.plans.planning import plan_file
 from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.handing_over import being_written
 from testbed.runs.measured_lab import MeasuredLab
 from testbed.runs.run_traffic import Traffic
 from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.measured_labs import MeasuredLabs
-from testbed.system.cores import realtime_support
+from testbed.several_hosts.planned import Planned, plan_over
 from testbed.system.interruption import HeldBack
 from testbed.system.own_rights import own_rights, resign
 from traffic.application import applications
@@ -59,13 +59,33 @@ class Outcome:
     metrics: dict[str, Any]
 
 
-def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: Progress, results: Path = RESULTS) -> Outcome:
-    """Runs a topology file.
+def run(
+    topology: Path,
+    *,
+    lab: str | None,
+    duration_s: float | None,
+    progress: Progress,
+    results: Path = RESULTS,
+    inventory: Path | None = None,
+) -> Outcome:
+    """Runs a topology file, on the machines of an inventory that it names.
 
     Raises BadTopology before anything is created. Whatever fails later is in the outcome: an invalid verdict whose reasons
     tell it. Ctrl-C takes the lab down, keeps what was measured and is raised again.
     """
-    plan = plan_file(topology, lab=lab, duration_s=duration_s, realtime=realtime_support())
+    with Connections() as connections:
+        planned = plan_over(topology, inventory, connections.facts, lab=lab, duration_s=duration_s)
+        planned.check()
+        folder = _run(planned, connections, topology, duration_s, progress, results)
+    resign()
+    progress("analysing")
+    return Outcome(folder, analyse(folder))
+
+
+def _run(
+    planned: Planned, connections: Connections, topology: Path, duration_s: float | None, progress: Progress, results: Path
+) -> Path:
+    plan = planned.plan
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
     folder = _make_folder(plan, results)
@@ -74,10 +94,8 @@ def run(topology: Path, *, lab: str | None, duration_s: float | None, progress: 
         (written / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
         (written / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
         with _recorded(written):
-            _carry(plan, {}, written, duration_s or 0.0, progress)
-    resign()
-    progress("analysing")
-    return Outcome(folder, analyse(folder))
+            _carry(plan, connections.to_all(planned.machines()), written, duration_s or 0.0, progress)
+    return folder
 
 
 def results_folder() -> Path:

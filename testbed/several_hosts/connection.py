@@ -171,7 +171,8 @@ class Connection:
                 self._greeting.set_result(said["netboxit"])
             elif "program" in said:
                 with self._lock:
-                    listener = self._listeners.get(said["program"])
+                    number = said["program"]
+                    listener = self._listeners.pop(number, None) if "exit" in said else self._listeners.get(number)
                 if listener is not None:
                     listener(said)
             else:

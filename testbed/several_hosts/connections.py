@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
+from testbed.plans.facts import Facts
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.machine import Machine
 
@@ -23,6 +24,10 @@ class Connections:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         close(self._open.values())
+
+    def facts(self, machine: Machine, lab: str) -> Facts:
+        """What planning the lab of that name has to know of a machine."""
+        return Facts.from_json(self.to(machine).request("facts", lab=lab))
 
     def to(self, machine: Machine) -> Connection:
         """Raises NotConnected, OtherVersion."""

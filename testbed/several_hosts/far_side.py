@@ -71,7 +71,6 @@ class FarSide:
             "keep": self.keep,
             "wait_ready": lambda deadline_s: self.lab.wait_ready(deadline_s),
             "begin": lambda: self.lab.begin(),
-            "check_alive": lambda: self.lab.check_alive(),
             "status": self.status,
             "change": lambda target, text: now.change(self.lab, target, text),
             "put_back": lambda: now.put_back(self.lab),

@@ -91,7 +91,7 @@ def checked(file: Path, listed: Path | None, realtime: RealtimeSupport) -> tuple
     Names of machines are held against the inventory, if there is one.
     """
     known = None
-    if (listed is not None or _names_machines(load(file))) and (found := inventory.find(listed)):
+    if (listed is not None or names_machines(load(file))) and (found := inventory.find(listed)):
         known = known_machines(inventory.read(found))
     return plan_with_load(file, realtime=realtime, machines=known)
 
@@ -100,14 +100,15 @@ def _read(file: Path, listed: Path | None, asking: Ask, name: str | None) -> tup
     """This machine is the first of the sites, if there are any."""
     topology = load(file)
     lab = lab_name(name or topology.name)
-    if listed is None and not _names_machines(topology):
+    if listed is None and not names_machines(topology):
         return topology, inventory.read(None), (), lab
     found = inventory.read(inventory.find(listed))
     topology = load(file, known_machines(found))
     return topology, found, sites(topology, found, lab, asking), lab
 
 
-def _names_machines(topology: Topology) -> bool:
+def names_machines(topology: Topology) -> bool:
+    """Whether a file says of any of its nodes where it is to be."""
     return bool(named_machines(topology)) or is_free(topology)
 
 

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a file to a lab that is up, wherever its nodes are to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from testbed.description.topology_file import load
+from testbed.labs.deployment import Progress
+from testbed.labs.lab import Lab
+from testbed.names import lab_name
+from testbed.observation.announced import status_with_events
+from testbed.ownership import state
+from testbed.several_hosts.connections import Connections
+from testbed.several_hosts.elsewhere import OnSeveralMachines
+from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.joined_status import joined
+from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.planned import names_machines, plan_over
+
+
+def up(file: Path, inventory: Path | None, name: str | None, progress: Progress) -> tuple[dict[str, Any], int]:
+    """Brings it up and leaves it running: its status, and how many events the file has."""
+    with Connections() as connections:
+        planned = plan_over(file, inventory, connections.facts, lab=name)
+        plan = planned.plan
+        if not plan.hosts:
+            return Lab.up_and_ready(plan, progress).status(), len(plan.events)
+        planned.check()
+        lab = JoinedLab.up_and_ready(plan, connections.to_all(planned.machines()), progress)
+        others = {machine: part.status() for machine, part in lab.far.items()}
+        return joined(lab.parts, status_with_events(lab.here), others), len(plan.events)
+
+
+def refuse_to_apply(file: Path, name: str | None) -> None:
+    """What is on several machines is not changed to what its file says. Raises OnSeveralMachines with the remedy."""
+    topology = load(file)
+    lab = lab_name(name or topology.name)
+    up = lab in state.lab_names() and Parts.of(state.lab_folder(lab)) is not None
+    if up or names_machines(topology):
+        raise OnSeveralMachines(
+            f"`netboxit apply` is for labs on one machine; change {lab} by `netboxit set`, or `netboxit down {lab}` and `up`"
+        )
