@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-#: A machine that is off, or a cable that is out, is noticed after some 15 s. No question is asked that nobody would answer.
-_OPTIONS: Final = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
+#: A machine that is off, or a cable that is out, is noticed after some 15 s, unless the inventory says otherwise.
+_DEFAULTS: Final = ("ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,16 @@ class Machine:
 
     def ssh(self, command: Sequence[str], *, terminal: bool = False) -> list[str]:
         """What runs a command there. ssh has a shell read it, so it is quoted for one."""
-        argv = ["ssh", "-t" if terminal else "-T", *(word for option in _OPTIONS for word in ("-o", option))]
+        # No question is asked that nobody would answer. Of an option that is given twice, ssh takes the first.
+        argv = ["ssh", "-t" if terminal else "-T", "-o", "BatchMode=yes"]
         if self.port:
             argv += ["-p", str(self.port)]
         if self.user:
             argv += ["-l", self.user]
         if self.key:
             argv += ["-i", self.key]
-        return [*argv, *self.arguments, "--", self.address or self.name, shlex.join(command)]
+        defaults = [word for option in _DEFAULTS for word in ("-o", option)]
+        return [*argv, *self.arguments, *defaults, "--", self.address or self.name, shlex.join(command)]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

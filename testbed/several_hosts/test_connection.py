@@ -151,7 +151,8 @@ def test_ssh_asks_no_questions_and_quotes_what_a_shell_reads() -> None:
     assert argv[:3] == ["ssh", "-t", "-o"]
     assert "BatchMode=yes" in argv
     assert argv[argv.index("-p") :] == [
-        *("-p", "2222", "-l", "lab", "-i", "/k", "-o", "ProxyJump=x", "--", "192.0.2.7"),
+        *("-p", "2222", "-l", "lab", "-i", "/k", "-o", "ProxyJump=x", "-o", "ConnectTimeout=10"),
+        *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "--", "192.0.2.7"),
         "env NETBOXIT_STATE=/var/state '/srv/net boxit/netboxit.py' exec fr1 -- echo 'a b'",
     ]
     assert Machine.from_json(machine.to_json()) == machine

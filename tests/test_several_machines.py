@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab over two machines, by the commands that an operator gives on one of them; nothing of it stays on either."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testbed.files import CHECKOUT
+from tests.host_state import HostState
+from tests.member_hosts import INVENTORY, STATE, MemberHosts, run_in_member_hosts
+from tests.waiting import until
+
+pytestmark = pytest.mark.lab
+
+#: The wire between the segments is a tunnel.
+TOPOLOGY = """\
+name: x
+hosts:
+  a: {address: 10.10.0.11/24, host: alpha}
+  b: {address: 10.10.0.12/24, host: beta}
+netboxes:
+  first: {technology: ethernet, medium: switched, host: alpha, stations: {left: {}, right: {}}}
+  second: {technology: ethernet, medium: switched, host: beta, stations: {left: {}, right: {}}}
+wires:
+  - [a, first.left]
+  - [first.right, second.left]
+  - [second.right, b]
+"""
+FILE = Path("/var/tmp/x.yaml")
+LAB = STATE / "labs" / "x"
+PING = ("exec", "a", "--", "ping", "-c", "1", "-W", "5", "b")
+
+#: What is looked at on both machines. Neighbours come and go with the packets between the machines, processes with ssh; and where
+#: the first lab comes up, some mounts and folders are made that stay (docs/architecture.md).
+PARTS = ("links", "addresses", "routes", "rules", "packet filters", "sysctls", "groups")
+ALL = (*PARTS, "mounts", "files")
+SAID = (
+    f"import json, sys; sys.path.insert(0, {str(CHECKOUT)!r}); from tests.host_state import HostState; "
+    f"print(json.dumps(dict(HostState.now({ALL!r}).parts)))"
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    said: str
+
+
+def netboxit(*words: str) -> Answer:
+    argv = [sys.executable, str(CHECKOUT / "netboxit.py"), *words]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    return Answer(done.returncode, done.stdout + done.stderr)
+
+
+def done(*words: str) -> str:
+    answer = netboxit(*words)
+    assert answer.status == 0, f"{words}: {answer}"
+    return answer.said
+
+
+def told(*words: str) -> Any:
+    argv = [sys.executable, str(CHECKOUT / "netboxit.py"), *words, "--json"]
+    return json.loads(subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout)
+
+
+def prepare() -> None:
+    FILE.write_text(TOPOLOGY)
+    os.environ |= {"NETBOXIT_STATE": str(STATE), "NETBOXIT_INVENTORY": str(INVENTORY)}
+
+
+def on_beta(hosts: MemberHosts) -> dict[str, str]:
+    found: dict[str, str] = json.loads(hosts.run("beta", f"{CHECKOUT}/.venv/bin/python -c '{SAID.replace(chr(39), chr(34))}'"))
+    return found
+
+
+@contextmanager
+def nothing_left(hosts: MemberHosts, parts: Sequence[str]) -> Iterator[None]:
+    """Both machines are as before, byte for byte."""
+    here, there = HostState.now(parts), on_beta(hosts)
+    yield
+    assert here.changes() == ""
+    now = on_beta(hosts)
+    lines = (difflib.unified_diff(there[part].splitlines(), now[part].splitlines(), part, "now", n=0) for part in parts)
+    assert [line for each in lines for line in each] == []
+
+
+def commands(hosts: MemberHosts) -> None:
+    prepare()
+    with nothing_left(hosts, PARTS):
+        done("up", str(FILE))
+        reach_both_machines()
+        done("down")
+    with nothing_left(hosts, ALL):
+        for moment in (LAB / "parts.json", LAB / "containers"):
+            up_killed_at(moment)
+            done("down")
+            assert not LAB.exists()
+
+
+def reach_both_machines() -> None:
+    status = told("status")["labs"][0]
+    assert {node["name"]: (node["host"], node["alive"]) for node in status["nodes"]} == {
+        "a": ("alpha", True),
+        "b": ("beta", True),
+        "first": ("alpha", True),
+        "second": ("beta", True),
+    }
+    kinds = {wire["name"]: wire["kind"] for wire in status["wires"]}
+    assert kinds == {"a.eth0--first.left": "veth", "second.right--b.eth0": "veth", "first.right--second.left": "vxlan"}
+    assert "1 received" in done(*PING)
+    assert netboxit("exec", "b", "--", "sh", "-c", "hostname; exit 7") == Answer(7, "b\n")
+    no_node = "netboxit: lab x has no node c; its nodes are a, b, first, second\n"
+    assert netboxit("exec", "c", "--", "true") == Answer(2, no_node)
+    assert done("set", "second", "delay=20 ms") == "second: delay 20 ms\n"
+    # A wire between machines is unplugged at both ends: else one of them would have its carrier still.
+    assert {(one["node"], one["state"]) for one in told("set", "first.right", "state=down")["changes"]} == {
+        ("first", "down"),
+        ("second", "down"),
+    }
+    done("set", "second.left", "state=up")
+    done("capture", "b", "/var/tmp/b.pcapng", "--duration", "0.2 s")
+    assert Path("/var/tmp/b.pcapng").stat().st_size
+    refused = netboxit("capture", "a", "b", "/var/tmp/b.pcapng")
+    assert refused.status == 2 and "these are on several: a on alpha, b on beta" in refused.said
+
+
+def up_killed_at(moment: Path) -> None:
+    """The command is killed as soon as there is that file; inventory and topology are then gone, too."""
+    prepare()
+    up = subprocess.Popen([sys.executable, str(CHECKOUT / "netboxit.py"), "up", str(FILE)], stderr=subprocess.DEVNULL)
+    until(moment.exists)
+    up.send_signal(signal.SIGKILL)
+    up.wait()
+    FILE.unlink()
+    os.environ.pop("NETBOXIT_INVENTORY")
+
+
+def test_commands_reach_both_machines_and_nothing_stays_also_of_what_was_killed() -> None:
+    run_in_member_hosts(commands)
+
+
+def cut_off(hosts: MemberHosts) -> None:
+    prepare()
+    INVENTORY.write_text(INVENTORY.read_text().replace("-o UserKnownHostsFile", "-o ConnectTimeout=2 -o UserKnownHostsFile"))
+    done("up", str(FILE))
+    hosts.cut_off("beta")
+    nodes = {node["name"]: node["alive"] for node in told("status")["labs"][0]["nodes"]}
+    assert nodes == {"a": True, "b": None, "first": True, "second": None}
+    answer = netboxit("down")
+    assert answer.status == 1 and "lab x is not down everywhere; `netboxit down x` goes on when" in answer.said, answer
+    assert not any(Path("/run/netns").iterdir())
+    hosts.plug_in("beta")
+    assert hosts.run("beta", "ls", "/run/netns").split() == ["nbx-x-b", "nbx-x-second"]
+    INVENTORY.unlink()
+    done("down")
+    assert hosts.run("beta", f"ls /run/netns {STATE}/labs").split() == ["/run/netns:", f"{STATE}/labs:"]
+    assert not LAB.exists()
+
+
+def test_a_machine_that_was_cut_off_during_down_is_taken_down_when_it_is_back() -> None:
+    run_in_member_hosts(cut_off)
+
+
+def refused(hosts: MemberHosts) -> None:
+    prepare()
+    hosts.run("beta", "nft add table inet f && nft add chain inet f i '{ type filter hook input priority 0; }'")
+    hosts.run("beta", "nft add rule inet f i udp dport 4789 drop")
+    answer = netboxit("up", str(FILE))
+    assert answer.status == 1
+    assert "wire first.right--second.left: no frame of full size (1514 bytes) gets from alpha to beta" in answer.said
+    assert not LAB.exists()
+    assert hosts.run("beta", f"ls /run/netns {STATE}/labs").split() == ["/run/netns:", f"{STATE}/labs:"]
+
+
+def test_a_wire_that_a_firewall_stops_is_told_and_nothing_stays_up() -> None:
+    run_in_member_hosts(refused)
