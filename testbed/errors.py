@@ -12,6 +12,11 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 
+def printable_lines(text: str) -> str:
+    """The same for a text of several lines."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 class NetBoxITError(Exception):
     """Anything that the user is told: names the object, what was tried, what the system answered, what to do next."""
 

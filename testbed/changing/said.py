@@ -101,5 +101,5 @@ def _sequence(scene: Scene, **said: Any) -> Sequence:
 def _yaml(key: str, text: str) -> Any:
     try:
         return YAML(typ="safe").load(text)
-    except (YAMLError, RecursionError) as error:
+    except (YAMLError, ValueError, RecursionError) as error:
         raise BadChange(f"{key}: {text[:60]!r} is not a value as in YAML") from error

@@ -7,12 +7,22 @@ import itertools
 import json
 import socket
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
-from testbed.errors import NetBoxITError
+from testbed.errors import NetBoxITError, printable
 from testbed.system import node_files
+
+_LONGEST_ANSWER: Final = 16 << 20
+#: What the answer of a method always has.
+_SAID: Final[Mapping[str, Mapping[str, type]]] = {
+    "status": {"ports": list, "ready": bool},
+    "statistics": {"ports": list, "frames": dict, "events": list},
+    "counters": {"ports": list, "frames": dict},
+    "capture_stop": {"written": bool},
+}
 
 
 class ControlFailed(NetBoxITError):
@@ -97,15 +107,21 @@ class Control:
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
         try:
             self._socket.sendall(json.dumps(request).encode() + b"\n")
-            line = self._answers.readline()
+            line = self._answers.readline(_LONGEST_ANSWER)
         except OSError as error:
             raise ControlFailed(f"netbox {self._netbox}: no answer to {method} ({error})") from error
         if not line.endswith(b"\n"):
             raise ControlFailed(f"netbox {self._netbox}: ended while it was asked for {method}; its log says why")
-        answer = json.loads(line)
-        if answer.get("id") != number:
-            raise ControlFailed(f"netbox {self._netbox}: answered request {answer.get('id')} instead of {number}")
-        if "error" in answer:
-            raise ParameterRefused(f"netbox {self._netbox}: {answer['error']['message']}")
-        result: dict[str, Any] = answer["result"]
+        # In its place may be another program of the node, which says what it likes.
+        try:
+            answer = json.loads(line)
+            if answer["id"] != number:
+                raise ControlFailed(f"netbox {self._netbox}: answered request {int(answer['id'])} instead of {number}")
+            if "error" in answer:
+                raise ParameterRefused(f"netbox {self._netbox}: {printable(str(answer['error']['message']))}")
+            result: dict[str, Any] = answer["result"]
+            if any(not isinstance(result[key], kind) for key, kind in _SAID.get(method, {}).items()):
+                raise TypeError
+        except (ValueError, LookupError, TypeError, RecursionError):
+            raise ControlFailed(f"netbox {self._netbox}: answered {method} with what no netbox says") from None
         return result

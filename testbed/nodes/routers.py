@@ -175,8 +175,8 @@ class Handlers:
 
     def read(self, address: str, parameter: str = "") -> str:
         """The handler's text. Raises HandlerRefused, RouterUnreachable."""
-        data = parameter.encode()
-        self._call("read", address, f"READDATA {_checked(address)} {len(data)}\r\n".encode() + data)
+        data = _encoded(parameter)
+        self._call("read", address, _encoded(f"READDATA {_checked(address)} {len(data)}\r\n") + data)
         header = self._line()
         if not re.fullmatch(rb"DATA \d+", header):
             raise RouterUnreachable(f"{self._path} answers {header!r} where the length of {address} was due")
@@ -184,8 +184,8 @@ class Handlers:
 
     def write(self, address: str, text: str = "") -> str:
         """Calls a write handler; returns its warnings, if any. Raises HandlerRefused, RouterUnreachable."""
-        data = text.encode()
-        return self._call("write", address, f"WRITEDATA {_checked(address)} {len(data)}\r\n".encode() + data)
+        data = _encoded(text)
+        return self._call("write", address, _encoded(f"WRITEDATA {_checked(address)} {len(data)}\r\n") + data)
 
     def elements(self) -> list[str]:
         """Names of all elements, those inside compounds as `outer/inner`."""
@@ -230,6 +230,11 @@ class Handlers:
         self._received += part
         if len(self._received) > _LONGEST_ANSWER:
             raise RouterUnreachable(f"the router at {self._path} answers with more than {_LONGEST_ANSWER} bytes")
+
+
+def _encoded(text: str) -> bytes:
+    """As it was given on a command line, whose bytes need not be UTF-8 (PEP 383)."""
+    return text.encode(errors="surrogateescape")
 
 
 def _checked(address: str) -> str:

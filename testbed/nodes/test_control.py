@@ -59,10 +59,10 @@ def test_a_request_is_a_line_of_json_rpc_and_its_result_is_returned(netbox: Call
 
     def answer(request: dict[str, Any]) -> bytes:
         seen.append(request)
-        return result({"ready": True})(request)
+        return result({"ready": True, "ports": []})(request)
 
     with Control("field", netbox(answer)) as control:
-        assert control.status() == {"ready": True}
+        assert control.status() == {"ready": True, "ports": []}
         control.set("distance", 7500.0)
     assert seen == [
         {"jsonrpc": "2.0", "id": 1, "method": "status", "params": {}},
@@ -99,3 +99,39 @@ def test_an_answer_to_another_request_is_not_taken(netbox: Callable[[Answer], Pa
     path = netbox(lambda _: b'{"jsonrpc": "2.0", "id": 99, "result": {}}\n')
     with Control("field", path) as control, pytest.raises(ControlFailed, match="answered request 99"):
         control.status()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *(
+            b"",
+            b"{",
+            b"[]",
+            b"7",
+            b"null",
+            b"\xff\xfe",
+            b"[" * 100_000,
+            b'{"id": 1}',
+            b'{"id": "x", "result": {}}',
+            b'{"id": 1, "error": 7}',
+        ),
+        *(
+            b'{"id": 1, "result": %s}' % said
+            for said in (b"7", b"[]", b"null", b"{}", b'{"ready": 1, "ports": []}', b'{"ready": true}')
+        ),
+    ],
+)
+def test_what_no_netbox_says_is_told_as_that(said: bytes, netbox: Callable[[Answer], Path]) -> None:
+    """Another program of the node can have taken its place."""
+    with Control("field", netbox(lambda _: said + b"\n")) as control, pytest.raises(ControlFailed, match="field"):
+        control.status()
+
+
+def test_what_is_refused_spoils_no_terminal(netbox: Callable[[Answer], Path]) -> None:
+    def answer(request: dict[str, Any]) -> bytes:
+        return json.dumps({"id": request["id"], "error": {"message": "no\x1b[31m\nnetboxit: all is well"}}).encode() + b"\n"
+
+    with Control("field", netbox(answer)) as control, pytest.raises(ParameterRefused) as refused:
+        control.status()
+    assert str(refused.value).isprintable()

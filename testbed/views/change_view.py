@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from testbed.errors import printable_lines
 from testbed.views import drawing
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ def show_drills(as_json: bool) -> None:
 def show_read(router: str, handler: str, text: str, as_json: bool) -> None:
     if as_json:
         return drawing.print_json({"router": router, "handler": handler, "value": text})
-    print(text, end="" if text.endswith("\n") or not text else "\n")
+    print(printable_lines(text), end="" if text.endswith("\n") or not text else "\n")
 
 
 def show_written(router: str, handler: str, warnings: str, as_json: bool) -> None:
     if as_json:
         return drawing.print_json({"router": router, "handler": handler, "warnings": warnings.splitlines()})
-    print(f"{router}: {handler} written{f'; {warnings}' if warnings else ''}")
+    print(f"{router}: {handler} written{f'; {printable_lines(warnings)}' if warnings else ''}")
 
 
 def show_handlers(elements: Sequence[Element], as_json: bool) -> None:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-from testbed.errors import BadInput, BadTopology, NetBoxITError
+from testbed.errors import BadInput, BadTopology, NetBoxITError, printable_lines
 from testbed.system.interruption import SIGNALS
 from testbed.system.own_rights import own_rights
 from testbed.views import drawing
@@ -107,7 +107,7 @@ def _tell(error: NetBoxITError) -> None:
         errors = error.errors if isinstance(error, BadTopology) else [error]
         drawing.print_json({"errors": [_as_data(one) for one in errors]})
     prefix = "" if isinstance(error, BadInput | BadTopology) else "netboxit: "
-    _say(f"{prefix}{error}")
+    _say(printable_lines(f"{prefix}{error}"))  # logs of nodes may be in it
 
 
 def _as_data(error: NetBoxITError) -> dict[str, object]:
