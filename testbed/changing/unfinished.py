@@ -7,9 +7,10 @@ import json
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from testbed.errors import NetBoxITError
+from testbed.ownership import recorded
 from testbed.system.processes import ProcessIdentity
 
 if TYPE_CHECKING:
@@ -42,17 +43,19 @@ class Unfinished:
 
 
 def of(folder: Path) -> Unfinished | None:
-    """That of the lab in this folder."""
-    try:
-        told = json.loads((folder / _FILE).read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
+    """That of the lab in this folder. Raises DamagedRecord."""
+    if not (file := folder / _FILE).exists() or not file.stat().st_size:
         return None  # none, or killed before its first change
     from pydantic import TypeAdapter  # and what can be changed: only needed where there is something
 
     from testbed.changes import Change
 
-    undo = TypeAdapter(tuple[Change, ...]).validate_python(told["undo"])
-    return Unfinished(told["name"], ProcessIdentity(**told["process"]), undo)
+    def understand(told: Any) -> Unfinished:
+        undo = TypeAdapter(tuple[Change, ...]).validate_python(told["undo"])
+        process = ProcessIdentity(int(told["process"]["pid"]), int(told["process"]["start"]))
+        return Unfinished(str(told["name"]), process, undo)
+
+    return recorded.read(file, understand)
 
 
 def begin(folder: Path, name: str, undo: tuple[Change, ...]) -> None:

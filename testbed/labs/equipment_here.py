@@ -12,7 +12,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from testbed.errors import NetBoxITError
 from testbed.labs.removal import ledger_file
 from testbed.ownership import operators, state
-from testbed.ownership.ledger import Ledger, Record
+from testbed.ownership.ledger import DamagedLedger, Ledger, Record
 from testbed.plan import EquipmentPlan, Plan
 from testbed.system import host_network, interface_facts, interface_use, tunnel
 from testbed.system.equipment import KIND, find
@@ -86,7 +86,7 @@ def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str
 
 
 def _elsewhere(device: str) -> str:
-    for lab in state.lab_names():
+    for lab in state.seen_lab_names() or ():
         for record in _taken(lab):
             if record.details["device"] == device and record.details["what"] == "nic":
                 return f": lab {lab} has it, as {record.details['node']}.{record.details['interface']}"
@@ -97,7 +97,7 @@ def _taken(lab: str) -> list[Record]:
     """What a lab has, as far as this user may know."""
     try:
         return [record for record in Ledger(ledger_file(state.labs_folder() / lab)).records() if record.kind == KIND]
-    except PermissionError:
+    except (PermissionError, DamagedLedger):
         return []
 
 

@@ -13,6 +13,8 @@ import time
 from pathlib import Path
 from typing import Any, Final, Self
 
+from testbed.ownership import recorded
+
 EVENTS_FILE: Final = "events.jsonl"
 #: In the lab's folder.
 _BEGUN: Final = "begun.json"
@@ -30,11 +32,11 @@ class EventLog:
     def of(cls, lab: Path) -> Self:
         """That of a lab that is up."""
         try:
-            begun = json.loads((lab / _BEGUN).read_text())
+            began_ns, file = recorded.read(lab / _BEGUN, lambda said: (int(said["began_ns"]), Path(said["file"])))
         except FileNotFoundError:
-            begun = {"began_ns": time.time_ns(), "file": str(lab / EVENTS_FILE)}
-        log = cls(Path(begun["file"]), lab)
-        log.began_ns = begun["began_ns"]
+            began_ns, file = time.time_ns(), lab / EVENTS_FILE
+        log = cls(file, lab)
+        log.began_ns = began_ns
         log._began = time.monotonic() - (time.time_ns() - log.began_ns) / 1e9
         return log
 
@@ -45,7 +47,7 @@ class EventLog:
     def begin(self) -> None:
         """The network's time begins now."""
         self.began_ns, self._began = time.time_ns(), time.monotonic()
-        (self._lab / _BEGUN).write_text(json.dumps({"began_ns": self.began_ns, "file": str(self._file.absolute())}))
+        recorded.put(self._lab / _BEGUN, {"began_ns": self.began_ns, "file": str(self._file.absolute())})
 
     def due(self, at_s: float) -> float:
         """On the monotonic clock."""

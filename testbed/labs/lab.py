@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -18,7 +17,7 @@ from testbed.labs import removal, switch_statistics
 from testbed.labs.event_log import EVENTS_FILE, EventLog
 from testbed.nodes import frr, routers
 from testbed.nodes.control import Control, ControlFailed
-from testbed.ownership import state
+from testbed.ownership import recorded, state
 from testbed.ownership.operators import operator
 from testbed.plan import NodePlan, Plan
 from testbed.system import containers, cores, namespaces, node_files, processes, users
@@ -110,8 +109,8 @@ class Lab:
     @cached_property
     def plan(self) -> Plan:
         try:
-            return Plan.from_json(json.loads((self.folder / "plan.json").read_text()))
-        except (FileNotFoundError, json.JSONDecodeError) as error:
+            return recorded.plan(self.folder)
+        except FileNotFoundError as error:
             raise NodeFailed(
                 f"lab {self.name} is half up: its plan is missing; `netboxit down {self.name}` removes it"
             ) from error

@@ -69,7 +69,10 @@ def undo(folder: Path, *, folder_too: bool = True) -> list[str]:
     with HeldBack():
         Ledger(ledger_file(folder)).undo(undoers(folder, notes))
         if folder_too:
-            shutil.rmtree(folder)
+            try:
+                shutil.rmtree(folder)
+            except OSError as error:
+                raise UndoFailed(f"{folder} cannot be removed ({error.filename}: {error.strerror}); remove it as root") from error
     return notes
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from testbed.changing import unfinished
 from testbed.nodes.control import ControlFailed
+from testbed.ownership.recorded import DamagedRecord
 
 if TYPE_CHECKING:
     from testbed.labs.lab import Lab
@@ -45,8 +46,11 @@ def links_down(events: Iterable[Mapping[str, Any]]) -> list[str]:
 def status_with_events(lab: Lab) -> dict[str, Any]:
     """A lab's status in which each netbox that answers has its latest `events`, at most 100, and by them its `links_down`."""
     status = lab.status()
-    if left := unfinished.of(lab.folder):
-        status["notes"].append(left.note(lab.name))
+    try:
+        if left := unfinished.of(lab.folder):
+            status["notes"].append(left.note(lab.name))
+    except DamagedRecord as error:
+        status["notes"].append(str(error))
     for node in status["nodes"]:
         if node["netbox"] is None:
             continue

@@ -23,6 +23,10 @@ class Record:
     details: dict[str, Any] = field(default_factory=dict)
 
 
+class DamagedLedger(NetBoxITError):
+    """A line of a ledger is not what was written there."""
+
+
 class UndoFailed(NetBoxITError):
     """Some objects of a lab could not be removed; the ledger is kept."""
 
@@ -51,22 +55,14 @@ class Ledger:
             os.close(descriptor)
 
     def records(self) -> list[Record]:
-        """What is there, in the order of creation.
+        """What is there, in the order of creation. Raises DamagedLedger.
 
         A last line without its end was never acted upon: its writer died while writing it.
         """
-        if not self._file.exists():
-            return []
-        whole = self._file.read_text().rpartition("\n")[0]
-        found: dict[tuple[str, str], Record] = {}
-        for line in whole.splitlines():
-            details = json.loads(line)
-            record = Record(details.pop("kind"), details.pop("name"), details)
-            if record.kind == _REMOVED:
-                found.pop((record.details["of"], record.name), None)
-            else:
-                found[record.kind, record.name] = record
-        return list(found.values())
+        found, damaged = self._read()
+        if damaged:
+            raise DamagedLedger(f"{damaged}; `netboxit down {self._file.parent.name}` undoes what can be read")
+        return found
 
     def remove(self, records: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
         """Undoes some records while the rest stays, the last made first, and only then strikes them out. Raises UndoFailed."""
@@ -74,8 +70,45 @@ class Ledger:
         self.add(*(Record(_REMOVED, record.name, {"of": record.kind}) for record in records))
 
     def undo(self, undoers: Mapping[str, Undoer]) -> None:
-        """Undoes all records, the last made first. Raises UndoFailed."""
-        _undo(self.records(), undoers)
+        """Undoes all records, the last made first. Raises UndoFailed, after what can be read is undone."""
+        found, damaged = self._read()
+        _undo(found, undoers)
+        if damaged:
+            folder = self._file.parent
+            raise UndoFailed(
+                f"{damaged}; all else of the lab is removed. Look with `ip netns` and `lxc-ls` for what else has the name "
+                f"{folder.name}, then remove {folder}"
+            )
+
+    def _read(self) -> tuple[list[Record], str]:
+        """The records, and what is wrong with lines that are none."""
+        try:
+            whole = self._file.read_bytes().rpartition(b"\n")[0]
+        except FileNotFoundError:
+            return [], ""
+        found: dict[tuple[str, str], Record] = {}
+        damaged = []
+        for number, line in enumerate(whole.split(b"\n") if whole else (), 1):
+            try:
+                record, of = _parsed(line)
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                damaged.append(number)
+                continue
+            if of is not None:
+                found.pop((of, record.name), None)
+            else:
+                found[record.kind, record.name] = record
+        lines = f"line{'s' if len(damaged) > 1 else ''} {', '.join(map(str, damaged[:10]))}"
+        return list(found.values()), f"{self._file} is damaged, {lines}" if damaged else ""
+
+
+def _parsed(line: bytes) -> tuple[Record, str | None]:
+    """A record, and of which kind the one is that it strikes out. No name that was written leads anywhere."""
+    details = json.loads(line)
+    record = Record(details.pop("kind"), details.pop("name"), details)
+    if "/" in record.name or record.name in ("", ".", "..") or not isinstance(record.kind, str):
+        raise ValueError("no record")
+    return record, str(record.details["of"]) if record.kind == _REMOVED else None
 
 
 def _cut_half_line(descriptor: int) -> None:
@@ -95,7 +128,7 @@ def _undo(made: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
         records = list(group)
         try:
             undoers[kind](records)
-        except (NetBoxITError, OSError) as error:
+        except (NetBoxITError, OSError, LookupError, ValueError, TypeError) as error:
             failures.append(f"{kind} {', '.join(r.name for r in records)}: {error}")
     if failures:
         raise UndoFailed("not everything could be removed; " + "; ".join(failures))

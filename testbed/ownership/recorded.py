@@ -9,21 +9,36 @@ change that did not end leaves it, and the next one starts from all of these pla
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
+from testbed.errors import NetBoxITError, printable
+from testbed.ownership.operators import NoPrivilege
 from testbed.plan import Plan
 
 PLAN = "plan.json"
 CHANGING = "changing.json"
 
 
+_Read = TypeVar("_Read")
+
+
+class DamagedRecord(NetBoxITError):
+    """What is on record of a lab is not what was written there."""
+
+
+def plan(folder: Path) -> Plan:
+    """What the lab is. Raises FileNotFoundError while it has not come up, DamagedRecord, NoPrivilege."""
+    return read(folder / PLAN, Plan.from_json)
+
+
 def states(folder: Path) -> list[Plan]:
     """The plans that parts of the lab may be of, the recorded one first; none: it never came up whole."""
     changing = folder / CHANGING
     if changing.exists():
-        return [Plan.from_json(plan) for plan in json.loads(changing.read_text())]
-    return [Plan.from_json(json.loads((folder / PLAN).read_text()))]
+        return read(changing, lambda said: [Plan.from_json(one) for one in said])
+    return [plan(folder)]
 
 
 def is_changing(folder: Path) -> bool:
@@ -33,12 +48,12 @@ def is_changing(folder: Path) -> bool:
 
 def begin(folder: Path, plans: Sequence[Plan]) -> None:
     """From here on the lab may be of any of these plans."""
-    _replace(folder / CHANGING, [plan.to_json() for plan in plans])
+    put(folder / CHANGING, [plan.to_json() for plan in plans])
 
 
 def write(folder: Path, plan: Plan) -> None:
     """What the lab is."""
-    _replace(folder / PLAN, plan.to_json())
+    put(folder / PLAN, plan.to_json())
 
 
 def end(folder: Path) -> None:
@@ -46,7 +61,26 @@ def end(folder: Path) -> None:
     (folder / CHANGING).unlink(missing_ok=True)
 
 
-def _replace(file: Path, data: object) -> None:
+def read(file: Path, understand: Callable[[Any], _Read]) -> _Read:
+    """What a JSON file in a lab's folder says. Raises FileNotFoundError, DamagedRecord, NoPrivilege."""
+    try:
+        return understand(json.loads(file.read_text()))
+    except FileNotFoundError:
+        raise
+    except PermissionError as error:
+        raise NoPrivilege(f"{file} cannot be read: {error.strerror}; ask as root") from None
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise damaged(file, error) from error
+
+
+def damaged(file: Path, error: Exception) -> DamagedRecord:
+    """`error` is what came of reading it."""
+    cause = printable(f"{type(error).__name__}: {error}")[:200]
+    lab = file.parent.name
+    return DamagedRecord(f"{file} is damaged ({cause}); `netboxit down {lab}` removes the lab, so that it can come up again")
+
+
+def put(file: Path, data: object) -> None:
     """Renamed when it is whole: a reader finds the old one or the new one."""
     new = file.with_name(f".{file.name}")
     new.write_text(json.dumps(data, indent=1) + "\n")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from testbed.ownership import recorded
 from testbed.plan import Plan
 from testbed.several_hosts.machine import Machine
 
@@ -31,10 +32,12 @@ class Parts:
     def of(folder: Path) -> Parts | None:
         """None: all of the lab is on this machine."""
         try:
-            told = json.loads((folder / PARTS_FILE).read_text())
+            return recorded.read(
+                folder / PARTS_FILE,
+                lambda told: Parts(told["here"], told["owner"], tuple(map(Machine.from_json, told["machines"])), told["plan"]),
+            )
         except FileNotFoundError:
             return None
-        return Parts(told["here"], told["owner"], tuple(map(Machine.from_json, told["machines"])), told["plan"])
 
     def text(self) -> str:
         machines = [machine.to_json() for machine in self.machines]

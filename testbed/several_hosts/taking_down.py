@@ -10,6 +10,7 @@ from testbed.errors import NetBoxITError
 from testbed.labs import removal
 from testbed.ownership import state
 from testbed.ownership.ledger import UndoFailed
+from testbed.ownership.recorded import DamagedRecord
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
@@ -25,7 +26,14 @@ def take_down(name: str) -> list[str]:
     """
     folder = state.lab_folder(name)
     with suppress(state.NoSuchLab), state.locked(folder):  # another command may remove it while this one waits
-        parts = Parts.of(folder)
+        try:
+            parts = Parts.of(folder)
+        except DamagedRecord as error:
+            removal.undo(folder, folder_too=False)
+            raise UndoFailed(
+                f"{folder} does not say any more on which other machines lab {name} is; what was of it here is gone. Call "
+                f"`netboxit down {name}` on each, then remove {folder}: {error}"
+            ) from error
         if parts is None:
             return removal.undo(folder)
         notes, failures = take_parts_down(parts, name)
