@@ -29,7 +29,7 @@ import typer
 
 from testbed.commands import changing, watching
 from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Inventory, Json, LabName, Topology, WhichLab
-from testbed.ownership import operators
+from testbed.ownership import operators, state
 from testbed.system import own_rights
 from testbed.views import console, difference_view, lab_view, plan_view, result_view
 
@@ -203,9 +203,9 @@ def down(
     json: Json = False,
 ) -> None:
     """Take a lab down: everything that belongs to it, and nothing else."""
-    operators.as_root()
+    if state.seen_lab_names() != []:
+        operators.as_root()
     from testbed.labs import removal
-    from testbed.ownership import state
     from testbed.several_hosts.taking_down import take_down
 
     nothing_up = lab is None and not state.own_lab_names()

@@ -12,6 +12,7 @@ from testbed.errors import NetBoxITError
 from testbed.labs.removal import container_of
 from testbed.names import lab_name
 from testbed.ownership import recorded, state
+from testbed.ownership.operators import NoPrivilege
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.difference import Difference, difference
 from testbed.plans.load import LoadEstimate
@@ -46,8 +47,8 @@ def compare(topology: Topology, name: str | None, sites: Sequence[Site] = ()) ->
             folder = state.lab_folder(lab)
             plan, found, _ = against(topology, lab, folder, sites)
             return Compared(plan, estimated(topology, plan), found)
-    except PermissionError as error:
-        unknown = f"whether lab {lab} is up cannot be seen ({error.filename}: {error.strerror}); ask as root"
+    except (PermissionError, NoPrivilege) as error:
+        unknown = f"whether lab {lab} is up cannot be seen: {error}"
     plan = plan_topology(topology, lab=lab, realtime=realtime_support(), sites=sites)
     return Compared(plan, estimated(topology, plan), None, unknown)
 

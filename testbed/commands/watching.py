@@ -26,7 +26,7 @@ def status(
     json: Json = False,
 ) -> None:
     """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
-    if state.lab_names():
+    if state.seen_lab_names() != []:
         operators.as_root()
     if watch:
         return _watch(lab, interval, json)

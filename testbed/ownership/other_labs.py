@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from testbed.errors import NetBoxITError
 from testbed.ownership import recorded, state
 
 
@@ -12,12 +13,12 @@ def emulating(besides: str) -> dict[int, str]:
     A lab of whose plan nothing can be read (it goes just now, or is another user's) counts as none.
     """
     found: dict[int, str] = {}
-    for name in state.lab_names():
+    for name in state.seen_lab_names() or ():
         if name == besides:
             continue
         try:
             plans = recorded.states(state.labs_folder() / name)
-        except (OSError, ValueError):
+        except (OSError, NetBoxITError):
             continue
         nodes = [node for plan in plans for node in plan.nodes if node.realtime_priority or node.kind == "netbox"]
         found |= {core: name for node in nodes for core in node.cores}

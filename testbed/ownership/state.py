@@ -47,9 +47,20 @@ def labs_folder() -> Path:
 
 
 def lab_names() -> list[str]:
-    """Labs that are up, half up or left behind."""
+    """Labs that are up, half up or left behind. Raises NoPrivilege where this user may not see them."""
     folder = labs_folder()
-    return sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
+    try:
+        return sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
+    except PermissionError as error:
+        raise NoPrivilege(f"{folder} cannot be read: {error.strerror}; ask as root") from None
+
+
+def seen_lab_names() -> list[str] | None:
+    """As far as this user may see them; None where that is not at all."""
+    try:
+        return lab_names()
+    except NoPrivilege:
+        return None
 
 
 def chosen(name: str | None) -> str:

@@ -37,7 +37,12 @@ def privileges() -> Finding:
     if missing or not os.access(existing, os.W_OK):
         found = f"missing: {', '.join(missing)}" if missing else f"{folder} cannot be written"
         return Finding(
-            "privileges", "no", found, "labs; check and plan work", "run as root (sudo), or set NETBOXIT_STATE", needed=True
+            "privileges",
+            "no",
+            found,
+            "labs; check and plan work",
+            "run as root, or as an operator (docs/rights.md)",
+            needed=True,
         )
     return Finding("privileges", "yes", f"root's capabilities, state in {folder}", needed=True)
 

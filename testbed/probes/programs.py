@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import re
 import shutil
 import subprocess
@@ -74,7 +75,13 @@ def tool(program: str, version: Sequence[str], lost: str) -> Finding:
 
 def _version(program: str, options: Sequence[str]) -> str:
     told = subprocess.run(
-        [program, *options], capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL
+        [program, *options],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        stdin=subprocess.DEVNULL,
+        env={"PATH": os.environ.get("PATH", os.defpath)},  # some make a folder for their settings in the user's home
     )
     match = re.search(r"\d+(?:\.\d+)+|\d{8}", told.stdout + told.stderr)
     return match[0] if match else program

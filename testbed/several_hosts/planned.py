@@ -17,6 +17,7 @@ from testbed.description.topology import Topology
 from testbed.description.topology_file import load
 from testbed.names import lab_name
 from testbed.ownership import state
+from testbed.ownership.operators import NoPrivilege
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans import fitness
 from testbed.plans.difference import difference
@@ -114,7 +115,7 @@ def names_machines(topology: Topology) -> bool:
 
 def _running(lab: str) -> Plan | None:
     """The whole plan of a lab that is up on several machines."""
-    with suppress(state.NoSuchLab, PermissionError):
+    with suppress(state.NoSuchLab, NoPrivilege):
         parts = Parts.of(state.lab_folder(lab))
         return parts.whole() if parts else None
     return None
