@@ -16,6 +16,8 @@ from testbed.views.network_picture import picture
 
 #: As many parameters fit into a box of the picture.
 _MOST_LINES = 6
+#: Keys of a netbox that are no parameters of what it emulates; the technology stands by itself, its machine around it.
+_NO_PARAMETERS = ("technology", "host", "io", "cores", "share")
 
 
 class PictureFailed(NetBoxITError):
@@ -44,7 +46,7 @@ def network_words(plan: Mapping[str, Any], topology: Path) -> dict[str, list[str
             plain = [
                 f"{name.replace('_', ' ')} {value}"
                 for name, value in own.items()
-                if isinstance(value, (str, int, float)) and name != "technology"
+                if isinstance(value, (str, int, float)) and name not in _NO_PARAMETERS
             ]
             words[node["name"]] = [str(own.get("technology", "")), *plain[:_MOST_LINES]]
         else:
