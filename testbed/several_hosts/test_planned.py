@@ -16,8 +16,11 @@ from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.plans.switch_plan import Datapaths
 from testbed.several_hosts import planned
+from testbed.several_hosts.conftest import StandIn
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
+from testbed.system import interface_facts
+from testbed.system.cores import available_cores
 from testbed.system.interface_facts import InterfaceFacts
 
 REALTIME = RealtimeSupport(True, 900_000, "SCHED_FIFO works")
@@ -107,6 +110,12 @@ def test_names_of_machines_are_those_of_the_inventory(files: tuple[Path, Path], 
     plan, _ = planned.checked(files[0], None, REALTIME)
     assert [node.host for node in plan.nodes] == ["here", "bete", "here"]
     assert "no other machine was asked" in plan.notes[0]
+
+
+def test_a_machine_tells_through_its_connection_what_it_has(beta: StandIn) -> None:
+    """It is this one, so the answer is known."""
+    found = planned.ask(beta.machine, "two")
+    assert (found.cores, found.interfaces) == (available_cores(), interface_facts.read())
 
 
 def test_a_plan_is_compared_with_the_whole_of_the_lab_that_is_up(files: tuple[Path, Path], state_folder: Path) -> None:

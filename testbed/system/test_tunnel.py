@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import re
 import select
+import socket
 import struct
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -160,6 +161,17 @@ def test_a_tunnel_that_somebody_has_is_told_with_the_remedy(underlay: tuple[Name
     finally:
         machine.down()
     assert "theirs" in checked(underlay[0], "ip", "link")
+
+
+def test_a_udp_port_that_somebody_has_is_told_with_the_remedy(underlay: tuple[Namespace, Namespace], tmp_path: Path) -> None:
+    machine = Machine(underlay[0], planned(tmp_path).part("alpha"), tmp_path)
+    with underlay[0].inside(), closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as theirs:
+        theirs.bind(("", 4789))
+        try:
+            with pytest.raises(wires.WireFailed, match=r"UDP port 4789 .*netboxit_vxlan_port"):
+                machine.up()
+        finally:
+            machine.down()
 
 
 def test_what_a_machine_lacks_for_a_tunnel_is_told_before_anything_is_made(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -109,8 +110,21 @@ def configure_interfaces(plan: Plan, node: NodePlan, of: Collection[str]) -> Non
             index = index_of(netlink, interface.name)
             for address in _of_kernel(interface):
                 netlink.addr("add", index=index, address=str(address.ip), prefixlen=address.network.prefixlen)
-            netlink.link("set", index=index, state="up")
+            _set_up(netlink, index, interface, plan)
             _check_mtu(node, interface, netlink.get_links(index)[0].get("mtu"), mtus[interface.wire])
+
+
+def _set_up(netlink: IPRoute, index: int, interface: InterfacePlan, plan: Plan) -> None:
+    try:
+        netlink.link("set", index=index, state="up")
+    except NetlinkError as error:
+        tunnel = next((port for port in plan.equipment if port.wire == interface.wire and port.kind == "vxlan"), None)
+        if tunnel is None or error.code != errno.EADDRINUSE:
+            raise
+        raise WireFailed(
+            f"wire {interface.wire}: UDP port {tunnel.udp_port} of this machine is somebody else's (see `ss -ulnp`); end that, "
+            "or give the machines another one in the inventory (netboxit_vxlan_port)"
+        ) from error
 
 
 class Switch:
