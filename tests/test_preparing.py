@@ -25,7 +25,7 @@ FOLDER = "/opt/netboxit-trial"
 #: What nobody has installed; it comes from a folder of the machine.
 PACKAGE = "netboxit-trial"
 #: Eight cores of which none is isolated, all but one with a frequency that changes; interrupts, one of which cannot be moved; a
-#: boot menu, made by a GRUB of our own; and a package.
+#: boot menu, made by a GRUB of our own; two packages, one of which has chrony's name and steers no clock.
 KERNEL = """\
 set -e
 mkdir -p /run/kernel/cpu /run/kernel/irq /boot/grub /etc/default/grub.d
@@ -55,25 +55,39 @@ END
 chmod 755 /usr/sbin/update-grub
 update-grub
 
-mkdir -p /run/package/DEBIAN /run/package/usr/share/netboxit-trial /run/repository
-echo there > /run/package/usr/share/netboxit-trial/file
-cat > /run/package/DEBIAN/control <<'END'
-Package: netboxit-trial
-Version: 1
-Architecture: all
-Maintainer: nobody
-Description: trial
+mkdir -p /run/netboxit-trial/usr/share/netboxit-trial /run/chrony/usr/bin /run/chrony/etc/chrony/sources.d /run/chrony/etc/init.d
+echo there > /run/netboxit-trial/usr/share/netboxit-trial/file
+cat > /run/chrony/usr/bin/chronyc <<'END'
+#!/bin/sh
+echo "$@" >> /run/kernel/chronyc
+echo 'C0000201,192.0.2.1,3,0.0,-0.000002,0.0,0.0,0.0,0.0,0.0,0.000040,0.000010,64.0,Normal'
 END
+printf '#!/bin/sh\\necho "$@" >> /run/kernel/chrony; test "$1" != status\\n' > /run/chrony/etc/init.d/chrony
+chmod 755 /run/chrony/usr/bin/chronyc /run/chrony/etc/init.d/chrony
+mkdir /run/repository
 cd /run/repository
-dpkg-deb --build /run/package netboxit-trial.deb > /dev/null
-cat - /run/package/DEBIAN/control > Packages <<END
-Filename: ./netboxit-trial.deb
-Size: $(stat -c %s netboxit-trial.deb)
-SHA256: $(sha256sum netboxit-trial.deb | cut -d' ' -f1)
+for package in netboxit-trial chrony; do
+    mkdir /run/$package/DEBIAN
+    printf 'Package: %s\\nVersion: 99\\nArchitecture: all\\nMaintainer: nobody\\nDescription: trial\\n' $package \\
+        > /run/$package/DEBIAN/control
+    dpkg-deb --build /run/$package $package.deb > /dev/null
+    cat - /run/$package/DEBIAN/control >> Packages <<END
+
+Filename: ./$package.deb
+Size: $(stat -c %s $package.deb)
+SHA256: $(sha256sum $package.deb | cut -d' ' -f1)
 END
+done
 rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
 echo 'deb [trusted=yes] file:/run/repository ./' > /etc/apt/sources.list
 apt-get update -qq
+# Where one of these is installed, chrony is not put in its place.
+for other in systemd-timesyncd ntpsec openntpd; do dpkg --purge $other > /dev/null 2>&1 || true; done
+"""
+#: Stands for make, on both machines: to build anything would take minutes.
+MAKE = """\
+#!/bin/sh
+test "$2" = setup && cd "${1#--directory=}" && mkdir -p build .venv && echo made | tee -a /run/made build/made > .venv/made
 """
 #: What the kernel says, and what is installed.
 STATE = """\
@@ -85,6 +99,15 @@ dpkg-query --show --showformat='${db:Status-Abbrev} ${Package}\\n' | sha256sum
 UNTOLD = re.compile(r"/root/\.ansible|/var/(log|cache|lib/apt|lib/dpkg|backups)|/tmp|.*/__pycache__|/run$")
 
 
+CHRONY = (
+    "/etc/chrony",
+    "/etc/chrony/sources.d",
+    "/etc/chrony/sources.d/netboxit.sources",
+    "/etc/init.d/chrony",
+    "/usr/bin/chronyc",
+)
+
+
 def inventory(hosts: MemberHosts, name: str, **of_beta: str) -> Path:
     """With all that can be asked of beta, and how its key is known."""
     there = yaml.safe_load(INVENTORY.read_text())
@@ -93,6 +116,7 @@ def inventory(hosts: MemberHosts, name: str, **of_beta: str) -> Path:
         "netboxit_packages": ["iproute2", PACKAGE],
         "netboxit_isolated_cores": "2-3,6",
         "netboxit_sysctls": {"net.ipv4.ip_default_ttl": 65},
+        "netboxit_time_servers": ["192.0.2.1"],
     }
     (file := Path("/run", name)).write_text(yaml.safe_dump(there))
     return file
@@ -106,7 +130,7 @@ def played(playbook: str, file: Path, *options: str) -> tuple[dict[str, dict[str
         [*command, *options],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         env=environment,
         check=False,
     )
@@ -123,13 +147,16 @@ def told(hosts: MemberHosts) -> dict[str, str]:
 def prepared(hosts: MemberHosts) -> dict[str, Any]:
     """Beta's files and kernel: before, after a look, prepared once and twice, after leaving; and what Ansible said."""
     hosts.run("beta", f"cat > /run/kernel.sh <<'EOF'\n{KERNEL}EOF\nsh /run/kernel.sh")
+    hosts.run("beta", f"cat > /usr/local/bin/make <<'EOF'\n{MAKE}EOF\nchmod 755 /usr/local/bin/make")
+    (make := Path("/usr/local/bin/make")).write_text(MAKE)
+    make.chmod(0o755)
     key = hosts.run("beta", "ssh-keygen -y -f /run/ssh/host_key").strip()
     known, unknown = inventory(hosts, "known.yml"), inventory(hosts, "new.yml", ansible_ssh_common_args="", netboxit_host_key=key)
     found: dict[str, Any] = {"files": [told(hosts)], "kernel": [hosts.run("beta", STATE)], "changed": [], "said": []}
-    one = ("--limit=beta", "--skip-tags=build,joined")
+    one = ("--limit=beta", "--skip-tags=joined")
     for playbook, file, options in (
         ("hosts.yml", known, ("--check", "--diff", *one)),
-        ("hosts.yml", unknown, ("--skip-tags=build",)),
+        ("hosts.yml", unknown, ()),
         ("hosts.yml", unknown, one),
         ("leave.yml", unknown, ("--limit=beta",)),
     ):
@@ -138,6 +165,8 @@ def prepared(hosts: MemberHosts) -> dict[str, Any]:
         found["said"].append(said)
         found["files"].append(told(hosts))
         found["kernel"].append(hosts.run("beta", STATE))
+    found["made"], found["made here"] = hosts.run("beta", "cat /run/made"), Path("/run/made").read_text()
+    found["chrony"] = [hosts.run("beta", f"cat /run/kernel/{name}").splitlines() for name in ("chrony", "chronyc")]
     return found | {"known": Path("/root/.ssh/known_hosts").read_text()}
 
 
@@ -148,7 +177,8 @@ def test_machines_are_prepared_and_left_as_they_were() -> None:
     assert looked == before and found["kernel"][1] == found["kernel"][0]
     assert "isolcpus=managed_irq,domain,2-3,6 nohz_full=2-3,6 rcu_nocbs=2-3,6 irqaffinity=0-1,4-5,7" in found["said"][0]
     assert found["changed"][0]["beta"] > 5
-    assert found["changed"][1]["alpha"] == 0
+    assert found["changed"][1]["alpha"] == 2  # it was built, and that remembered
+    assert found["made"] == "made\n" and found["made here"] == "made\n"
     assert found["changed"][2] == {"beta": 0}
     put = {path for path in once if once[path] != before.get(path) and not path.startswith((FOLDER, "/usr/share", "/var/lib"))}
     assert put == {
@@ -156,6 +186,7 @@ def test_machines_are_prepared_and_left_as_they_were() -> None:
         "/etc/default/grub.d/netboxit.cfg",
         "/etc/sysctl.d/90-netboxit.conf",
         "/etc/tmpfiles.d/netboxit.conf",
+        *CHRONY,
     }
     assert {f"{FOLDER}/netboxit.py", f"{FOLDER}/netboxes/wifi/segment.cc", f"/usr/share/{PACKAGE}/file"} <= set(once)
     assert twice == once and found["kernel"][3] == found["kernel"][2]
@@ -167,6 +198,9 @@ def test_machines_are_prepared_and_left_as_they_were() -> None:
     assert "a reboot of beta is due: isolated now: no core, wanted: 2-3,6" in found["said"][1]
     assert "/proc/irq/4/smp_affinity_list: Read-only file system" in found["said"][1]
     assert after == before and found["kernel"][4] == found["kernel"][0]
+    assert "chrony follows 192.0.2.1, at most 32 us off" in found["said"][1]
+    service, asked = found["chrony"]
+    assert service.count("start") == 1 and asked == ["-c tracking", "-c tracking", "reload sources"]
     assert "put-by-netboxit" not in found["known"]
 
 
