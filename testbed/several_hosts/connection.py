@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from testbed.errors import NetBoxITError
+from testbed.ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.version import version
 from testbed.several_hosts.wording import ALIVE_S, Mouth, heard
@@ -60,7 +61,10 @@ class Connection:
     """Requests may be made from many threads at a time, and are answered as they are done."""
 
     def __init__(self, machine: Machine, argv: list[str] | None = None) -> None:
-        """Raises NotConnected, OtherVersion. `argv` is run in place of ssh."""
+        """Raises NotConnected, OtherVersion, NoPrivilege. `argv` is run in place of ssh."""
+        if operator() is not None:
+            # ssh would have root's rights, and an inventory of theirs says what programs it starts.
+            raise NoPrivilege("labs on several machines are for root: call this as root, with an inventory of root's")
         self.machine = machine
         self._argv = argv or machine.netboxit(["part"])
         self._numbers = itertools.count(1)

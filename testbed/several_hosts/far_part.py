@@ -29,7 +29,7 @@ class StrangeFile(NetBoxITError):
 
 
 class FarPart:
-    """Brought up or opened through its connection, and ended with that unless it is kept."""
+    """Brought up through its connection, and ended with that unless it is kept."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -40,9 +40,6 @@ class FarPart:
 
     def up(self, plan: Plan, owner: str) -> Answer:
         return self.connection.begin("up", plan=plan.to_json(), owner=owner)
-
-    def open(self, lab: str, owner: str) -> None:
-        self.connection.request("open", lab=lab, owner=owner)
 
     def ask(self, method: str, **parameters: Any) -> Answer:
         return self.connection.begin(method, **parameters)

@@ -21,7 +21,7 @@ from testbed.labs.lab import Lab, NoSuchNode
 from testbed.ownership import state
 from testbed.plan import Plan, WireEnd, WirePlan
 from testbed.several_hosts.connection import Connection
-from testbed.several_hosts.connections import close, connect
+from testbed.several_hosts.connections import close
 from testbed.several_hosts.far_part import UP_PATIENCE_S, FarPart, FarProgram
 from testbed.several_hosts.ownership import new_owner
 from testbed.several_hosts.parts_file import Parts
@@ -35,12 +35,14 @@ _MORE_S = 15.0
 
 
 class JoinedLab:
-    """`up` makes one, `open` finds one. As a context manager it is taken down at the end of the block."""
+    """`up` makes one. As a context manager it is taken down at the end of the block."""
 
     def __init__(self, here: Lab, parts: Parts, far: Mapping[str, FarPart]) -> None:
         self.here, self.parts, self.far = here, parts, far
         self.name, self.folder = here.name, here.folder
         self._prober = Prober(lambda: self.here)
+        #: By the names of wires between machines: the round trip of a frame of full size, in nanoseconds.
+        self.probes: dict[str, int] = {}
 
     @classmethod
     def up(cls, plan: Plan, connections: Mapping[str, Connection], progress: Progress = lambda _: None) -> JoinedLab:
@@ -85,28 +87,11 @@ class JoinedLab:
                 raise
         return lab
 
-    @classmethod
-    def open(cls, name: str, parts: Parts) -> JoinedLab:
-        """One that is up. Raises NotConnected when a machine cannot be reached."""
-        far = {name: FarPart(connection) for name, connection in connect(parts.machines).items()}
-        lab = cls(Lab.open(name), parts, far)
-        try:
-            for part in far.values():
-                part.open(name, parts.owner)
-        except BaseException:
-            lab.close()
-            raise
-        return lab
-
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.undo(error)
-
-    def close(self) -> None:
-        """Ends the connections; what was kept stays."""
-        close(part.connection for part in self.far.values())
 
     def undo(self, error: BaseException | None) -> None:
         """Takes it down where it was not kept. `error` is why, if it was one: what could not be taken down is told with it."""
@@ -128,11 +113,6 @@ class JoinedLab:
     def plan(self) -> Plan:
         """Of the whole."""
         return self.parts.whole()
-
-    @cached_property
-    def probes(self) -> dict[str, int]:
-        """By the names of wires between machines: the round trip of a frame of full size, in nanoseconds."""
-        return self.probe()
 
     # What applications use, wherever the node is.
 
