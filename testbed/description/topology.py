@@ -213,6 +213,12 @@ class Wire(Section):
 
     ends: TwoEnds = Field(description="The two ends.")
     wire: WireKind | None = Field(None, description="Its kind; as for the whole file by default.")
+    mtu: int | None = Field(
+        None,
+        ge=1280,
+        le=1500,
+        description="The longest packet of the segment that it is of, when that is to be less than what the segment could carry.",
+    )
     over: Annotated[dict[MachineName, HostInterface], Field(min_length=2, max_length=2)] | None = Field(
         None,
         description="Between two machines: the interface of each, by its name, with a cable between them; a tunnel by default.",

@@ -28,6 +28,8 @@ class PlannedWires:
         self._topology, self._lab, self._machine_of = topology, lab, machine_of
         self._vnis: set[int] = set()
         self._switched = switched_wires(topology, wiring)
+        ends = [(end, entry.mtu) for pair, entry in zip(wiring.wires, topology.wires, strict=True) for end in pair]
+        self._said = {end: mtu for end, mtu in ends if mtu is not None}
         self.mtu = self._mtus(wiring)
         inside = [
             one for one in zip(wiring.wires, topology.wires, strict=True) if not any(self._is_outside(end) for end in one[0])
@@ -130,6 +132,8 @@ class PlannedWires:
         return mtus
 
     def _mtu(self, segment: Iterable[End]) -> int:
-        """What all technologies of a layer-2 segment carry: a netbox cannot fragment, nor tell a host to send less."""
+        """What all of a layer-2 segment carries: a netbox cannot fragment, nor tell a host to send less."""
         netboxes = self._topology.netboxes
-        return min([MTU, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])
+        ends = list(segment)
+        said = [self._said[end] for end in ends if end in self._said]
+        return min([MTU, *said, *(netboxes[end.node].parameters.MTU for end in ends if end.node in netboxes)])

@@ -53,6 +53,27 @@ def test_a_plan_survives_being_written_as_json() -> None:
     assert Plan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
 
 
+def test_a_wire_may_leave_its_segment_a_smaller_mtu(tmp_path: Path) -> None:
+    """All that hears each other without a router has to agree."""
+    (tmp_path / "lab.yaml").write_text(
+        """\
+name: small
+hosts:
+  a: {address: 10.0.0.1/24}
+  b: {address: 10.0.1.1/24}
+netboxes:
+  near: {technology: link, stations: {left: {}, right: {}}, rate: 1 Mbit/s}
+routers:
+  r: {engine: linux, interfaces: {left: 10.0.0.254/24, right: 10.0.1.254/24}}
+wires:
+  - [a, near.left]
+  - {ends: [near.right, r.left], mtu: 1450}
+  - [r.right, b]
+"""
+    )
+    assert [wire.mtu for wire in plan_of(tmp_path / "lab.yaml").wires] == [1450, 1450, 1500]
+
+
 def test_labs_of_one_topology_share_no_container_and_no_mac() -> None:
     one, other = plan_of(), plan_of(lab="second")
     assert other.lab == "second"

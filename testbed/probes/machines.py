@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from ipaddress import ip_address
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
@@ -20,11 +19,10 @@ from testbed.several_hosts.connection import Connection, OtherVersion
 from testbed.several_hosts.inventory import Listed
 from testbed.several_hosts.synchronisation import synchronisation
 from testbed.several_hosts.version import version
-from testbed.system import interface_facts
+from testbed.system import interface_facts, tunnel
 
-#: What a wire carries by default, and what VXLAN puts around a frame (RFC 7348, 5): 8 bytes of its own, 8 of UDP, 14 of the
-#: inner Ethernet header, 20 of IPv4 or 40 of IPv6.
-_WIRE_MTU, _AROUND = 1500, {4: 50, 6: 70}
+#: What a wire carries by default.
+_WIRE_MTU = 1500
 #: A tenth of the limit of lateness that a topology has by default: what a wire adds can then be judged.
 _CLOCK_ERROR_NS = 100_000
 
@@ -110,7 +108,12 @@ def underlay(found: Facts, address: str) -> Finding:
         return Finding("underlay", "no", f"no interface has {address}", lost, remedy, needed=True)
     if not carrier.up:
         return Finding("underlay", "no", f"{carrier.name}, {address}: down", lost, f"ip link set {carrier.name} up", needed=True)
-    room = carrier.mtu - _AROUND[ip_address(address).version]
+    if carrier.merging:
+        words = (
+            f"{carrier.name}, {address}: merges frames that arrive ({', '.join(carrier.merging)}), also those inside of tunnels"
+        )
+        return Finding("underlay", "no", words, lost, f"ethtool -K {carrier.name} gro off lro off rx-gro-hw off", needed=True)
+    room = carrier.mtu - tunnel.room(address)
     words = f"{carrier.name}, {address}, MTU {carrier.mtu}: wires of up to {room}"
     if room >= _WIRE_MTU:
         return Finding("underlay", "yes", words, needed=True)

@@ -34,6 +34,7 @@ def test_an_underlay_that_is_none_is_told_with_the_remedy() -> None:
     assert underlay(FACTS, "192.0.2.9").there == "no"
     assert "netboxit_address" in underlay(FACTS, "192.0.2.9").remedy
     assert underlay(with_carrier(up=False), "192.0.2.1").remedy == "ip link set eth2 up"
+    assert underlay(with_carrier(merging=("rx-gro",)), "192.0.2.1").remedy.startswith("ethtool -K eth2 gro off")
 
 
 def test_a_clock_is_told_by_its_offset_and_how_well_that_is_known() -> None:

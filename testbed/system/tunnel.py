@@ -35,8 +35,8 @@ def problems(interfaces: Iterable[InterfaceFacts], address: str, packet: int) ->
     if found.mtu < needed:
         yield (
             f"{found.name} carries packets of {found.mtu} bytes, and a packet of {packet} bytes takes {needed}; raise its MTU on "
-            f"both machines and on what is between them (ip link set {found.name} mtu {needed}), or join them by ports of their "
-            "own (over)"
+            f"both machines and on what is between them (ip link set {found.name} mtu {needed}), or say mtu: "
+            f"{packet - needed + found.mtu} at the wire"
         )
     if found.merging:
         yield f"{found.name} {interface_use.merges(found.name, found.merging)}"
