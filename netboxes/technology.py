@@ -34,12 +34,14 @@ class Technology(BaseModel):
 
     Numbers are held in base units (m, s, Hz, bit/s, B, dB, dBm); `model_dump(mode="json")` is what the C++ segment reads.
     The subclass narrows `stations` to its own station model, validates what needs more than one field with messages for users,
-    and lists in LIVE what can be changed while the lab runs.
+    and lists in LIVE what can be changed while the lab runs, in ANNOUNCES what its segment announces.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     LIVE: ClassVar[frozenset[str]] = frozenset()
+    #: What its journal says besides "set", for `happens:` of events.
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset()
     #: Largest layer-3 packet that the medium carries, in bytes.
     MTU: ClassVar[int] = 1500
     #: True when the technology has a frame clock, so that even an idle netbox takes some CPU.

@@ -58,6 +58,7 @@ class Parameters(Technology):
     """An Ethernet: a full-duplex link, a shared half-duplex segment, or a switch with a link to each station."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "delay", "length", "bit_error_rate", "outage"})
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"left": {}, "right": {}}}
     #: With preamble and gap between frames (IEEE 802.3, 4.4.2).
     SMALLEST_ON_MEDIUM: ClassVar[int] = 84

@@ -81,6 +81,7 @@ class Parameters(Technology):
     """A plain link between two stations: rate, delay, jitter, loss, errors, queues, outages, by formula or as a trace says."""
 
     LIVE: ClassVar[frozenset[str]] = _DIRECTIONAL
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"left": {}, "right": {}}, "rate": "1 Gbit/s"}
     #: An empty UDP datagram, as the default overhead counts it.
     SMALLEST_ON_MEDIUM: ClassVar[int] = 42

@@ -112,6 +112,7 @@ class Parameters(Technology):
     """LTE with its core network: eNodeBs, UEs, and the gateway to the network behind the PGW."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "ue_tx_power", "fade", "outage"})
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"handover", "handover_failed", "link_down", "link_up"})
     FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"responder": {"role": "ue"}, "core": {"role": "gateway"}}, "distance": "500 m"}
 

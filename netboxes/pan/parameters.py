@@ -42,6 +42,7 @@ class Parameters(Technology):
     """A wireless personal area network after IEEE 802.15.4-2006, 2.4 GHz O-QPSK, without beacons."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "fade", "outage"})
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"sensor": {}, "hub": {"role": "coordinator"}}, "distance": "5 m"}
     CALIBRATION_RATES: ClassVar = ((20.0, 120.0), (1.0, 7.0))
 

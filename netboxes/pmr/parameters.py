@@ -34,6 +34,7 @@ class Parameters(Technology):
     LIVE: ClassVar[frozenset[str]] = frozenset(
         {"distance", "tx_power", "fade", "slots", "call_setup_time", "hang_time", "outage"}
     )
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"call_preempted", "link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"terminal": {}, "base": {"role": "base"}}, "error_model": "none"}
     CALIBRATION_RATES: ClassVar = ((1.0, 6.0), (0.1, 0.4))
 

@@ -51,6 +51,7 @@ class Parameters(Technology):
     """A satellite link after DVB-RCS2: one forward carrier, return carriers of each terminal's own or shared by MF-TDMA."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"delay", "return_rate", "forward_rate", "packet_error_rate", "outage", "fade"})
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"handover", "link_down", "link_up", "profile"})
     TYPICAL: ClassVar = {
         "stations": {"hub": {"role": "gateway"}, "terminal": {"role": "terminal"}},
         "return_rate": "10 Mbit/s",

@@ -24,6 +24,7 @@ class Parameters(Technology):
     """A cell of IEEE 802.11: an access point and its stations, an ad hoc network, or a mesh, on one channel."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "fade"})
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"station": {"role": "station"}, "point": {"role": "access-point"}}, "distance": "80 m"}
 

@@ -57,6 +57,7 @@ class Parameters(Technology):
     LIVE: ClassVar[frozenset[str]] = frozenset(
         {"distance", "tx_power", "fade", "frequency", "noise_figure", "implementation_loss", "path_loss_exponent"}
     )
+    ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up", "not_overbooked", "overbooked", "profile"})
     FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"base": {"role": "base"}, "subscriber": {"role": "subscriber"}}, "distance": "1 km"}
 

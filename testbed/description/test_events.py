@@ -189,6 +189,11 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
         ),
         ("{when: {netbox: mid, happens: handover}, netbox: near, stall: 1 s}", 'there is no netbox "mid"', "use near or far"),
         (
+            "{when: {netbox: near, happens: link_dwon}, netbox: near, stall: 1 s}",
+            'netbox near (satellite) never says "link_dwon"',
+            'did you mean "link_down"?',
+        ),
+        (
             "{when: {netbox: near, silent: 1 s}, netbox: near, stall: 1 s}",
             "events[1].when: frames leave by a station",
             "write station: …",
