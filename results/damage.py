@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NotRequired, Required
@@ -148,7 +149,8 @@ def damaged(folder: Path) -> list[str]:
 
 
 def _wrong(file: Path) -> Iterator[str]:
-    shape = _SHAPES.get(file.name)
+    # Of a netbox that was rebooted there are several: statistics.1.json, statistics.json.
+    shape = _SHAPES.get(re.sub(r"\.\d+(?=\.\w+$)", "", file.name))
     if shape is None:
         return
     try:

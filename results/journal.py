@@ -28,15 +28,12 @@ class Journal:
         return (self.began_ns - began_ns) / 1e9
 
 
-def read(path: Path) -> Journal | None:
+def read(*paths: Path) -> Journal | None:
     """A journal; None where there is none, or one without its first line. A last line that was cut short is left out.
 
-    A node that was rebooted begins again in the middle, with a time of its own.
+    A node that was rebooted begins again in the middle, or in another file, with a time of its own.
     """
-    try:
-        lines = path.read_text(errors="replace").splitlines()
-    except FileNotFoundError:
-        return None
+    lines = [line for path in paths if path.exists() for line in path.read_text(errors="replace").splitlines()]
     found = list(_parsed(lines))
     if not found or "began_ns" not in found[0]:
         return None

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from results import frames, journal, records
+from results import frames, journal, lives, records
 from results.capture import COUNTS_FILE
 from results.machines import MACHINES_FILE, Machines
 from results.way import Way
@@ -60,7 +60,8 @@ class RunFolder:
 
     @cached_property
     def statistics(self) -> dict[str, dict[str, Any] | None]:
-        return {netbox: self.json(f"nodes/{netbox}/statistics.json") for netbox in self.netboxes}
+        """Of a netbox that was rebooted those of all its lives together."""
+        return {netbox: lives.together(list(map(self.json, self._lives(netbox, "statistics.json")))) for netbox in self.netboxes}
 
     @cached_property
     def switches(self) -> dict[str, dict[str, Any]]:
@@ -77,7 +78,7 @@ class RunFolder:
     def journals(self) -> dict[str, journal.Journal]:
         """Of the nodes that left one; times are the controller's."""
         names = [node["name"] for node in self.plan["nodes"]]
-        found = {name: journal.read(self.path / f"nodes/{name}/journal.jsonl") for name in names}
+        found = {name: journal.read(*map(self.path.joinpath, self._lives(name, "journal.jsonl"))) for name in names}
         return {name: self.machines.journal(name, one) for name, one in found.items() if one is not None}
 
     @cached_property
@@ -141,10 +142,19 @@ class RunFolder:
         rows = {at: clock.corrected(one, "time_ns") for at, one in found.frames.items()}
         return frames.Capture(rows, clock.here(found.end_ns) if found.end_ns else 0)
 
+    def _lives(self, node: str, file: str) -> list[str]:
+        """A file of a node as it was left at each loss of power, and at the end, where that is there."""
+        stem, suffix = file.split(".")
+        folder = self.path / "nodes" / node
+        numbers = sorted(int(one.suffixes[0][1:]) for one in folder.glob(f"{stem}.*.{suffix}") if one.suffixes[0][1:].isdigit())
+        last = [file] if not numbers or (folder / file).exists() else []
+        return [f"nodes/{node}/{name}" for name in (*(f"{stem}.{number}.{suffix}" for number in numbers), *last)]
+
     def _passages(self, netbox: str) -> pl.DataFrame:
-        path = self.path / f"nodes/{netbox}/frames.bin"
+        files = [self.path / name for name in self._lives(netbox, "frames.bin")]
         try:
-            return self.machines.clock_of(netbox).corrected(frames.passages(records.read(path)), "in_ns", "out_ns")
+            found = np.concatenate([records.read(file) for file in files])
+            return self.machines.clock_of(netbox).corrected(frames.passages(found), "in_ns", "out_ns")
         except (FileNotFoundError, records.BadRecords) as error:
             self.missing.append(f"netbox {netbox}: no frame records, so its share of delay and loss is not known ({error})")
             return frames.passages(np.empty(0, records.RECORD))

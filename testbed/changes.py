@@ -42,7 +42,7 @@ class WireChange:
 
 @dataclass(frozen=True)
 class PowerChange:
-    """A router, switch or host that loses its power, or gets it back and starts anew; its wires have no carrier meanwhile."""
+    """A node that loses its power, or gets it back and starts anew; its veth wires have no carrier meanwhile."""
 
     node: str
     power: Literal["off", "on"]

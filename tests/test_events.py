@@ -90,3 +90,55 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     assert {"ground", "hub"} <= set(series["station"])
     page = (outcome.folder / "report.html").read_text()
     assert "The course of the run" in page and "wire link.hub – b.eth0 down" in page and "Inside the netboxes" in page
+
+
+#: 50 packets a second through two segments joined by memory, of which one loses its power for half a second.
+REBOOT = """\
+name: reboot
+centre: b
+hosts:
+  a: {address: 10.0.0.1/24}
+  b: {address: 10.0.0.2/24}
+netboxes:
+  near: &link {technology: link, stations: {left: {}, right: {}}, rate: 10 Mbit/s, delay: 5 ms}
+  far: *link
+wires:
+  - [a, near.left]
+  - [near.right, far.left]
+  - [far.right, b]
+realtime: {limit: 50 ms}
+traffic:
+  out: {application: udp-flow, from: a, to: b, rate: 80 kbit/s, payload: 172 B, duration: 3 s}
+events:
+  - {at: 1 s, node: near, reboot: 500 ms}
+"""
+
+
+def test_a_netbox_that_loses_its_power_in_a_run_is_measured_before_and_after(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NETBOXIT_STATE", str(tmp_path / "state"))
+    (tmp_path / "reboot.yaml").write_text(REBOOT)
+    before = traces(tmp_path / "state")
+    outcome = run(
+        tmp_path / "reboot.yaml", lab=f"rb{os.getpid()}", duration_s=None, progress=lambda _: None, results=tmp_path / "results"
+    )
+    assert traces(tmp_path / "state") == before
+    assert json.loads((outcome.folder / "run.json").read_text())["failure"] is None
+    metrics = outcome.metrics
+    events = {event["words"]: event["time_s"] for event in metrics["events"] if event["kind"] == "power"}
+    off, on = events["near: power off"], events["near: power on"]
+    assert 1.0 <= off < on - 0.4
+
+    (flow,) = metrics["flows"]
+    outage = max(flow["outages"]["list"], key=lambda one: one["duration_ms"])
+    # What was on its way arrives yet.
+    assert outage["begin_s"] >= off - 0.05 and outage["duration_ms"] >= 1e3 * (on - off)
+    assert flow["packets"] - flow["received"] >= 20
+    # Both netboxes know of what arrived: the one from both of its lives, the other from the only one that it had.
+    arrived = flow["received"]
+    for name, files in {"near": 2, "far": 1}.items():
+        assert len(list((outcome.folder / "nodes" / name).glob("frames*.bin"))) == files
+        told = json.loads((outcome.folder / "metrics.json").read_text())["lateness_us"][name]
+        assert told["count"] >= arrived
+    assert "near: power off" in (outcome.folder / "report.html").read_text()

@@ -15,7 +15,7 @@ from pathlib import Path
 from testbed.changing import comparison
 from testbed.description.topology_file import load
 from testbed.errors import NetBoxITError
-from testbed.labs import restart
+from testbed.labs import measuring, restart
 from testbed.labs.deployment import Deployment, Progress
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of, ledger_file, nodes_folder, undoers
@@ -60,6 +60,7 @@ def apply(file: Path, name: str | None, progress: Progress = lambda _: None) -> 
     folder = state.lab_folder(lab)
     state.check_own(folder)
     with state.locked(folder):
+        measuring.check(folder, "`apply`")
         plan, found, states = comparison.against(topology, lab, folder)
         if found.nothing():
             recorded.end(folder)  # whatever did not end has left nothing to do

@@ -15,7 +15,7 @@ from testbed.changing import plugs
 from testbed.description.addresses import parse_interface
 from testbed.description.input_errors import listed, nearest
 from testbed.errors import NetBoxITError
-from testbed.labs import equipment_here
+from testbed.labs import equipment_here, measuring
 from testbed.labs.lab import Lab
 from testbed.labs.removal import ledger_file, undoers
 from testbed.names import check_name, mac_address
@@ -235,6 +235,7 @@ def _ledger(lab: Lab) -> Ledger:
 def _changing(lab: Lab) -> Iterator[Plan]:
     """Nobody else changes the lab meanwhile, and Ctrl-C waits."""
     with HeldBack(), state.locked(lab.folder):
+        measuring.check(lab.folder, "`attach` or `detach`")
         yield Lab.open(lab.name).plan
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from testbed.changing import by_hand
 from testbed.description.topology import Topology
 from testbed.errors import NetBoxITError
 from testbed.labs.removal import container_of
@@ -14,7 +15,7 @@ from testbed.names import lab_name
 from testbed.ownership import recorded, state
 from testbed.ownership.operators import NoPrivilege
 from testbed.plan import Plan, RealtimeSupport
-from testbed.plans.difference import Difference, difference
+from testbed.plans.difference import Difference, NodeDifference, difference
 from testbed.plans.load import LoadEstimate
 from testbed.plans.machine_plan import WITHOUT_REALTIME
 from testbed.plans.planning import estimated, plan_topology
@@ -62,7 +63,17 @@ def against(topology: Topology, lab: str, folder: Path, sites: Sequence[Site] = 
     known = [replace(site, facts=replace(site.facts, realtime=support)) if site.here else site for site in sites]
     plan = plan_topology(topology, lab=lab, realtime=support, running=states[0], sites=known)
     plan = _with_attached(plan, states[0])
-    return plan, difference(states, plan, _ended(states, folder)), states
+    found = difference(states, plan, _ended(states, folder))
+    return plan, replace(found, nodes=tuple(_with_lost(node, states[0], folder) for node in found.nodes)), states
+
+
+def _with_lost(node: NodeDifference, running: Plan, folder: Path) -> NodeDifference:
+    """What somebody has set by hand in a netbox that starts again is told."""
+    was = next((one for one in running.nodes if one.name == node.name), None)
+    if node.action != "restarted" or was is None:
+        return node
+    values = by_hand.lost(container_of(folder, node.name, was.container).folder, was)
+    return replace(node, reasons=(*node.reasons, f"what was set by hand is lost: {', '.join(values)}")) if values else node
 
 
 def _with_attached(plan: Plan, running: Plan) -> Plan:

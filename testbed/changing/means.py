@@ -35,8 +35,9 @@ _SWAP_TIMEOUT_S = 15.0
 class Means:
     """A connection to each netbox, a netlink socket for each interface; open until the stack ends. Belongs to one thread."""
 
-    def __init__(self, lab: Lab, open_ones: ExitStack) -> None:
-        self._lab, self._open = lab, open_ones
+    def __init__(self, lab: Lab, open_ones: ExitStack, sample_s: float | None = None) -> None:
+        """`sample_s`: a run measures the lab, and has each netbox's statistics in its journal so often."""
+        self._lab, self._open, self._sample_s = lab, open_ones, sample_s
         self._controls: dict[str, Control] = {}
         self._switches: dict[tuple[str, str], Switch] = {}
         self._stalls: list[Stall] = []
@@ -47,8 +48,8 @@ class Means:
         """The change, to be called when it is due."""
         match change:
             case ParameterChange():
-                control = self._control(change.netbox)
-                return lambda: control.set(change.parameter, change.value)
+                self._control(change.netbox)
+                return lambda: self._control(change.netbox).set(change.parameter, change.value)
             case WireChange():
                 switch = self._switch(change.node, change.interface)
                 return lambda: switch.set(change.state)
@@ -94,7 +95,10 @@ class Means:
         node = self._lab.node(change.node)
         if change.power == "off":
             self.away.add(node.name)
-            restart.stop(self._lab.folder, node)
+            if node.kind == "netbox" and self._sample_s is not None:
+                restart.end_measured(self._lab.folder, node)
+            else:
+                restart.stop(self._lab.folder, node)
         for switch in switches:
             switch.set("down" if change.power == "off" else "up")
         if change.power == "on":
@@ -102,7 +106,16 @@ class Means:
                 # Whoever took the power may have been killed while doing so.
                 restart.stop(self._lab.folder, node)
                 restart.start(self._lab.folder, node)
+                if node.kind == "netbox":
+                    self._begin_again(node.name)
             self.away.discard(node.name)
+
+    def _begin_again(self, netbox: str) -> None:
+        """Its time begins when it is ready."""
+        if (ended := self._controls.pop(netbox, None)) is not None:
+            ended.close()
+        self._lab.wait_ready(nodes={netbox}, besides=self.away - {netbox})
+        self._control(netbox).begin(self._sample_s)
 
     def _stall(self, change: StallChange) -> None:
         node = self._lab.netbox(change.netbox)

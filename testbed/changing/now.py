@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from testbed.changes import Change, ConfigurationChange, Sequence, recorded
-from testbed.changing import said, unfinished
+from testbed.changes import Change, ConfigurationChange, PowerChange, Sequence, recorded
+from testbed.changing import by_hand, said, unfinished
 from testbed.changing.means import Means
 from testbed.description.scene import Scene
 from testbed.errors import BadTopology, NetBoxITError
@@ -51,7 +51,7 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
             for step, make in steps:
                 _sleep_until(began + step.after_s, progress)
                 progress(step.change.words())
-                told.append(_make(log, step.change, make))
+                told.append(_make(lab, log, step.change, make))
             means.wait()
         except BaseException:
             with HeldBack():
@@ -81,7 +81,7 @@ def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object
     made, failures = [], []
     for change, make in steps:
         try:
-            made.append(_make(log, change, make))
+            made.append(_make(lab, log, change, make))
         except NetBoxITError as error:
             failures.append(f"{change.words()}: {error}")
     if failures:
@@ -99,9 +99,9 @@ def _check_configurations(lab: Lab, sequence: Sequence) -> None:
         raise BadTopology(wrong)
 
 
-def _make(log: EventLog, change: Change, make: Callable[[], object]) -> dict[str, Any]:
+def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -> dict[str, Any]:
     started, error = time.monotonic(), None
-    what = {**recorded(change), "words": change.words()}
+    what = {**recorded(change), "words": change.words() + _lost_by(lab, change)}
     try:
         # Half of a change could not be put back.
         with HeldBack():
@@ -112,6 +112,14 @@ def _make(log: EventLog, change: Change, make: Callable[[], object]) -> dict[str
     finally:
         log.write(log.at_s(started), started, what, error)
     return what
+
+
+def _lost_by(lab: Lab, change: Change) -> str:
+    """A netbox that loses its power forgets what was set by hand."""
+    if not isinstance(change, PowerChange) or change.power == "on":
+        return ""
+    values = by_hand.lost(lab.node_folder(change.node), lab.node(change.node))
+    return f" (what was set by hand is lost: {', '.join(values)})" if values else ""
 
 
 def _sleep_until(due: float, progress: Callable[[str], None]) -> None:

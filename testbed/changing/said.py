@@ -29,9 +29,9 @@ def change(scene: Scene, target: str, text: str) -> Sequence:
     if not separator:
         raise BadChange(f"{text!r}: write KEY=VALUE, say 'distance=2 km', state=down or 'reboot=5 s'")
     try:
-        if target in scene.netboxes and key != "stall":
+        if target in scene.netboxes and key not in ("stall", "reboot"):
             return _parameter(scene, target, text)
-        if target in scene.netboxes:
+        if target in scene.netboxes and key == "stall":
             return _sequence(scene, netbox=target, stall=value)
         if key == "state":
             return _wire(scene, target, value)

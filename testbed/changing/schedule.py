@@ -49,7 +49,9 @@ class EventFailed(NetBoxITError):
 class Schedule:
     """Between entering and leaving the with block, the events happen at their times after `log.begin()` and `start()`."""
 
-    def __init__(self, lab: Lab, log: EventLog) -> None:
+    def __init__(self, lab: Lab, log: EventLog, sample_s: float | None = None) -> None:
+        """`sample_s`: how often each netbox's journal has its statistics."""
+        self._sample_s = sample_s
         self._lab, self._log, self._events = lab, log, lab.plan.events
         self._go, self._prepared = threading.Event(), threading.Event()
         #: Conditions that came true and when, or why they did not; None ends the schedule.
@@ -94,7 +96,7 @@ class Schedule:
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
             with ExitStack() as open_ones:
                 # Connections and interfaces are found before, so that nothing but the change itself is done at its time.
-                means = self._means = Means(self._lab, open_ones)
+                means = self._means = Means(self._lab, open_ones, self._sample_s)
                 steps = [(event, means.step(event.change)) for event in self._events]
                 conditions = {event.when for event in self._events if event.when is not None}
                 self._prepared.set()

@@ -94,7 +94,12 @@ def test_what_is_the_same_keeps_running_without_losing_anything(tmp_path: Path) 
         assert '"set"' in (lab.node_folder("busy") / "journal.jsonl").read_text()
         assert inits(applied.lab) == before
 
+        with applied.lab.control("busy") as control:
+            control.set("delay", 0.00004)
         applied = apply(edited(live_parameter, station_more), tmp_path)
+        assert applied.difference is not None
+        (busy,) = (node for node in applied.difference.nodes if node.name == "busy")
+        assert "what was set by hand is lost: delay 40 us" in busy.reasons
         assert touched(applied) == {"busy": "restarted", "c": "created", "c.eth0--busy.more": "created"}
         assert {name: pid for name, pid in inits(applied.lab).items() if name in before and name != "busy"} == {
             name: pid for name, pid in before.items() if name != "busy"

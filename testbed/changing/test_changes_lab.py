@@ -21,6 +21,7 @@ from testbed.files import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
+from testbed.system import cores
 from tests.traces import traces
 
 pytestmark = pytest.mark.lab
@@ -141,6 +142,19 @@ def test_a_router_that_is_rebooted_has_forgotten_what_was_written_and_starts_wit
     assert netboxit("handler", "meoc", "jan_be.capacity").stdout == "100\n"
     assert [line["power"] for line in lines(lab)[-2:]] == ["off", "on"]
     assert ping(lab)
+
+
+def test_a_netbox_that_is_rebooted_has_forgotten_what_was_set_and_its_neighbours_go_on(lab: Lab) -> None:
+    processes = {node: cores.processes(lab.node(node).container) for node in ("space", "meoc", "b")}
+    netboxit("set", "space", "delay=123 ms")
+    said = netboxit("set", "space", "reboot=100 ms").stdout
+    assert said.splitlines() == ["space: power off (what was set by hand is lost: delay 123 ms)", "space: power on"]
+    now = {node: cores.processes(lab.node(node).container) for node in processes}
+    assert not now["space"] & processes["space"] and now["meoc"] == processes["meoc"] and now["b"] == processes["b"]
+    with lab.control("space") as control:
+        assert control.status()["ready"]
+    wait_for(lambda: ping(lab))
+    assert netboxit("set", "space", "reboot=100 ms").stdout.splitlines()[0] == "space: power off"
 
 
 def test_another_configuration_takes_over_and_is_there_after_a_reboot(lab: Lab, tmp_path: Path) -> None:

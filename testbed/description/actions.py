@@ -34,7 +34,7 @@ _VERBS = {"netbox": ("values", "stall"), "wire": ("state",), "node": ("reboot", 
 
 
 class Action(BaseModel):
-    """A change of a netbox or of one of its stations, of a wire, of a router, switch or host, or a drill."""
+    """A change of a netbox or of one of its stations, of a wire, of a node of any kind, or a drill."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -48,7 +48,7 @@ class Action(BaseModel):
     )
     wire: TwoEnds | None = Field(None, description="The wire that changes, by its two ends.")
     state: WireState | None = Field(None, description="The wire is unplugged, or plugged in again.")
-    node: Name | None = Field(None, description="The router, switch or host that changes.")
+    node: Name | None = Field(None, description="The node that changes: a router, switch or host, or a netbox that is rebooted.")
     reboot: Annotated[float, Quantity(TIME, 0.05, 86_400.0)] | None = Field(
         None, description="It loses its power, and starts anew after so long."
     )

@@ -75,6 +75,20 @@ class MeocReboot(Drill):
         return reboot(scene, node, self.away)
 
 
+class NetboxReboot(Drill):
+    """A segment loses its power and comes back: frames inside are lost, stations associate anew, and its time begins anew."""
+
+    NAME = "netbox-reboot"
+
+    netbox: Name | None = Field(None, description="Which; by default the only one.")
+    away: _Pause = Field(5.0, description="Without power; starting comes on top.")
+
+    def sequence(self, scene: Scene) -> Sequence:
+        netbox = self.netbox or _only(scene.netboxes, "netbox", "netbox")
+        scene.netbox(netbox)
+        return reboot(scene, netbox, self.away)
+
+
 class EmulatorStall(Drill):
     """A netbox gets no time to compute, as on a host that is too busy: frames wait, and are late or dropped at its ports."""
 
@@ -113,7 +127,9 @@ class LinkFlap(Drill):
         return Sequence(tuple(steps), (up,))
 
 
-DRILLS: Final[Mapping[str, type[Drill]]] = {kind.NAME: kind for kind in (SatelliteFade, MeocReboot, EmulatorStall, LinkFlap)}
+DRILLS: Final[Mapping[str, type[Drill]]] = {
+    kind.NAME: kind for kind in (SatelliteFade, MeocReboot, NetboxReboot, EmulatorStall, LinkFlap)
+}
 
 
 def reboot(scene: Scene, node: str, away_s: float) -> Sequence:

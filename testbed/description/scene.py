@@ -106,12 +106,6 @@ class Scene:
     def power(self, name: str) -> None:
         if name not in self.names():
             raise NotThere("node", f'there is no node "{name}"', nearest(name, self.names()))
-        if name in self.netboxes:
-            raise NotThere(
-                "node",
-                f"{name} is a netbox, which stands for a segment and has no power of its own",
-                "stall it, unplug its wires, or set an outage where its technology has one",
-            )
 
     def wire_of(self, *ends: str) -> SceneWire:
         """The wire that is written by both of its ends, by one of them, or by its name."""

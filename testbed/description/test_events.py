@@ -93,6 +93,12 @@ def test_a_drill_is_the_changes_that_it_is_made_of(tmp_path: Path) -> None:
     assert Plan.from_json(plan.to_json()) == plan
 
 
+def test_a_netbox_is_rebooted_as_a_node_or_by_a_drill(tmp_path: Path) -> None:
+    for event in ("{at: 1 s, node: near, reboot: 2 s}", "{at: 1 s, drill: netbox-reboot, with: {netbox: near, away: 2 s}}"):
+        made = [event for event in planned(tmp_path, event).events if event.at_s in (1.0, 3.0)]
+        assert made == [EventPlan(1.0, PowerChange("near", "off")), EventPlan(3.0, PowerChange("near", "on"))]
+
+
 def test_a_router_is_rebooted_reconfigured_and_written_to(tmp_path: Path) -> None:
     text = NETWORK.replace("b: {address: 10.0.0.2/24}", "b: {address: 10.0.1.2/24, gateway: 10.0.1.1}")
     text = text.replace("a: {address: 10.0.0.1/24}", "a: {address: 10.0.0.1/24, gateway: 10.0.0.2}")
@@ -157,11 +163,6 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
             "",
         ),
         ("{at: 4 s, node: b, reboot: 5 s}", "b is an end of the traffic talk, which would end with it", "reboot a router"),
-        (
-            "{at: 4 s, node: near, reboot: 5 s}",
-            "near is a netbox, which stands for a segment and has no power of its own",
-            "stall",
-        ),
         ("{at: 4 s, node: nobody, reboot: 5 s}", 'there is no node "nobody"', "use near, far"),
         ("{at: 4 s, node: a, write: {x.y: 1}}", "a is a host, no Click router", "the network has none"),
         ("{at: 4 s, node: a, configuration: none.click}", "events[1].configuration: there is no file none.click", "looked in"),

@@ -221,15 +221,15 @@ class Lab:
         containers.end(self.folder / "containers", [node.container for node in self.plan.nodes])
         return left
 
-    def wait_ready(self, deadline_s: float = 30.0, nodes: Collection[str] | None = None) -> None:
+    def wait_ready(self, deadline_s: float = 30.0, nodes: Collection[str] | None = None, besides: Collection[str] = ()) -> None:
         """Returns when every netbox says that it is ready and every router answers; of `nodes`, where they are given.
 
-        Raises NodeFailed as soon as a node ends, or after the deadline.
+        Raises NodeFailed as soon as a node ends that is not one of `besides`, or after the deadline.
         """
         deadline = time.monotonic() + deadline_s
         waiting = [node.name for node in self.plan.nodes if node.kind != "host" and (nodes is None or node.name in nodes)]
         while True:
-            self.check_alive()
+            self.check_alive(besides)
             waiting = [name for name in waiting if not self._ready(name)]
             if not waiting:
                 return

@@ -6,6 +6,8 @@ Whoever starts it with other files or another configuration writes them between 
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -15,6 +17,11 @@ from testbed.ownership import state
 from testbed.plan import NodePlan
 from testbed.system import containers, node_files
 from testbed.system.containers import Container
+
+#: How long a netbox may take to write what it has measured.
+_WRITTEN_WITHIN_S: Final = 1.0
+#: What it has measured: of frames, in words, in numbers.
+_MEASURED: Final = ("frames.bin", "journal.jsonl", "statistics.json")
 
 #: What a node makes to say that it answers: left behind, it would be taken for the next one's word.
 _SIGNS_OF_LIFE: Final = ("control.sock", "ready")
@@ -35,6 +42,28 @@ def stop_all(lab: Path, nodes: Sequence[NodePlan]) -> None:
         containers.remove_traces(container)
         for name in _SIGNS_OF_LIFE:
             node_files.remove(container.folder / name)
+
+
+def end_measured(lab: Path, node: NodePlan) -> None:
+    """Ends a netbox as a loss of power does, but that it writes what it has measured, which is kept for a run.
+
+    It stands beside what the netbox measures when it is started again, as frames.1.bin, frames.2.bin, ….
+    """
+    with state.locked(lab):
+        container = _container(lab, node)
+        containers.ask_to_end(container)
+        deadline = time.monotonic() + _WRITTEN_WITHIN_S
+        while containers.alive(container) and time.monotonic() < deadline:
+            time.sleep(0.002)
+        stop_all(lab, [node])
+        files = [container.folder / name for name in _MEASURED]
+        life = next(n for n in itertools.count(1) if not any(node_files.exists(_of_life(file, n)) for file in files))
+        for file in files:
+            node_files.rename(file, _of_life(file, life).name)
+
+
+def _of_life(file: Path, life: int) -> Path:
+    return file.with_name(f"{file.stem}.{life}{file.suffix}")
 
 
 def start(lab: Path, node: NodePlan) -> None:

@@ -49,7 +49,7 @@ class MeasuredLab:
         switches = [node.name for node in self.lab.plan.nodes if node.kind == "switch"]
         self._switches = {name: switch_statistics.of(self.lab, name) for name in switches}
         self._open.enter_context(Captures(self.lab, self._folder / CAPTURES, self._captured))
-        self._schedule = self._open.enter_context(Schedule(self.lab, self.log))
+        self._schedule = self._open.enter_context(Schedule(self.lab, self.log, _SAMPLE_S))
 
     def begin(self) -> None:
         """The network's time begins now, and with it that of the events and of all statistics."""
@@ -66,9 +66,13 @@ class MeasuredLab:
         self.lab.check_alive(besides=self._schedule.away)
 
     def keep_statistics(self) -> None:
-        """What netboxes and switches counted of the traffic alone, before the end of the lab adds to it."""
+        """What netboxes and switches counted of the traffic alone, before the end of the lab adds to it.
+
+        A netbox without power wrote its own when it lost that.
+        """
         found: dict[str, Any] = {}
-        for netbox in self._netboxes:
+        away = self._schedule.away if self._schedule else ()
+        for netbox in (name for name in self._netboxes if name not in away):
             with self.lab.control(netbox) as control:
                 found[netbox] = control.statistics()
         for switch, before in self._switches.items():

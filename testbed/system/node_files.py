@@ -71,6 +71,12 @@ def take(file: Path, to: Path) -> bool:
     return True
 
 
+def rename(file: Path, name: str) -> None:
+    """Another name in the same folder for what is there, if anything is. Raises NodeFileInTheWay."""
+    with _told(file, "renamed"), _folder(file) as folder, suppress(FileNotFoundError):
+        os.rename(file.name, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
 def remove(file: Path) -> None:
     """Whatever is there of that name; what is not there is removed already. Raises NodeFileInTheWay."""
     with _told(file, "removed"), _folder(file) as folder:

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What somebody has set in a netbox that runs, and what of it is lost when the netbox starts again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from netboxes.technology import technologies
+from testbed.description.live import written
+from testbed.errors import NetBoxITError
+from testbed.plan import NodePlan
+from testbed.system import node_files
+
+_JOURNAL: Final = "journal.jsonl"
+_MISSING: Final = object()
+
+
+def lost(folder: Path, node: NodePlan) -> list[str]:
+    """Parameters that differ from what the netbox would start with, as a person writes them: "distance 7.5 km".
+
+    `folder` is the node's own; its netbox has told there what was set since it started, by whomever.
+    """
+    if node.kind != "netbox":
+        return []
+    told = json.loads(node.files["netbox.json"])
+    technology = technologies()[told["technology"]]
+    latest = {event["parameter"]: event["value"] for event in _events(folder) if event.get("event") == "set"}
+    return [
+        f"{parameter} {written(technology, parameter, value)}"
+        for parameter, value in latest.items()
+        if _starts_with(told["parameters"], parameter) != value
+    ]
+
+
+def _starts_with(parameters: Mapping[str, Any], name: str) -> Any:
+    """The value of "distance", or of "responder.position"."""
+    station, _, key = name.rpartition(".")
+    of = parameters.get("stations", {}).get(station, {}) if station else parameters
+    return of.get(key, _MISSING)
+
+
+def _events(folder: Path) -> list[dict[str, Any]]:
+    try:
+        lines = node_files.read(folder / _JOURNAL).splitlines()
+    except (FileNotFoundError, NetBoxITError):
+        return []
+    found = []
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # being written
+        if isinstance(event, dict) and isinstance(event.get("parameter"), str) and "value" in event:
+            found.append(event)
+    return found

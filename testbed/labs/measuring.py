@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab that a run measures: whatever else were done to it would be in the run's figures, and in none of its records."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from testbed.errors import NetBoxITError
+from testbed.system.processes import ProcessIdentity
+
+#: In the lab's folder, while the run's process lives.
+_FILE: Final = "measured.json"
+
+
+class LabMeasured(NetBoxITError):
+    """A run is measuring the lab."""
+
+
+def note(run: Path) -> dict[str, str]:
+    """The file, with its text, by which a lab tells that this process measures it for the run of that folder."""
+    return {_FILE: json.dumps({"run": str(run), "process": str(ProcessIdentity.own())})}
+
+
+def check(lab: Path, what: str) -> None:
+    """Raises LabMeasured while a run measures the lab of that folder. `what` would change it: "`apply`"."""
+    try:
+        told = json.loads((lab / _FILE).read_text())
+    except FileNotFoundError:
+        return
+    if ProcessIdentity.read(told["process"]).alive():
+        raise LabMeasured(
+            f"lab {lab.name} is measured by the run {told['run']}, whose record would not have what {what} changes; "
+            "wait for its end, or interrupt it; what is to change in a run are its events, "
+            "and what `netboxit set` and `netboxit drill` do is recorded in it"
+        )
