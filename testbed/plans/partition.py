@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-#: Steps of the proof, and wires and units that are looked at without it: about a second of Python each.
-_MOST_STEPS: Final = 200_000
-_MOST_LOOKS: Final = 4_000_000
+#: Steps of the proof, and changes that are looked at before it: about a second of Python each.
+_MOST_STEPS: Final = 100_000
+_MOST_LOOKS: Final = 200_000
 _STARTS: Final = 16
-#: Beyond so many units none is exchanged with another, and nothing is proven.
+#: Beyond so many units nothing is proven.
 _MANY: Final = 100
 
 
@@ -72,18 +72,23 @@ class _Search:
 
     def improve(self) -> None:
         """Several starts, and from each what single moves and exchanges make better."""
-        trials = _MOST_LOOKS // (len(self._units) + len(self._joints) + 1)
+        looks = _MOST_LOOKS
         for start in self._starts():
-            here, cost = list(start), self._cost(start)
+            here, left = list(start), self._left(start)
             better = True
-            while better and trials > 0:
+            while better and looks > 0:
                 better = False
-                for changed in self._changes(here):
-                    trials -= 1
-                    if (now := self._cost(changed)) < cost:
-                        here, cost, better = changed, now, True
+                for moves in self._changes(here):
+                    looks -= 1
+                    if self._gain(here, left, moves) < (0, 0, 0, 0):
+                        better = True
+                        for at, to in moves.items():
+                            left[here[at]] += self._units[at].cores
+                            left[to] -= self._units[at].cores
+                            here[at] = to
+                    elif looks <= 0:
                         break
-            if (cost, here) < (self._least, self.best):
+            if ((cost := self._cost(here)), here) < (self._least, self.best):
                 self.best, self._least = here, cost
 
     def _starts(self) -> list[list[int]]:
@@ -104,22 +109,43 @@ class _Search:
             found.append(filled)
         return found
 
-    def _changes(self, here: Sequence[int]) -> Iterator[list[int]]:
-        """One unit moved, or two exchanged."""
+    def _changes(self, here: Sequence[int]) -> Iterator[dict[int, int]]:
+        """One unit moved, or two exchanged; `here` may change meanwhile."""
         for at in self._free:
-            yield from ([*here[:at], to, *here[at + 1 :]] for to in range(len(self._cores)) if to != here[at])
-        for one, other in combinations(self._free, 2) if len(self._units) <= _MANY else ():
+            for to in range(len(self._cores)):
+                if to != here[at]:
+                    yield {at: to}
+        for one, other in combinations(self._free, 2):
             if here[one] != here[other]:
-                (swapped := list(here))[one], swapped[other] = here[other], here[one]
-                yield swapped
+                yield {one: here[other], other: here[one]}
 
-    def _cost(self, machine: Sequence[int]) -> Cost:
+    def _gain(self, here: Sequence[int], left: Sequence[int], moves: Mapping[int, int]) -> Cost:
+        """What the cost becomes more by these moves."""
+        after = list(left)
+        wires = rate = nodes = 0
+        for at, to in moves.items():
+            after[here[at]] += self._units[at].cores
+            after[to] -= self._units[at].cores
+            nodes += self._units[at].nodes * ((to != 0) - (here[at] != 0))
+            for other, joint in self._beside[at]:
+                if other in moves and other < at:
+                    continue  # counted from the other side
+                cut = (to != moves.get(other, here[other])) - (here[at] != here[other])
+                wires += cut * joint.wires
+                rate += cut * joint.rate
+        return sum(max(0, -one) for one in after) - sum(max(0, -one) for one in left), wires, rate, nodes
+
+    def _left(self, machine: Sequence[int]) -> list[int]:
+        """The cores that are left of each machine, less than none where there are too few."""
         left = list(self._cores)
         for unit, at in zip(self._units, machine, strict=True):
             left[at] -= unit.cores
+        return left
+
+    def _cost(self, machine: Sequence[int]) -> Cost:
         cut = [joint for (one, other), joint in self._joints.items() if machine[one] != machine[other]]
         return (
-            sum(-min(one, 0) for one in left),
+            sum(max(0, -one) for one in self._left(machine)),
             sum(joint.wires for joint in cut),
             sum(joint.rate for joint in cut),
             sum(unit.nodes for unit, at in zip(self._units, machine, strict=True) if at),

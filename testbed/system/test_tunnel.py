@@ -140,6 +140,27 @@ def test_all_that_ethernet_carries_crosses_a_wire_between_machines_in_whole_fram
         assert "eth0" not in checked(underlay[0], "ip", "link")
 
 
+def test_a_wire_may_be_a_cable_between_two_machines_whose_ports_are_given_back(
+    underlay: tuple[Namespace, Namespace], tmp_path: Path
+) -> None:
+    join(underlay[0], "eth2", "02:00:00:00:01:01", underlay[1], "eth3", "02:00:00:00:01:02", mtu=1600)
+    for space, port in zip(underlay, ("eth2", "eth3"), strict=True):
+        checked(space, "ip", "link", "set", port, "down")
+    plan = planned(tmp_path)
+    plan = replace(plan, wires=tuple(replace(wire, kind="port", vni=None, over=("eth2", "eth3")) for wire in plan.wires))
+    with ExitStack() as stack:
+        for name, network in zip(("alpha", "beta"), underlay, strict=True):
+            machine = Machine(network, plan.part(name), tmp_path)
+            stack.callback(machine.down)
+            machine.up()
+        a = in_node(plan, "a")
+        assert a.run("ping", "-c", "1", "-W", "5", "-M", "do", "-s", "1472", "10.0.0.2").returncode == 0
+        assert "02:00:00:00:01:01" in checked(a, "ip", "link", "show", "eth0")
+    for space, port, mac in zip(underlay, ("eth2", "eth3"), ("02:00:00:00:01:01", "02:00:00:00:01:02"), strict=True):
+        shown = checked(space, "ip", "link", "show", port)
+        assert " mtu 1600 " in shown and mac in shown and "DOWN" in shown and "altname" not in shown
+
+
 def test_nothing_is_left_of_it(underlay: tuple[Namespace, Namespace], tmp_path: Path) -> None:
     before = [checked(space, "ip", "-d", "address") for space in underlay]
     machines = [
