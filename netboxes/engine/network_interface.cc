@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstring>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <stdexcept>
@@ -71,6 +72,16 @@ unsigned NetworkInterface::ReceiveQueues() const
         return 1; // a driver that has no queues to tell of
     }
     return std::max(1U, channels.rx_count + channels.combined_count);
+}
+
+std::string NetworkInterface::Driver() const
+{
+    auto request = Request(m_name);
+    ethtool_drvinfo told{};
+    told.cmd = ETHTOOL_GDRVINFO;
+    request.ifr_data = reinterpret_cast<char*>(&told);
+    Checked(::ioctl(m_socket.Get(), SIOCETHTOOL, &request), m_subject + ": cannot ask for the driver of " + m_name);
+    return std::string(told.driver, ::strnlen(told.driver, sizeof told.driver));
 }
 
 } // namespace netboxit

@@ -46,6 +46,8 @@ class NetworkInterface
     unsigned Index() const;
     std::uint32_t Mtu() const;
     unsigned ReceiveQueues() const;
+    /// What it is made by: "veth", "vxlan", a NIC's driver.
+    std::string Driver() const;
 
   private:
     std::string m_subject;

@@ -88,7 +88,8 @@ def _on_wire(plan: Plan, name: str, one: str, other: str) -> CapturePoint:
 def _point(plan: Plan, name: str, end: WireEnd) -> CapturePoint:
     """At that end of a wire, or at the other one where that one does not show all its frames.
 
-    Click's ports do not: shared memory and AF_XDP are past the kernel, and what its packet sockets send is past all others.
+    Click's ports do not: shared memory and AF_XDP are past the kernel, and what its packet sockets send on a wire within the
+    machine is past all others.
     """
     node = plan.node(end.node)
     by = _means(node, end)
