@@ -72,6 +72,11 @@ def _tunnel(tunnel: Mapping[str, Any], way: Mapping[str, Any], limit_us: float, 
     if way["lost"] and not tunnel["switched"]:
         words = f"{place}: {way['lost']:,} of {way['frames']:,} frames were lost between the machines"
         (verdict.invalid if way["lost"] > OVERLOAD_RATIO * way["frames"] else verdict.degraded).append(words)
+    if way["unseen"]:
+        verdict.degraded.append(
+            f"{place}: {way['unseen']:,} frames crossed it and were captured at one end only, so the time that they took is not "
+            "known; captures do not see what AF_XDP sends and takes"
+        )
     delay, error_us = way["delay_us"], way["clock_error_us"]
     if delay is None or error_us is None:
         return

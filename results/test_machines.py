@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from results import pcapng
 from results.analyse import analyse
 from results.conftest import MS, START_NS, US, SyntheticRun
 from results.journal import Journal
@@ -219,3 +220,14 @@ def test_the_offset_does_not_matter(tmp_path: Path) -> None:
     assert found[0] == found[1]
     assert found[0]["tunnels"][0]["both_ways_us"]["p50"] == pytest.approx(170.0)
     assert found[0]["flows"][0]["one_way_delay_ms"]["min"] * MS == pytest.approx(255_005 * US + 22 * US + 80 * US)
+
+
+def test_frames_that_one_end_did_not_capture_are_neither_lost_nor_measured(two_machines: TwoMachines) -> None:
+    two_machines.calls(50)
+    folder = two_machines.write()
+    kept = list(pcapng.read(folder / "captures/meoc-jan.pcapng"))
+    pcapng.write(folder / "captures/meoc-jan.pcapng", kept[4:])  # the first two frames of each direction
+    found = analyse(folder)
+    for way in found["tunnels"][0]["directions"]:
+        assert (way["unseen"], way["lost"], way["delay_us"]["count"]) == (2, 0, 48)
+    assert found["verdict"]["status"] == "degraded"

@@ -20,7 +20,7 @@ def verdict_of(
     there = {
         "from": {"host": "alpha", "node": "meoc"},
         "to": {"host": "beta", "node": "sky"},
-        **{"frames": 5_000, "lost": 0, "delay_us": DELAY | (delay or {}), "clock_error_us": 40.0},
+        **{"frames": 5_000, "lost": 0, "unseen": 0, "delay_us": DELAY | (delay or {}), "clock_error_us": 40.0},
         **(way or {}),
     }
     unused = there | {"frames": 0, "lost": 0, "delay_us": None}
@@ -75,6 +75,11 @@ def test_frames_lost_between_machines_count_as_those_that_a_netbox_drops(lost: i
     found, reasons = verdict_of(way={"lost": lost}, switched=switched)
     assert found == status
     assert switched or f"{lost} of 5,000 frames were lost between the machines" in reasons[0]
+
+
+def test_frames_that_a_capture_did_not_see_are_told() -> None:
+    found, reasons = verdict_of(way={"unseen": 7})
+    assert found == "degraded" and "7 frames crossed it and were captured at one end only" in reasons[0]
 
 
 def read(offset_ns: int) -> dict[str, int]:

@@ -20,6 +20,8 @@ from results.statistics import Values, joined, summary
 from results.timekeeping import switched_wires
 from traffic.flow import Flow
 
+_CROSSED = {"received_ns": pl.Int64, "near_ns": pl.Int64, "far_ns": pl.Int64, "lost": pl.Boolean}
+
 
 def over_machines(machines: Machines, plan: Mapping[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
     """What metrics.json has of a run over several machines besides what it has of any; nothing of one on a single machine."""
@@ -77,22 +79,27 @@ def _direction(
     machines: Machines, wire: str, near: Mapping[str, Any], far: Mapping[str, Any], measured: Sequence[Measured]
 ) -> dict[str, Any]:
     tables = [
-        one.rows.select(near_ns=f"near_ns.{wire}", far_ns=f"far_ns.{wire}")
+        one.rows.select(
+            "received_ns", near_ns=f"near_ns.{wire}", far_ns=f"far_ns.{wire}", lost=pl.col("lost_at").eq_missing(tunnel.name)
+        )
         for one in measured
         for tunnel in one.way.tunnels
         if (tunnel.wire, tunnel.near) == (wire, near["node"])
     ]
-    entered = pl.concat(tables).filter(pl.col("near_ns").is_not_null()) if tables else pl.DataFrame({"near_ns": [], "far_ns": []})
+    crossed = pl.concat(tables) if tables else pl.DataFrame(schema=_CROSSED)
+    entered = crossed.filter(pl.col("near_ns").is_not_null())
+    half = pl.col("received_ns").is_not_null() & (pl.col("near_ns").is_null() != pl.col("far_ns").is_null())
     delays: Values = (entered["far_ns"] - entered["near_ns"]).drop_nulls().to_numpy().astype(float) / 1e3
     error_ns = machines.error_ns(near["node"], far["node"])
     return {
         "from": {"host": near["host"], "node": near["node"]},
         "to": {"host": far["host"], "node": far["node"]},
         "frames": entered.height,
-        "lost": entered.height - delays.size,
+        "lost": int(crossed["lost"].sum()),
+        "unseen": crossed.filter(half).height,
         "delay_us": _summary(delays),
         "clock_error_us": None if error_ns is None else error_ns / 1e3,
-        "reason": None if delays.size else "no frame of a flow crossed it in this direction",
+        "reason": None if delays.size else "no frame of a flow was seen at both ends in this direction",
     }
 
 
