@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ from testbed.probes.finding import Finding
 from testbed.several_hosts import clocks, inventory
 from testbed.several_hosts.connection import Connection, OtherVersion
 from testbed.several_hosts.inventory import Listed
+from testbed.several_hosts.sites import looked_up, own_address_towards
 from testbed.several_hosts.synchronisation import synchronisation
 from testbed.several_hosts.version import version
 from testbed.system import interface_facts, tunnel
@@ -50,10 +50,7 @@ def _this(here: Listed, other: Listed | None) -> Iterator[Finding]:
     found = facts.read("")
     yield from _computing(found)
     if other is not None:
-        try:
-            yield underlay(found, here.address or _towards(_address(other)))
-        except NetBoxITError as error:
-            yield _told("underlay", error, "wires to other machines")
+        yield underlay(found, here.address or own_address_towards(looked_up(other) or None))
     yield kept(synchronisation())
 
 
@@ -80,9 +77,10 @@ def _other(listed: Listed, here: Listed) -> Iterator[Finding]:
 def _asked(connection: Connection, listed: Listed, here: Listed) -> Iterator[Finding]:
     found = Facts.from_json(connection.request("facts", lab=""))
     yield from _computing(found)
-    address = _address(listed)
+    address = looked_up(listed)
     yield underlay(found, address)
-    yield _clock(connection, address, here.address or _towards(address))
+    if address:
+        yield _clock(connection, address, here.address or "")
     yield kept(connection.request("environment")["synchronised"])
 
 
@@ -101,11 +99,13 @@ def _computing(found: Facts) -> Iterator[Finding]:
 
 def underlay(found: Facts, address: str) -> Finding:
     """Whether the interface that carries wires to other machines has room for what tunnels put around a frame."""
-    carrier = interface_facts.with_address(found.interfaces, address)
+    carrier = interface_facts.with_address(found.interfaces, address) if address else None
     lost = "wires to other machines"
     if carrier is None:
         remedy = "say by netboxit_address in the inventory which of its addresses carries wires"
-        return Finding("underlay", "no", f"no interface has {address}", lost, remedy, needed=True)
+        return Finding(
+            "underlay", "no", f"no interface has {address}" if address else "no address is known", lost, remedy, needed=True
+        )
     if not carrier.up:
         return Finding("underlay", "no", f"{carrier.name}, {address}: down", lost, f"ip link set {carrier.name} up", needed=True)
     if carrier.merging:
@@ -157,27 +157,3 @@ def _told(name: str, error: NetBoxITError, lost: str, needed: bool = False) -> F
     """What an error says, whose remedy is its last part."""
     cause, _, remedy = str(error).rpartition("; ")
     return Finding(name, "no", cause or remedy, lost, remedy, needed)
-
-
-def _address(listed: Listed) -> str:
-    """What carries wires to a machine: the inventory's word, or what the name by which it is reached stands for."""
-    if listed.address is not None:
-        return listed.address
-    name = listed.machine.address or listed.machine.name
-    try:
-        return str(socket.getaddrinfo(name, None, type=socket.SOCK_DGRAM)[0][4][0])
-    except OSError as error:
-        raise NetBoxITError(
-            f"{name}: no address is known by that name: {error.strerror}; say it by netboxit_address in the inventory"
-        ) from error
-
-
-def _towards(address: str) -> str:
-    """This machine's address by which it speaks to another; nothing is sent."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    try:
-        with socket.socket(family, socket.SOCK_DGRAM) as asking:
-            asking.connect((address, 9))
-            return str(asking.getsockname()[0])
-    except OSError as error:
-        raise NetBoxITError(f"there is no way to {address}: {error.strerror}; look at this machine's routes") from error

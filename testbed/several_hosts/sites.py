@@ -36,10 +36,10 @@ def sites(topology: Topology, inventory: Inventory, lab: str, ask: Ask) -> Seque
     others = [inventory.machine(name) for name in wanted if name != inventory.here]
     with ThreadPoolExecutor(max(len(others), 1)) as workers:
         told = list(workers.map(lambda one: ask(one.machine, lab), others))
-    there = [_site(one, found, _looked_up(one)) for one, found in zip(others, told, strict=True)]
+    there = [_site(one, found, looked_up(one)) for one, found in zip(others, told, strict=True)]
     own = inventory.machine(inventory.here)
     towards = next((site.address for site in there if site.address), None)
-    return [_site(own, facts.read(lab), own.address or _source(towards)), *there]
+    return [_site(own, facts.read(lab), own.address or own_address_towards(towards)), *there]
 
 
 def _site(listed: Listed, found: Facts, address: str) -> Site:
@@ -47,7 +47,7 @@ def _site(listed: Listed, found: Facts, address: str) -> Site:
     return Site(machine.name, found, machine.here, address, listed.vxlan_port, machine.folder)
 
 
-def _looked_up(listed: Listed) -> str:
+def looked_up(listed: Listed) -> str:
     """The address that the inventory says, or that its name for ssh has."""
     if listed.address:
         return listed.address
@@ -56,7 +56,7 @@ def _looked_up(listed: Listed) -> str:
     return ""
 
 
-def _source(towards: str | None) -> str:
+def own_address_towards(towards: str | None) -> str:
     """The address by which this machine reaches that one; nothing is sent."""
     if towards is None:
         return ""
