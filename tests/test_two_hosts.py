@@ -105,3 +105,13 @@ def test_clocks_and_the_wire_between_the_machines_are_told(carried: dict[str, An
     assert [end["host"] for end in wire["ends"]] == ["alpha", "beta"]
     assert wire["probe"]["round_trip_ns"] > 0
     assert [tunnel["wire"] for tunnel in carried["metrics"]["tunnels"]] == [WIRE]
+
+
+def test_each_frames_time_between_the_machines_is_measured(carried: dict[str, Any]) -> None:
+    (tunnel,) = carried["metrics"]["tunnels"]
+    for way in tunnel["directions"]:
+        assert way["frames"] > 0
+        assert (way["lost"], way["unseen"]) == (0, 0)
+        assert way["delay_us"]["min"] + way["clock_error_us"] > 0
+    assert 0 < tunnel["both_ways_us"]["min"] <= tunnel["both_ways_us"]["p50"]
+    assert carried["metrics"]["overhead_tunnels_us"]["count"] > 0

@@ -33,6 +33,7 @@ def test_an_underlay_has_room_for_what_a_tunnel_adds() -> None:
 def test_an_underlay_that_is_none_is_told_with_the_remedy() -> None:
     assert underlay(FACTS, "192.0.2.9").there == "no"
     assert "netboxit_address" in underlay(FACTS, "192.0.2.9").remedy
+    assert "netboxit_address" in underlay(FACTS, "").remedy
     assert underlay(with_carrier(up=False), "192.0.2.1").remedy == "ip link set eth2 up"
     assert underlay(with_carrier(merging=("rx-gro",)), "192.0.2.1").remedy.startswith("ethtool -K eth2 gro off")
 
