@@ -9,6 +9,8 @@ import os
 import random
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,7 @@ def changed(configuration: dict[str, Any], place: Place, to: Any) -> dict[str, A
 
 
 def start(technology: str, folder: Path, text: bytes) -> subprocess.CompletedProcess[bytes]:
+    folder.mkdir(exist_ok=True)
     (file := folder / "netbox.json").write_bytes(text)
     return subprocess.run([program(technology), file], capture_output=True, timeout=60)
 
@@ -74,9 +77,10 @@ def hostile(technology: str, chance: random.Random) -> bytes:
 @pytest.mark.parametrize("technology", sorted(technologies()))
 def test_a_hostile_configuration_is_refused_or_runs(technology: str, tmp_path: Path) -> None:
     chance = random.Random(technology)
-    for _ in range(CONFIGURATIONS):
-        text = hostile(technology, chance)
-        ended = start(technology, tmp_path, text)
+    texts = [hostile(technology, chance) for _ in range(CONFIGURATIONS)]
+    with ThreadPoolExecutor(os.cpu_count()) as several:
+        started = several.map(start, repeat(technology), (tmp_path / str(number) for number in range(CONFIGURATIONS)), texts)
+    for text, ended in zip(texts, started, strict=True):
         assert ended.returncode in (0, 2), (ended, text)
         assert ended.returncode == 0 or ended.stderr.count(b"\n") == 1, (ended, text)
 

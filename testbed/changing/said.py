@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from pydantic import ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from testbed.changes import ParameterChange, Sequence, Step
+from testbed.description import yaml_source
 from testbed.description.actions import Action
 from testbed.description.drills import DRILLS
 from testbed.description.input_errors import InPart, nearest, told
@@ -54,7 +53,10 @@ def drill(scene: Scene, name: str, options: list[str]) -> Sequence:
         key, separator, value = (part.strip() for part in option.partition("="))
         if not separator:
             raise BadChange(f"{option!r}: write OPTION=VALUE; `netboxit drill --list` tells the options of {name}")
-        said[key] = _yaml(key, value)
+        try:
+            said[key] = yaml_source.value(value)
+        except ValueError as error:
+            raise BadChange(f"{key}: {error}") from error
     try:
         return _sequence(scene, drill=name, **{"with": said})
     except ValueError as error:
@@ -96,10 +98,3 @@ def _sequence(scene: Scene, **said: Any) -> Sequence:
                 ) from error
         place = f"{detail['loc'][-1]}: " if detail["loc"] else ""
         raise ValueError(f"{place}{told(detail)}") from error
-
-
-def _yaml(key: str, text: str) -> Any:
-    try:
-        return YAML(typ="safe").load(text)
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise BadChange(f"{key}: {text[:60]!r} is not a value as in YAML") from error

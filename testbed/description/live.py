@@ -9,11 +9,10 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
 from netboxes.technology import StationParameters, Technology
 from netboxes.timeline import OverTime
+from testbed.description import yaml_source
 from testbed.description.input_errors import nearest, told
 from testbed.errors import NetBoxITError
 from testbed.quantities import TIME, Quantity
@@ -35,9 +34,11 @@ def parse(technology: type[Technology], change: str) -> tuple[str, object]:
     if not separator:
         raise BadChange(f"{change!r}: write PARAMETER=VALUE, say 'distance=2 km'")
     try:
-        return parameter, read_value(technology, parameter, YAML(typ="safe").load(text))
-    except (YAMLError, RecursionError) as error:
-        raise BadChange(f"{parameter}: {text[:60]!r} is not a value as in YAML") from error
+        said = yaml_source.value(text)
+    except ValueError as error:
+        raise BadChange(f"{parameter}: {error}") from error
+    try:
+        return parameter, read_value(technology, parameter, said)
     except ValueError as error:
         raise BadChange(str(error)) from error
 

@@ -15,7 +15,9 @@ from testbed.files import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 
-LINES = (CHECKOUT / "topologies" / "emergency.yaml").read_text().splitlines()
+_WHOLE = (CHECKOUT / "topologies" / "emergency.yaml").read_text().splitlines()
+#: Without comments, in which nothing can go wrong.
+LINES = [line for line in _WHOLE if line.strip() and not line.lstrip().startswith("#")]
 
 #: Words that mean something to YAML, to a topology, or to neither.
 WORDS = st.sampled_from(
@@ -53,7 +55,7 @@ WORDS = st.sampled_from(
     ]
 )
 
-SETTINGS = settings(max_examples=100, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=70, deadline=None, derandomize=True)
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,8 @@ Location = tuple[str | int, ...]
 #: Beyond these a file is a mistake or an attack (aliases of aliases grow without bound), not a network of one PC.
 LARGEST_FILE_BYTES = 256 << 10
 LARGEST_DOCUMENT_NODES = 50_000
+#: Brackets in brackets: the parser takes seconds for some thousands of them.
+_DEEPEST = 100
 #: Digits; a number with more is none that anybody means.
 _LONGEST_NUMBER = 400
 
@@ -140,7 +142,28 @@ def _text(path: Path) -> str:
         raise refuse(f"byte {raw[error.start]:#04x} is not UTF-8", "save the file in UTF-8", line, column) from None
 
 
+def value(text: str) -> Any:
+    """What a word on the command line means as a value in YAML. Raises ValueError when it is none."""
+    try:
+        if _is_too_deep(text):
+            raise ValueError
+        return YAML(typ="safe").load(text)
+    except (YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{text[:60]!r} is not a value as in YAML") from error
+
+
+def _is_too_deep(text: str) -> bool:
+    """By the brackets that are open at a time, wherever they stand."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[][{}]", text):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > _DEEPEST
+
+
 def _compose(source: Source) -> Node | None:
+    if _is_too_deep(source.text):
+        raise BadTopology([source.bad((), "brackets or indentation are nested too deeply")])
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of reused anchors: permitted by YAML 1.2, section 7.1
