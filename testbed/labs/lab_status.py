@@ -71,6 +71,6 @@ def _end_status(lab: Lab, end: WireEnd, netbox: Mapping[str, Any] | None) -> dic
     planned = next(interface for interface in node.interfaces if interface.name == end.interface)
     port: Mapping[str, Any] = {"kind": planned.port if node.kind != "netbox" else None}
     if netbox:
-        port = next(port for port in netbox["ports"] if port["name"] == end.interface)
+        port = next((port for port in netbox["ports"] if port["name"] == end.interface), {"kind": None})
     reason = port.get("reason") or planned.reason or None
     return {"node": end.node, "interface": end.interface, "port": port["kind"], "reason": reason}

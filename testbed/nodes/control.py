@@ -7,22 +7,15 @@ import itertools
 import json
 import socket
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
 from testbed.errors import NetBoxITError, printable
+from testbed.nodes import answers
 from testbed.system import node_files
 
 _LONGEST_ANSWER: Final = 16 << 20
-#: What the answer of a method always has.
-_SAID: Final[Mapping[str, Mapping[str, type]]] = {
-    "status": {"ports": list, "ready": bool},
-    "statistics": {"ports": list, "frames": dict, "events": list},
-    "counters": {"ports": list, "frames": dict},
-    "capture_stop": {"written": bool},
-}
 
 
 class ControlFailed(NetBoxITError):
@@ -119,9 +112,6 @@ class Control:
                 raise ControlFailed(f"netbox {self._netbox}: answered request {int(answer['id'])} instead of {number}")
             if "error" in answer:
                 raise ParameterRefused(f"netbox {self._netbox}: {printable(str(answer['error']['message']))}")
-            result: dict[str, Any] = answer["result"]
-            if any(not isinstance(result[key], kind) for key, kind in _SAID.get(method, {}).items()):
-                raise TypeError
+            return answers.checked(method, answer["result"])
         except (ValueError, LookupError, TypeError, RecursionError):
             raise ControlFailed(f"netbox {self._netbox}: answered {method} with what no netbox says") from None
-        return result

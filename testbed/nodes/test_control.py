@@ -15,6 +15,13 @@ import pytest
 
 from testbed.nodes.control import Control, ControlFailed, ParameterRefused
 
+STATUS = {
+    "ready": True,
+    "technology": "wifi",
+    "simulated_s": 1.5,
+    "ports": [{"name": "left", "kind": "packet"}],
+    "scheduler": {"policy": "fifo", "priority": 50, "reasons": []},
+}
 Answer = Callable[[dict[str, Any]], bytes]
 
 
@@ -59,10 +66,10 @@ def test_a_request_is_a_line_of_json_rpc_and_its_result_is_returned(netbox: Call
 
     def answer(request: dict[str, Any]) -> bytes:
         seen.append(request)
-        return result({"ready": True, "ports": []})(request)
+        return result(STATUS)(request)
 
     with Control("field", netbox(answer)) as control:
-        assert control.status() == {"ready": True, "ports": []}
+        assert control.status() == STATUS
         control.set("distance", 7500.0)
     assert seen == [
         {"jsonrpc": "2.0", "id": 1, "method": "status", "params": {}},

@@ -12,6 +12,7 @@ from typing import Any, Final
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.observation import announced
+from testbed.system import node_files
 
 #: What is read of a file at a time. A node could write into its own without end.
 _PIECE: Final = 64 << 10
@@ -70,11 +71,11 @@ class _Tail:
 
     def lines(self) -> list[dict[str, Any]]:
         try:
-            descriptor = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
+            file = node_files.opened(self.path)
+        except (OSError, node_files.NodeFileInTheWay):
             return []
-        with os.fdopen(descriptor, "rb") as file:
-            size = os.fstat(descriptor).st_size
+        with file:
+            size = os.fstat(file.fileno()).st_size
             if self._place is None or size < self._place:
                 self._place, self._rest = max(0, size - _PIECE) if self._place is None else 0, b""
             file.seek(self._place)

@@ -81,7 +81,10 @@ class Watch:
             watched.now = None
             return []  # it is going down; the next look tells
         watched.events.extend(events)
-        watched.interval = None if watched.now is None else interval(watched.lab.plan, watched.now, now)
+        try:
+            watched.interval = None if watched.now is None else interval(watched.lab.plan, watched.now, now)
+        except (LookupError, ValueError):  # something in the place of a netbox, which says one thing now and another then
+            watched.interval = None
         watched.now = now
         return [*events, *([watched.interval] if watched.interval is not None else [])]
 

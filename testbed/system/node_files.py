@@ -42,9 +42,15 @@ def appended(file: Path) -> IO[bytes]:
         return os.fdopen(_opened(file, folder, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
 
 
+def opened(file: Path) -> IO[bytes]:
+    """An ordinary file, to be read. Raises NodeFileInTheWay, FileNotFoundError."""
+    with _told(file, "read"), _folder(file) as folder:
+        return os.fdopen(_opened(file, folder, os.O_RDONLY), "rb")
+
+
 def read(file: Path) -> str:
-    """An ordinary file; of one that is large its end. Raises NodeFileInTheWay, FileNotFoundError."""
-    with _told(file, "read"), _folder(file) as folder, os.fdopen(_opened(file, folder, os.O_RDONLY), "rb") as found:
+    """A whole ordinary file; of one that is large its end. Raises NodeFileInTheWay, FileNotFoundError."""
+    with opened(file) as found:
         found.seek(max(0, os.fstat(found.fileno()).st_size - _MOST_BYTES))
         return found.read(_MOST_BYTES).decode(errors="replace")
 
