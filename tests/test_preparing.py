@@ -25,7 +25,7 @@ FOLDER = "/opt/netboxit-trial"
 #: What nobody has installed; it comes from a folder of the machine.
 PACKAGE = "netboxit-trial"
 #: Eight cores of which none is isolated, all but one with a frequency that changes; interrupts, one of which cannot be moved; a
-#: boot menu, made by a GRUB of our own; two packages, one of which has chrony's name and steers no clock.
+#: boot menu, made by a GRUB of our own; a package to install, and one that has chrony's name and steers no clock.
 KERNEL = """\
 set -e
 mkdir -p /run/kernel/cpu /run/kernel/irq /boot/grub /etc/default/grub.d
@@ -55,34 +55,38 @@ END
 chmod 755 /usr/sbin/update-grub
 update-grub
 
-mkdir -p /run/netboxit-trial/usr/share/netboxit-trial /run/chrony/usr/bin /run/chrony/etc/chrony/sources.d /run/chrony/etc/init.d
+package() {
+    mkdir -p /run/$1/DEBIAN
+    printf 'Package: %s\\nVersion: 99\\nArchitecture: all\\n' $1 > /run/$1/DEBIAN/control
+    printf 'Maintainer: nobody\\nDescription: trial\\n' >> /run/$1/DEBIAN/control
+    dpkg-deb --build /run/$1 /run/$1.deb > /dev/null
+}
+
+mkdir -p /run/netboxit-trial/usr/share/netboxit-trial /run/repository
 echo there > /run/netboxit-trial/usr/share/netboxit-trial/file
+package netboxit-trial
+cd /run/repository
+mv /run/netboxit-trial.deb .
+cat - /run/netboxit-trial/DEBIAN/control > Packages <<END
+Filename: ./netboxit-trial.deb
+Size: $(stat -c %s netboxit-trial.deb)
+SHA256: $(sha256sum netboxit-trial.deb | cut -d' ' -f1)
+END
+rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
+echo 'deb [trusted=yes] file:/run/repository ./' > /etc/apt/sources.list
+apt-get update -qq
+
+# Where one of these is installed, chrony is not put in its place.
+for other in systemd-timesyncd ntpsec openntpd; do dpkg --purge $other > /dev/null 2>&1 || true; done
+mkdir -p /run/chrony/usr/bin /run/chrony/etc/chrony/sources.d
 cat > /run/chrony/usr/bin/chronyc <<'END'
 #!/bin/sh
 echo "$@" >> /run/kernel/chronyc
 echo 'C0000201,192.0.2.1,3,0.0,-0.000002,0.0,0.0,0.0,0.0,0.0,0.000040,0.000010,64.0,Normal'
 END
-printf '#!/bin/sh\\necho "$@" >> /run/kernel/chrony; test "$1" != status\\n' > /run/chrony/etc/init.d/chrony
-chmod 755 /run/chrony/usr/bin/chronyc /run/chrony/etc/init.d/chrony
-mkdir /run/repository
-cd /run/repository
-for package in netboxit-trial chrony; do
-    mkdir /run/$package/DEBIAN
-    printf 'Package: %s\\nVersion: 99\\nArchitecture: all\\nMaintainer: nobody\\nDescription: trial\\n' $package \\
-        > /run/$package/DEBIAN/control
-    dpkg-deb --build /run/$package $package.deb > /dev/null
-    cat - /run/$package/DEBIAN/control >> Packages <<END
-
-Filename: ./$package.deb
-Size: $(stat -c %s $package.deb)
-SHA256: $(sha256sum $package.deb | cut -d' ' -f1)
-END
-done
-rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
-echo 'deb [trusted=yes] file:/run/repository ./' > /etc/apt/sources.list
-apt-get update -qq
-# Where one of these is installed, chrony is not put in its place.
-for other in systemd-timesyncd ntpsec openntpd; do dpkg --purge $other > /dev/null 2>&1 || true; done
+chmod 755 /run/chrony/usr/bin/chronyc
+package chrony
+dpkg --force-all --install /run/chrony.deb > /dev/null
 """
 #: Stands for make, on both machines: to build anything would take minutes.
 MAKE = """\
@@ -97,15 +101,6 @@ dpkg-query --show --showformat='${db:Status-Abbrev} ${Package}\\n' | sha256sum
 """
 #: Ansible's own, apt's and dpkg's records of what happened, and what Python compiled.
 UNTOLD = re.compile(r"/root/\.ansible|/var/(log|cache|lib/apt|lib/dpkg|backups)|/tmp|.*/__pycache__|/run$")
-
-
-CHRONY = (
-    "/etc/chrony",
-    "/etc/chrony/sources.d",
-    "/etc/chrony/sources.d/netboxit.sources",
-    "/etc/init.d/chrony",
-    "/usr/bin/chronyc",
-)
 
 
 def inventory(hosts: MemberHosts, name: str, **of_beta: str) -> Path:
@@ -155,7 +150,7 @@ def prepared(hosts: MemberHosts) -> dict[str, Any]:
     found: dict[str, Any] = {"files": [told(hosts)], "kernel": [hosts.run("beta", STATE)], "changed": [], "said": []}
     one = ("--limit=beta", "--skip-tags=joined")
     for playbook, file, options in (
-        ("hosts.yml", known, ("--check", "--diff", *one)),
+        ("hosts.yml", known, ("--check", "--diff", "--limit=beta", "--tags=packages,isolation")),
         ("hosts.yml", unknown, ()),
         ("hosts.yml", unknown, one),
         ("leave.yml", unknown, ("--limit=beta",)),
@@ -166,7 +161,7 @@ def prepared(hosts: MemberHosts) -> dict[str, Any]:
         found["files"].append(told(hosts))
         found["kernel"].append(hosts.run("beta", STATE))
     found["made"], found["made here"] = hosts.run("beta", "cat /run/made"), Path("/run/made").read_text()
-    found["chrony"] = [hosts.run("beta", f"cat /run/kernel/{name}").splitlines() for name in ("chrony", "chronyc")]
+    found["chronyc"] = hosts.run("beta", "cat /run/kernel/chronyc").splitlines()
     return found | {"known": Path("/root/.ssh/known_hosts").read_text()}
 
 
@@ -186,7 +181,7 @@ def test_machines_are_prepared_and_left_as_they_were() -> None:
         "/etc/default/grub.d/netboxit.cfg",
         "/etc/sysctl.d/90-netboxit.conf",
         "/etc/tmpfiles.d/netboxit.conf",
-        *CHRONY,
+        "/etc/chrony/sources.d/netboxit.sources",
     }
     assert {f"{FOLDER}/netboxit.py", f"{FOLDER}/netboxes/wifi/segment.cc", f"/usr/share/{PACKAGE}/file"} <= set(once)
     assert twice == once and found["kernel"][3] == found["kernel"][2]
@@ -199,8 +194,7 @@ def test_machines_are_prepared_and_left_as_they_were() -> None:
     assert "/proc/irq/4/smp_affinity_list: Read-only file system" in found["said"][1]
     assert after == before and found["kernel"][4] == found["kernel"][0]
     assert "chrony follows 192.0.2.1, at most 32 us off" in found["said"][1]
-    service, asked = found["chrony"]
-    assert service.count("start") == 1 and asked == ["-c tracking", "-c tracking", "reload sources"]
+    assert found["chronyc"] == ["reload sources", "-c tracking", "-c tracking", "reload sources"]
     assert "put-by-netboxit" not in found["known"]
 
 
