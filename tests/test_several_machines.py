@@ -9,8 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,13 @@ wires:
   - [first.right, second.left]
   - [second.right, b]
 """
+#: Longer than any of this takes.
+TRAFFIC = """\
+centre: b
+traffic:
+  out: {application: udp-flow, from: a, to: b, rate: 80 kbit/s, payload: 172 B, duration: 10 min}
+"""
+RESULTS = Path("/var/tmp/results")
 FILE = Path("/var/tmp/x.yaml")
 LAB = STATE / "labs" / "x"
 PING = ("exec", "a", "--", "ping", "-c", "1", "-W", "5", "b")
@@ -75,38 +81,35 @@ def told(*words: str) -> Any:
     return json.loads(subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout)
 
 
-def prepare() -> None:
-    FILE.write_text(TOPOLOGY)
+def prepare(more: str = "") -> None:
+    FILE.write_text(TOPOLOGY + more)
     os.environ |= {"NETBOXIT_STATE": str(STATE), "NETBOXIT_INVENTORY": str(INVENTORY)}
 
 
-def on_beta(hosts: MemberHosts) -> dict[str, str]:
-    found: dict[str, str] = json.loads(hosts.run("beta", f"{CHECKOUT}/.venv/bin/python -c '{SAID.replace(chr(39), chr(34))}'"))
-    return found
+def both(hosts: MemberHosts) -> dict[str, str]:
+    """What there is on both machines, by part."""
+    there = json.loads(hosts.run("beta", f"{CHECKOUT}/.venv/bin/python -c '{SAID.replace(chr(39), chr(34))}'"))
+    return {part: f"{text}on beta:\n{there[part]}" for part, text in HostState.now(ALL).parts.items()}
 
 
-@contextmanager
-def nothing_left(hosts: MemberHosts, parts: Sequence[str]) -> Iterator[None]:
-    """Both machines are as before, byte for byte."""
-    here, there = HostState.now(parts), on_beta(hosts)
-    yield
-    assert here.changes() == ""
-    now = on_beta(hosts)
-    lines = (difflib.unified_diff(there[part].splitlines(), now[part].splitlines(), part, "now", n=0) for part in parts)
-    assert [line for each in lines for line in each] == []
+def changes(before: Mapping[str, str], now: Mapping[str, str], parts: Sequence[str]) -> list[str]:
+    """What is different, as lines of a diff."""
+    diffs = (difflib.unified_diff(before[part].splitlines(), now[part].splitlines(), part, "now", n=0) for part in parts)
+    return [line for lines in diffs for line in lines]
 
 
 def commands(hosts: MemberHosts) -> None:
     prepare()
-    with nothing_left(hosts, PARTS):
-        done("up", str(FILE))
-        reach_both_machines()
-        done("down")
-    with nothing_left(hosts, ALL):
-        for moment in (LAB / "parts.json", LAB / "containers"):
-            up_killed_at(moment)
-            done("down")
-            assert not LAB.exists()
+    before = both(hosts)
+    done("up", str(FILE))
+    reach_both_machines()
+    done("down")
+    after = both(hosts)
+    assert changes(before, after, PARTS) == []
+    up_killed_at(LAB / "containers")
+    done("down")
+    assert not LAB.exists()
+    assert changes(after, both(hosts), ALL) == []
 
 
 def reach_both_machines() -> None:
@@ -151,9 +154,15 @@ def test_commands_reach_both_machines_and_nothing_stays_also_of_what_was_killed(
     run_in_member_hosts(commands)
 
 
+def be_impatient() -> None:
+    """With a machine that does not answer."""
+    options = "-o ConnectTimeout=2 -o ServerAliveInterval=1 -o ServerAliveCountMax=2"
+    INVENTORY.write_text(INVENTORY.read_text().replace("-o UserKnownHostsFile", f"{options} -o UserKnownHostsFile"))
+
+
 def cut_off(hosts: MemberHosts) -> None:
     prepare()
-    INVENTORY.write_text(INVENTORY.read_text().replace("-o UserKnownHostsFile", "-o ConnectTimeout=2 -o UserKnownHostsFile"))
+    be_impatient()
     done("up", str(FILE))
     hosts.cut_off("beta")
     nodes = {node["name"]: node["alive"] for node in told("status")["labs"][0]["nodes"]}
@@ -186,3 +195,41 @@ def refused(hosts: MemberHosts) -> None:
 
 def test_a_wire_that_a_firewall_stops_is_told_and_nothing_stays_up() -> None:
     run_in_member_hosts(refused)
+
+
+def runs(hosts: MemberHosts) -> None:
+    prepare(TRAFFIC)
+    be_impatient()
+    run = running()
+    run.send_signal(signal.SIGINT)
+    assert run.wait(60) == 1
+    assert json.loads((RESULTS / "latest/run.json").read_text())["failure"].startswith("interrupted")
+    files = ("captures/a.pcapng", "captures/b.pcapng", "nodes/first/frames.bin", "nodes/second/frames.bin", "hosts.json")
+    assert [file for file in files if not (RESULTS / "latest" / file).exists()] == []
+    assert hosts.run("beta", f"ls /run/netns {STATE}/labs").split() == ["/run/netns:", f"{STATE}/labs:"]
+
+    run = running()
+    hosts.cut_off("beta")
+    assert run.wait(60) == 4
+    reasons = json.loads((RESULTS / "latest/metrics.json").read_text())["verdict"]["reasons"]
+    assert any("beta: the connection is lost" in reason for reason in reasons), reasons
+    assert (RESULTS / "latest/nodes/first/frames.bin").exists()
+    assert not any(Path("/run/netns").iterdir())
+    hosts.plug_in("beta")
+    done("down")
+    assert not LAB.exists()
+    assert hosts.run("beta", f"ls /run/netns {STATE}/labs").split() == ["/run/netns:", f"{STATE}/labs:"]
+
+
+def running() -> subprocess.Popen[bytes]:
+    """A run whose traffic flows on both machines."""
+    argv = [sys.executable, str(CHECKOUT / "netboxit.py"), "run", str(FILE), "--results", str(RESULTS)]
+    (RESULTS / "latest").unlink(missing_ok=True)
+    run = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    events = RESULTS / "latest" / "events.jsonl"
+    until(lambda: run.poll() is not None or (events.exists() and "out starts" in events.read_text()), "traffic", deadline_s=60.0)
+    return run
+
+
+def test_a_run_that_is_interrupted_or_loses_a_machine_is_taken_down_and_says_so() -> None:
+    run_in_member_hosts(runs)
