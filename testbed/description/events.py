@@ -7,7 +7,7 @@ When and what are apart: what stands beside `at:` or `when:` is the same that `n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
@@ -77,22 +77,6 @@ class Event(Action):
         if self.delay and self.when is None:
             raise ValueError("only what waits for a condition has a delay; write it into at")
         return self
-
-    def touched(self) -> set[str]:
-        """The nodes at which something is done: those that it names, and those at the ends of a wire."""
-        pairs = [self.wire, self.options.wire if isinstance(self.options, LinkFlap) else None]
-        return self.nodes() | {end.partition(".")[0] for pair in pairs if pair for end in pair}
-
-
-def waiting(events: Mapping[int, Event]) -> Iterator[tuple[int, set[str], set[str]]]:
-    """Of each event that waits: its place in the file, where that is seen, and where it changes something, as nodes."""
-    named = {event.name: event for event in events.values() if event.name}
-    for index, event in events.items():
-        if event.when is None:
-            continue
-        awaited = named.get(event.when.event or "")
-        seen = {event.when.netbox} if event.when.netbox else awaited.touched() if awaited else set()
-        yield index, seen, event.touched()
 
 
 def plan_events(topology: Topology, scene: Scene) -> tuple[EventPlan, ...]:

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from testbed.description.equipment_section import OUTSIDE, Replacement
-from testbed.description.events import waiting
+from testbed.description.event_places import waiting
 from testbed.description.input_errors import listed, nearest
 from testbed.description.machines import AUTO, Places
 from testbed.description.topology import Wire
@@ -15,7 +16,9 @@ from testbed.description.wiring_checks import Problem
 from testbed.description.yaml_source import Location
 
 
-def machine_problems(draft: Draft, places: Places, replacements: Mapping[str, Replacement]) -> Iterator[Problem]:
+def machine_problems(
+    draft: Draft, places: Places, replacements: Mapping[str, Replacement], context: Mapping[str, Path]
+) -> Iterator[Problem]:
     """Everything that is wrong; what follows from another error of the file is left out."""
     yield from _names(draft, places)
     for index, wire in draft.wires.items():
@@ -24,7 +27,7 @@ def machine_problems(draft: Draft, places: Places, replacements: Mapping[str, Re
             yield from _of_a_wire(("wires", index), wire, ends, places)
     yield from _shared_cores(draft, places)
     yield from _equipment(draft, places, replacements)
-    yield from _conditions(draft, places)
+    yield from _conditions(draft, places, context)
 
 
 def _names(draft: Draft, places: Places) -> Iterator[Problem]:
@@ -102,9 +105,9 @@ def _beside(draft: Draft, name: str) -> Iterator[tuple[str, str]]:
                 yield other, port
 
 
-def _conditions(draft: Draft, places: Places) -> Iterator[Problem]:
+def _conditions(draft: Draft, places: Places, context: Mapping[str, Path]) -> Iterator[Problem]:
     """Each machine has the events of its own nodes, and sees only what happens at these."""
-    for index, seen, touched in waiting(draft.events):
+    for index, seen, touched in waiting(draft, context):
         apart = [(one, other) for one in sorted(seen) for other in sorted(touched) if places.are_apart(one, other)]
         if apart:
             one, other = apart[0]

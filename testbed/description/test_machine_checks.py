@@ -157,6 +157,9 @@ def test_an_event_waits_for_what_its_own_machine_sees(tmp_path: Path) -> None:
     (told,) = complaints(tmp_path, TOPOLOGY + event % "one")
     assert "it waits for what is at one, on alpha, and changes other, on beta; put one and other on one machine" in told
     read(tmp_path, TOPOLOGY + event % "other")
+    flap = "events:\n  - {when: {netbox: one, station: left, silent: 1 s}, drill: link-flap, with: {wire: [other.right, b]}}\n"
+    (told,) = complaints(tmp_path, TOPOLOGY + flap)
+    assert "it waits for what is at one, on alpha, and changes b, on beta" in told
 
 
 def test_the_name_of_a_machine_is_one_word(tmp_path: Path) -> None:

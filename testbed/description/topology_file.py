@@ -49,7 +49,7 @@ def load(path: str | Path, machines: KnownMachines | None = None) -> Topology:
         *switch_problems(draft),
         *event_problems(draft, _context(source)),
         *equipment_problems(draft, replacements, places),
-        *machine_problems(draft, places, replacements),
+        *machine_problems(draft, places, replacements, _context(source)),
     ]
     errors += _at_places(source, wrong)
     if errors or topology is None:

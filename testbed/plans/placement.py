@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from testbed.description.events import waiting
+from testbed.description.event_places import waiting
 from testbed.description.input_errors import listed, nearest
 from testbed.description.machines import AUTO, KnownMachines
 from testbed.description.topology import Topology
+from testbed.description.wiring import Draft
 from testbed.errors import NetBoxITError
 from testbed.plan import Plan
 from testbed.plans.partition import Joint, Unit, partition
@@ -155,7 +156,7 @@ class _Chosen:
         for wire, (left, right) in zip(topology.wires, self._ends(), strict=True):
             if wire.wire in ("veth", "memory") or {left, right} & topology.equipment.keys():
                 yield left, right
-        for _, seen, touched in waiting(dict(enumerate(topology.events))):
+        for _, seen, touched in waiting(Draft.of(topology), {"folder": topology.path.resolve().parent}):
             together = sorted(seen | touched)
             yield from ((together[0], other) for other in together[1:])
 

@@ -184,6 +184,39 @@ def test_auto_leaves_what_a_running_lab_has_where_it_is() -> None:
     assert [node.host for node in again.nodes] == [node.host for node in parted.nodes]
 
 
+def test_auto_leaves_together_what_one_machine_has_to_have(tmp_path: Path) -> None:
+    """Netboxes that share a core, the ends of a memory wire, and what waits with what it waits for."""
+    (tmp_path / "lab.yaml").write_text(
+        """\
+name: tied
+host: auto
+hosts:
+  a: {address: 10.0.0.1/24}
+  b: {address: 10.0.0.2/24}
+netboxes:
+  one: {technology: link, stations: {left: {}, right: {}}, rate: 1 Mbit/s}
+  two: {technology: link, stations: {left: {}, right: {}}, rate: 1 Mbit/s, share: core}
+  three: {technology: link, stations: {left: {}, right: {}}, rate: 1 Mbit/s}
+  four: {technology: link, stations: {left: {}, right: {}}, rate: 1 Mbit/s, share: core}
+  five: {technology: link, stations: {left: {}, right: {}}, rate: 1 Mbit/s}
+wires:
+  - [a, one.left]
+  - [one.right, two.left]
+  - [two.right, three.left]
+  - [three.right, four.left]
+  - {ends: [four.right, five.left], wire: memory}
+  - [five.right, b]
+events:
+  - {when: {netbox: one, station: left, silent: 1 s}, drill: link-flap, with: {wire: [five.right, b]}}
+"""
+    )
+    topology = load(tmp_path / "lab.yaml")
+    for cores in (2, 3, 4):
+        plan = planned(topology, site(0, cores), site(1, cores), site(2, cores))
+        assert len({plan.node(name).host for name in ("one", "two", "four", "five", "b")}) == 1
+        assert not plan.hosts or plan.node("two").cores == plan.node("four").cores
+
+
 @given(some.data())
 @settings(deadline=None, max_examples=60)
 def test_the_parts_of_a_plan_are_the_whole(data: some.DataObject) -> None:
