@@ -114,7 +114,8 @@ class Means:
         """Its time begins when it is ready."""
         if (ended := self._controls.pop(netbox, None)) is not None:
             ended.close()
-        self._lab.wait_ready(nodes={netbox}, besides=self.away - {netbox})
+        others = {node.name for node in self._lab.plan.nodes} - {netbox}  # somebody else may reboot one just now
+        self._lab.wait_ready(nodes={netbox}, besides=others)
         self._control(netbox).begin(self._sample_s)
 
     def _stall(self, change: StallChange) -> None:

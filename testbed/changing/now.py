@@ -13,6 +13,7 @@ from testbed.changing import by_hand, said, unfinished
 from testbed.changing.means import Means
 from testbed.description.scene import Scene
 from testbed.errors import BadTopology, NetBoxITError
+from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
 from testbed.system.interruption import HeldBack
 
@@ -41,7 +42,7 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
     _check_configurations(lab, sequence)
     log, told = EventLog.of(lab.folder), []
     with ExitStack() as open_ones:
-        means = Means(lab, open_ones)
+        means = Means(lab, open_ones, _sample_s(lab))
         steps = [(step, means.step(step.change)) for step in sequence.steps]
         undo = [(change, means.step(change)) for change in sequence.undo]
         if sequence.undo:
@@ -72,7 +73,7 @@ def put_back(lab: Lab) -> tuple[str, list[dict[str, Any]]] | None:
         )
     log = EventLog.of(lab.folder)
     with ExitStack() as open_ones, HeldBack():
-        means = Means(lab, open_ones)
+        means = Means(lab, open_ones, _sample_s(lab))
         return left.name, _undo(lab, log, [(change, means.step(change)) for change in left.undo])
 
 
@@ -112,6 +113,10 @@ def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -
     finally:
         log.write(log.at_s(started), started, what, error)
     return what
+
+
+def _sample_s(lab: Lab) -> float | None:
+    return None if measuring.run_of(lab.folder) is None else measuring.SAMPLE_S
 
 
 def _lost_by(lab: Lab, change: Change) -> str:

@@ -35,6 +35,11 @@ class Unfinished:
     def goes_on(self) -> bool:
         return self.process.alive()
 
+    @property
+    def away(self) -> set[str]:
+        """Nodes that may be without power meanwhile."""
+        return {change.node for change in self.undo if change.kind == "power"}
+
     def note(self, lab: str) -> str:
         if self.goes_on:
             return f"{self.name} is going on"

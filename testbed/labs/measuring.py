@@ -10,6 +10,8 @@ from typing import Final
 from testbed.errors import NetBoxITError
 from testbed.system.processes import ProcessIdentity
 
+#: How often a run has each netbox's statistics in its journal.
+SAMPLE_S: Final = 1.0
 #: In the lab's folder, while the run's process lives.
 _FILE: Final = "measured.json"
 
@@ -23,15 +25,20 @@ def note(run: Path) -> dict[str, str]:
     return {_FILE: json.dumps({"run": str(run), "process": str(ProcessIdentity.own())})}
 
 
-def check(lab: Path, what: str) -> None:
-    """Raises LabMeasured while a run measures the lab of that folder. `what` would change it: "`apply`"."""
+def run_of(lab: Path) -> str | None:
+    """The folder of the run that measures the lab of that folder just now; None when there is none."""
     try:
         told = json.loads((lab / _FILE).read_text())
     except FileNotFoundError:
-        return
-    if ProcessIdentity.read(told["process"]).alive():
+        return None
+    return str(told["run"]) if ProcessIdentity.read(told["process"]).alive() else None
+
+
+def check(lab: Path, what: str) -> None:
+    """Raises LabMeasured while a run measures the lab of that folder. `what` would change it: "`apply`"."""
+    if (run := run_of(lab)) is not None:
         raise LabMeasured(
-            f"lab {lab.name} is measured by the run {told['run']}, whose record would not have what {what} changes; "
+            f"lab {lab.name} is measured by the run {run}, whose record would not have what {what} changes; "
             "wait for its end, or interrupt it; what is to change in a run are its events, "
             "and what `netboxit set` and `netboxit drill` do is recorded in it"
         )

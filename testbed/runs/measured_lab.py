@@ -15,14 +15,13 @@ from typing import Any, Final
 
 from results.capture import Captures
 from results.environment import CpuTimes, cpu_times, lab_environment
+from testbed.changing import unfinished
 from testbed.changing.schedule import Schedule
 from testbed.labs import switch_statistics
 from testbed.labs.event_log import EVENTS_FILE, EventLog
 from testbed.labs.lab import Lab
+from testbed.labs.measuring import SAMPLE_S
 from testbed.plan import WireEnd
-
-#: How often a netbox's journal has its statistics.
-_SAMPLE_S = 1.0
 
 #: What each lab leaves in the folder, besides the files of its nodes.
 CAPTURES: Final = "captures"
@@ -49,7 +48,7 @@ class MeasuredLab:
         switches = [node.name for node in self.lab.plan.nodes if node.kind == "switch"]
         self._switches = {name: switch_statistics.of(self.lab, name) for name in switches}
         self._open.enter_context(Captures(self.lab, self._folder / CAPTURES, self._captured))
-        self._schedule = self._open.enter_context(Schedule(self.lab, self.log, _SAMPLE_S))
+        self._schedule = self._open.enter_context(Schedule(self.lab, self.log, SAMPLE_S))
 
     def begin(self) -> None:
         """The network's time begins now, and with it that of the events and of all statistics."""
@@ -63,7 +62,7 @@ class MeasuredLab:
         """Raises as soon as an event or a node has failed; one without power has not."""
         assert self._schedule is not None, "it was prepared"
         self._schedule.check()
-        self.lab.check_alive(besides=self._schedule.away)
+        self.lab.check_alive(besides=self._away())
 
     def keep_statistics(self) -> None:
         """What netboxes and switches counted of the traffic alone, before the end of the lab adds to it.
@@ -71,8 +70,7 @@ class MeasuredLab:
         A netbox without power wrote its own when it lost that.
         """
         found: dict[str, Any] = {}
-        away = self._schedule.away if self._schedule else ()
-        for netbox in (name for name in self._netboxes if name not in away):
+        for netbox in (name for name in self._netboxes if name not in self._away()):
             with self.lab.control(netbox) as control:
                 found[netbox] = control.statistics()
         for switch, before in self._switches.items():
@@ -105,10 +103,15 @@ class MeasuredLab:
             [f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole"] if killed else []
         )
 
+    def _away(self) -> set[str]:
+        """Nodes from which an event, or somebody at a terminal, has taken the power."""
+        by_hand = unfinished.of(self.lab.folder)
+        return {*(self._schedule.away if self._schedule else ()), *(by_hand.away if by_hand else ())}
+
     def _begin(self, netbox: str) -> float:
         """Starts the network's time at a netbox, and its statistics anew; returns its simulated time."""
         with self.lab.control(netbox) as control:
-            return control.begin(_SAMPLE_S)
+            return control.begin(SAMPLE_S)
 
     def _kept(self, node: str) -> Path:
         kept = self._folder / NODES / node
