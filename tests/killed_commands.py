@@ -99,5 +99,6 @@ COMMANDS: Final[Mapping[str, Killed]] = {
     "down of a switch": Killed(_SWITCH, ("down",), (_UP,)),
     "attach": Killed(_PORT, _ATTACH, (_UP,), children=True),
     "detach": Killed(_PORT, ("detach", "nic1"), (_UP, _ATTACH), children=True),
+    "reboot": Killed(_PORT, ("set", "first", "reboot=50 ms"), (_UP,)),
     "swap": Killed(_ROUTER, ("set", "meoc", f"configuration={CHECKOUT}/click/meoc.click"), (_UP,)),
 }
