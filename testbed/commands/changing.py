@@ -33,10 +33,10 @@ def set_now(
     operators.as_root()
     from testbed.changing import now
     from testbed.labs.lab import Lab
-    from testbed.several_hosts import elsewhere
+    from testbed.several_hosts import changing_elsewhere
 
     with console.progress() as progress:
-        made = elsewhere.change(lab, target, change)
+        made = changing_elsewhere.change(lab, target, change)
         if made is None:
             made = now.change(Lab.one(lab), target, change, progress)
     change_view.show_made(made, json)
@@ -56,17 +56,17 @@ def drill(
     """Let something go wrong in a lab that is up, and put it back: at its end, or upon Ctrl-C."""
     from testbed.changing import now, said
     from testbed.labs.lab import Lab
-    from testbed.several_hosts import elsewhere
+    from testbed.several_hosts import changing_elsewhere, elsewhere
 
     if listed:
         return change_view.show_drills(json)
     operators.as_root()
     if end:
-        return change_view.show_put_back(elsewhere.put_back(lab), json)
+        return change_view.show_put_back(changing_elsewhere.put_back(lab), json)
     up = Lab.one(lab)
-    sequence = said.drill(elsewhere.scene_of(up), name or "", options or [])
+    sequence = said.drill(changing_elsewhere.scene_of(up), name or "", options or [])
     verb = ["drill", "--lab", up.name, *(["--json"] if json else []), "--", name or "", *(options or [])]
-    elsewhere.continue_there(up.name, elsewhere.nodes_of(sequence), verb)
+    elsewhere.continue_there(up.name, changing_elsewhere.nodes_of(sequence), verb)
     with console.progress() as progress:
         made = now.carry_out(up, f"drill {name}", sequence, progress)
     change_view.show_made(made, json)

@@ -30,7 +30,7 @@ def status(
         operators.as_root()
     if watch:
         return _watch(lab, interval, json)
-    from testbed.several_hosts.joined_status import status_of
+    from testbed.several_hosts.elsewhere import status_of
 
     names = [lab] if lab is not None else state.lab_names()
     lab_view.show_status([status_of(name) for name in names], json)

@@ -4,21 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from testbed.labs.lab import Lab
-from testbed.observation.announced import status_with_events
+from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan, Plan, WireEnd, WirePlan
-from testbed.several_hosts.elsewhere import statuses
+from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.part_connection import opened
 from testbed.several_hosts.parts_file import Parts
-
-
-def status_of(lab: str) -> dict[str, Any]:
-    """Of any lab. One on several machines has its nodes' machines, and nulls for what is on one that does not answer."""
-    up = Lab.open(lab)
-    own = status_with_events(up)
-    parts = Parts.of(up.folder)
-    return own if parts is None else joined(parts, own, statuses(parts, lab))
 
 
 def joined(parts: Parts, own: Mapping[str, Any], others: Mapping[str, Mapping[str, Any] | str]) -> dict[str, Any]:
@@ -41,6 +34,21 @@ def joined(parts: Parts, own: Mapping[str, Any], others: Mapping[str, Mapping[st
         ],
         "hosts": {"here": parts.here, "reached": list(told), "not reached": list(silent)},
     }
+
+
+def statuses(parts: Parts, lab: str) -> dict[str, dict[str, Any] | str]:
+    """What each other machine says of its part, or why it says nothing."""
+
+    def one(machine: Machine) -> dict[str, Any] | str:
+        try:
+            with opened(parts, machine.name, lab) as connection:
+                found: dict[str, Any] = connection.request("status")
+                return found
+        except NetBoxITError as error:
+            return str(error)
+
+    with ThreadPoolExecutor(max(1, len(parts.machines))) as workers:
+        return dict(zip((machine.name for machine in parts.machines), workers.map(one, parts.machines), strict=True))
 
 
 def _unknown(node: NodePlan) -> dict[str, Any]:

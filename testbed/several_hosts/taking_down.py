@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 from testbed.errors import NetBoxITError
@@ -11,7 +10,6 @@ from testbed.labs import removal
 from testbed.ownership import state
 from testbed.ownership.ledger import UndoFailed
 from testbed.ownership.recorded import DamagedRecord
-from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
 
@@ -54,6 +52,10 @@ def take_parts_down(parts: Parts, lab: str) -> tuple[list[str], dict[str, str]]:
     failures: dict[str, str] = {}
     if not parts.machines:
         return notes, failures
+    # Connections, which labs on one machine do without.
+    from concurrent.futures import ThreadPoolExecutor
+
+    from testbed.several_hosts.connection import Connection
 
     def one(machine: Machine) -> None:
         try:
