@@ -17,6 +17,9 @@ _MOSTLY: Final = 0.8
 #: How much more may be held at the end than after the warm-up, by the line through the samples: memory in KiB and as a share
 #: (allocators keep some in store; a terminal's recording grows in files), files and threads in whole ones.
 MOST_MORE_KIB, MOST_MORE_SHARE, MOST_MORE_COUNT = 2048.0, 0.03, 0.5
+#: What comes and goes (a connection that asks for the status) tilts the line of a short soak: so many standard errors of its rise
+#: are no growth. After ten minutes they are less than the above.
+_STANDARD_ERRORS: Final = 3.0
 _KINDS: Final = ("memory_kib", "files", "threads")
 
 
@@ -58,9 +61,12 @@ def _held(program: str, found: Sequence[tuple[float, tuple[int, int, int]]]) -> 
     times, values = np.array([at for at, _ in found]), np.array([held for _, held in found], dtype=float)
     slope, base = np.polyfit(times - times[0], values, 1)
     first, last = base, base + slope * (times[-1] - times[0])
+    # Of the rise from end to end of a line through n values evenly spread: their scatter around it, by the square root of n / 12.
+    scatter = np.std(values - (base + np.outer(times - times[0], slope)), axis=0) * np.sqrt(12.0 / len(times))
     problems = []
-    for kind, before, after in zip(_KINDS, first, last, strict=True):
+    for kind, before, after, error in zip(_KINDS, first, last, scatter, strict=True):
         allowed = MOST_MORE_KIB + MOST_MORE_SHARE * before if kind == "memory_kib" else MOST_MORE_COUNT
+        allowed = max(allowed, _STANDARD_ERRORS * error)
         if after - before > allowed:
             problems.append(f"{program}: {kind} grew from {before:.1f} to {after:.1f}, {allowed:.1f} more are allowed")
     return Held(program, tuple(first), tuple(last), tuple(int(most) for most in values.max(axis=0)), problems)

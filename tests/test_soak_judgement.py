@@ -28,6 +28,12 @@ def test_what_grows_only_while_it_warms_up_is_no_growth() -> None:
     assert problems(soaked(lambda at: (20_000 + int(min(at, 140) * 500), 10 + int(min(at, 140) / 10), 2))) == []
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_what_wavers_is_no_growth_in_a_short_soak_either(seed: int) -> None:
+    chance = random.Random(seed)
+    assert problems(soaked(lambda _: (50_000 + chance.randrange(-3000, 3000), 12 + chance.randrange(2), 3), 30)) == []
+
+
 @pytest.mark.parametrize(
     ("held", "kind"),
     [
