@@ -43,18 +43,16 @@ def plan_file(
     return plan_topology(load(path), lab=lab, cores=cores, duration_s=duration_s, realtime=realtime)
 
 
-def plan_with_load(
-    path: Path, *, realtime: RealtimeSupport, lab: str | None = None, machines: KnownMachines | None = None
+def plan_unasked(
+    topology: Topology, *, realtime: RealtimeSupport, machines: KnownMachines | None = None
 ) -> tuple[Plan, LoadEstimate]:
     """The plan, and what each netbox will have to do by this user's calibration, if there is one.
 
-    No other machine is asked: each that the file names is taken for one like this. Its name has to be of `machines`, if these
-    are known.
+    No other machine is asked: each that the topology names is taken for one like this.
     """
-    topology = load(path, machines)
-    name = lab_name(lab or topology.name)
+    name = lab_name(topology.name)
     here = Facts(available_cores(), realtime, others=other_labs.emulating(besides=name))
-    plan = plan_topology(topology, lab=lab, realtime=realtime, sites=assumed(topology, here, machines))
+    plan = plan_topology(topology, realtime=realtime, sites=assumed(topology, here, machines))
     if plan.hosts:
         plan = replace(plan, notes=(_NOBODY_ASKED, *plan.notes))
     return plan, estimated(topology, plan)

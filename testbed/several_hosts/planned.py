@@ -23,7 +23,7 @@ from testbed.plans import fitness
 from testbed.plans.difference import difference
 from testbed.plans.facts import Facts
 from testbed.plans.load import LoadEstimate
-from testbed.plans.planning import estimated, plan_topology, plan_with_load
+from testbed.plans.planning import estimated, plan_topology, plan_unasked
 from testbed.plans.sites import Site, is_free, named_machines
 from testbed.several_hosts import inventory
 from testbed.several_hosts.connection import Connection
@@ -91,10 +91,10 @@ def checked(file: Path, listed: Path | None, realtime: RealtimeSupport) -> tuple
 
     Names of machines are held against the inventory, if there is one.
     """
-    known = None
-    if (listed is not None or names_machines(load(file))) and (found := inventory.find(listed)):
-        known = known_machines(inventory.read(found))
-    return plan_with_load(file, realtime=realtime, machines=known)
+    topology, known = load(file), None
+    if (listed is not None or names_machines(topology)) and (found := inventory.find(listed)):
+        topology = load(file, known := known_machines(inventory.read(found)))
+    return plan_unasked(topology, realtime=realtime, machines=known)
 
 
 def _read(file: Path, listed: Path | None, asking: Ask, name: str | None) -> tuple[Topology, Inventory, Sequence[Site], str]:

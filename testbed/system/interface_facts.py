@@ -3,14 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_interface
 from typing import Final
-
-from pyroute2 import IPRoute  # type: ignore[import-untyped]
-
-from testbed.system import interface_use
 
 _UP: Final = 0x1  # linux/if.h: IFF_UP
 
@@ -29,6 +25,10 @@ class InterfaceFacts:
 
 def read() -> tuple[InterfaceFacts, ...]:
     """All of the network that the calling thread is in."""
+    from pyroute2 import IPRoute  # type: ignore[import-untyped]  # netlink, which planning does without
+
+    from testbed.system import interface_use
+
     with IPRoute() as netlink:
         addresses: dict[int, list[str]] = {}
         for one in netlink.get_addr():
@@ -51,3 +51,11 @@ def with_address(interfaces: Iterable[InterfaceFacts], address: str) -> Interfac
     """The one that has it."""
     wanted = ip_address(address)
     return next((one for one in interfaces if any(ip_interface(own).ip == wanted for own in one.addresses)), None)
+
+
+def merges(name: str, found: Sequence[str]) -> str:
+    """What is wrong with an interface that has those of `merging` on."""
+    return (
+        f"merges frames that arrive ({', '.join(found)}), which an emulator must not see; turn that off "
+        f"(ethtool -K {name} gro off lro off rx-gro-hw off)"
+    )

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 
-from testbed.system import interface_settings
+from testbed.system import interface_facts, interface_settings
 from testbed.system.interface_settings import Settings
 
 _UP: Final = 0x1  # linux/if.h: IFF_UP
@@ -50,17 +50,9 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool) -> Iterato
     """Why no VLAN or macvlan can be made on the interface; `whole_frames` as they come are needed by emulators."""
     yield from _why_never(netlink, link)
     if whole_frames and (found := merging(link.get("ifname"))):
-        yield f"{merges(link.get('ifname'), found)}, or move the interface whole (nic)"
+        yield f"{interface_facts.merges(link.get('ifname'), found)}, or move the interface whole (nic)"
     if not link["flags"] & _UP:
         yield f"is down, and what is made on it would be, too; set it up first (ip link set {link.get('ifname')} up)"
-
-
-def merges(name: str, found: Sequence[str]) -> str:
-    """What is wrong with an interface that has those of `merging` on."""
-    return (
-        f"merges frames that arrive ({', '.join(found)}), which an emulator must not see; turn that off "
-        f"(ethtool -K {name} gro off lro off rx-gro-hw off)"
-    )
 
 
 def merging(name: str) -> list[str]:

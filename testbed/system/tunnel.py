@@ -7,7 +7,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from testbed.system import interface_facts, interface_use
+from testbed.system import interface_facts
 from testbed.system.interface_facts import InterfaceFacts
 
 #: By the version of IP: its header, UDP's, VXLAN's, and that of the frame inside (RFC 7348, 5).
@@ -39,6 +39,6 @@ def problems(interfaces: Iterable[InterfaceFacts], address: str, packet: int) ->
             f"{packet - needed + found.mtu} at the wire"
         )
     if found.merging:
-        yield f"{found.name} {interface_use.merges(found.name, found.merging)}"
+        yield f"{found.name} {interface_facts.merges(found.name, found.merging)}"
     if not found.up:
         yield f"{found.name} is down; set it up first (ip link set {found.name} up)"
