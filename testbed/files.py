@@ -17,6 +17,8 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
 
     Raises ValueError when there is none, or when it is neither below the topology's folder nor in the checkout.
     """
+    if not text.strip() or not text.isprintable():
+        raise ValueError(f"{text!r} is not the name of a file; write its path, as it is from the topology's folder")
     homes = ((context or {}).get("folder", CHECKOUT), CHECKOUT)
     found = [(home / text).resolve() for home in homes]
     inside = [path for path, home in zip(found, homes, strict=True) if path.is_relative_to(home)]
