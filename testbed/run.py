@@ -89,7 +89,7 @@ def _run(
     plan = planned.plan
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
-    folder = _make_folder(plan, results)
+    folder = make_folder(plan, results)
     with being_written(folder) as written:
         _keep_inputs(topology, written)
         (written / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
@@ -175,7 +175,7 @@ def _traffic(measured: MeasuredLab | MeasuredLabs, folder: Path, least_s: float,
 
 
 @own_rights()
-def _make_folder(plan: Plan, results: Path) -> Path:
+def make_folder(plan: Plan, results: Path) -> Path:
     """A new run folder; `latest` points to it from here on."""
     now = datetime.now(UTC)
     folder = results / "runs" / f"{now:%Y%m%dT%H%M%S}.{now.microsecond // 1000:03d}Z-{plan.lab}"

@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from testbed.changing import said
+from testbed.description import topology_file
+from testbed.description.live import BadChange
+from testbed.description.scene import Scene
+from testbed.errors import BadTopology
+from testbed.observation.capture_files import CaptureFile
+from testbed.observation.capture_sources import CaptureFailed
+from testbed.observation.capture_target import BadTarget, target
 from testbed.ownership import operators
+from testbed.plan import Plan
+from testbed.run import NoResults, make_folder
 from testbed.runs.handing_over import NotHandedOver, being_written
 from testbed.system.own_rights import own_rights
 
@@ -108,3 +118,34 @@ def test_nothing_is_written_where_a_link_in_a_runs_folder_leads(folder: Path, tm
     with pytest.raises(NotHandedOver), being_written(folder) as place:
         (place / "log").write_text("what it said")
     assert (tmp_path / "file").read_text() == ""
+
+
+def test_what_an_operator_names_is_none_of_roots(folder: Path, tmp_path: Path) -> None:
+    (secret := tmp_path / "secret.click").write_text("what only root may read")
+    secret.chmod(0o600)
+    (folder / "x.yaml").write_text("name: x\nrouters: {r: {configuration: x.click, interfaces: {a: 10.0.0.1/24}}}\n")
+    (folder / "x.click").symlink_to(secret)
+    for file in (secret, folder / "x.yaml"):
+        with pytest.raises(BadTopology) as told:
+            topology_file.load(file)
+        assert "what only root" not in str(told.value)
+    with pytest.raises(BadChange, match="Permission denied"):
+        said.change(Scene({}, {"r": "click"}, (), (), ()), "r", f"configuration={secret}")
+    before = Path("/proc/sys/kernel/core_pattern").read_text()
+    for file in (tmp_path / "x.pcapng", secret, Path("/proc/sys/kernel/core_pattern")):
+        with pytest.raises((CaptureFailed, BadTarget), match="Permission denied"):
+            _, opened = target(["a", str(file)], ring=None, live=False, json=False)
+            opened([])
+        with pytest.raises(CaptureFailed, match="Permission denied"):
+            CaptureFile(file, [])
+    assert Path("/proc/sys/kernel/core_pattern").read_text() == before
+
+
+def test_a_run_has_no_folder_where_a_link_leads_out_of_the_operators_own(folder: Path, tmp_path: Path) -> None:
+    plan = Plan("x", "x.yaml", 1, (), (), (), 1e-3, "mark")
+    (tmp_path / "roots").mkdir()
+    (folder / "runs").symlink_to(tmp_path / "roots")
+    for results in (folder, tmp_path / "roots", tmp_path):
+        with pytest.raises(NoResults, match="Permission denied"):
+            make_folder(plan, results)
+    assert list((tmp_path / "roots").iterdir()) == []
