@@ -147,12 +147,11 @@ class Connection:
     def _greet(self) -> None:
         try:
             there = self._greeting.result(_GREETING_S)
-        except TimeoutError:
+        except BaseException as error:
             self._ssh.kill()
             self.close()
-            raise self._lost() from None
-        except BaseException:
-            self.close()
+            if isinstance(error, TimeoutError):
+                raise self._lost() from None
             raise
         if there != version():
             self.close()

@@ -43,6 +43,8 @@ class JoinedLab:
         self._prober = Prober(lambda: self.here)
         #: By the names of wires between machines: the round trip of a frame of full size, in nanoseconds.
         self.probes: dict[str, int] = {}
+        #: Machines that may have been told to keep their parts.
+        self._kept: list[str] = []
 
     @classmethod
     def up(cls, plan: Plan, connections: Mapping[str, Connection], progress: Progress = lambda _: None) -> JoinedLab:
@@ -80,12 +82,17 @@ class JoinedLab:
                     progress("waiting for the segments")
                     lab.wait_ready()
                     lab.begin()
-                for part in lab.far.values():
-                    part.connection.request("keep")
+                lab.keep()
             except BaseException as error:
                 lab.undo(error)
                 raise
         return lab
+
+    def keep(self) -> None:
+        """From here on the parts stay when their connections end."""
+        for name, part in self.far.items():
+            self._kept.append(name)
+            part.ask("keep").result()
 
     def __enter__(self) -> Self:
         return self
@@ -94,11 +101,11 @@ class JoinedLab:
         self.undo(error)
 
     def undo(self, error: BaseException | None) -> None:
-        """Takes it down where it was not kept. `error` is why, if it was one: what could not be taken down is told with it."""
+        """Takes it down. `error` is why, if it was one: what could not be taken down is told with it."""
         left = close(part.connection for part in self.far.values())
         try:
-            # Parts went down with their connections, but for those that it could not be told of.
-            self.parts.only(left).write(self.folder)
+            # Parts went down with their connections, but for those that were kept, and those that could not say so.
+            self.parts.only([*left, *self._kept]).write(self.folder)
             take_down(self.name)
         except state.NoSuchLab:
             return  # `netboxit down` may have been why it did not get ready

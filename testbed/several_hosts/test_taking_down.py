@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from testbed.labs.lab import Lab
 from testbed.ownership import state
 from testbed.ownership.ledger import UndoFailed
 from testbed.several_hosts.conftest import StandIn
+from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.far_part import FarPart
+from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.ownership import OWNER_FILE, new_owner
 from testbed.several_hosts.parts_file import PARTS_FILE, Parts
 from testbed.several_hosts.taking_down import take_down
@@ -71,3 +75,15 @@ def test_what_was_taken_down_is_not_asked_for_again(lab: Path, beta: StandIn) ->
     beta.switch_off()
     assert take_down("x") == []
     assert there(beta).exists()
+
+
+def test_parts_that_were_kept_already_go_down_when_the_lab_does_not_come_up(lab: Path, beta: StandIn) -> None:
+    with Connection(beta.machine) as connection:
+        connection.request("open", lab="x", owner=OWNER)
+        parts = Parts.of(lab)
+        assert parts is not None
+        joined = JoinedLab(Lab("x", lab), parts, {"beta": FarPart(connection)})
+        joined.keep()
+        joined.undo(None)
+    assert not there(beta).exists()
+    assert not lab.exists()
