@@ -45,7 +45,7 @@ class _Netbox(TypedDict):
     epoch_ns: int
     ports: list[_Port]
     frames: _Frames
-    lateness_us: dict[str, dict[str, float]]
+    lateness_us: dict[str, dict[str, float | list[tuple[float, int]]]]
     missed: int
     misses: NotRequired[list[dict[str, Any]]]
     events: NotRequired[list[dict[str, Any]]]
@@ -59,6 +59,10 @@ class _Switch(TypedDict):
     datapath: str
     ports: dict[str, Counts]
     unserved: int | None
+
+
+class _Router(TypedDict):
+    devices: dict[str, Counts]
 
 
 class _Run(TypedDict):
@@ -136,7 +140,7 @@ _SHAPES: Final[dict[str, TypeAdapter[Any]]] = {
     "environment.json": TypeAdapter(dict[str, Any]),
     "captures.json": TypeAdapter(list[_Capture]),
     MACHINES_FILE: TypeAdapter(_Machines),
-    "statistics.json": TypeAdapter(_Switch | _Netbox),
+    "statistics.json": TypeAdapter(_Switch | _Router | _Netbox),
     FLOWS_FILE: TypeAdapter(ApplicationRecord),
     "events.jsonl": TypeAdapter(dict[str, Any]),
     "journal.jsonl": TypeAdapter(dict[str, Any]),
