@@ -19,7 +19,6 @@ from results import reference
 from results.analyse import analyse
 from results.environment import environment
 from testbed.errors import NetBoxITError, printable
-from testbed.labs import measuring
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.ownership.operators import operator
@@ -136,7 +135,7 @@ def _recorded(folder: Path) -> Iterator[None]:
 
 def _carry(plan: Plan, connections: Mapping[str, Connection], folder: Path, least_s: float, progress: Progress) -> None:
     """From nothing to nothing: the lab exists only in here. Who interrupts it still finds what was measured."""
-    with HeldBack() as held, _up(plan, connections, folder, progress) as lab:
+    with HeldBack() as held, _up(plan, connections, progress) as lab:
         measured = MeasuredLabs(lab, folder) if isinstance(lab, JoinedLab) else MeasuredLab(lab, folder)
         try:
             with held.allowed():
@@ -150,10 +149,8 @@ def _carry(plan: Plan, connections: Mapping[str, Connection], folder: Path, leas
             raise NodeFailed("; ".join(problems))
 
 
-def _up(plan: Plan, connections: Mapping[str, Connection], folder: Path, progress: Progress) -> Lab | JoinedLab:
-    if plan.hosts:
-        return JoinedLab.up(plan, connections, progress)
-    return Lab.up(plan, progress, measuring.note(folder))
+def _up(plan: Plan, connections: Mapping[str, Connection], progress: Progress) -> Lab | JoinedLab:
+    return JoinedLab.up(plan, connections, progress) if plan.hosts else Lab.up(plan, progress)
 
 
 def _traffic(measured: MeasuredLab | MeasuredLabs, folder: Path, least_s: float, progress: Progress) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from results import records
 from testbed.run import run
 from tests.traces import traces
 
@@ -134,11 +135,12 @@ def test_a_netbox_that_loses_its_power_in_a_run_is_measured_before_and_after(
     outage = max(flow["outages"]["list"], key=lambda one: one["duration_ms"])
     # What was on its way arrives yet.
     assert outage["begin_s"] >= off - 0.05 and outage["duration_ms"] >= 1e3 * (on - off)
-    assert flow["packets"] - flow["received"] >= 20
+    assert outage["lost"] == flow["packets"] - flow["received"] > 0
     # Both netboxes know of what arrived: the one from both of its lives, the other from the only one that it had.
-    arrived = flow["received"]
-    for name, files in {"near": 2, "far": 1}.items():
-        assert len(list((outcome.folder / "nodes" / name).glob("frames*.bin"))) == files
-        told = json.loads((outcome.folder / "metrics.json").read_text())["lateness_us"][name]
-        assert told["count"] >= arrived
+    for name, lives in {"near": 2, "far": 1}.items():
+        files = [*(outcome.folder / "nodes" / name).glob("frames*.bin")]
+        delivered = sum(int((records.read(file)["fate"] == records.Fate.DELIVERED).sum()) for file in files)
+        assert len(files) == lives and delivered >= flow["received"]
+        # What passes before its time begins anew is in the records only.
+        assert 0 < metrics["lateness_us"][name]["count"] <= delivered
     assert "near: power off" in (outcome.folder / "report.html").read_text()

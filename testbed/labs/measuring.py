@@ -20,9 +20,10 @@ class LabMeasured(NetBoxITError):
     """A run is measuring the lab."""
 
 
-def note(run: Path) -> dict[str, str]:
-    """The file, with its text, by which a lab tells that this process measures it for the run of that folder."""
-    return {_FILE: json.dumps({"run": str(run), "process": str(ProcessIdentity.own())})}
+def begin(lab: Path, run: Path) -> None:
+    """From here on this process measures the lab of that folder, for the run of that one."""
+    (new := lab / f".{_FILE}").write_text(json.dumps({"run": str(run), "process": str(ProcessIdentity.own())}))
+    new.rename(lab / _FILE)
 
 
 def run_of(lab: Path) -> str | None:

@@ -17,14 +17,13 @@ def test_a_lab_that_a_run_measures_is_not_changed_behind_its_back(tmp_path: Path
     lab = tmp_path / "sky"
     lab.mkdir()
     measuring.check(lab, "`apply`")
-    ((name, text),) = measuring.note(Path("results/runs/one")).items()
-    (lab / name).write_text(text)
+    measuring.begin(lab, Path("results/runs/one"))
     with pytest.raises(LabMeasured, match=r"lab sky is measured by the run results/runs/one, .* what `apply` changes"):
         measuring.check(lab, "`apply`")
 
 
 def test_what_a_killed_run_left_behind_is_measured_by_nobody(tmp_path: Path) -> None:
-    ((name, text),) = measuring.note(tmp_path).items()
-    pid = os.getpid()
-    (tmp_path / name).write_text(json.dumps(json.loads(text) | {"process": f"{pid}-1"}))
+    measuring.begin(tmp_path, tmp_path)
+    (file,) = tmp_path.iterdir()
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"process": f"{os.getpid()}-1"}))  # its number, used again
     measuring.check(tmp_path, "`apply`")

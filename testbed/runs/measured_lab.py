@@ -17,7 +17,7 @@ from results.capture import Captures
 from results.environment import CpuTimes, cpu_times, lab_environment
 from testbed.changing import unfinished
 from testbed.changing.schedule import Schedule
-from testbed.labs import switch_statistics
+from testbed.labs import measuring, switch_statistics
 from testbed.labs.event_log import EVENTS_FILE, EventLog
 from testbed.labs.lab import Lab
 from testbed.labs.measuring import SAMPLE_S
@@ -35,6 +35,7 @@ class MeasuredLab:
     def __init__(self, lab: Lab, folder: Path, captured: Collection[WireEnd] = ()) -> None:
         """`folder` is where everything lands. `captured`: interfaces of which captures are kept besides those of hosts."""
         self.lab, self._folder, self._captured = lab, folder, captured
+        measuring.begin(lab.folder, folder)
         self.log = EventLog(folder / EVENTS_FILE, lab.folder)
         self._open = ExitStack()
         self._schedule: Schedule | None = None
