@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from tests.kill_trials import Moment, Outcome, count, moments, sample, try_each
 
 #: Tried in one host, so that a defect of the trials themselves is told soon.
-_IN_ONE_HOST = 50
+_IN_ONE_HOST = 150
 #: Trials at a time for each core: in some the lab waits for an end that does not come.
 _FOR_A_CORE = 1.5
 
