@@ -108,6 +108,7 @@ def _ports(kind: str) -> PortCost:
 
 def _port_costs(kind: str, spacing: Mapping[str, Any]) -> Costs:
     with tempfile.TemporaryDirectory(prefix="netboxit-") as folder:
+        Path(folder).chmod(0o711)  # a topology is read with the rights of who calls, who may be an operator
         file = Path(folder, "calibration.yaml")
         file.write_text(json.dumps(_port_network(kind, spacing)))  # JSON is YAML
         plan = plan_file(file, lab=f"frames-{os.getpid()}", realtime=realtime_support())
