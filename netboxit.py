@@ -72,7 +72,7 @@ def check(
 ) -> None:
     """Say whether a topology file is sound; nothing is created, and no other machine is asked."""
     from testbed.several_hosts.planned import checked
-    from testbed.system.cores import realtime_support
+    from testbed.system.realtime_support import realtime_support
 
     plan, load = checked(file, inventory, realtime_support())
     if svg is not None:

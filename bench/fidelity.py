@@ -29,7 +29,8 @@ from testbed.files import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plan import Plan
 from testbed.plans.planning import plan_file
-from testbed.system.cores import available_cores, realtime_support
+from testbed.system.cores import available_cores
+from testbed.system.realtime_support import realtime_support
 
 #: Whose netboxes are compared, and its own figure of what a frame may be late.
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"

@@ -27,9 +27,9 @@ from testbed.labs.removal import take_down
 from testbed.ownership.state import lab_names
 from testbed.plan import Plan
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
 from testbed.system.interruption import HeldBack
 from testbed.system.processes import ProgramFailed
+from testbed.system.realtime_support import realtime_support
 
 _RINGS = (2, 10, 25, 50)
 _IDLE_S, _QUICK_IDLE_S = 10.0, 2.0

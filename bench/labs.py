@@ -16,8 +16,8 @@ from testbed.files import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plan import NodePlan, Plan
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
 from testbed.system.interruption import HeldBack
+from testbed.system.realtime_support import realtime_support
 
 STOCK = CHECKOUT / "build/bin/stock-chain"
 

@@ -12,7 +12,7 @@ import pytest
 from bench.flows import Flows, Pair
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 from testbed.system.wires import Switch
 from tests.waiting import until
 

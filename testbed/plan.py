@@ -20,7 +20,7 @@ MacvlanMode = Literal["bridge", "private", "vepa", "passthru"]
 
 @dataclass(frozen=True)
 class RealtimeSupport:
-    """What the host grants to real-time threads in containers, as `testbed.system.cores.realtime_support` found."""
+    """What the host grants to real-time threads in containers, as `testbed.system.realtime_support` found."""
 
     #: SCHED_FIFO can be used in a container.
     fifo: bool

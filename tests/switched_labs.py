@@ -16,7 +16,8 @@ from testbed.labs import switch_statistics
 from testbed.labs.lab import Lab
 from testbed.plan import Plan
 from testbed.plans.planning import plan_file
-from testbed.system import cores, namespaces
+from testbed.system import namespaces
+from testbed.system.realtime_support import realtime_support
 from tests.traces import traces
 
 #: The wire between x and y is not needed, as long as both reach z, the root.
@@ -39,7 +40,7 @@ ETH_P_ALL = 3
 def planned(folder: Path, text: str, lab: str) -> Plan:
     file = folder / "network.yaml"
     file.write_text(text)
-    return plan_file(file, lab=f"{lab}-{os.getpid()}", realtime=cores.realtime_support())
+    return plan_file(file, lab=f"{lab}-{os.getpid()}", realtime=realtime_support())
 
 
 @contextmanager

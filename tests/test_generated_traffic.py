@@ -14,7 +14,7 @@ import pytest
 from testbed.changing import now
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 
 pytestmark = pytest.mark.lab
 

@@ -12,7 +12,7 @@ from testbed.labs.lab import Lab
 from testbed.observation.record import Probing, of_lab, write
 from testbed.observation.record_trace import PathTrace
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 
 pytestmark = pytest.mark.lab
 

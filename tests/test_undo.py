@@ -25,6 +25,7 @@ from testbed.labs.lab import Lab
 from testbed.ownership import state
 from testbed.system import cores, namespaces, processes, realtime_group, rings
 from testbed.system.containers import Container
+from testbed.system.realtime_support import realtime_budget_us
 from tests.host_state import ALL, HostState
 from tests.own_commands import FILE, TOPOLOGY, Running, expect_success, lasting_changes, prepare, watched_command
 from tests.own_host import run_in_own_host
@@ -183,7 +184,7 @@ def another_lab_of_the_name() -> int:
 
 def name_in_use(folder: Callable[[], Path]) -> tuple[str, str] | None:
     """What `up` says of somebody else's folder, and how it changes that; None where a lab makes no such thing."""
-    if folder == FOREIGN["real-time group"] and not cores.realtime_budget_us():
+    if folder == FOREIGN["real-time group"] and not realtime_budget_us():
         return None
     (foreign := folder()).mkdir(parents=True)
     before = HostState.now(ALL)

@@ -30,6 +30,7 @@ from testbed.plans.node_difference import click_configuration
 from testbed.plans.planning import plan_topology
 from testbed.system import cores, namespaces, node_files, rootfs
 from testbed.system.interruption import HeldBack
+from testbed.system.realtime_support import realtime_support
 
 #: So many parts are told by name.
 _MOST_NAMED = 3
@@ -55,7 +56,7 @@ def apply(file: Path, name: str | None, progress: Progress = lambda _: None) -> 
     topology = load(file)
     lab = lab_name(name or topology.name)
     if lab not in state.lab_names():
-        plan = plan_topology(topology, lab=lab, realtime=cores.realtime_support())
+        plan = plan_topology(topology, lab=lab, realtime=realtime_support())
         return Applied(Lab.up_and_ready(plan, progress), plan, None)
     folder = state.lab_folder(lab)
     state.check_own(folder)

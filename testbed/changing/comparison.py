@@ -21,7 +21,8 @@ from testbed.plans.machine_plan import WITHOUT_REALTIME
 from testbed.plans.planning import estimated, plan_topology
 from testbed.plans.sites import Site
 from testbed.system import awake, containers
-from testbed.system.cores import available_cores, isolated_cores, realtime_budget_us, realtime_support
+from testbed.system.cores import available_cores, isolated_cores
+from testbed.system.realtime_support import realtime_budget_us, realtime_support
 
 
 class HalfUp(NetBoxITError):

@@ -14,7 +14,7 @@ from testbed.changing.attaching import Wanted
 from testbed.files import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 from tests.own_interfaces import OwnInterfaces, checked, own_interfaces
 from tests.waiting import until
 

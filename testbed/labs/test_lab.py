@@ -25,6 +25,7 @@ from testbed.system.containers import ContainerFailed
 from testbed.system.cores import GroupFailed
 from testbed.system.namespaces import NamespaceFailed
 from testbed.system.processes import ProgramFailed
+from testbed.system.realtime_support import realtime_budget_us, realtime_support
 from testbed.system.wires import WireFailed
 from tests.waiting import until
 
@@ -133,7 +134,7 @@ def test_a_node_runs_on_its_cores_only(plan_pair: PlanPair) -> None:
 
 
 def test_emulators_get_sched_fifo_together_within_one_budget_and_hosts_do_not(plan_pair: PlanPair) -> None:
-    support = cores.realtime_support()
+    support = realtime_support()
     if not support.fifo:
         pytest.skip(support.reason)
     tried = "chrt -f 50 true && touch /run/netboxit/granted; exec sleep infinity"
@@ -151,7 +152,7 @@ def test_emulators_get_sched_fifo_together_within_one_budget_and_hosts_do_not(pl
 
 
 def test_more_real_time_than_the_kernel_has_is_refused_with_its_answer_and_undone(plan_pair: PlanPair) -> None:
-    if cores.realtime_budget_us() is None:
+    if realtime_budget_us() is None:
         pytest.skip("this kernel does not ration real-time service")
     with pytest.raises(GroupFailed, match=r"does not grant cpu\.rt_runtime_us = 1000000|another lab made it"):
         Lab.up(replace(plan_pair(), realtime_budget_us=1_000_000))

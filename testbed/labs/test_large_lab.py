@@ -10,7 +10,7 @@ import pytest
 
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 from tests.large_network import star
 
 pytestmark = pytest.mark.lab

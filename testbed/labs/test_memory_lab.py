@@ -24,7 +24,7 @@ from testbed.observation.capturing import capture
 from testbed.plan import Plan
 from testbed.plans.planning import plan_file
 from testbed.system import containers, cores, namespaces, rings, rootfs
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 from testbed.system.rings import MemoryWireFailed
 from tests.waiting import until
 

@@ -14,6 +14,7 @@ import pytest
 
 from testbed.run import Outcome, run
 from testbed.system import cores
+from testbed.system.realtime_support import realtime_support
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 
@@ -72,7 +73,7 @@ def carried_out(folder: Path, policy: str, progress: Callable[[str], None]) -> O
 
 @pytest.fixture
 def core_of_netboxes() -> int:
-    support = cores.realtime_support()
+    support = realtime_support()
     if not support.fifo:
         pytest.skip(support.reason)
     if len(found := cores.available_cores()) < 2:

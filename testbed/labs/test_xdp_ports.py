@@ -10,7 +10,7 @@ import pytest
 
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system import cores
+from testbed.system.realtime_support import realtime_support
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 
@@ -30,7 +30,7 @@ wires:
 def test_two_hosts_talk_through_a_netbox_with_xdp_ports_in_one_lab_after_the_other(tmp_path: Path) -> None:
     file = tmp_path / "xdp.yaml"
     file.write_text(CABLE)
-    plan = plan_file(file, lab=f"xdp-{os.getpid()}", realtime=cores.realtime_support())
+    plan = plan_file(file, lab=f"xdp-{os.getpid()}", realtime=realtime_support())
     for _ in range(2):
         with Lab.up(plan) as lab:
             lab.wait_ready()

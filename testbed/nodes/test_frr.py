@@ -15,7 +15,7 @@ from testbed.nodes import frr
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.planning import plan_file
 from testbed.plans.resolve import resolve
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 
 #: Two networks, joined by a short and a long way.
 RING = """

@@ -26,7 +26,7 @@ from testbed.observation.metrics_server import MetricsServer
 from testbed.observation.test_metrics_page import samples
 from testbed.observation.watching import BadInterval, Watch, checked_interval
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 from tests.waiting import until
 
 COMMAND = [sys.executable, str(CHECKOUT / "netboxit.py"), "status", "--watch"]

@@ -12,6 +12,7 @@ from testbed.plan import RealtimeSupport
 from testbed.plans.switch_plan import Datapaths
 from testbed.system import cores, interface_facts
 from testbed.system.interface_facts import InterfaceFacts
+from testbed.system.realtime_support import realtime_support
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def read(lab: str) -> Facts:
     """Of this machine, for whoever plans the lab of that name. SCHED_FIFO is tried out, and nothing is left of that."""
     return Facts(
         cores.available_cores(),
-        cores.realtime_support(),
+        realtime_support(),
         Datapaths.found(),
         platform.release(),
         interface_facts.read(),

@@ -19,7 +19,7 @@ from testbed.errors import NetBoxITError
 from testbed.labs.lab import Lab
 from testbed.plans.calibration import LARGE, SMALL, Calibration, Costs, Machine, PortCost, TechnologyCost, program_hash
 from testbed.plans.planning import plan_file
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 
 #: Simulated seconds that are tried, until the frames take so much CPU time that it can be told from chance.
 _DURATIONS_S = (4.0, 40.0)

@@ -13,6 +13,7 @@ from testbed.files import CHECKOUT
 from testbed.ownership import state
 from testbed.probes.finding import Finding, there
 from testbed.system import cores, users
+from testbed.system.realtime_support import realtime_support
 
 #: Bits of capabilities(7) that bringing a lab up takes.
 _CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23}
@@ -78,7 +79,7 @@ def control_groups() -> Finding:
 
 
 def realtime() -> Finding:
-    support = cores.realtime_support()
+    support = realtime_support()
     lost = "netboxes run at ordinary priority: lateness of milliseconds on a busy host instead of tens of microseconds"
     return Finding("SCHED_FIFO in containers", there(support.fifo), support.reason, lost, "" if support.fifo else support.reason)
 

@@ -31,7 +31,7 @@ from testbed.several_hosts.inventory import Inventory
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.sites import Ask, known_machines, sites
-from testbed.system.cores import realtime_support
+from testbed.system.realtime_support import realtime_support
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cores and control groups: which cores there are, what real-time service a container gets, the groups of a container."""
+"""Cores and control groups: which cores there are, the groups of a container, and their real-time budgets."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
-from testbed.plan import RealtimeSupport
-from testbed.system import awake, marks
-from testbed.system.processes import ProcessIdentity
+from testbed.system import marks
 
 #: Real-time budgets are dealt out over this period; a netbox that used up its share waits for the next one. The kernel also
 #: seems to charge it for the time for which a virtual machine's host stood still: with 100 ms, a stop that made two netboxes
 #: 55 ms late made the one with the most to do 218 ms late. A second forgives that, and bursts of frames.
 REALTIME_PERIOD_US = 1_000_000
-_SECOND_US = 1_000_000
+SECOND_US = 1_000_000
 #: The group with the real-time budget of all labs (`testbed.system.realtime_group`), and its mark. A dot is in no lab's name and
 #: in no node's, so it is no container's.
 REALTIME_GROUP = "nbx.realtime"
@@ -30,8 +28,6 @@ REALTIME_MARK = "all labs"
 #: A removed group's budget comes back when the kernel has really let go of the group: later than a second when it has much to do.
 _GRANTED_WITHIN_S = 5.0
 _CORES = Path("/sys/devices/system/cpu")
-#: Names of throw-away groups, with the number and the start of the process that made them.
-_PROBE = "netboxit-probe"
 
 
 class GroupFailed(NetBoxITError):
@@ -91,44 +87,6 @@ def memory_nodes() -> str:
     """NUMA nodes as cpuset.mems takes them: "0" on a machine without NUMA."""
     file = Path("/sys/devices/system/node/online")
     return file.read_text().strip() if file.exists() else "0"
-
-
-def realtime_support() -> RealtimeSupport:
-    """Tries SCHED_FIFO in a throw-away control group, and says how much CPU time the kernel has left to grant."""
-    return replace(_fifo_support(), keep_awake=all(map(awake.possible, available_cores())), isolated=isolated_cores())
-
-
-def _fifo_support() -> RealtimeSupport:
-    budget = realtime_budget_us()
-    if budget is not None and budget <= 0:
-        return RealtimeSupport(
-            False, 0, f"all of the kernel's real-time budget is given to other control groups ({', '.join(_granted())})"
-        )
-    refused = _try_fifo(budget)
-    if refused is not None:
-        return RealtimeSupport(False, budget, refused)
-    if budget is None:
-        return RealtimeSupport(True, None, "SCHED_FIFO works in control groups, without budgets")
-    return RealtimeSupport(
-        True, budget, f"SCHED_FIFO works within a budget of {budget / _SECOND_US:.0%} of each core for all containers"
-    )
-
-
-def realtime_budget_us() -> int | None:
-    """Microseconds a second that labs have or may have together; None where the kernel has no budgets (on cgroup v2, say)."""
-    cpu = hierarchy_of("cpu")
-    if cpu is None or not (cpu.folder / "cpu.rt_runtime_us").exists():
-        return None
-    if (shared := shared_realtime_group()) is not None:
-        return granted_us(shared)
-    granted = sum(granted_us(group) for group in cpu.folder.iterdir() if group.is_dir())
-    return granted_us(cpu.folder) - granted
-
-
-def _granted() -> list[str]:
-    """Names of the groups that have a real-time budget."""
-    cpu = hierarchy_of("cpu")
-    return sorted(group.name for group in cpu.folder.iterdir() if group.is_dir() and granted_us(group)) if cpu else []
 
 
 def group_folder(controller: str, name: str) -> Path:
@@ -256,63 +214,4 @@ def granted_us(group: Path) -> int:
         if error.errno not in (errno.ENOENT, errno.ENODEV):
             raise
         return 0  # the group was removed meanwhile, before its file was opened or after
-    return _SECOND_US if runtime < 0 else runtime * _SECOND_US // period
-
-
-def _try_fifo(budget_us: int | None) -> str | None:
-    """Starts a process in a group of its own and has it ask for SCHED_FIFO. Returns why not, or None when it was granted."""
-    cpu = hierarchy_of("cpu")
-    if cpu is None:
-        return "no control group hierarchy has the cpu controller; mount one (systemd does), or boot without cgroup_disable=cpu"
-    try:
-        with _group_to_try(cpu) as group:
-            if group.name != REALTIME_GROUP and budget_us is not None and not grant(group, min(1000, budget_us)):
-                return "the kernel grants a control group no real-time budget, though it says that there is some left"
-            number = _fifo_in_child(group)
-    except OSError as error:
-        return f"no control group can be made in {cpu.folder} ({error.strerror}); labs need root"
-    if number == 0:
-        return None
-    if cpu.version == 2 and number == errno.EPERM:
-        return "the kernel has RT_GROUP_SCHED, which cgroup v2 cannot share out; boot with rt_group_sched=0, or use cgroup v1"
-    return f"the kernel refuses SCHED_FIFO in a control group ({os.strerror(number)}); CAP_SYS_NICE is needed"
-
-
-@contextmanager
-def _group_to_try(cpu: Hierarchy) -> Iterator[Path]:
-    """That of the labs, which has all that there is, or a throw-away one."""
-    remove_abandoned_probes()
-    if (shared := shared_realtime_group()) is not None:
-        yield shared
-        return
-    name = f"{_PROBE}-{ProcessIdentity.own()}"
-    group = cpu.folder / name
-    group.mkdir()
-    try:
-        yield group
-    finally:
-        remove(name)
-
-
-def remove_abandoned_probes() -> None:
-    """Groups of commands that were killed while they tried something out: no lab's, so in no ledger."""
-    cpu = hierarchy_of("cpu")
-    for group in cpu.folder.glob(f"{_PROBE}-*-*") if cpu else ():
-        if not ProcessIdentity.read(group.name.removeprefix(f"{_PROBE}-")).alive():
-            end_all(group.name)
-            remove(group.name)
-
-
-def _fifo_in_child(group: Path) -> int:
-    """The error number that sched_setscheduler gave to a child inside the group, 0 for success."""
-    child = os.fork()
-    if child == 0:
-        try:
-            (group / "cgroup.procs").write_text(str(os.getpid()))
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-            # Back at once: ending takes more time than the little budget of a trial, and would be held up.
-            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-            os._exit(0)
-        except OSError as error:
-            os._exit(error.errno or 255)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return SECOND_US if runtime < 0 else runtime * SECOND_US // period

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from testbed.ownership import state
-from testbed.system import cores
 from testbed.system.processes import ProcessIdentity
+from testbed.system.realtime_support import remove_abandoned_probes
 
 _VARIABLE = "NETBOXIT_MAKER"
 
@@ -38,7 +38,7 @@ def folder_of_own() -> Iterator[Path]:
 
 def remove() -> None:
     """Ends such programs and removes such control groups and folders. What a process still needs that is alive stays."""
-    cores.remove_abandoned_probes()
+    remove_abandoned_probes()
     for folder in _folders().glob("*:*"):
         if _is_over(folder.name):
             _remove_folder(folder)

@@ -10,6 +10,7 @@ import pytest
 
 from testbed.system import cores
 from testbed.system.cores import Hierarchy
+from testbed.system.realtime_support import realtime_budget_us, realtime_support
 
 
 def group(folder: Path, runtime_us: int, period_us: int = 1_000_000) -> None:
@@ -29,17 +30,17 @@ def test_the_budget_is_what_the_root_has_and_no_group_was_given(tree: Path) -> N
     group(tree, 950_000)
     group(tree / "first", 200_000)
     group(tree / "second", 10_000, period_us=100_000)
-    assert cores.realtime_budget_us() == 950_000 - 200_000 - 100_000
+    assert realtime_budget_us() == 950_000 - 200_000 - 100_000
 
 
 def test_there_is_no_budget_where_the_kernel_does_not_ration(tree: Path) -> None:
-    assert cores.realtime_budget_us() is None
+    assert realtime_budget_us() is None
 
 
 def test_a_budget_that_others_have_taken_leaves_no_real_time_service(tree: Path) -> None:
     group(tree, 950_000)
     group(tree / "other", 950_000)
-    support = cores.realtime_support()
+    support = realtime_support()
     assert not support.fifo
     assert "given to other control groups" in support.reason
 

@@ -12,6 +12,7 @@ import pytest
 
 from testbed.system import cores, holding, realtime_group
 from testbed.system.cores import GroupFailed
+from testbed.system.realtime_support import realtime_budget_us, realtime_support
 from tests.own_host import run_in_own_host
 
 pytestmark = pytest.mark.lab
@@ -24,7 +25,7 @@ def in_own_host(scenario: Callable[[int, Path, Path], Any]) -> Any:
         one, two = Path("/run/one"), Path("/run/two")
         for lab in (one, two):
             lab.mkdir()
-        budget = cores.realtime_budget_us()
+        budget = realtime_budget_us()
         return (scenario(budget, one, two), realtime_group.path().exists(), holding.RUN.exists()) if budget else None
 
     if (found := run_in_own_host(run)) is None:
@@ -38,14 +39,14 @@ def test_two_labs_have_all_of_the_budget_and_the_last_one_gives_it_back() -> Non
     def two_labs(budget: int, one: Path, two: Path) -> list[object]:
         seen: list[object] = []
         realtime_group.hold(budget, one)
-        seen += [cores.realtime_budget_us() == budget, cores.realtime_support().fifo]
+        seen += [realtime_budget_us() == budget, realtime_support().fifo]
         realtime_group.hold(budget, two)
         realtime_group.hold(budget, two)
         realtime_group.release(one)
-        seen += [cores.granted_us(realtime_group.path()) == budget, cores.realtime_support().fifo]
+        seen += [cores.granted_us(realtime_group.path()) == budget, realtime_support().fifo]
         realtime_group.release(two)
         realtime_group.release(two)
-        return [*seen, cores.realtime_support().fifo]
+        return [*seen, realtime_support().fifo]
 
     assert in_own_host(two_labs) == [True] * 5
 
@@ -55,7 +56,7 @@ def test_another_program_keeps_what_it_was_granted() -> None:
         other = cores.group_folder("cpu", "other")
         other.mkdir()
         cores.grant(other, 5_000)
-        realtime_group.hold(cores.realtime_budget_us() or 0, one)
+        realtime_group.hold(realtime_budget_us() or 0, one)
         granted = cores.granted_us(realtime_group.path()) + cores.granted_us(other) - budget
         realtime_group.release(one)
         cores.remove("other")
