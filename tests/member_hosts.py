@@ -100,22 +100,26 @@ def address(number: int, version: int = 4) -> str:
 
 
 def run_in_member_hosts(
-    function: Callable[..., Result], *arguments: Any, names: Sequence[str] = ("alpha", "beta"), mtu: int = UNDERLAY_MTU
+    function: Callable[..., Result],
+    *arguments: Any,
+    names: Sequence[str] = ("alpha", "beta"),
+    mtu: int = UNDERLAY_MTU,
+    realtime_budget_us: int = machine_parts.REALTIME_BUDGET_US,
 ) -> Result:
     """Makes machines with these names and calls `function(MemberHosts, *arguments)` in the first one.
 
-    Returns what it returned; what it raised is raised, with its traceback. With it everything ends, and nothing is left.
+    Each has that real-time budget, of each core's time in a second, or none where there is not enough left for all. Returns
+    what the function returned; what it raised is raised, with its traceback. With it everything ends, and nothing is left.
     """
     top = machine_parts.group_name()
     groups = {name: f"{top}/{name}" for name in names}
-    budget = machine_parts.REALTIME_BUDGET_US
 
     def become(writing: int) -> NoReturn:
         machine_parts.unshare(machine_parts.NEW_MOUNTS | machine_parts.NEW_PROCESSES | machine_parts.NEW_NETWORK)
         machine_parts.go_on_as_first_process(writing)
         _World(groups, mtu, writing, partial(_call, function, arguments)).go_on()
 
-    budgets = {top: len(names) * budget} | dict.fromkeys(groups.values(), budget)
+    budgets = {top: len(names) * realtime_budget_us} | dict.fromkeys(groups.values(), realtime_budget_us)
     return machine_parts.answered(budgets, become)  # type: ignore[no-any-return]
 
 
