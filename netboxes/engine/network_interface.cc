@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
@@ -80,7 +81,10 @@ std::string NetworkInterface::Driver() const
     ethtool_drvinfo told{};
     told.cmd = ETHTOOL_GDRVINFO;
     request.ifr_data = reinterpret_cast<char*>(&told);
-    Checked(::ioctl(m_socket.Get(), SIOCETHTOOL, &request), m_subject + ": cannot ask for the driver of " + m_name);
+    if (const int done = ::ioctl(m_socket.Get(), SIOCETHTOOL, &request); done < 0 && errno != EOPNOTSUPP)
+    {
+        Checked(done, m_subject + ": cannot ask for the driver of " + m_name);
+    }
     return std::string(told.driver, ::strnlen(told.driver, sizeof told.driver));
 }
 

@@ -46,7 +46,7 @@ class NetworkInterface
     unsigned Index() const;
     std::uint32_t Mtu() const;
     unsigned ReceiveQueues() const;
-    /// What it is made by: "veth", "vxlan", a NIC's driver.
+    /// What it is made by: "veth", "vxlan", a NIC's driver; nothing where it has none to tell of.
     std::string Driver() const;
 
   private:
