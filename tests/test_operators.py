@@ -20,7 +20,11 @@ from testbed.files import CHECKOUT
 from testbed.ownership.operators import PROGRAM, SETTINGS
 from tests.member_hosts import MemberHosts, run_in_member_hosts
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(shutil.which("sudo") is None, reason="sudo is not installed")]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.patient,
+    pytest.mark.skipif(shutil.which("sudo") is None, reason="sudo is not installed"),
+]
 
 NETBOXIT = str(CHECKOUT / "netboxit.py")
 LAB = """\

@@ -163,6 +163,7 @@ def prepared(hosts: MemberHosts) -> dict[str, Any]:
 
 
 @pytest.mark.lab
+@pytest.mark.patient
 def test_machines_are_prepared_and_left_as_they_were() -> None:
     found = run_in_member_hosts(prepared)
     before, looked, once, twice, after = found["files"]
@@ -227,6 +228,7 @@ def findings(hosts: MemberHosts) -> dict[str, list[str]]:
 
 
 @pytest.mark.lab
+@pytest.mark.patient
 def test_what_is_wrong_between_machines_is_told_with_the_remedy() -> None:
     found = run_in_member_hosts(findings)
     assert found["nothing"] == []
