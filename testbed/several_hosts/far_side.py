@@ -22,7 +22,7 @@ from testbed.plan import Plan, WireEnd
 from testbed.several_hosts.far_files import FarFiles
 from testbed.several_hosts.far_programs import FarPrograms
 from testbed.several_hosts.machine_facts import ClockAnswers, environment_and_clock
-from testbed.several_hosts.ownership import OWNER_FILE, NotThatLabs, check_owner
+from testbed.several_hosts.part_owner import OWNER_FILE, NotThatLabs, check_owner
 from testbed.several_hosts.serving import Method, Server, standard_streams
 from testbed.several_hosts.tunnel_probe import Prober
 from testbed.system.interruption import ends_upon_signal

@@ -23,7 +23,7 @@ from testbed.plan import Plan, WireEnd, WirePlan
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.connections import close
 from testbed.several_hosts.far_part import UP_PATIENCE_S, FarPart, FarProgram
-from testbed.several_hosts.ownership import new_owner
+from testbed.several_hosts.part_owner import new_owner
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.taking_down import take_down
 from testbed.several_hosts.tunnel_probe import Prober, not_passed

@@ -21,7 +21,7 @@ PARTS_FILE: Final = "parts.json"
 
 @dataclass(frozen=True)
 class Parts:
-    """Those of one lab. `plan` is of the whole, as JSON; `owner` is what its parts know it by (`ownership.py`)."""
+    """Those of one lab. `plan` is of the whole, as JSON; `owner` is what its parts know it by (`part_owner.py`)."""
 
     here: str
     owner: str

@@ -14,7 +14,7 @@ from testbed.several_hosts.conftest import StandIn
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.far_part import FarPart
 from testbed.several_hosts.joined_lab import JoinedLab
-from testbed.several_hosts.ownership import OWNER_FILE, new_owner
+from testbed.several_hosts.part_owner import OWNER_FILE, new_owner
 from testbed.several_hosts.parts_file import PARTS_FILE, Parts
 from testbed.several_hosts.taking_down import take_down
 

@@ -20,7 +20,6 @@ _HELD: Final = holding.RUN / "realtime"
 _HOLDERS: Final = _HELD / "holders"
 #: What it is called until it is whole.
 _NEW: Final = f"{REALTIME_GROUP}.new"
-_SECOND_US: Final = 1_000_000
 
 
 def path() -> Path:
@@ -64,7 +63,7 @@ def _make(budget_us: int) -> None:
     try:
         new.mkdir()
         (new / "cpu.rt_period_us").write_text(str(REALTIME_PERIOD_US))
-        if not cores.grant(new, budget_us * REALTIME_PERIOD_US // _SECOND_US):
+        if not cores.grant(new, budget_us * REALTIME_PERIOD_US // cores.SECOND_US):
             raise GroupFailed(
                 f"control group {path()}: the kernel does not grant cpu.rt_runtime_us = {budget_us}: "
                 "another program has taken it meanwhile; try again"

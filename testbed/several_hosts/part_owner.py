@@ -9,8 +9,8 @@ from typing import Final
 
 from testbed.errors import NetBoxITError
 
-#: In the folder of a part.
-OWNER_FILE: Final = "owner"
+#: In the folder of a part; not `owner`, which says whose a whole lab is (`testbed.ownership.state`).
+OWNER_FILE: Final = "part-of"
 
 
 class NotThatLabs(NetBoxITError):
