@@ -7,7 +7,8 @@
 # kill-test: kills netboxit before each of its system calls and looks for what is left (a quarter of an hour on two quiet cores)
 # fuzz: sends ten million hostile frames into every port of every kind of node (nine minutes on two busy cores); `make fuzz FRAMES=100000`
 # soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
-# test: all tests       lint: style and types       clean: what was built       distclean: the virtual environment too
+# test: what everybody runs, under a quarter of an hour on two cores       test-long: the tests that take longer, as root
+# lint: style and types       clean: what was built       distclean: the virtual environment too
 
 TOPOLOGY ?= topologies/emergency.yaml
 DURATION ?= 60 s
@@ -18,11 +19,11 @@ VENV := .venv
 PIP := $(VENV)/bin/pip --disable-pip-version-check --quiet
 STAMPS := build/stamps
 # Which tests may have what labs leave of the cores.
-BESIDE_LABS := $(if $(filter 0,$(shell id -u)),not lab or patient,not lab)
+BESIDE_LABS := $(if $(filter 0,$(shell id -u)),(not lab or patient) and not long,not lab and not long)
 ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=false ANSIBLE_NOCOWS=1 $(VENV)/bin/ansible-playbook
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random kill-test fuzz soak test test-labs test-logic lint clean distclean
+.PHONY: setup demo bench e4 e5 e6 validate random kill-test fuzz soak test test-labs test-logic test-long lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -62,12 +63,15 @@ test: setup $(STAMPS)/guest
 	else echo "not root: tests that build labs are left out"; $(MAKE) --no-print-directory test-logic; fi
 
 test-labs:
-	$(VENV)/bin/pytest -m "lab and not patient"
+	$(VENV)/bin/pytest -m "lab and not patient and not long"
 
 # What failed is told when all of them are through; the other tests' words come in between.
 test-logic:
 	@nice -n 19 $(VENV)/bin/pytest -q -m "$(BESIDE_LABS)" >build/test-logic.log 2>&1 || { cat build/test-logic.log; exit 1; }
 	@tail -n 1 build/test-logic.log
+
+test-long: setup $(STAMPS)/guest
+	$(VENV)/bin/pytest -m long --timeout 1800
 
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .
