@@ -241,9 +241,8 @@ def end(home: Path, names: Sequence[str]) -> None:
 def command_of(container: Container, command: Sequence[str]) -> int | None:
     """The process that runs the container's command, as the host counts; None when it has ended."""
     for process in sorted(cores.processes(container.groups[0])):
-        with suppress(OSError):
-            if Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")[: len(command)] == [word.encode() for word in command]:
-                return process
+        if processes.command_line(process).split(b"\0")[: len(command)] == [word.encode() for word in command]:
+            return process
     return None
 
 

@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Monitors: LXC's process beside each container, which starts it, waits for its end and is known by its command line."""
+"""Monitors: LXC's process beside each container, which starts it, waits for its end and is known by its command line.
+
+Everybody can start a process with such a name and command line. So one counts only when it has what its maker cannot choose: it
+runs LXC's program, is in this process's PID namespace, which no node's is, and is this process's own user, which is root.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
-from testbed.system import cores, marks
+from testbed.system import cores, marks, processes
 from testbed.system.processes import ProcessIdentity
 
-PROGRAM = "lxc-execute"
+PROGRAM: Final = "lxc-execute"
+#: A process that has just become LXC has no command line yet. The kernel writes it within microseconds, unless the process has to
+#: wait for its core.
+_BECOMING_S: Final = 2.0
 
 
 def options(home: Path, name: str) -> list[str]:
@@ -39,14 +46,21 @@ def is_anothers(home: Path, name: str, group: str) -> bool:
 
 
 def _all() -> Iterator[tuple[ProcessIdentity, bytes]]:
-    """Whosever they are, with their command lines."""
-    for entry in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            # One that has become LXC a moment ago has none yet.
-            while not (line := (entry / "cmdline").read_bytes()) and (entry / "exe").readlink().name == PROGRAM:
-                time.sleep(0.0002)
-            if line.startswith(f"{PROGRAM}\0".encode()) and (identity := ProcessIdentity.of(int(entry.name))):
-                yield identity, line
+    """Whatever lab they are of, with their command lines."""
+    until = time.monotonic() + _BECOMING_S
+    for pid in processes.all_of_them():
+        identity = ProcessIdentity.of(pid)
+        if identity is None or not _is_monitor(pid):
+            continue
+        while not (line := processes.command_line(pid)) and _is_monitor(pid) and time.monotonic() < until:
+            time.sleep(0.0002)
+        if line.startswith(f"{PROGRAM}\0".encode()):
+            yield identity, line
+
+
+def _is_monitor(pid: int) -> bool:
+    program = (processes.executable(pid) or "").removesuffix(" (deleted)").rpartition("/")[2]  # LXC was updated meanwhile
+    return program == PROGRAM and processes.is_own_users(pid)
 
 
 def _written(words: Sequence[str]) -> bytes:

@@ -7,12 +7,16 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from testbed.errors import NetBoxITError
+
+#: More than the command of any node.
+_COMMAND_LINE_BYTES: Final = 1 << 16
 
 
 class ProgramFailed(NetBoxITError):
@@ -130,6 +134,33 @@ def children(pid: int) -> list[int]:
         return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
     except OSError:
         return []
+
+
+def all_of_them() -> Iterator[int]:
+    """The numbers of all processes, whosever they are."""
+    return (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal())
+
+
+def is_own_users(pid: int) -> bool:
+    """Whether it is this process's user, in all ways that user_namespaces(7) and credentials(7) know, and in its PID namespace.
+
+    The program of another user has at least another real user, also when it is set-user-ID. What runs in a node may be the same
+    user, but is in a PID namespace of its own.
+    """
+    status = _status(pid)
+    return status.get("Uid", "").split() == [str(os.geteuid())] * 4 and len(status.get("NSpid", "").split()) == 1
+
+
+def command_line(pid: int) -> bytes:
+    """Its beginning, each word ended by a zero byte; empty for a process that has ended.
+
+    A process can have the kernel show any of its memory here (PR_SET_MM_MAP, prctl(2)), so the rest is left out.
+    """
+    try:
+        with Path(f"/proc/{pid}/cmdline").open("rb") as file:
+            return file.read(_COMMAND_LINE_BYTES)
+    except OSError:
+        return b""
 
 
 def has_no_new_privileges(pid: int) -> bool:
