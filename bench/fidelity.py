@@ -29,6 +29,7 @@ from testbed.files import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plan import Plan
 from testbed.plans.planning import plan_file
+from testbed.system import node_files
 from testbed.system.cores import available_cores
 from testbed.system.realtime_support import realtime_support
 
@@ -116,13 +117,12 @@ def run_real(netbox: Mapping[str, Any], said: Conversation, folder: Path, lab_na
             with lab.control(end) as control:
                 control.set("active", True)
         _wait_until_crossed(lab)
-        lab.finish()
-        left = lab.node_folder(SEGMENT)
-        (folder / "frames.bin").write_bytes((left / "frames.bin").read_bytes())
+        with lab.finished():
+            node_files.copy_all(lab.node_folder(SEGMENT), folder)
         return RealRun(
-            configuration=json.loads((left / "netbox.json").read_text()),
+            configuration=json.loads((folder / "netbox.json").read_text()),
             records=records.read(folder / "frames.bin"),
-            statistics=json.loads((left / "statistics.json").read_text()),
+            statistics=json.loads((folder / "statistics.json").read_text()),
         )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from testbed.labs.deployment import Progress
 
 Standard = IO[bytes] | int | None
+
+#: How long a command that has the lab, say `netboxit set` that starts a node again, may keep a run from ending its nodes.
+_FINISHED_WITHIN_S = 30.0
 
 
 class NodeFailed(NetBoxITError):
@@ -208,18 +211,21 @@ class Lab:
             if not alive and name not in besides:
                 raise NodeFailed(f"node {name} has ended; its log says:{self._log_tail(name)}")
 
-    def finish(self, deadline_s: float = 5.0) -> list[str]:
+    @contextmanager
+    def finished(self, deadline_s: float = 5.0) -> Iterator[list[str]]:
         """Ends every node's command by SIGTERM, so that it writes what it still holds; the lab itself stays.
 
-        Returns the nodes that did not end in time and were killed.
+        In the block nothing runs in the nodes, and no command can start one again: their files stay as they are. The block gets
+        the nodes that did not end in time and were killed. Raises LabBusy when another command does not let go of the lab.
         """
-        for node in self.plan.nodes:
-            containers.ask_to_end(self._container(node))
-        deadline = time.monotonic() + deadline_s
-        while (left := [name for name, alive in self.alive().items() if alive]) and time.monotonic() < deadline:
-            time.sleep(0.01)
-        containers.end(self.folder / "containers", [node.container for node in self.plan.nodes])
-        return left
+        with state.locked(self.folder, _FINISHED_WITHIN_S):
+            for node in self.plan.nodes:
+                containers.ask_to_end(self._container(node))
+            deadline = time.monotonic() + deadline_s
+            while (left := [name for name, alive in self.alive().items() if alive]) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            containers.end(self.folder / "containers", [node.container for node in self.plan.nodes])
+            yield left
 
     def wait_ready(self, deadline_s: float = 30.0, nodes: Collection[str] | None = None, besides: Collection[str] = ()) -> None:
         """Returns when every netbox says that it is ready and every router answers; of `nodes`, where they are given.
@@ -265,7 +271,7 @@ class Lab:
     def _router_answers(self, router: str) -> bool:
         node = self.node(router)
         if node.forwards:
-            return frr.CONFIGURATION not in node.files or (self.node_folder(router) / frr.READY).exists()
+            return frr.CONFIGURATION not in node.files or node_files.exists(self.node_folder(router) / frr.READY)
         try:
             with routers.Handlers(self.node_folder(router) / routers.CONTROL):
                 return True

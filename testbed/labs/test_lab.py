@@ -175,8 +175,9 @@ def test_at_the_end_commands_are_asked_before_they_are_killed(plan_pair: PlanPai
         ready = behaviour + "open('/run/netboxit/ready', 'w').close()\nwhile True: signal.pause()"
         with Lab.up(plan_pair(right=("/usr/bin/python3", "-c", ready))) as lab:
             until((lab.node_folder("right") / "ready").exists)
-            assert lab.finish(deadline_s=1.0) == killed
-            assert lab.alive() == {"left": False, "right": False}
+            with lab.finished(deadline_s=1.0) as left:
+                assert left == killed
+                assert lab.alive() == {"left": False, "right": False}
             assert (lab.node_folder("right") / "kept").exists() == (behaviour == polite)
 
 

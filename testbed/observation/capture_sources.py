@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import socket
-import stat
 import struct
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +21,7 @@ from results.pcapng import Packet
 from testbed.errors import NetBoxITError
 from testbed.nodes.control import Control, ControlFailed, ParameterRefused
 from testbed.observation.capture_points import CapturePoint
-from testbed.system import namespaces, users
+from testbed.system import namespaces, node_files, users
 from testbed.system.rootfs import NODE_FOLDER
 
 _STOP_DEADLINE_S: Final = 20.0
@@ -80,23 +79,16 @@ class NetboxSource:
         self.dropped = 0
 
     def open(self) -> None:
-        """Returns when frames are being captured. Raises CaptureFailed, ControlFailed, ParameterRefused."""
+        """Returns when frames are being captured. Raises CaptureFailed, ControlFailed, ParameterRefused, NodeFileInTheWay."""
         name = f"capture-{os.getpid()}-{self._number}"
         self._pipe = self._lab.node_folder(self._point.node) / name
-        self._pipe.unlink(missing_ok=True)
-        os.mkfifo(self._pipe, 0o600)
-        if self._lab.is_confined(self._point.node):
-            os.chown(self._pipe, users.FIRST_ID, users.FIRST_ID, follow_symlinks=False)
-        descriptor = os.open(self._pipe, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-        # Its folder is the node's, which could have put something else there.
+        descriptor = node_files.make_pipe(self._pipe, users.FIRST_ID if self._lab.is_confined(self._point.node) else None)
         self._stream = os.fdopen(descriptor, "rb", buffering=_PIPE_BYTES)
-        if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
-            raise CaptureFailed(f"{self._point.name}: {self._pipe} was replaced by somebody in {self._point.node}")
         with self._lab.control(self._point.node) as control:
             control.capture(self._point.interface, f"{NODE_FOLDER}/{name}", _ENDLESS_FRAMES, _ENDLESS_S)
             self._await_start(control)
         os.set_blocking(descriptor, True)
-        self._pipe.unlink(missing_ok=True)
+        node_files.remove(self._pipe)
 
     def packets(self) -> Iterator[Packet]:
         return pcapng.packets(self._stream, f"what {self._point.node} captures at {self._point.interface}")
@@ -111,7 +103,7 @@ class NetboxSource:
 
     def close(self) -> None:
         if self._pipe is not None:
-            self._pipe.unlink(missing_ok=True)
+            node_files.remove(self._pipe)
             self._stream.close()
 
     def _await_start(self, control: Control) -> None:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
 from testbed.ownership.operators import operator
-from testbed.system import strays
+from testbed.system import node_files, strays
 from testbed.system.own_rights import own_rights
 
 
@@ -40,8 +40,9 @@ def _hand_over(place: Path, folder: Path) -> None:
                 with own_rights():
                     target.mkdir()
                 continue
-            with file.open("rb") as source, own_rights(), target.open("xb") as copy:
-                shutil.copyfileobj(source, copy)
+            # Root alone writes there, so no link should be among them; one would be refused.
+            with node_files.opened(file) as source, own_rights(), target.open("xb") as copy:
+                node_files.copy_sparsely(source.fileno(), copy.fileno(), sys.maxsize)
     except OSError as error:
         raise NotHandedOver(
             f"what the run left cannot be written to {folder}: {error.strerror}; say another --results"

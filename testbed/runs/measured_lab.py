@@ -7,7 +7,6 @@ Of a run over several machines each has one of these, of its part of the lab; so
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
@@ -22,6 +21,7 @@ from testbed.labs.event_log import EVENTS_FILE, EventLog
 from testbed.labs.lab import Lab
 from testbed.labs.measuring import SAMPLE_S
 from testbed.plan import WireEnd
+from testbed.system import node_files
 
 #: What each lab leaves in the folder, besides the files of its nodes.
 CAPTURES: Final = "captures"
@@ -93,16 +93,13 @@ class MeasuredLab:
 
         Returns what is not whole, and why.
         """
-        killed = self.lab.finish()
-        for node in self.lab.plan.nodes:
-            kept = self._kept(node.name)
-            for file in self.lab.node_folder(node.name).iterdir():
-                # A link would be followed with this program's rights, not with the node's.
-                if file.is_file() and not file.is_symlink() and not (kept / file.name).exists():
-                    shutil.copyfile(file, kept / file.name, follow_symlinks=False)
-        return (
-            [f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole"] if killed else []
-        )
+        problems = []
+        with self.lab.finished() as killed:
+            if killed:
+                problems = [f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole"]
+            for node in self.lab.plan.nodes:
+                problems += node_files.copy_all(self.lab.node_folder(node.name), self._kept(node.name))
+        return problems
 
     def _away(self) -> set[str]:
         """Nodes from which an event, or somebody at a terminal, has taken the power."""

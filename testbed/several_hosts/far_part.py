@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +15,7 @@ from testbed.errors import NetBoxITError
 from testbed.plan import Plan
 from testbed.several_hosts.connection import Answer, Connection, NotConnected
 from testbed.several_hosts.wording import packed, read_output, unpacked
+from testbed.system.node_files import LONGEST_COPY
 from testbed.system.processes import ProgramFailed
 
 #: What a part may take to come up beside others: containers have 20 s each, switches and netboxes are started together.
@@ -156,14 +158,20 @@ class FarOwnFiles:
 
 
 def fetch(connection: Connection, told: Mapping[str, Any], to: Path) -> None:
-    """A file of the other machine, as long as it said that it is."""
+    """A file of the other machine, as long as it said that it is. Pieces of zeros become holes. Raises StrangeFile."""
+    if told["bytes"] > LONGEST_COPY:
+        raise StrangeFile(f"{connection.name}: {told['file']} is longer than {LONGEST_COPY >> 30} GiB, and is not fetched")
     to.parent.mkdir(parents=True, exist_ok=True)
     with to.open("wb") as file:
         while file.tell() < told["bytes"]:
             piece = unpacked(connection.request("fetch", file=told["file"], offset=file.tell()))
             if not piece:
                 raise StrangeFile(f"{connection.name}: {told['file']} became shorter while it was fetched")
-            file.write(piece)
+            if any(piece):
+                file.write(piece)
+            else:
+                file.seek(len(piece), os.SEEK_CUR)
+        file.truncate()
 
 
 def below(folder: Path, file: str) -> Path:

@@ -75,3 +75,22 @@ def test_nothing_comes_to_a_place_outside_of_the_run(file: str, tmp_path: Path) 
     with pytest.raises(StrangeFile):
         below(tmp_path, file)
     assert below(tmp_path, "nodes/a/log") == tmp_path / "nodes/a/log"
+
+
+def test_a_sparse_file_that_is_fetched_has_holes_here_too(there: Any, tmp_path: Path) -> None:
+    with (there.files.folder / "frames.bin").open("wb") as file:
+        file.write(b"records")
+        file.truncate(64 << 20)
+    (told,) = there.files.listing()
+    fetch(there, told, tmp_path / "kept")
+    assert (tmp_path / "kept").read_bytes() == b"records".ljust(64 << 20, b"\0")
+    assert (tmp_path / "kept").stat().st_blocks * 512 < 2 << 20
+
+
+def test_a_file_without_end_is_not_fetched(there: Any, tmp_path: Path) -> None:
+    with (there.files.folder / "frames.bin").open("wb") as file:
+        file.truncate(8 << 40)
+    (told,) = there.files.listing()
+    with pytest.raises(StrangeFile, match="longer than"):
+        fetch(there, told, tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()

@@ -3,7 +3,11 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,3 +140,147 @@ def test_of_a_file_without_end_the_end_is_read(tmp_path: Path, monkeypatch: pyte
     assert node_files.read(tmp_path / "log") == "x\ufffd the end"
     with pytest.raises(FileNotFoundError):
         node_files.read(tmp_path / "none")
+
+
+SECRET = "what only the machine's root may read"
+#: Told of each step of this process while it is set; the interpreter keeps its audit hooks for ever.
+_watcher: Callable[[str, tuple[Any, ...]], None] | None = None
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if _watcher is not None:
+        _watcher(event, arguments)
+
+
+@contextmanager
+def swapping(folder: Path, secret: Path) -> Iterator[list[str]]:
+    """A node that makes each of its files a link to a secret after the host looked at it and before it opens it."""
+    swapped: list[str] = []
+
+    def swap(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and (name := Path(str(arguments[0])).name) not in swapped and (folder / name).is_file():
+            swapped.append(name)
+            (folder / ".link").symlink_to(secret)
+            (folder / ".link").rename(folder / name)
+
+    global _watcher
+    sys.addaudithook(_audit)
+    _watcher = swap
+    try:
+        yield swapped
+    finally:
+        _watcher = None
+
+
+def test_a_file_that_becomes_a_link_when_it_has_been_looked_at_is_not_followed(tmp_path: Path) -> None:
+    (secret := tmp_path / "secret").write_text(SECRET)
+    (node := tmp_path / "node").mkdir()
+    (kept := tmp_path / "kept").mkdir()
+    for number in range(20):
+        (node / f"file-{number}").write_text("the node's own")
+    with swapping(node, secret) as swapped:
+        problems = node_files.copy_all(node, kept)
+    assert len(swapped) == 20
+    assert len(problems) == 20
+    assert not list(kept.iterdir())
+
+
+def test_a_recording_that_becomes_a_link_when_it_has_been_looked_at_is_not_followed(tmp_path: Path) -> None:
+    (secret := tmp_path / "secret").write_text(SECRET)
+    (node := tmp_path / "node").mkdir()
+    (node / "heard").write_text("words")
+    with swapping(node, secret) as swapped:
+        assert not node_files.take(node / "heard", tmp_path / "kept")
+    assert swapped == ["heard"]
+    assert not (tmp_path / "kept").exists()
+
+
+def test_all_ordinary_files_are_copied_but_those_that_are_kept_already(tmp_path: Path) -> None:
+    (node := tmp_path / "node").mkdir()
+    (kept := tmp_path / "kept").mkdir()
+    (kept / "statistics.json").write_text("of the end of the traffic")
+    (node / "statistics.json").write_text("of the end of the lab")
+    (node / os.fsdecode(b"not UTF-8 \xff")).write_text("bytes")
+    (node / "folder").mkdir()
+    (node / "link").symlink_to(tmp_path)
+    os.mkfifo(node / "pipe")
+    assert node_files.copy_all(node, kept) == []
+    assert {file.name: file.read_text() for file in kept.iterdir()} == {
+        "statistics.json": "of the end of the traffic",
+        os.fsdecode(b"not UTF-8 \xff"): "bytes",
+    }
+
+
+def test_a_file_with_a_second_name_is_not_copied_written_or_read(tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").write_text(SECRET)
+    (node := tmp_path / "node").mkdir()
+    (kept := tmp_path / "kept").mkdir()
+    (node / "log").hardlink_to(elsewhere)
+    assert ["several names" in problem for problem in node_files.copy_all(node, kept)] == [True]
+    assert not node_files.take(node / "log", kept / "log")
+    with pytest.raises(NodeFileInTheWay, match="several names"):
+        node_files.appended(node / "log")
+    with pytest.raises(NodeFileInTheWay, match="several names"):
+        node_files.opened(node / "log")
+    assert not list(kept.iterdir())
+
+
+def test_holes_stay_holes_and_what_is_between_them_is_the_same(tmp_path: Path) -> None:
+    (node := tmp_path / "node").mkdir()
+    (kept := tmp_path / "kept").mkdir()
+    for name, places in {"ends-in-data": (0, 1 << 30), "ends-in-a-hole": (5 << 20,), "all-hole": ()}.items():
+        with (node / name).open("wb") as file:
+            file.truncate(1 << 30)
+            for place in places:
+                file.seek(place)
+                file.write(b"data")
+    assert node_files.copy_all(node, kept) == []
+    assert node_files.take(node / "ends-in-data", kept / "taken")
+    for copy, source, places in (
+        ("ends-in-a-hole", "ends-in-a-hole", (5 << 20,)),
+        ("all-hole", "all-hole", ()),
+        ("taken", "ends-in-data", (0, 1 << 30)),
+        ("ends-in-data", "ends-in-data", (0, 1 << 30)),
+    ):
+        with (kept / copy).open("rb") as file:
+            assert os.fstat(file.fileno()).st_size == (1 << 30) + (4 if source == "ends-in-data" else 0)
+            assert os.fstat(file.fileno()).st_blocks * 512 < 1 << 20
+            for place in places:
+                assert os.pread(file.fileno(), 4, place) == b"data"
+
+
+def test_a_file_that_is_too_long_is_cut_and_that_is_told(tmp_path: Path) -> None:
+    (node := tmp_path / "node").mkdir()
+    (kept := tmp_path / "kept").mkdir()
+    with (node / "frames.bin").open("wb") as file:
+        file.write(b"records")
+        file.truncate(8 << 40)
+    assert ["only up to byte" in problem for problem in node_files.copy_all(node, kept)] == [True]
+    copy = (kept / "frames.bin").stat()
+    assert (copy.st_size, copy.st_blocks * 512 < 1 << 20) == (node_files.LONGEST_COPY, True)
+    with pytest.raises(node_files.NodeFileTooLong, match="longer than"):
+        node_files.take(node / "frames.bin", kept / "taken")
+    assert not (kept / "taken").exists()
+
+
+def test_so_much_data_is_copied_and_so_many_files_and_the_rest_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_files, "MOST_COPIED", 3 << 20)
+    monkeypatch.setattr(node_files, "MOST_FILES", 5)
+    (node := tmp_path / "node").mkdir()
+    (kept := tmp_path / "kept").mkdir()
+    for number in range(7):
+        (node / f"file-{number}").write_bytes(b"x" * (2 << 20))
+    problems = node_files.copy_all(node, kept)
+    assert sum(file.stat().st_size for file in kept.iterdir()) == 3 << 20
+    assert ["more than 5 files" in problem for problem in problems] == [False] * 4 + [True]
+
+
+def test_a_pipe_is_made_in_the_place_of_what_is_there(tmp_path: Path) -> None:
+    (elsewhere := tmp_path / "elsewhere").write_text("of somebody else")
+    (tmp_path / "capture").symlink_to(elsewhere)
+    reader = node_files.make_pipe(tmp_path / "capture", None)
+    with (tmp_path / "capture").open("wb") as writer:
+        writer.write(b"frames")
+    assert os.read(reader, 100) == b"frames"
+    os.close(reader)
+    assert elsewhere.read_text() == "of somebody else"
