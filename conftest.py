@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 
@@ -10,3 +13,14 @@ def folders_that_nodes_can_reach(tmp_path_factory: pytest.TempPathFactory) -> No
     base = tmp_path_factory.getbasetemp()
     for folder in (base, base.parent):
         folder.chmod(0o711)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ctrl_c_that_interrupts() -> Iterator[None]:
+    """A shell that starts the suite in the background has it ignore Ctrl-C (POSIX, XCU 2.11), and all that the suite starts.
+
+    Tests that interrupt themselves, or what they started, would then fail there alone.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
