@@ -15,6 +15,8 @@ from typing import Any
 
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 
+from results.commit import commit
+from testbed.files import CHECKOUT
 from testbed.plan import Plan
 from testbed.system import namespaces
 from testbed.system.wires import active_offloads
@@ -30,7 +32,7 @@ _CPU = Path("/sys/devices/system/cpu")
 def environment() -> dict[str, Any]:
     """For environment.json. What the system does not tell is None."""
     return {
-        "netboxit": {"commit": _commit()},
+        "netboxit": {"commit": commit(CHECKOUT)},
         "kernel": {"release": platform.release(), "version": platform.version(), "machine": platform.machine()},
         "system": _os_release(),
         "processor": {
@@ -105,13 +107,6 @@ def lab_environment(
 def _offloads(namespace: str, interface: str) -> list[str]:
     with namespaces.entered(namespace), closing(IoctlEthtool(interface)) as ethtool:
         return active_offloads(ethtool.get_features())
-
-
-def _commit() -> str | None:
-    """Which version of the project this is; with "-dirty" when it was changed since."""
-    folder = Path(__file__).parent
-    said = _output(["git", "-C", str(folder), "describe", "--always", "--dirty", "--abbrev=12"])
-    return said.strip() or None if said is not None else None
 
 
 def _debian_packages() -> dict[str, str | None]:
