@@ -26,6 +26,7 @@ from results.statistics import joined, summary
 from results.timekeeping import ports_of_switches, timekeeping
 from results.tunnels import clock_error, over_machines
 from results.way import Way, find_way
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE
 
@@ -56,7 +57,7 @@ def _analysed(run: RunFolder) -> dict[str, Any]:
         table.write_parquet(folder / "series.parquet")
     series = list(all_series(table))
     found = _metrics(run, measured, series, began_ns)
-    (folder / "metrics.json").write_text(json.dumps(found, indent=1, allow_nan=False) + "\n")
+    durable.write(folder / "metrics.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
     write_report(run, measured, series, found)
     return found
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, Self
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan, Plan, WireEnd
 
@@ -139,7 +140,7 @@ class Captures:
         time.sleep(_RING_S)
         for capture in self._captures:
             capture.stop()
-        (self._folder / COUNTS_FILE).write_text(json.dumps(self.counts(), indent=2) + "\n")
+        durable.write(self._folder / COUNTS_FILE, json.dumps(self.counts(), indent=2) + "\n")
 
     def counts(self) -> list[dict[str, Any]]:
         """For each capture; `received` and `dropped` are null when its program died without a last word."""

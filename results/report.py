@@ -18,6 +18,7 @@ from results.machines_report import between_machines
 from results.run_course import course
 from results.run_folder import Measured, RunFolder
 from results.surroundings import describe, table_of_files
+from testbed import durable
 from testbed.views.network_picture import picture
 from testbed.views.network_words import network_words, rightmost
 
@@ -33,7 +34,7 @@ def write_report(run: RunFolder, measured: list[Measured], series: list[Series],
     )
     environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
     page = environment.get_template(_TEMPLATE).render(**_context(run, measured, series, found))
-    (run.path / "report.html").write_text(page)
+    durable.write(run.path / "report.html", page)
 
 
 def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ from testbed.system import cores
 from tests.traces import traces
 
 PlanPair = Callable[..., Plan]
+RoomFor = Callable[[int], AbstractContextManager[None]]
 
 
 @pytest.fixture
@@ -54,6 +58,27 @@ def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Labs of the test are kept in a folder of their own."""
     monkeypatch.setenv("NETBOXIT_STATE", str(tmp_path))
     return state.state_folder()
+
+
+@pytest.fixture
+def room_for() -> RoomFor:
+    """A with block in which no file gets longer than so many bytes, as if the disk were full then.
+
+    A write that goes on beyond them is shortened to what there is room for, the next one fails (RLIMIT_FSIZE, setrlimit(2)).
+    """
+
+    @contextmanager
+    def room(length: int) -> Iterator[None]:
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        ended_by = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (length, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+            signal.signal(signal.SIGXFSZ, ended_by)
+
+    return room
 
 
 @pytest.fixture

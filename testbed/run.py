@@ -18,6 +18,7 @@ from typing import Any
 from results import reference
 from results.analyse import analyse
 from results.environment import environment
+from testbed import durable
 from testbed.errors import NetBoxITError, printable
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
@@ -91,8 +92,8 @@ def _run(
     folder = make_folder(plan, results)
     with being_written(folder) as written:
         _keep_inputs(topology, written)
-        (written / "plan.json").write_text(json.dumps(plan.to_json(), indent=1) + "\n")
-        (written / "environment.json").write_text(json.dumps(environment(), indent=1) + "\n")
+        durable.write(written / "plan.json", json.dumps(plan.to_json(), indent=1) + "\n")
+        durable.write(written / "environment.json", json.dumps(environment(), indent=1) + "\n")
         with _recorded(written):
             _carry(plan, connections.to_all(planned.machines()), written, duration_s or 0.0, progress)
     return folder
@@ -110,7 +111,7 @@ def _keep_inputs(topology: Path, folder: Path) -> None:
         if figures.exists():
             inputs[reference.RUN_FILE] = figures.read_bytes()
     for name, content in inputs.items():
-        (folder / name).write_bytes(content)
+        durable.write(folder / name, content)
 
 
 @contextmanager
@@ -120,7 +121,7 @@ def _recorded(folder: Path) -> Iterator[None]:
 
     def write(failure: str | None) -> None:
         record.update(ended=_now(), failure=failure)
-        (folder / "run.json").write_text(json.dumps(record, indent=1) + "\n")
+        durable.write(folder / "run.json", json.dumps(record, indent=1) + "\n")
 
     try:
         yield

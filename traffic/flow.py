@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from testbed import durable
+
 Direction = Literal["return", "forward"]
 
 #: The file that each application leaves in its folder of the run.
@@ -60,7 +62,7 @@ class ApplicationRecord(BaseModel):
     facts: dict[str, Any] = {}
 
     def write(self, folder: Path) -> None:
-        (folder / FLOWS_FILE).write_text(json.dumps(self.model_dump(mode="json"), indent=2) + "\n")
+        durable.write(folder / FLOWS_FILE, json.dumps(self.model_dump(mode="json"), indent=2) + "\n")
 
     @classmethod
     def read(cls, folder: Path) -> ApplicationRecord:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.ownership import recorded
 from testbed.system.processes import ProcessIdentity
@@ -49,8 +50,8 @@ class Unfinished:
 
 def of(folder: Path) -> Unfinished | None:
     """That of the lab in this folder. Raises DamagedRecord."""
-    if not (file := folder / _FILE).exists() or not file.stat().st_size:
-        return None  # none, or killed before its first change
+    if not (file := folder / _FILE).exists():
+        return None
     from pydantic import TypeAdapter  # and what can be changed: only needed where there is something
 
     from testbed.changes import Change
@@ -64,13 +65,12 @@ def of(folder: Path) -> Unfinished | None:
 
 
 def begin(folder: Path, name: str, undo: tuple[Change, ...]) -> None:
-    """Written before the first change, so that whoever finds it knows what may be changed. Raises DrillGoesOn."""
+    """Written before the first change, so that whoever finds it knows what may be changed. Raises DrillGoesOn, NotWritten."""
     own = ProcessIdentity.of(os.getpid())
     assert own is not None, "this process runs"
     text = json.dumps({"name": name, "process": asdict(own), "undo": [asdict(change) for change in undo]})
     try:
-        with (folder / _FILE).open("x") as file:
-            file.write(text)
+        durable.create(folder / _FILE, text)
     except FileExistsError:
         left = of(folder)
         raise DrillGoesOn(f"lab {folder.name}: {left.note(folder.name) if left else 'another drill begins'}") from None

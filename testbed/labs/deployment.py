@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
+from testbed import durable
 from testbed.files import CHECKOUT
 from testbed.labs.removal import container_of, ledger_file, nodes_folder, undo
 from testbed.ownership import recorded, state
@@ -28,7 +29,7 @@ def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str] | None = 
     with state.locked(folder):
         try:
             for name, text in (beside or {}).items():
-                (folder / name).write_text(text)
+                durable.put(folder / name, text)
             deploy(plan, folder, progress)
         except BaseException:
             undo(folder)
@@ -99,8 +100,8 @@ class Deployment:
                 realtime_group=realtime_group.path() if self._plan.realtime_budget_us else None,
                 user_namespace=users.path(self._mark) if self._in_users(node) else None,
             )
-            container.configuration_file.write_text(text)
-            container.seccomp_file.write_text(seccomp.profile(bpf="bpf" in node.capabilities))
+            durable.write(container.configuration_file, text)
+            durable.write(container.seccomp_file, seccomp.profile(bpf="bpf" in node.capabilities))
             if self._in_users(node):
                 users.give(container.folder)
 

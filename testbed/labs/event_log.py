@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 from typing import Any, Final, Self
 
+from testbed import durable
 from testbed.ownership import recorded
 
 EVENTS_FILE: Final = "events.jsonl"
@@ -65,5 +66,5 @@ class EventLog:
             **what,
             "error": error,
         }
-        with self._lock, self._file.open("a") as file:
+        with self._lock, durable.told(self._file), self._file.open("a") as file:
             file.write(json.dumps(line) + "\n")

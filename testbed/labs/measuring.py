@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Final
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.system.processes import ProcessIdentity
 
@@ -22,8 +23,7 @@ class LabMeasured(NetBoxITError):
 
 def begin(lab: Path, run: Path) -> None:
     """From here on this process measures the lab of that folder, for the run of that one."""
-    (new := lab / f".{_FILE}").write_text(json.dumps({"run": str(run), "process": str(ProcessIdentity.own())}))
-    new.rename(lab / _FILE)
+    durable.put(lab / _FILE, json.dumps({"run": str(run), "process": str(ProcessIdentity.own())}))
 
 
 def run_of(lab: Path) -> str | None:

@@ -63,8 +63,8 @@ def put(file: Path, text: str) -> None:
 @pytest.mark.parametrize("name", READERS)
 def test_a_damaged_file_is_named_with_the_remedy(name: str, text: str, folder: Path) -> None:
     put(folder / name, text)
-    if (name, text) in (("unfinished.json", ""), (recorded.CHANGING, "[]"), (recorded.CHANGING, "{}")):
-        READERS[name](folder)  # a command that was killed before its first change; a lab that comes up
+    if name == recorded.CHANGING and text in ("[]", "{}"):
+        READERS[name](folder)  # a lab that comes up
         return
     with pytest.raises(DamagedRecord, match=r"is damaged .*; `netboxit down x` removes the lab") as told:
         READERS[name](folder)

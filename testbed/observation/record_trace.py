@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from testbed import durable
 
 #: What a link adds to a layer-3 packet by default (its `overhead`): rates count it.
 OVERHEAD_BYTES = 14
@@ -57,12 +60,13 @@ class PathTrace:
         """Rows hold until the next one; the last row is the end."""
         columns = self.columns()
         times = [*(step.start_s for step in self.steps), self.end_s]
-        with file.open("w", newline="") as opened:
-            writer = csv.writer(opened, lineterminator="\n")
-            writer.writerow(["time_s", *columns])
-            for place, time in enumerate(times):
-                row = min(place, len(self.steps) - 1)
-                writer.writerow([f"{time:.6g}", *(f"{values[row]:.9g}" for values in columns.values())])
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["time_s", *columns])
+        for place, time in enumerate(times):
+            row = min(place, len(self.steps) - 1)
+            writer.writerow([f"{time:.6g}", *(f"{values[row]:.9g}" for values in columns.values())])
+        durable.write(file, text.getvalue())
 
     def milliseconds(self) -> list[int]:
         """Mahimahi's moments: as many as bytes could leave by then. Empty where no rate was measured."""
@@ -86,7 +90,7 @@ class PathTrace:
     def write_mahimahi(self, file: Path) -> bool:
         """False, and nothing is written, where no rate was measured."""
         if found := self.milliseconds():
-            file.write_text("".join(f"{at}\n" for at in found))
+            durable.write(file, "".join(f"{at}\n" for at in found))
         return bool(found)
 
 

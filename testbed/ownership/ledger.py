@@ -7,10 +7,12 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 
 
@@ -45,14 +47,23 @@ class Ledger:
         self._file = file
 
     def add(self, *records: Record) -> None:
+        """All of them or none. Raises NotWritten: then the caller makes nothing."""
         lines = "".join(json.dumps({"kind": r.kind, "name": r.name, **r.details}) + "\n" for r in records)
-        descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        try:
-            _cut_half_line(descriptor)
-            os.write(descriptor, lines.encode())
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with durable.told(self._file):
+            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            try:
+                before = _cut_half_line(descriptor)
+                try:
+                    durable.write_all(descriptor, lines.encode())
+                    os.fsync(descriptor)
+                except OSError:
+                    with suppress(OSError):  # what is left of it names what is not there
+                        os.ftruncate(descriptor, before)
+                    raise
+                if not before:
+                    durable.sync_folder(self._file.parent)
+            finally:
+                os.close(descriptor)
 
     def records(self) -> list[Record]:
         """What is there, in the order of creation. Raises DamagedLedger.
@@ -65,7 +76,10 @@ class Ledger:
         return found
 
     def remove(self, records: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
-        """Undoes some records while the rest stays, the last made first, and only then strikes them out. Raises UndoFailed."""
+        """Undoes some records while the rest stays, the last made first, and only then strikes them out.
+
+        Raises UndoFailed, NotWritten: then they stay on record, and are gone already when the lab goes down.
+        """
         _undo(records, undoers)
         self.add(*(Record(_REMOVED, record.name, {"of": record.kind}) for record in records))
 
@@ -111,11 +125,13 @@ def _parsed(line: bytes) -> tuple[Record, str | None]:
     return record, str(record.details["of"]) if record.kind == _REMOVED else None
 
 
-def _cut_half_line(descriptor: int) -> None:
-    """Removes what a writer that died left of its last line, which would spoil the next one."""
+def _cut_half_line(descriptor: int) -> int:
+    """Removes what a writer that died left of its last line, which would spoil the next one. Returns the length without it."""
     size = os.fstat(descriptor).st_size
-    written = os.pread(descriptor, size, 0)
-    os.ftruncate(descriptor, written.rfind(b"\n") + 1)
+    whole = os.pread(descriptor, size, 0).rfind(b"\n") + 1
+    if whole < size:
+        os.ftruncate(descriptor, whole)
+    return whole
 
 
 def _undo(made: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:

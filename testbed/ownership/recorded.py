@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from testbed import durable
 from testbed.errors import NetBoxITError, printable
 from testbed.ownership.operators import NoPrivilege
 from testbed.plan import Plan
@@ -81,7 +82,5 @@ def damaged(file: Path, error: Exception) -> DamagedRecord:
 
 
 def put(file: Path, data: object) -> None:
-    """Renamed when it is whole: a reader finds the old one or the new one."""
-    new = file.with_name(f".{file.name}")
-    new.write_text(json.dumps(data, indent=1) + "\n")
-    new.rename(file)
+    """A reader finds the old one or the new one, whole, also after a crash. Raises NotWritten."""
+    durable.put(file, json.dumps(data, indent=1) + "\n")

@@ -6,11 +6,13 @@ from __future__ import annotations
 import fcntl
 import os
 import pwd
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.ownership.operators import NoPrivilege, operator
 
@@ -113,19 +115,26 @@ def lab_folder(name: str) -> Path:
 
 
 def make_lab_folder(name: str) -> Path:
-    """A new, empty folder: the name belongs to this lab from here on."""
+    """A new, empty folder: the name belongs to this lab from here on. Raises LabExists, NoPrivilege, NotWritten."""
     folder = labs_folder() / name
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        folder.mkdir()
+        with durable.told(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir()
     except FileExistsError:
         raise LabExists(
             f"a lab {name} is up or was left behind; `netboxit down {name}` removes it, or give this one another --name"
         ) from None
     except PermissionError as error:
         raise NoPrivilege(f"{folder}: {error.strerror}; labs need root, or a folder of your own in $NETBOXIT_STATE") from error
-    if (user := operator()) is not None:
-        (folder / _OWNER).write_text(f"{user.uid}\n")
+    try:
+        with durable.told(folder):
+            durable.sync_folder(folder.parent)
+        if (user := operator()) is not None:
+            durable.put(folder / _OWNER, f"{user.uid}\n")
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
     return folder
 
 

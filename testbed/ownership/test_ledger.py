@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from testbed.conftest import RoomFor
+from testbed.durable import NotWritten
 from testbed.ownership.ledger import Ledger, Record, Undoer, UndoFailed
 
 
@@ -27,6 +29,37 @@ def test_a_line_that_was_cut_off_while_written_does_not_count(tmp_path: Path) ->
     assert book.records() == [Record("namespace", "a")]
     book.add(Record("wire", "w"))
     assert book.records() == [Record("namespace", "a"), Record("wire", "w")]
+
+
+def test_records_that_find_no_room_are_refused_and_those_before_stay(tmp_path: Path, room_for: RoomFor) -> None:
+    book, file = ledger(tmp_path), tmp_path / "ledger.jsonl"
+    book.add(before := Record("namespace", "a"))
+    text = file.read_bytes()
+    for room in (0, 1, 20):
+        with room_for(len(text) + room), pytest.raises(NotWritten, match=f"{file} cannot be written: .*; .*repeat"):
+            book.add(Record("wire", "w"), Record("namespace", "b"))
+        assert book.records() == [before]
+        assert file.read_bytes() == text
+
+
+def test_undo_needs_no_room(tmp_path: Path, room_for: RoomFor) -> None:
+    book = ledger(tmp_path)
+    book.add(Record("namespace", "a"))
+    undone: list[Record] = []
+    with room_for(0):
+        book.undo({"namespace": undone.extend})
+    assert undone == [Record("namespace", "a")]
+
+
+def test_what_was_removed_and_could_not_be_struck_out_is_still_on_record(tmp_path: Path, room_for: RoomFor) -> None:
+    """It is gone already when the lab goes down, which is fine."""
+    book = ledger(tmp_path)
+    book.add(record := Record("namespace", "a"))
+    undone: list[Record] = []
+    with room_for(0), pytest.raises(NotWritten):
+        book.remove([record], {"namespace": undone.extend})
+    assert undone == [record]
+    assert book.records() == [record]
 
 
 def test_undo_goes_backwards_and_hands_neighbours_of_one_kind_over_together(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from netboxes.technology import program
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.system.own_rights import home, own_rights
 
@@ -108,7 +109,7 @@ class Calibration(BaseModel):
     def write(self) -> Path:
         file = calibration_file()
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(self.model_dump(), indent=1) + "\n")
+        durable.put(file, json.dumps(self.model_dump(), indent=1) + "\n")
         return file
 
 

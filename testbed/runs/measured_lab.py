@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from results.capture import Captures
 from results.environment import CpuTimes, cpu_times, lab_environment
+from testbed import durable
 from testbed.changing import unfinished
 from testbed.changing.schedule import Schedule
 from testbed.labs import measuring, switch_statistics
@@ -78,7 +79,7 @@ class MeasuredLab:
             if before is not None and (now := switch_statistics.of(self.lab, switch)) is not None:
                 found[switch] = switch_statistics.since(before, now)
         for node, statistics in found.items():
-            (self._kept(node) / "statistics.json").write_text(json.dumps(statistics, indent=1) + "\n")
+            durable.write(self._kept(node) / "statistics.json", json.dumps(statistics, indent=1) + "\n")
 
     def end(self) -> None:
         """Ends events and captures. What the lab was like is kept when its time had begun."""
@@ -86,7 +87,7 @@ class MeasuredLab:
             if self._before:
                 before, self._before = self._before, {}
                 found = lab_environment(self.lab.plan, self.lab.status(), before, self.log.began_ns, self._began_s)
-                (self._folder / LAB_FILE).write_text(json.dumps(found, indent=1) + "\n")
+                durable.write(self._folder / LAB_FILE, json.dumps(found, indent=1) + "\n")
 
     def collect(self) -> list[str]:
         """Ends the nodes, so that they write what they still hold, and copies their folders; statistics already kept stay.

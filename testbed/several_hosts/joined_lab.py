@@ -105,7 +105,7 @@ class JoinedLab:
         left = close(part.connection for part in self.far.values())
         try:
             # Parts went down with their connections, but for those that were kept, and those that could not say so.
-            self.parts.only([*left, *self._kept]).write(self.folder)
+            self.parts.keep_only([*left, *self._kept], self.folder)
             take_down(self.name)
         except state.NoSuchLab:
             return  # `netboxit down` may have been why it did not get ready

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from results.capture import COUNTS_FILE, file_name
 from results.machines import MACHINES_FILE
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE, EventLog
 from testbed.plan import WireEnd
@@ -71,7 +72,7 @@ class MeasuredLabs:
         self._each_far(lambda part: part.ask("end_run").result())
         self._here.end()
         if self._machines:
-            (self._folder / MACHINES_FILE).write_text(json.dumps(self._told(), indent=1) + "\n")
+            durable.write(self._folder / MACHINES_FILE, json.dumps(self._told(), indent=1) + "\n")
 
     def collect(self) -> list[str]:
         """Gathers everything in the run folder; returns what is not whole, and why."""
@@ -164,7 +165,7 @@ class Merged:
         for file, joined in ((EVENTS_FILE, self._events), (LAB_FILE, self._lab), (self._COUNTS, self._counts)):
             path = self._folder / file
             if self._found[file] and path.exists():
-                path.write_text(joined(path.read_text(), self._found[file]))
+                durable.write(path, joined(path.read_text(), self._found[file]))
 
     def _events(self, own: str, others: Mapping[str, str]) -> str:
         """In the order of their times, each since the network's time began on its own machine."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from testbed import durable
 from testbed.ownership import recorded
 from testbed.plan import Plan
 from testbed.several_hosts.machine import Machine
@@ -44,14 +46,17 @@ class Parts:
         return json.dumps({"here": self.here, "owner": self.owner, "machines": machines, "plan": self.plan}, indent=1) + "\n"
 
     def write(self, folder: Path) -> None:
-        beside = folder / f".{PARTS_FILE}.new"
-        beside.write_text(self.text())
-        beside.replace(folder / PARTS_FILE)
+        """Raises NotWritten."""
+        durable.put(folder / PARTS_FILE, self.text())
 
-    def only(self, names: Iterable[str]) -> Parts:
-        """What is left when there is nothing any more on the other machines."""
+    def keep_only(self, names: Iterable[str], folder: Path) -> None:
+        """On record stays what is left when there is nothing any more on the other machines.
+
+        Where that cannot be written, `down` asks them once more, and finds nothing.
+        """
         left = set(names)
-        return replace(self, machines=tuple(machine for machine in self.machines if machine.name in left))
+        with suppress(durable.NotWritten):
+            replace(self, machines=tuple(machine for machine in self.machines if machine.name in left)).write(folder)
 
     def place(self, node: str) -> Machine | None:
         """The machine that has a node; None: this one has it, or none."""

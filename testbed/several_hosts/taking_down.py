@@ -35,7 +35,7 @@ def take_down(name: str) -> list[str]:
         if parts is None:
             return removal.undo(folder)
         notes, failures = take_parts_down(parts, name)
-        parts.only(failures).write(folder)
+        parts.keep_only(failures, folder)
         notes += removal.undo(folder, folder_too=not failures)
         if failures:
             raise UndoFailed(

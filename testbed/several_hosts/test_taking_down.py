@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.conftest import RoomFor
 from testbed.labs.lab import Lab
 from testbed.ownership import state
 from testbed.ownership.ledger import UndoFailed
@@ -71,10 +72,19 @@ def test_a_machine_that_cannot_be_reached_stays_on_record(lab: Path, beta: Stand
 def test_what_was_taken_down_is_not_asked_for_again(lab: Path, beta: StandIn) -> None:
     parts = Parts.of(lab)
     assert parts is not None
-    parts.only([]).write(lab)
+    parts.keep_only([], lab)
     beta.switch_off()
     assert take_down("x") == []
     assert there(beta).exists()
+
+
+def test_what_is_down_elsewhere_need_not_be_written_down_where_the_disk_is_full(
+    lab: Path, beta: StandIn, room_for: RoomFor
+) -> None:
+    with room_for(0):
+        assert take_down("x") == []
+    assert not there(beta).exists()
+    assert not lab.exists()
 
 
 def test_parts_that_were_kept_already_go_down_when_the_lab_does_not_come_up(lab: Path, beta: StandIn) -> None:

@@ -16,6 +16,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.system import holding
 
@@ -47,9 +48,7 @@ def hold(core: int, lab: Path) -> None:
     with holding.locked(_HELD):
         holding.add(_folder(core) / "holders", lab)
         if not (before := _before(core)).exists():
-            # Renamed when it is whole: who finds it can rely on it.
-            (new := before.with_suffix(".new")).write_text(_read(core))
-            new.rename(before)
+            durable.put(before, _read(core))
         _write(core, _NO_LATENCY)
 
 
@@ -63,7 +62,7 @@ def release(core: int, lab: Path) -> None:
             if is_awake(core):
                 _write(core, before.read_text())
             before.unlink()
-        before.with_suffix(".new").unlink(missing_ok=True)
+        durable.beside(before).unlink(missing_ok=True)
         for folder in (holders, _folder(core)):
             with suppress(FileNotFoundError):
                 folder.rmdir()

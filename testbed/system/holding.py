@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from testbed import durable
+
 RUN = Path("/run/netboxit")
 
 
@@ -33,8 +35,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 def add(holders: Path, lab: Path) -> None:
     """The lab of that folder is one of the holders from here on."""
-    holders.mkdir(parents=True, exist_ok=True)
-    _holder(holders, lab).touch()
+    with durable.told(holders):
+        holders.mkdir(parents=True, exist_ok=True)
+        _holder(holders, lab).touch()
 
 
 def drop(holders: Path, lab: Path) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.system import kernel
 
@@ -42,7 +43,7 @@ def create(names: Iterable[str], users: Path | None = None, mark: str = "") -> N
 def _keep(made: Callable[[], Path], name: str, mark: str) -> None:
     target = path(name)
     try:
-        with target.open("x") as file:
+        with durable.told(target), target.open("x") as file:
             file.write(mark)
     except FileExistsError:
         raise NamespaceFailed(

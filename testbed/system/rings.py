@@ -12,6 +12,7 @@ import struct
 from contextlib import suppress
 from pathlib import Path
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 
 #: Where the host keeps the memory wires of all labs.
@@ -111,7 +112,7 @@ def _make_ring(file: Path, capacity: int) -> None:
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(descriptor, 0, HEADER_BYTES + capacity)
-        os.pwrite(descriptor, _MAGIC + struct.pack("<Q", capacity), 0)
+        durable.write_all(descriptor, _MAGIC + struct.pack("<Q", capacity))
     finally:
         os.close(descriptor)
 

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from testbed import durable
 from testbed.files import CHECKOUT
 from testbed.plan import Plan
 
@@ -47,7 +48,7 @@ def build(root: Path, plan: Plan) -> None:
     (root / str(CHECKOUT)[1:]).mkdir(parents=True, exist_ok=True)
     for name, text in _FILES.items():
         (root / "etc" / name).parent.mkdir(exist_ok=True)
-        (root / "etc" / name).write_text(text)
+        durable.write(root / "etc" / name, text)
     write_hosts(root, plan)
     shutil.copy("/etc/ld.so.cache", root / "etc/ld.so.cache")
     for name in ETC_MOUNTS:
@@ -89,8 +90,7 @@ def restrictions(memory: Mapping[str, Path]) -> list[str]:
 
 def write_hosts(root: Path, plan: Plan) -> None:
     """Who is who, also for containers that run: they see the new file as soon as it is there."""
-    (new := root / "etc/.hosts").write_text(hosts_file(plan))
-    new.rename(root / "etc/hosts")
+    durable.put(root / "etc/hosts", hosts_file(plan))
 
 
 def hosts_file(plan: Plan) -> str:

@@ -9,10 +9,11 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import NoReturn
 
+from testbed import durable
 from testbed.errors import BadInput, BadTopology, NetBoxITError, printable_lines
 from testbed.system.interruption import SIGNALS
 from testbed.system.own_rights import own_rights
@@ -45,12 +46,10 @@ def guarded(application: Callable[[], object]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        with own_rights():
-            descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
-        with os.fdopen(descriptor, "w") as file:
-            traceback.print_exception(error, file=file)
-        _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")
-        _say(f"The traceback is in {name}; please report it with the command and the file that you used.")
+        if isinstance(error, OSError) and error.errno in durable.OF_THE_PLACE:
+            _tell(durable.not_written(error))
+        else:
+            _tell_defect(error)
         return 1
     return 0
 
@@ -97,8 +96,23 @@ def read_duration(text: str, option: str = "--duration") -> float:
 
 
 def _say(text: str) -> None:
-    """A line on standard error."""
-    print(text, file=sys.stderr, flush=True)
+    """A line on standard error; where that is a file on a full disk, the command goes on without."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _tell_defect(error: Exception) -> None:
+    _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")
+    try:
+        with own_rights():
+            descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
+        with os.fdopen(descriptor, "w") as file:
+            traceback.print_exception(error, file=file)
+    except OSError as why:
+        _say(f"Please report it with the command and the file that you used, and this; no file could have it ({why.strerror}):")
+        _say("".join(traceback.format_exception(error)))
+    else:
+        _say(f"The traceback is in {name}; please report it with the command and the file that you used.")
 
 
 def _tell(error: NetBoxITError) -> None:

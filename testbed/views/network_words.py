@@ -10,6 +10,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.plan import Plan
 from testbed.views.network_picture import picture
@@ -31,7 +32,7 @@ def write_picture(plan: Plan, topology: Path, file: Path) -> None:
     data = plan.to_json()
     drawn = picture(data, network_words(data, topology), rightmost(data), alone=True)
     try:
-        file.write_text(drawn + "\n")
+        durable.write(file, drawn + "\n")
     except OSError as error:
         raise PictureFailed(f"picture {file}: {error.strerror}; give the path of a file that can be written") from error
 
