@@ -32,7 +32,8 @@ def run_of(lab: Path) -> str | None:
         told = json.loads((lab / _FILE).read_text())
     except FileNotFoundError:
         return None
-    return str(told["run"]) if ProcessIdentity.read(told["process"]).alive() else None
+    process = ProcessIdentity.read(told["process"])
+    return str(told["run"]) if process is not None and process.alive() else None
 
 
 def check(lab: Path, what: str) -> None:

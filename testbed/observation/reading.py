@@ -21,7 +21,7 @@ from testbed.labs.lab import Lab
 from testbed.nodes import routers
 from testbed.nodes.control import Control, ControlFailed
 from testbed.plan import NodePlan
-from testbed.system import namespaces
+from testbed.system import foreign_text, namespaces
 
 #: Of a core: what may be spent on asking Open vSwitch, whose programs take 0.1 s for each switch.
 _SWITCH_SHARE: Final = 0.02
@@ -177,14 +177,14 @@ def _kernel(lab: Lab, node: NodePlan) -> tuple[dict[str, dict[str, int]], dict[s
     wanted = {interface.name for interface in lab.plan.kernel_interfaces(node)}
     with suppress(namespaces.NamespaceFailed), namespaces.entered(node.namespace):
         own = Path("/proc/thread-self/net")
-        return parse_dev((own / "dev").read_text(), wanted), parse_snmp((own / "snmp").read_text())
+        return parse_dev(foreign_text.read(own / "dev"), wanted), parse_snmp((own / "snmp").read_text())
     return {}, {}
 
 
 def parse_dev(text: str, wanted: set[str]) -> dict[str, dict[str, int]]:
     """/proc/net/dev: what its interfaces counted, by the names of netbox ports' counters."""
     found = {}
-    for line in text.splitlines()[2:]:
+    for line in text.removesuffix("\n").split("\n")[2:]:
         name, _, values = line.partition(":")
         columns = list(map(int, values.split()))
         if name.strip() in wanted:

@@ -16,7 +16,7 @@ from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-unty
 from testbed.errors import NetBoxITError
 from testbed.nodes import switches
 from testbed.probes.finding import Finding, there
-from testbed.system import kernel, wires
+from testbed.system import foreign_text, kernel, wires
 
 _AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
 _ETH_P_ALL = 3
@@ -64,7 +64,7 @@ def xdp() -> Finding:
         socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
     except OSError as error:
         return Finding("AF_XDP", "no", error.strerror or str(error), lost, remedy)
-    mounted = any(line.split()[2] == "bpf" for line in Path("/proc/self/mounts").read_text().splitlines())
+    mounted = any(line.split()[2] == "bpf" for line in foreign_text.lines(Path("/proc/self/mounts")))
     if not mounted:
         remedy = "mount -t bpf bpf /sys/fs/bpf"
     return Finding(

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from testbed.probes.finding import Finding
+from testbed.system import foreign_text
 
 ROOT = Path("/")
 
@@ -68,7 +69,7 @@ def _running(root: Path) -> set[str]:
     found = set()
     for file in root.glob("proc/[0-9]*/comm"):
         with suppress(OSError):  # it has ended meanwhile
-            found.add(file.read_text().strip())
+            found.add(foreign_text.read(file).strip())
     return found
 
 

@@ -24,7 +24,7 @@ os.chdir("/run/netboxit")
 for _ in range(2):
     os.fork()
 while True:
-    for number in range(2000):
+    for number in range(200):
         new = f".{os.getpid()}"
         os.symlink(SECRET, new)
         os.rename(new, f"file-{number}")

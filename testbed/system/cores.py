@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
-from testbed.system import marks
+from testbed.system import foreign_text, marks
 
 #: Real-time budgets are dealt out over this period; a netbox that used up its share waits for the next one. The kernel also
 #: seems to charge it for the time for which a virtual machine's host stood still: with 100 ms, a stop that made two netboxes
@@ -46,7 +46,7 @@ class Hierarchy:
 @cache
 def hierarchies() -> tuple[Hierarchy, ...]:
     found = []
-    for line in Path("/proc/self/mounts").read_text().splitlines():
+    for line in foreign_text.lines(Path("/proc/self/mounts")):
         _, folder, kind, options, *_ = line.split()
         if kind == "cgroup":
             found.append(Hierarchy(Path(folder), 1, frozenset(options.split(","))))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from testbed import durable
 from testbed.errors import NetBoxITError
-from testbed.system import kernel
+from testbed.system import foreign_text, kernel
 
 FOLDER = Path("/run/netns")
 _OWN = Path("/proc/thread-self/ns/net")
@@ -143,8 +143,8 @@ def belongs(name: str, mark: str) -> bool:
             os.close(below)
     except FileNotFoundError:
         return True
-    with open(file) as found:  # noqa: PTH123
-        text = found.read()
+    with open(file, "rb") as found:  # noqa: PTH123
+        text = foreign_text.decoded(found.read())
     return text == mark or (not text and not is_there(name))
 
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from testbed.errors import NetBoxITError
+from testbed.errors import NetBoxITError, printable
 
 #: More than anything that is read as a whole: logs are a node's to fill.
 _MOST_BYTES = 16 << 20
@@ -111,7 +111,7 @@ def copy_all(folder: Path, to: Path) -> list[str]:
                 try:
                     left -= _copy(folder / entry.name, source, target, left, problems)
                 except OSError as error:
-                    problems.append(f"{folder / entry.name} is not kept: {error.strerror}")
+                    problems.append(f"{printable(str(folder / entry.name))} is not kept: {error.strerror}")
                 except NodeFileInTheWay as error:
                     problems.append(str(error))
     return problems
@@ -214,7 +214,9 @@ def _copy(file: Path, source: int, target: int, most: int, problems: list[str]) 
             copied, whole = copy_sparsely(found.fileno(), copy.fileno(), LONGEST_COPY, most)
             if not whole:
                 kept = os.fstat(copy.fileno()).st_size
-                problems.append(f"{file} is kept only up to byte {kept:,}: it is too long, or the node's files are too many")
+                problems.append(
+                    f"{printable(str(file))} is kept only up to byte {kept:,}: it is too long, or the node's files are too many"
+                )
     return copied
 
 
@@ -262,7 +264,7 @@ def _opened(file: Path, folder: int, flags: int) -> int:
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)
         what = "has several names (hard links)" if stat.S_ISREG(found.st_mode) else "is no ordinary file"
-        raise NodeFileInTheWay(f"{file} {what}; see what the node has put there")
+        raise NodeFileInTheWay(f"{printable(str(file))} {what}; see what the node has put there")
     return descriptor
 
 

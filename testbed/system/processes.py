@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -14,9 +15,14 @@ from pathlib import Path
 from typing import Final
 
 from testbed.errors import NetBoxITError
+from testbed.system import foreign_text
 
 #: More than the command of any node.
 _COMMAND_LINE_BYTES: Final = 1 << 16
+
+
+#: Two numbers of the kernel's, of 64 bits at most.
+_IDENTITY = re.compile("([0-9]{1,20})-([0-9]{1,20})")
 
 
 class ProgramFailed(NetBoxITError):
@@ -42,10 +48,10 @@ class ProcessIdentity:
         return identity
 
     @classmethod
-    def read(cls, text: str) -> ProcessIdentity:
-        """What `str` made of one."""
-        pid, start = map(int, text.split("-"))
-        return cls(pid, start)
+    def read(cls, text: str) -> ProcessIdentity | None:
+        """What `str` made of one; None for any other text."""
+        written = _IDENTITY.fullmatch(text)
+        return cls(int(written[1]), int(written[2])) if written else None
 
     def __str__(self) -> str:
         return f"{self.pid}-{self.start}"
@@ -176,7 +182,7 @@ def is_init(pid: int) -> bool:
 def _start(pid: int) -> int | None:
     try:
         # The name, field 2, may hold spaces and parentheses; field 22 is the start time (proc(5)). State Z has ended.
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = foreign_text.read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
     except OSError:
         return None
     return None if fields[0] in "ZX" else int(fields[19])
@@ -190,7 +196,7 @@ def _numbers(pid: int) -> list[int]:
 def _status(pid: int) -> dict[str, str]:
     """proc(5), /proc/pid/status; empty for a process that has ended."""
     try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+        lines = foreign_text.lines(Path(f"/proc/{pid}/status"))
     except OSError:
         return {}
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

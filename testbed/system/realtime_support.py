@@ -96,7 +96,8 @@ def remove_abandoned_probes() -> None:
     """Groups of commands that were killed while they tried something out: no lab's, so in no ledger."""
     cpu = cores.hierarchy_of("cpu")
     for group in cpu.folder.glob(f"{_PROBE}-*-*") if cpu else ():
-        if not ProcessIdentity.read(group.name.removeprefix(f"{_PROBE}-")).alive():
+        maker = ProcessIdentity.read(group.name.removeprefix(f"{_PROBE}-"))
+        if maker is not None and not maker.alive():
             cores.end_all(group.name)
             cores.remove(group.name)
 

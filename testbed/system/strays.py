@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from testbed.ownership import state
+from testbed.system import foreign_text
 from testbed.system.processes import ProcessIdentity
 from testbed.system.realtime_support import remove_abandoned_probes
 
@@ -49,9 +50,13 @@ def remove() -> None:
 
 
 def _is_over(maker: str) -> bool:
-    """Whether the process is gone that made something; of one with a number of another kind nothing is known."""
+    """Whether the process is gone that made something.
+
+    Of one with a number of another kind nothing is known. Anybody may write anything into an environment: that is nobody's mark.
+    """
     numbering, _, identity = maker.partition(":")
-    return numbering == _numbering() and not ProcessIdentity.read(identity).alive()
+    process = ProcessIdentity.read(identity)
+    return numbering == _numbering() and process is not None and not process.alive()
 
 
 def _folders() -> Path:
@@ -75,4 +80,4 @@ def _marked() -> Iterator[tuple[int, str]]:
         with suppress(OSError):
             for entry in file.read_bytes().split(b"\0"):
                 if entry.startswith(start):
-                    yield int(file.parent.name), entry[len(start) :].decode()
+                    yield int(file.parent.name), foreign_text.decoded(entry[len(start) :])
