@@ -149,3 +149,11 @@ def test_a_variable_that_the_interfaces_tell_is_refused(tmp_path: Path) -> None:
     (tmp_path / "office.yaml").write_text(text.replace("RATE:", "A_NET:"))
     with pytest.raises(BadTopology, match="told by the interfaces; leave it out"):
         plan_file(tmp_path / "office.yaml", realtime=RealtimeSupport(False, None, ""))
+
+
+def test_a_configuration_that_takes_all_memory_is_told_and_the_machine_keeps_it(tmp_path: Path) -> None:
+    (error,) = check(tmp_path, "Idle -> Queue(2000000000) -> Discard;\n")
+    assert (error.file, error.message) == (
+        str(tmp_path / "some.click"),
+        "Click needs more than 1024 MiB of memory to read it",
+    )

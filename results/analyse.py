@@ -16,6 +16,7 @@ import polars as pl
 from results import frames, journal, metrics, verdict, video, voice
 from results.counters import Series, all_series
 from results.damage import DamagedRun, damaged
+from results.decoding import MediaFailed
 from results.happenings import happenings
 from results.machines_verdict import judge_machines
 from results.outage import outages
@@ -29,6 +30,8 @@ from results.way import Way, find_way
 from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE
+
+_MORE_PICTURES = 100
 
 
 def analyse(folder: Path) -> dict[str, Any]:
@@ -175,13 +178,21 @@ def _videos(run: RunFolder, measured: list[Measured]) -> Iterable[dict[str, Any]
         facts, folder = one.application.facts, run.path / "traffic" / one.application.name
         sent, received = folder / facts["sent"], folder / facts["received"]
         absent = [file.name for file in (sent, received) if not file.exists()]
-        alike = None if absent else video.likeness(sent, received, facts["width"], facts["height"])
+        seen = video.stalls(one.rows, facts["frames_per_second"])
+        alike, reason = None, f"missing: {', '.join(absent)}" if absent else None
+        if not absent:
+            try:
+                # As many as were seen to be sent, and room for some that captures dropped.
+                most = 2 * seen["pictures_sent"] + _MORE_PICTURES
+                alike = video.likeness(sent, received, facts["width"], facts["height"], most)
+            except MediaFailed as error:
+                reason = str(error)
         yield {
             "flow": one.flow.name,
             "direction": one.flow.direction,
-            **video.stalls(one.rows, facts["frames_per_second"]),
+            **seen,
             "decoded": alike,
-            "reason": f"missing: {', '.join(absent)}" if absent else None,
+            "reason": reason,
             "sent_file": f"traffic/{one.application.name}/{facts['sent']}",
             "received_file": f"traffic/{one.application.name}/{facts['received']}",
         }

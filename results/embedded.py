@@ -8,14 +8,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from results.audio import MediaFailed, ffmpeg, opus
+from results.audio import opus
+from results.decoding import MediaFailed, convert
 from results.run_folder import RunFolder
+from testbed.system.sandbox import Limits
 
 #: Four recordings of a minute at 24 kbit/s are 0.72 MB, as text 0.96 MB.
 _AUDIO_S = 60.0
 #: Seconds of a received video: half a megabyte at 400 kbit/s.
 _VIDEO_S = 10.0
 _STILL_AT_S = 2.0
+#: Ten seconds at the highest rate of a camera, 50 Mbit/s.
+_LIMITS = Limits(60.0, output_bytes=64 << 20)
 
 
 def audio_players(run: RunFolder, voices: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -46,13 +50,10 @@ def _shown(file: Path) -> dict[str, str | None]:
     if not file.exists():
         return {"clip": None, "still": None}
     # A file that can be played while it is read must have its index first, and ffmpeg writes it so only into fragments on a pipe.
-    fragments = ["-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "-"]
-    clip = _try(lambda: ffmpeg(["-t", f"{_VIDEO_S:g}", "-i", str(file), "-an", "-c:v", "copy", *fragments]))
-    still = _try(
-        lambda: ffmpeg(
-            ["-ss", f"{_STILL_AT_S:g}", "-i", str(file), "-frames:v", "1", "-f", "image2pipe", "-c:v", "mjpeg", "-q:v", "4", "-"]
-        )
-    )
+    fragments = ["-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "pipe:1"]
+    picture = ["-frames:v", "1", "-f", "image2pipe", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"]
+    clip = _try(lambda: convert(file, ["-t", f"{_VIDEO_S:g}", "-an", "-c:v", "copy", *fragments], _LIMITS))
+    still = _try(lambda: convert(file, ["-ss", f"{_STILL_AT_S:g}", *picture], _LIMITS))
     return {
         "clip": _inline("video/mp4", clip) if clip else None,
         "still": _inline("image/jpeg", still) if still else None,

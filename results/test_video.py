@@ -25,7 +25,7 @@ def encode(path: Path, pictures: int) -> Path:
 
 def test_a_stream_that_came_whole_is_identical(tmp_path: Path) -> None:
     sent = encode(tmp_path / "sent.h264", 20)
-    found = video.likeness(sent, sent, *SIZE)
+    found = video.likeness(sent, sent, *SIZE, 20)
     assert (found["frames_sent"], found["frames_decoded"], found["frames_damaged"], found["identical_ratio"]) == (20, 20, 0, 1.0)
     assert found["ssim"]["min"] == 1.0 and found["psnr_db"] is None
 
@@ -36,7 +36,7 @@ def test_a_stream_that_lost_its_beginning_is_compared_picture_by_picture(tmp_pat
     # The second key picture begins with the second sequence parameter set (NAL unit type 7).
     second = [match.start() for match in re.finditer(b"\x00\x00\x00\x01\x67", content)][1]
     (tmp_path / "late.h264").write_bytes(content[second:])
-    found = video.likeness(sent, tmp_path / "late.h264", *SIZE)
+    found = video.likeness(sent, tmp_path / "late.h264", *SIZE, 40)
     assert (found["frames_sent"], found["frames_decoded"], found["identical_ratio"]) == (40, 25, 1.0)
 
 

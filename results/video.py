@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from results.decoding import MediaFailed, decoding
 from results.statistics import Values, summary
+from testbed.system.sandbox import Limits
 from traffic.number_strip import NumberStrip
 
 #: A picture that stays for longer than this many picture times is seen to stand still; ITU-T P.1201 calls it a freeze.
@@ -23,20 +24,24 @@ STALL_PICTURES = 3.0
 _WINDOW, _STEP = 8, 4
 _C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 
+#: Decoding a picture of 1920 x 1088 and comparing it takes some 0.2 s.
+_TIME_S, _PICTURE_S = 60.0, 2.0
+
 Luma = NDArray[np.uint8]
 
 
-def likeness(sent: Path, received: Path, width: int, height: int) -> dict[str, Any]:
+def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> dict[str, Any]:
     """Compares each decoded picture with its original, known by the number drawn in it; both files hold H.264.
 
     The originals are what the sender encoded, so what is measured is the network's effect and not the codec's. A picture whose
-    number cannot be read, or that shows an old one, is damaged: it is taken for the one that was due.
+    number cannot be read, or that shows an old one, is damaged: it is taken for the one that was due. Raises MediaFailed when a
+    file holds more than `most` pictures.
     """
     strip = NumberStrip(height)
-    originals = enumerate(decode(sent, width, height))
+    originals = enumerate(decode(sent, width, height, most))
     likenesses: list[tuple[float, float]] = []
     damaged, due = 0, 0
-    for picture in decode(received, width, height):
+    for picture in decode(received, width, height, most):
         number = strip.read(picture)
         if number is None or number < due:
             damaged, number = damaged + 1, due
@@ -79,16 +84,21 @@ def stalls(rows: pl.DataFrame, frames_per_second: float) -> dict[str, Any]:
     }
 
 
-def decode(path: Path, width: int, height: int) -> Iterator[Luma]:
-    """The luma of each picture of a video file, in order. What a damaged file does not give is simply not there."""
-    command = ["ffmpeg", "-v", "quiet", "-nostdin", "-threads", "1", "-i", str(path)]
-    with subprocess.Popen(
-        [*command, "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{width}x{height}", "-"],
-        stdout=subprocess.PIPE,
-    ) as decoder:
-        assert decoder.stdout is not None
-        while len(raw := decoder.stdout.read(width * height)) == width * height:
+def decode(path: Path, width: int, height: int, most: int) -> Iterator[Luma]:
+    """The luma of each picture of a video file, in order. What a damaged file does not give is simply not there.
+
+    Raises MediaFailed when it holds more than `most` pictures, or takes longer than any so many would.
+    """
+    size = width * height
+    limits = Limits(_TIME_S + most * _PICTURE_S, output_bytes=(most + 1) * size)
+    options = ["-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{width}x{height}", "pipe:1"]
+    with decoding(path, options, limits) as (decoder, told):
+        count = 0
+        while len(raw := decoder.read(size)) == size:
+            if (count := count + 1) > most:
+                raise MediaFailed(f"{told} holds more pictures than the {most} that can have been sent")
             yield np.frombuffer(raw, np.uint8).reshape(height, width)
+        decoder.wait()
 
 
 def ssim(original: Luma, picture: Luma) -> float:

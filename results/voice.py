@@ -3,18 +3,23 @@
 
 from __future__ import annotations
 
+import io
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
-from pesq import NoUtterancesError, pesq  # type: ignore[import-untyped]
 
 from results import audio
+from results.decoding import MediaFailed
 from results.emodel import Connection, mean_opinion_score, rating
 from results.intelligibility import RATE as STOI_RATE
 from results.intelligibility import stoi
 from results.statistics import Values
+from testbed.files import CHECKOUT
+from testbed.system import sandbox
 from traffic.flow import VoiceCodec
 
 
@@ -49,6 +54,12 @@ _DRIFT_S = 0.6
 #: STOI is taken of parts of this length, and the playout may move by so much between two of them.
 _STOI_PART_S, _PART_DRIFT_S = 2.0, 0.3
 _MEASURING_RATE = 16_000
+#: Works on what nodes recorded, in the sandbox. With a thread for each core, numpy would need memory by the number of cores.
+_PESQ: Final = (
+    *("/usr/bin/env", "OPENBLAS_NUM_THREADS=1", str(CHECKOUT / ".venv/bin/python"), "-I"),
+    str(CHECKOUT / "results/pesq_program.py"),
+)
+_PESQ_LIMITS: Final = sandbox.Limits(120.0)
 #: Mean STOI above which speech is called intelligible: 98.7 % of the words by the curve that Taal et al. (2011)
 #: fitted for the IEEE sentences, 100 / (1 + exp(-17.4906 d + 9.6921)).
 INTELLIGIBLE = 0.8
@@ -83,9 +94,13 @@ def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> dict[str, A
     for file in (spoken_file, heard_file):
         if not file.exists():
             return {**nothing, "reason": f"{file.name} is missing"}
-    spoken, recorded = (audio.samples(file, _MEASURING_RATE) for file in (spoken_file, heard_file))
-    pieces = _pieces(spoken, recorded)
-    scores = [score for piece in pieces if (score := _score(piece, narrow_band)) is not None]
+    try:
+        spoken, recorded = (audio.samples(file, _MEASURING_RATE) for file in (spoken_file, heard_file))
+        pieces = _pieces(spoken, recorded)
+        rated = zip(_qualities(pieces, narrow_band), map(_understood, pieces), strict=True)
+    except MediaFailed as error:
+        return {**nothing, "reason": str(error)}
+    scores = [(quality, score) for quality, score in rated if quality is not None and score is not None]
     if not scores:
         return {**nothing, "reason": "no speech was heard for as long as PESQ needs"}
     qualities, understood = (np.array(values) for values in zip(*scores, strict=True))
@@ -130,16 +145,24 @@ def _pieces(spoken: Values, recorded: Values) -> list[Piece]:
     return pieces
 
 
-def _score(piece: Piece, narrow_band: bool) -> tuple[float, float] | None:
-    """PESQ and STOI of one piece; None when it holds no speech."""
+def _qualities(pieces: Sequence[Piece], narrow_band: bool) -> list[float | None]:
+    """PESQ of each piece; None where it holds no speech. Raises MediaFailed."""
+    if not pieces:
+        return []
     rate = 8_000 if narrow_band else _MEASURING_RATE
-    pair = (audio.resampled(part, _MEASURING_RATE, rate) for part in (piece.spoken, piece.heard))
-    try:
-        quality = float(pesq(rate, *pair, "nb" if narrow_band else "wb"))
-    except NoUtterancesError:
-        return None
-    understood = _understood(piece)
-    return None if understood is None else (quality, understood)
+    arrays = io.BytesIO()
+    for piece in pieces:
+        for part in (piece.spoken, piece.heard):
+            np.save(arrays, audio.resampled(part, _MEASURING_RATE, rate), allow_pickle=False)
+    with sandbox.in_memory(arrays.getvalue()) as content:
+        try:
+            told = sandbox.run((*_PESQ, str(rate), "nb" if narrow_band else "wb"), _PESQ_LIMITS, stdin=content)
+        except (sandbox.LimitExceeded, sandbox.SandboxFailed) as error:
+            raise MediaFailed(f"PESQ could not rate the recording: {error}") from error
+    if told.status:
+        raise MediaFailed(f"PESQ could not rate the recording (status {told.status}): {told.complaint.strip()[-500:]}")
+    scores: list[float | None] = json.loads(told.output)
+    return scores
 
 
 def _understood(piece: Piece) -> float | None:

@@ -27,7 +27,7 @@ def test_a_stream_arrives_decodes_and_is_what_was_sent(hosts: NamespaceHosts, tm
             camera.wait()
         finally:
             camera.stop()
-    alike = video.likeness(tmp_path / "camera/sent.h264", tmp_path / "camera/received.mkv", 640, 360)
+    alike = video.likeness(tmp_path / "camera/sent.h264", tmp_path / "camera/received.mkv", 640, 360, 60)
     assert (alike["frames_sent"], alike["frames_decoded"], alike["frames_damaged"]) == (60, 60, 0)
     assert alike["identical_ratio"] == 1.0
     (flow,) = camera.flows()

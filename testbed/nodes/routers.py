@@ -28,7 +28,7 @@ NODE_FOLDER: Final = "/run/netboxit"
 CONTROL: Final = "control.sock"
 STATISTICS: Final = "statistics.json"
 
-_CHECK_TIMEOUT_S: Final = 30.0
+_CHECK_LIMITS: Final = sandbox.Limits(30.0)
 _ERROR: Final = re.compile(r"(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):)? (?P<message>.*)")
 _GREETING: Final = b"Click::ControlSocket/1."
 _LONGEST_ANSWER: Final = 16 << 20
@@ -105,21 +105,27 @@ def command(
 def check(configuration: Path, text: str, defines: Mapping[str, str]) -> list[ConfigurationError]:
     """Has Click parse and initialise the text of a configuration, without any interface; returns what is wrong, in its words.
 
-    That is in a sandbox: elements that write to files or open sockets do so as they are initialised. Raises RouterProgramMissing,
-    SandboxFailed.
+    That is in a sandbox: elements that write to files or open sockets do so as they are initialised. One that needs more than
+    the limits is wrong, too. Raises RouterProgramMissing, SandboxFailed.
     """
     if not EXECUTABLE.exists():
         raise RouterProgramMissing(f"checking {configuration}: there is no {EXECUTABLE}; build it with `make setup`")
     configuration = configuration.absolute()
-    result = sandbox.run(
-        (str(EXECUTABLE), "--check", *_define_options(defines), str(configuration)),
-        {configuration: text},
-        _CHECK_TIMEOUT_S,
-    )
-    if result.returncode == 0:
+    try:
+        result = sandbox.run(
+            (str(EXECUTABLE), "--check", *_define_options(defines), str(configuration)),
+            _CHECK_LIMITS,
+            reads={configuration: text},
+        )
+    except sandbox.LimitExceeded as exceeded:
+        return [ConfigurationError(str(configuration), 0, f"Click could not read it: {exceeded}")]
+    if result.status == 0:
         return []
-    errors = _read_errors(result.stderr)
-    return errors or [ConfigurationError(str(configuration), 0, result.stderr.strip() or f"Click ended with {result.returncode}")]
+    if "std::bad_alloc" in result.complaint:
+        memory = f"Click needs more than {_CHECK_LIMITS.memory_bytes >> 20} MiB of memory to read it"
+        return [ConfigurationError(str(configuration), 0, memory)]
+    errors = _read_errors(result.complaint)
+    return errors or [ConfigurationError(str(configuration), 0, result.complaint.strip() or f"Click ended with {result.status}")]
 
 
 def defines_in(command: Sequence[str]) -> dict[str, str]:

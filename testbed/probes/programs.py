@@ -23,7 +23,7 @@ _TOOLS: tuple[tuple[str, Sequence[str], str], ...] = (
     ("ffmpeg", ("-version",), "video streams (traffic application camera)"),
     ("mgen", ("help",), "synthetic flows (traffic application udp-flow)"),
     ("espeak-ng", ("--version",), "speech for calls"),
-    ("bwrap", ("--version",), "checking Click configurations, which happens in a sandbox only; hence Click routers"),
+    ("bwrap", ("--version",), "checking routers and flows, rating calls and videos: all of it happens in a sandbox only"),
     ("dumpcap", ("--version",), "captures, hence all measuring of delay and loss"),
     ("tcpdump", ("--version",), "looking at frames by hand"),
     ("ping", ("-V",), "trying whether nodes reach each other"),
