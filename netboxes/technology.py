@@ -44,8 +44,6 @@ class Technology(BaseModel):
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset()
     #: Largest layer-3 packet that the medium carries, in bytes.
     MTU: ClassVar[int] = 1500
-    #: True when the technology has a frame clock, so that even an idle netbox takes some CPU.
-    FRAME_CLOCK: ClassVar[bool] = False
     #: An ordinary segment of two stations, as in YAML, on which `netboxit calibrate` measures what a frame from the first to the
     #: second costs; None for a technology that is itself an end of the network.
     TYPICAL: ClassVar[Mapping[str, Any] | None] = None

@@ -113,7 +113,7 @@ class Parameters(Technology):
 
     def gross_rate(self) -> float | None:
         """None when a trace says the rate, or nothing does."""
-        rates = [station.rate or self.rate for station in self.stations.values()]
+        rates = [self.rate if station.rate is None else station.rate for station in self.stations.values()]
         traced = self.trace or any(station.trace for station in self.stations.values())
         return None if traced or FASTEST in rates else sum(rates)
 

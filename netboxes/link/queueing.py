@@ -55,7 +55,8 @@ class Queue(Part):
     @property
     def settings(self) -> dict[str, float]:
         """What the discipline has besides its limits."""
-        return {key: getattr(self, key) or default for key, default in self._OF[self.discipline].items()}
+        own = {key: (getattr(self, key), default) for key, default in self._OF[self.discipline].items()}
+        return {key: default if said is None else said for key, (said, default) in own.items()}
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -246,3 +246,11 @@ def test_stations_beyond_the_link_are_told_apart_by_the_bridge() -> None:
     ran = pass_over({}, own)
     assert len(ran.received["right"]) == 1
     assert ran.received["right"][0][1][:6] == mac(LEFT)
+
+
+@pytest.mark.parametrize(("burst", "drops"), [("0 s", True), ("150 ms", False)])
+def test_pie_lets_bursts_through_as_long_as_it_is_told(burst: str, drops: bool) -> None:
+    """RFC 8033, 4.2: nothing is dropped early until the allowance is used up; here after 140 ms, ten times too much."""
+    queue = {"discipline": "pie", "target": "1 ms", "interval": "1 ms", "burst": burst}
+    ran = pass_over({"rate": "1 Mbit/s", "queue": queue}, frames(350, gap_s=0.4e-3), duration_s=5.0)
+    assert (len(ran.received["right"]) < 350) == drops

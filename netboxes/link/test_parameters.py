@@ -40,6 +40,13 @@ def test_short_forms() -> None:
     assert link["stations"]["a"]["queue"] == {"discipline": "fifo", "packets": 50, "bytes": 2e9, "time": None}
 
 
+def test_a_zero_that_is_said_is_no_default() -> None:
+    """RFC 8033, 5.1: MAX_BURST is configurable; with 0 no burst is let through."""
+    assert dumped({"queue": {"discipline": "pie", "burst": "0 s"}})["queue"]["burst"] == 0.0
+    assert dumped({"queue": "pie"})["queue"]["burst"] == 0.15
+    assert parse(Parameters, "left.queue={discipline: pie, burst: 0 s}")[1]["burst"] == 0.0  # type: ignore[index]
+
+
 def test_what_changes_live_is_said_as_in_yaml() -> None:
     assert parse(Parameters, "rate=2 Mbit/s") == ("rate", 2e6)
     assert parse(Parameters, "left.loss={probability: 0.2, burst: 4}")[1] == {

@@ -91,7 +91,7 @@ class Bearer(BaseModel):
     uplink_maximum: BearerRate | None = Field(None, description="Maximum bit rate; what exceeds it is dropped. Default: none.")
     downlink_maximum: BearerRate | None = Field(None, description="Maximum bit rate; what exceeds it is dropped. Default: none.")
     arp: int = Field(8, ge=1, le=15, description="Priority level of allocation and retention, 1 first (TS 23.203, 6.1.7.3).")
-    stations: list[str] | None = Field(None, description="The UEs that have this bearer; default: all.")
+    stations: list[str] | None = Field(None, min_length=1, description="The UEs that have this bearer; default: all.")
 
     @model_validator(mode="after")
     def _check_rates(self) -> Self:
@@ -113,7 +113,6 @@ class Parameters(Technology):
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "ue_tx_power", "fade", "outage"})
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"handover", "handover_failed", "link_down", "link_up"})
-    FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"responder": {"role": "ue"}, "core": {"role": "gateway"}}, "distance": "500 m"}
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one gateway, the others `role: ue`.")
@@ -292,7 +291,9 @@ class Parameters(Technology):
     @model_validator(mode="after")
     def _check_bearers(self) -> Self:
         terminals = [name for name, station in self.stations.items() if station.role == "ue"]
-        owned = [(name, bearer) for bearer in self.bearers for name in bearer.stations or terminals]
+        owned = [
+            (name, bearer) for bearer in self.bearers for name in (terminals if bearer.stations is None else bearer.stations)
+        ]
         for name, bearer in owned:
             if name not in terminals:
                 raise ValueError(

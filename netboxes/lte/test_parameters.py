@@ -31,6 +31,7 @@ VOICE = {"class": "voice", "qci": 1, "uplink_rate": "64 kbit/s"}
         ({"bearers": [VOICE, VOICE]}, "a class has one"),
         ({"bearers": [VOICE | {"class": f"c{number}"} for number in range(8)]}, "8 at most"),
         ({"bearers": [VOICE | {"stations": ["core"]}]}, "no UE"),
+        ({"bearers": [VOICE | {"stations": []}]}, "at least 1 item"),
         ({"bearers": [VOICE | {"uplink_maximum": "10 kbit/s"}]}, "below"),
         ({"propagation": "okumura-hata", "enodebs": {"a": {"position": ["0 m", "0 m", "-5 m"]}}}, "below ground"),
         ({"stations": {f"ue{n}": {"role": "ue"} for n in range(151)} | {"core": {"role": "gateway"}}}, "too many"),

@@ -25,7 +25,6 @@ class Parameters(Technology):
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "fade"})
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
-    FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"station": {"role": "station"}, "point": {"role": "access-point"}}, "distance": "80 m"}
 
     stations: dict[str, Station] = Field(min_length=2, description="With their roles.")
@@ -146,7 +145,9 @@ class Parameters(Technology):
 
     def gross_rate(self) -> float | None:
         """Of 802.11a, b and g; the others aggregate frames, and their rate says nothing of how many small ones pass."""
-        return (self.rate or RATES[self.standard][-1]) if self.standard in RATES else None
+        if self.standard not in RATES:
+            return None
+        return RATES[self.standard][-1] if self.rate is None else self.rate
 
     @model_validator(mode="before")
     @classmethod

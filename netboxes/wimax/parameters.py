@@ -58,7 +58,6 @@ class Parameters(Technology):
         {"distance", "tx_power", "fade", "frequency", "noise_figure", "implementation_loss", "path_loss_exponent"}
     )
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up", "not_overbooked", "overbooked", "profile"})
-    FRAME_CLOCK: ClassVar[bool] = True
     TYPICAL: ClassVar = {"stations": {"base": {"role": "base"}, "subscriber": {"role": "subscriber"}}, "distance": "1 km"}
 
     stations: dict[str, Station] = Field(min_length=2, description="Exactly one base, the others `role: subscriber`.")
@@ -192,7 +191,7 @@ class Parameters(Technology):
 
     def _check_reach(self, name: str, station: Station, base: Station) -> None:
         """A station that moves, or whose base does, may be out of reach for a while."""
-        distance = station.distance or self.distance
+        distance = self.distance if station.distance is None else station.distance
         if (place := station.place()) is not None:
             if any(each.path or each.wander for each in (station, base)):
                 return
