@@ -43,7 +43,9 @@ class VirtualMachine:
 
     def __init__(self, folder: Path, host: Namespace, tap: str, script: str) -> None:
         if not (GUEST / "vmlinuz").exists():
-            pytest.fail(f"{GUEST} is missing: run `make build/stamps/guest`, which gets the kernel of the virtual machine")
+            pytest.fail(
+                f"{GUEST} is missing: run `make build/stamps/guest` as root, which gets the kernel of the virtual machine"
+            )
         self.console = folder / "console"
         image = folder / "initramfs"
         image.write_bytes(initramfs(_INIT.format(modules=" ".join(MODULES), script=script)))

@@ -10,7 +10,7 @@ from testbed.files import CHECKOUT
 from testbed.labs import switch_statistics
 from testbed.ownership import recorded
 from testbed.plan import WireEnd, WirePlan
-from testbed.system import awake, users
+from testbed.system import apparmor, awake, users
 
 if TYPE_CHECKING:
     from testbed.labs.lab import Lab
@@ -45,7 +45,12 @@ def status(lab: Lab) -> dict[str, Any]:
         "nodes": nodes,
         "wires": [_wire_status(lab, wire, {node["name"]: node["netbox"] for node in nodes}) for wire in lab.plan.wires],
         "equipment": [one.to_json() for one in lab.plan.equipment],
-        "notes": [*lab.plan.notes, *_roots(lab, nodes), *([_CHANGING] if recorded.is_changing(lab.folder) else [])],
+        "notes": [
+            *lab.plan.notes,
+            *_roots(lab, nodes),
+            *_without_profile(),
+            *([_CHANGING] if recorded.is_changing(lab.folder) else []),
+        ],
     }
 
 
@@ -58,6 +63,12 @@ def _roots(lab: Lab, nodes: Sequence[Mapping[str, Any]]) -> list[str]:
             why = known.keeps_out(lab.node(node["name"])) or "the lab came up when the host did not allow it"
             by_reason.setdefault(why, []).append(node["name"])
     return [f"{', '.join(names)}: root is the host's own, with few capabilities: {why}" for why, names in by_reason.items()]
+
+
+def _without_profile() -> list[str]:
+    """Where the kernel has AppArmor on and containers are unconfined all the same: why."""
+    found = apparmor.read()
+    return [f"AppArmor does not confine the nodes: {found.refused} ({found.remedy})"] if found.enabled and found.refused else []
 
 
 def _wire_status(lab: Lab, wire: WirePlan, netboxes: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from testbed.probes import isolation, network, other_software, programs, timing
+from testbed.probes import isolation, network, other_software, programs, timing, trial_lab
 from testbed.probes.finding import Finding
 
 
@@ -24,5 +24,9 @@ class Examination:
 
 
 def examine() -> Examination:
-    """Takes about a second; what it creates to try something is gone when it returns."""
-    return Examination((*timing.probe(), *isolation.probe(), *network.probe(), *other_software.probe(), *programs.probe()))
+    """Takes some seconds; what it creates to try something is gone when it returns.
+
+    Where nothing that labs need is missing, a lab is brought up: only that shows whether all of it works together.
+    """
+    found = Examination((*timing.probe(), *isolation.probe(), *network.probe(), *other_software.probe(), *programs.probe()))
+    return Examination((*found.findings, trial_lab.probe())) if found.able else found

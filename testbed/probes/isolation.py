@@ -12,7 +12,7 @@ from pathlib import Path
 from testbed.files import CHECKOUT
 from testbed.ownership import state
 from testbed.probes.finding import Finding, there
-from testbed.system import cores, users
+from testbed.system import apparmor, cores, users
 from testbed.system.realtime_support import realtime_support
 
 #: Bits of capabilities(7) that bringing a lab up takes.
@@ -25,7 +25,7 @@ def probe() -> Iterator[Finding]:
     yield user_namespaces()
     yield control_groups()
     yield realtime()
-    yield apparmor()
+    yield confinement_by_apparmor()
 
 
 def privileges() -> Finding:
@@ -84,14 +84,9 @@ def realtime() -> Finding:
     return Finding("SCHED_FIFO in containers", there(support.fifo), support.reason, lost, "" if support.fifo else support.reason)
 
 
-def apparmor() -> Finding:
-    file = Path("/sys/module/apparmor/parameters/enabled")
-    on = file.exists() and file.read_text().strip() == "Y"
-    found = "confines containers by LXC's profile" if on else "not in this kernel: namespaces and capabilities alone confine"
-    return Finding(
-        "AppArmor",
-        "yes" if on else "partly",
-        found,
-        "one of several walls around nodes",
-        "boot with apparmor=1 security=apparmor",
-    )
+def confinement_by_apparmor() -> Finding:
+    found = apparmor.read()
+    if found.refused is None:
+        return Finding("AppArmor", "yes", f"confines containers by LXC's profile {apparmor.PROFILE}")
+    lost = "one of several walls around nodes: namespaces, capabilities and seccomp alone confine them"
+    return Finding("AppArmor", "partly", found.refused, lost, found.remedy)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed.probes import isolation, network, programs, timing
+from testbed.probes import isolation, network, programs, timing, trial_lab
 from testbed.probes.doctor import Examination, examine
 from testbed.probes.finding import Finding
-from testbed.system import cores
+from testbed.system import cores, monitors
 
 
 def test_whatever_is_missing_has_a_remedy_and_says_what_is_lost() -> None:
@@ -62,10 +62,21 @@ def test_the_number_of_cores_is_that_of_this_process() -> None:
 
 def test_examining_leaves_the_network_and_the_control_groups_as_they_were() -> None:
     def seen() -> tuple[set[str], set[str]]:
-        groups = {str(path) for h in cores.hierarchies() for path in h.folder.glob("netboxit-probe*")}
+        groups = {str(path) for h in cores.hierarchies() for path in h.folder.glob(f"netboxit-probe-{os.getpid()}-*")}
         return {path.name for path in Path("/sys/class/net").iterdir()}, groups
 
     before = seen()
     network.wires_and_ports()
     isolation.realtime()
     assert seen() == before
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("nothing_left", "state_folder")
+def test_a_lab_is_brought_up_before_doctor_says_that_labs_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = trial_lab.probe()
+    assert (there.there, there.needed) == ("yes", True) and "memory and veth" in there.found
+    monkeypatch.setattr(monitors, "PROGRAM", "/bin/false")
+    missing = trial_lab.probe()
+    assert (missing.there, missing.needed) == ("no", True) and "did not start (lxc-execute ended with 1)" in missing.found
+    assert missing.lost and missing.remedy

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan
-from testbed.system import cores, marks, monitors, namespaces, node_files, processes, rootfs, users
+from testbed.system import apparmor, cores, marks, monitors, namespaces, node_files, processes, rootfs, users
 
 _ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -40,6 +40,7 @@ class HostFacts:
 
     cgroup_version: int
     memory_nodes: str
+    #: Whether LXC's profile can confine containers.
     apparmor: bool
 
     @classmethod
@@ -49,11 +50,10 @@ class HostFacts:
             raise ContainerFailed(
                 "no control group hierarchy has the cpuset controller, so nodes cannot be pinned; see `netboxit doctor`"
             )
-        apparmor = Path("/sys/module/apparmor/parameters/enabled")
         return cls(
             cgroup_version=cpuset.version,
             memory_nodes=cores.memory_nodes(),
-            apparmor=apparmor.exists() and apparmor.read_text().strip() == "Y",
+            apparmor=apparmor.read().refused is None,
         )
 
 

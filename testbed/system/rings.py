@@ -51,17 +51,18 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | Non
     """Makes the wire's folder, and returns it. All memory is taken now: a node must not find later that there is none.
 
     It is for the host's root, or, where the lab's nodes are the user `owner` of the host, for them and root's group: a node that
-    has to be the host's root has no other right to it. The lab's wires are marked as those of the lab that is kept in
-    `lab_folder`, where no node sees it.
+    has to be the host's root has no other right to it. LXC mounts it as that user, who therefore has to get to it: the folders
+    above let users pass, who can neither list them nor enter a wire's. The lab's wires are marked as those of the lab that is
+    kept in `lab_folder`, where no node sees it.
     """
     check_free(lab, wire, lab_folder)
     place = folder(lab, wire)
     try:
-        FOLDER.mkdir(exist_ok=True)
+        _make_passable(FOLDER)
         if FOLDER.is_symlink() or FOLDER.stat().st_uid != os.geteuid():
             # Where everybody may make folders; whoever has made this one could put another in the place of a wire's.
             raise MemoryWireFailed(f"{FOLDER} was made by another user; remove it")
-        place.parent.mkdir(mode=0o700, exist_ok=True)
+        _make_passable(place.parent)
         if lab_folder is not None and not (place.parent / _OWNER).is_symlink():
             (place.parent / _OWNER).symlink_to(lab_folder)
         place.mkdir(mode=0o700)
@@ -105,6 +106,13 @@ def _is_foreign(lab: str, lab_folder: Path | None) -> bool:
         return (FOLDER / lab / _OWNER).readlink() != lab_folder
     except FileNotFoundError:
         return False
+
+
+def _make_passable(folder: Path) -> None:
+    """Makes it, also where the umask of who calls would close it to everybody else."""
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+        folder.chmod(0o711)
 
 
 def _make_ring(file: Path, capacity: int) -> None:

@@ -5,11 +5,12 @@ import errno
 import os
 import stat
 import struct
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from testbed.system import rings
+from testbed.system import rings, users
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +29,44 @@ def test_a_wire_has_a_ring_for_each_direction_and_a_bell_for_each_end() -> None:
         assert ring.stat().st_blocks * 512 >= len(content), "memory that is not there yet may be missing when it is needed"
     assert all(stat.S_ISFIFO(bell.stat().st_mode) for bell in place.glob("*.bell"))
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in place.iterdir())
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="becomes other users")
+@pytest.mark.parametrize("umask", [0o022, 0o077])
+def test_nodes_of_a_user_namespace_reach_their_wire_and_other_users_do_not(shared_memory: Path, umask: int) -> None:
+    shared_memory.chmod(0o711)
+    before = os.umask(umask)
+    try:
+        place = rings.create("lab", "one", 1 << 16, owner=users.FIRST_ID)
+        roots = rings.create("lab", "other", 1 << 16)
+    finally:
+        os.umask(before)
+    tops, files = [rings.FOLDER, place.parent], [*place.iterdir(), *roots.iterdir()]
+    assert reached_by(users.FIRST_ID, [*tops, place, roots], files) == {place, *place.iterdir()}
+    assert not reached_by(65534, [*tops, place, roots], files)
+
+
+def reached_by(user: int, folders: list[Path], files: list[Path]) -> set[Path]:
+    """Which of these folders that user can list, and which files open for writing."""
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            os.setgroups([])
+            os.setresgid(user, user, user)
+            os.setresuid(user, user, user)
+            for path, flags in [(one, os.O_RDONLY) for one in folders] + [(one, os.O_RDWR | os.O_NONBLOCK) for one in files]:
+                with suppress(PermissionError):
+                    os.close(os.open(path, flags))
+                    os.write(writing, os.fsencode(path) + b"\0")
+            os.write(writing, b"all tried")
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        *found, end = pipe.read().split(b"\0")
+    os.waitpid(child, 0)
+    assert end == b"all tried"
+    return {Path(os.fsdecode(name)) for name in found}
 
 
 def test_deleting_leaves_nothing_and_spares_other_wires(shared_memory: Path) -> None:

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small lab for a moment: whether containers start here, and frames cross wires of both kinds."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from testbed.errors import NetBoxITError
+from testbed.labs.lab import Lab
+from testbed.plans.planning import plan_file
+from testbed.probes.finding import Finding
+from testbed.system.realtime_support import realtime_support
+
+#: Containers of both kinds of nodes, which have other rights, a wire of memory between two emulators, and veth wires.
+_NETWORK: Final[dict[str, Any]] = {
+    "name": "doctor",
+    "hosts": {"a": {"address": "10.0.0.1/24"}, "b": {"address": "10.0.0.2/24"}},
+    "netboxes": {name: {"technology": "ethernet", "stations": {"left": {}, "right": {}}} for name in ("one", "two")},
+    "wires": [["a", "one.left"], ["one.right", "two.left"], ["two.right", "b"]],
+}
+#: One answer within so many seconds. The first ping is answered within a millisecond, unless a core is in great demand.
+_PING: Final = ("ping", "-c", "1", "-i", "0.2", "-w", "10", "10.0.0.2")
+
+
+def probe() -> Finding:
+    name = "a lab"
+    try:
+        with tempfile.TemporaryDirectory(prefix="netboxit-") as folder:
+            Path(folder).chmod(0o711)  # a topology is read with the rights of who calls
+            file = Path(folder, "doctor.yaml")
+            file.write_text(json.dumps(_NETWORK))  # JSON is YAML
+            plan = plan_file(file, lab=f"doctor-{os.getpid()}", realtime=realtime_support())
+            with Lab.up_and_ready(plan) as lab:
+                pinged = lab.run("a", _PING)
+    except NetBoxITError as error:
+        remedy = "what the message names; `make setup` where something is not built"
+        return Finding(name, "no", f"it does not come up: {error}", "labs", remedy, needed=True)
+    kinds = " and ".join(sorted({wire.kind for wire in plan.wires}))
+    if pinged.returncode:
+        return Finding(
+            name, "no", f"no ping crosses {kinds} wires: {pinged.stdout}", "labs", "look for packet filters", needed=True
+        )
+    return Finding(name, "yes", f"{len(plan.nodes)} nodes came up, a ping crossed {kinds} wires", needed=True)

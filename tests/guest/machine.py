@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest: Debian 12 as users have it (systemd, cgroup v2 alone, its kernel, AppArmor), in QEMU without a network.
+
+Commands go in, and their output comes out, by the QEMU guest agent at a virtio-serial port.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import shlex
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from testbed.files import CHECKOUT
+from tests.guest.disks import INITRD, KERNEL
+
+#: On two cores that others use too, a boot takes up to a minute.
+_BOOT_S: Final = 240.0
+_ANSWER_S: Final = 60.0
+_ENVIRONMENT: Final = (
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME=/root",
+    "LANG=C.UTF-8",
+    "USER=root",
+)
+
+
+class GuestFailed(AssertionError):
+    """A guest did not boot, a command in it took too long, or it ended."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended; `output` is what it wrote, to standard output and error."""
+
+    command: str
+    status: int
+    output: str
+
+    def checked(self, *statuses: int) -> str:
+        """Its output. Raises GuestFailed when it ended with another status than these (by default 0)."""
+        if self.status not in (statuses or (0,)):
+            raise GuestFailed(f"in the guest: {self.command}\nended with {self.status}:\n{self.output}")
+        return self.output
+
+
+class Guest:
+    """A guest on two disks, as long as the block lasts; what it writes stays on them.
+
+    `apparmor=False` boots its kernel without AppArmor. `devices` are more words for QEMU, an interface say. `ready` is how many
+    seconds it took to boot.
+    """
+
+    def __init__(
+        self, disks: Sequence[Path], *, apparmor: bool = True, devices: Sequence[str] = (), memory_mib: int = 3072
+    ) -> None:
+        self._folder = disks[0].parent
+        words = ["root=/dev/vda", "console=ttyS0", "quiet", "panic=-1", "mitigations=off", *([] if apparmor else ["apparmor=0"])]
+        self._argv = [
+            # Without KVM, which many virtual machines offer and do not have. All that the processor can be made to do: Polars
+            # takes AVX2.
+            *("qemu-system-x86_64", "-nodefaults", "-display", "none", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"),
+            *("-m", str(memory_mib), "-kernel", str(KERNEL), "-initrd", str(INITRD), "-append", " ".join(words)),
+            *("-serial", f"file:{self._folder / 'console'}", "-device", "virtio-serial", "-device", "virtio-rng-pci"),
+            *("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"),
+            # What the guest wrote to its disk is there after its power was cut; what its kernel kept is gone.
+            *(word for disk in disks for word in ("-drive", f"file={disk},format=qcow2,if=virtio,cache=unsafe,discard=unmap")),
+            *devices,
+        ]
+
+    def __enter__(self) -> Self:
+        begun = time.monotonic()
+        self._socket, far = socket.socketpair()
+        with (self._folder / "qemu.log").open("wb") as log, far:
+            argv = [*self._argv, "-chardev", f"socket,id=agent,fd={far.fileno()}"]
+            self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[far.fileno()])
+        try:
+            self._wait_booted(begun + _BOOT_S)
+        except BaseException:
+            self.cut_power()
+            raise
+        self.ready = time.monotonic() - begun
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.cut_power()
+
+    def cut_power(self) -> None:
+        """Ends it at once. What its kernel has not written to its disks is lost."""
+        self._process.kill()
+        self._process.wait()
+        self._socket.close()
+
+    def run(self, command: str, *, within_s: float = 120, stdin: str = "") -> Done:
+        """Runs a shell's command as root in the checkout. Raises GuestFailed when it takes longer."""
+        started = self.start(command, stdin=stdin)
+        deadline, pause = time.monotonic() + within_s, 0.02
+        while not (state := self._call("guest-exec-status", pid=started))["exited"]:
+            if time.monotonic() > deadline:
+                processes = self.run("ps -eo pid,stat,wchan:20,args --sort pid | grep -v ']$'", within_s=30)
+                raise GuestFailed(f"in the guest: {command}\nhas not ended after {within_s:g} s\n{processes.output}")
+            time.sleep(pause)
+            pause = min(0.5, pause * 1.3)
+        output = base64.b64decode(state.get("out-data", "")).decode(errors="replace")
+        # As a shell counts it, when it was a signal's.
+        return Done(command, state.get("exitcode", 128 + state.get("signal", 0)), output)
+
+    def start(self, command: str, *, stdin: str = "") -> int:
+        """Starts one like `run` does and returns its process number, without waiting for its end."""
+        words = ["-c", f"exec 2>&1; cd {shlex.quote(str(CHECKOUT))}; {command}"]
+        arguments: dict[str, Any] = {"path": "/bin/bash", "arg": words, "env": list(_ENVIRONMENT), "capture-output": True}
+        return int(self._call("guest-exec", **arguments, **{"input-data": base64.b64encode(stdin.encode()).decode()})["pid"])
+
+    def _wait_booted(self, deadline: float) -> None:
+        """Until the agent answers and systemd has started all that is to be started."""
+        while True:
+            with suppress(TimeoutError):
+                self._call("guest-ping", within_s=1)
+                break
+            if time.monotonic() > deadline:
+                raise GuestFailed(f"the guest did not boot in {_BOOT_S:g} s\n{self._told()}")
+        # What comes with it is an answer to a ping that was given up.
+        self._socket.settimeout(0.5)
+        with suppress(TimeoutError):
+            while self._socket.recv(65536):
+                pass
+        state = self.run("systemctl is-system-running --wait", within_s=max(1.0, deadline - time.monotonic()))
+        if state.status:
+            raise GuestFailed(f"the guest is {state.output}\n" + self.run("systemctl --failed; journalctl -b -p warning").output)
+
+    def _call(self, method: str, *, within_s: float = _ANSWER_S, **arguments: Any) -> Any:
+        """Asks the agent (QEMU Guest Agent Protocol Reference). Raises TimeoutError."""
+        request = {"execute": method, **({"arguments": arguments} if arguments else {})}
+        try:
+            self._socket.settimeout(_ANSWER_S)
+            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            self._socket.settimeout(within_s)
+            answer = b""
+            while not answer.endswith(b"\n"):
+                if not (more := self._socket.recv(1 << 20)):
+                    raise GuestFailed(f"the guest ended\n{self._told()}")
+                answer += more
+        except (BrokenPipeError, ConnectionResetError):
+            raise GuestFailed(f"the guest ended\n{self._told()}") from None
+        said = json.loads(answer.splitlines()[-1])
+        if "error" in said:
+            raise GuestFailed(f"the guest's agent refused {method}: {said['error']}")
+        return said["return"]
+
+    def _told(self) -> str:
+        """The end of what QEMU and the guest's console said."""
+        files = (self._folder / "qemu.log", self._folder / "console")
+        return "\n".join(line for file in files if file.exists() for line in file.read_text(errors="replace").splitlines()[-40:])
