@@ -101,6 +101,11 @@ ns3::Ptr<ns3::WifiNetDevice> InstallOne(const CellPlan& plan,
                       ? MakeMeshInterface(plan, node, phy)
                       : ns3::DynamicCast<ns3::WifiNetDevice>(wifi.Install(phy, MacOf(plan, station), node).Get(0));
     device->GetMac()->SetAttribute("FrameRetryLimit", ns3::UintegerValue(plan.retryLimit));
+    // ns-3's own limits are 65535 octets for best effort and video, and none at all for the other two.
+    for (const auto* category : {"BE", "BK", "VI", "VO"})
+    {
+        device->GetMac()->SetAttribute(std::string(category) + "_MaxAmpduSize", ns3::UintegerValue(plan.LongestAmpdu()));
+    }
     for (const auto ac : {ns3::AC_BE, ns3::AC_BK, ns3::AC_VI, ns3::AC_VO, ns3::AC_BE_NQOS})
     {
         if (auto queue = device->GetMac()->GetTxopQueue(ac))

@@ -8,9 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, emulate, ethernet, mac, udp
+from netboxes.wifi.standard_arithmetic import BACKGROUND, BEST_EFFORT, VIDEO, VOICE
 
 HEADERS = 28  # IPv4 and UDP
 RESPONDER, COMMANDER, OTHER = 0, 1, 2
+#: One that each access category has (RFC 8325, Sect. 4.3): CS1, default, AF41, EF.
+DSCP = {BACKGROUND: 8, BEST_EFFORT: 0, VIDEO: 34, VOICE: 46}
 CELL: dict[str, Any] = {
     "stations": {"responder": {"role": "station"}, "commander": {"role": "access-point"}},
     "standard": "802.11a",

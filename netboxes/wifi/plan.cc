@@ -21,6 +21,14 @@ constexpr double LONGEST_RANGE = 1190.0;
 /// A coverage class makes slots, and the wait for an acknowledgement, so much longer (IEEE 802.11-2020, 17.3.8.6).
 constexpr double COVERAGE_STEP = 3e-6;
 constexpr double SLOT = 9e-6;
+/// HT and VHT: 2^(13 + exponent) - 1 octets with the largest exponent, 3 and 7 (IEEE 802.11-2020, 9.4.2.55.3 and
+/// 9.4.2.157.2).
+constexpr std::uint32_t LONGEST_HT_AMPDU = 65'535;
+constexpr std::uint32_t LONGEST_VHT_AMPDU = 1'048'575;
+/// HE at 5 GHz: the longest PSDU, which is less than 2^(20 + 3) - 1 octets. At 2.4 GHz, where there is no VHT, the
+/// exponent's extension of 3 adds to HT's: 2^(16 + 3) - 1 (IEEE 802.11ax-2021, 9.4.2.248.2 and 27.4.4).
+constexpr std::uint32_t LONGEST_HE_AMPDU = 6'500'631;
+constexpr std::uint32_t LONGEST_HE_AMPDU_AT_2_4_GHZ = 524'287;
 
 template <typename Value>
 Value Or(const Json& said, Value otherwise)
@@ -97,6 +105,23 @@ CellPlan::CellPlan(const Json& parameters, const std::vector<std::string>& stati
                             .ownTxPower = !station.at("tx_power").is_null(),
                             .motion = station});
     }
+}
+
+std::uint32_t CellPlan::LongestAmpdu() const
+{
+    if (IsLegacy())
+    {
+        return 0;
+    }
+    if (standard == "802.11n")
+    {
+        return LONGEST_HT_AMPDU;
+    }
+    if (standard == "802.11ac")
+    {
+        return LONGEST_VHT_AMPDU;
+    }
+    return band < 3e9 ? LONGEST_HE_AMPDU_AT_2_4_GHZ : LONGEST_HE_AMPDU;
 }
 
 /// With a coverage class, which parameters.py gives to pairs only, no station is hidden from another: it ends

@@ -97,6 +97,9 @@ struct CellPlan
         return queueDiscipline != "fifo";
     }
 
+    /// Octets of the longest A-MPDU that a receiver can grant; 0 for 802.11a, b and g, which have none.
+    std::uint32_t LongestAmpdu() const;
+
     /// The farthest that stations hear each other, m, however strong: see plan.cc.
     double LongestRange() const;
 

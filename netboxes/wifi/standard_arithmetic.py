@@ -142,10 +142,12 @@ class HighThroughput:
     symbol: float
     #: Data subcarriers by channel width in MHz.
     subcarriers: dict[int, int]
+    #: Octets of the longest A-MPDU that a receiver can grant.
+    longest_ampdu: int
     block_ack: int = BLOCK_ACK
-    #: Frames that one Block Ack can tell of (9.4.1.13), octets of an A-MPDU that receivers grant, and aPPDUMaxTime.
+    #: MPDUs that one Block Ack can tell of: the largest buffer of an agreement (9.4.1.13).
     window: int = 64
-    longest_ampdu: int = 65535
+    #: aPPDUMaxTime (Tables 19-25 and 21-29; IEEE 802.11ax-2021, 27.4.4).
     longest_ppdu: float = 5484.0
 
     def bits(self, mcs: int, width: int) -> int:
@@ -156,18 +158,47 @@ class HighThroughput:
     def ppdu(self, octets: float, mcs: int, width: int) -> float:
         return self.preamble + self.symbol * math.ceil((16 + 8 * octets + 6) / self.bits(mcs, width))
 
-    def subframes(self, length: int, mcs: int, width: int) -> int:
-        """Of the longest A-MPDU of packets of this length."""
-        room = min(self.longest_ampdu, (self.longest_ppdu - self.preamble) / self.symbol * self.bits(mcs, width) / 8)
-        return max(1, min(self.window, math.floor(room / subframe(length))))
+    def exchange(self, count: int, length: int, mcs: int, width: int) -> float:
+        """An A-MPDU of so many packets and its Block Ack, or one packet and its ACK.
 
-    def goodput(self, length: int, mcs: int, width: int) -> float:
-        """bit/s of one saturated station of best effort. It announces no frame, and Block Acks come at 24 Mbit/s at most."""
-        count = self.subframes(length, mcs, width)
-        rate = self.bits(mcs, width) / self.symbol
-        answer = ofdm(ofdm_ack_rate(max(rate, 6)), self.block_ack)
-        exchange = self.ppdu(count * subframe(length), mcs, width) + OFDM.sifs + answer
-        return count * length * 8 / (OFDM.aifs(BEST_EFFORT.aifsn) + OFDM.backoff() + exchange) * 1e6
+        The answer's rate follows from that with the same modulation and code rate on OFDM's 48 subcarriers (10.6.11).
+        """
+        modulation, code = _MODULATION[mcs]
+        answer = ofdm(ofdm_ack_rate(48 * modulation * code / 4), self.block_ack if count > 1 else ACK)
+        return self.ppdu(count * subframe(length), mcs, width) + OFDM.sifs + answer
+
+    def subframes(self, length: int, mcs: int, width: int, room: float = math.inf) -> int:
+        """How many packets the longest A-MPDU has whose exchange takes at most `room`; 0: not even one fits."""
+        most = min(self.window, self.longest_ampdu // subframe(length))
+        fitting = (
+            count
+            for count in range(most, 0, -1)
+            if self.ppdu(count * subframe(length), mcs, width) <= self.longest_ppdu
+            and self.exchange(count, length, mcs, width) <= room
+        )
+        return next(fitting, 0)
+
+    def burst(self, length: int, mcs: int, width: int, category: Category) -> tuple[int, float]:
+        """How many packets a saturated station sends at a time, and how long that takes.
+
+        Without a limit of the transmit opportunity one A-MPDU, else as many as fit, a SIFS apart; when room is left for it, a
+        CF-End at 6 Mbit/s gives the rest back (10.23.2.10). A first packet that does not fit goes all the same (10.23.2.9).
+        """
+        if category.txop == 0:
+            count = max(1, self.subframes(length, mcs, width))
+            return count, self.exchange(count, length, mcs, width)
+        sent = max(1, self.subframes(length, mcs, width, category.txop))
+        used = self.exchange(sent, length, mcs, width)
+        while more := self.subframes(length, mcs, width, category.txop - used - OFDM.sifs):
+            sent += more
+            used += OFDM.sifs + self.exchange(more, length, mcs, width)
+        cf_end = OFDM.sifs + ofdm(6, CF_END)
+        return sent, used + cf_end if category.txop >= used + cf_end else used
+
+    def goodput(self, length: int, mcs: int, width: int, category: Category = BEST_EFFORT) -> float:
+        """bit/s of one saturated station that announces no frame."""
+        sent, used = self.burst(length, mcs, width, category)
+        return sent * length * 8 / (OFDM.aifs(category.aifsn) + OFDM.backoff(category.cw_min) + used) * 1e6
 
 
 def subframe(length: int) -> int:
@@ -175,9 +206,10 @@ def subframe(length: int) -> int:
     return 4 + math.ceil(psdu(length, qos=True) / 4) * 4
 
 
-#: Mixed format (Table 19-6): 20 us as OFDM has, HT-SIG 8, HT-STF 4, HT-LTF 4.
-HT = HighThroughput(36.0, 4.0, {20: 52, 40: 108})
-#: Table 21-5: 20 us, VHT-SIG-A 8, VHT-STF 4, VHT-LTF 4, VHT-SIG-B 4.
-VHT = HighThroughput(40.0, 4.0, {20: 52, 40: 108, 80: 234, 160: 468})
+#: Mixed format (Table 19-6): 20 us as OFDM has, HT-SIG 8, HT-STF 4, HT-LTF 4. A-MPDUs: 2^(13 + 3) - 1 octets (9.4.2.55.3).
+HT = HighThroughput(36.0, 4.0, {20: 52, 40: 108}, 65_535)
+#: Table 21-5: 20 us, VHT-SIG-A 8, VHT-STF 4, VHT-LTF 4, VHT-SIG-B 4. A-MPDUs: 2^(13 + 7) - 1 octets (9.4.2.157.2).
+VHT = HighThroughput(40.0, 4.0, {20: 52, 40: 108, 80: 234, 160: 468}, 1_048_575)
 #: IEEE 802.11ax-2021, Table 27-12: 20 us, RL-SIG 4, HE-SIG-A 8, HE-STF 4, and a fourfold HE-LTF with its guard interval, 16.
-HE = HighThroughput(52.0, 16.0, {20: 234, 40: 468, 80: 980, 160: 1960}, LONG_BLOCK_ACK, window=256)
+#: A-MPDUs at 5 GHz: the longest PSDU, since 2^(20 + 3) - 1 octets are more (9.4.2.248.2 and 27.4.4 there).
+HE = HighThroughput(52.0, 16.0, {20: 234, 40: 468, 80: 980, 160: 1960}, 6_500_631, LONG_BLOCK_ACK, window=256)

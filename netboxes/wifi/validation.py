@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from netboxes.validation import Chapter
 from netboxes.wifi import (
+    validation_aggregation,
     validation_contention,
     validation_distance,
     validation_fading,
@@ -19,6 +20,7 @@ from netboxes.wifi import (
 
 def chapters() -> Iterator[Chapter]:
     yield from validation_goodput.chapters()
+    yield from validation_aggregation.chapters()
     yield from validation_distance.chapters()
     yield from validation_contention.chapters()
     yield from validation_hidden.chapters()

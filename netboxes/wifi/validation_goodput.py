@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One station and its access point: goodput by offered load, by frame size, and by standard."""
+"""One station of 802.11a, b or g and its access point: goodput by offered load and by frame size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from netboxes.validation import Chapter, Curve, Figure, Plot
 from netboxes.wifi import standard_arithmetic as standard
 from netboxes.wifi.cell_under_test import cluster, saturated, towards_access_point
-from netboxes.wifi.standard_arithmetic import DSSS, ERP, HE, HT, OFDM, VHT, HighThroughput
+from netboxes.wifi.standard_arithmetic import DSSS, ERP, OFDM
 
 MEGABIT = 1e6
 LENGTHS = (100, 250, 500, 1000, 1500)
@@ -19,7 +19,6 @@ LENGTHS = (100, 250, 500, 1000, 1500)
 def chapters() -> Iterator[Chapter]:
     yield _offered_load()
     yield _frame_size()
-    yield _aggregation()
 
 
 def _offered_load() -> Chapter:
@@ -125,54 +124,3 @@ names 1 and 2 Mbit/s as basic rates. Tolerance 1 % at 5 GHz, where beacons take 
 1 Mbit/s and take 1 %.
 """
     return Chapter("Goodput by frame size", text, figures, [plot])
-
-
-_AGGREGATING: tuple[tuple[str, HighThroughput, int, tuple[int, ...]], ...] = (
-    ("802.11n", HT, 20, (0, 3, 5, 7)),
-    ("802.11n", HT, 40, (0, 3, 5, 7)),
-    ("802.11ac", VHT, 20, (0, 4, 8)),
-    ("802.11ac", VHT, 80, (0, 4, 9)),
-    ("802.11ax", HE, 20, (0, 5, 11)),
-    ("802.11ax", HE, 80, (0, 5, 11)),
-)
-
-
-def _aggregation() -> Chapter:
-    figures, curves = [], []
-    for name, phy, width, schemes in _AGGREGATING:
-        label = f"{name}, {width} MHz"
-        measured = []
-        for mcs in schemes:
-            # Strong enough for MCS 11, and longer than an A-MPDU is.
-            radio = {"standard": name, "channel_width": f"{width} MHz", "tx_power": "30 dBm", "queue_size": 2000}
-            cell = cluster(1, rate_control="constant", mcs=mcs) | radio
-            expected = phy.goodput(1500, mcs, width)
-            seconds = 1.5 if expected < 150e6 else 0.6
-            measured.append(saturated(cell, 1500, expected, seconds)[0] / MEGABIT)
-            count = phy.subframes(1500, mcs, width)
-            what = f"{label}, MCS {mcs}, {count} frames an A-MPDU"
-            figures.append(Figure(what, "Mbit/s", expected / MEGABIT, measured[-1], relative=0.015))
-        curves += [
-            Curve(label, schemes, [phy.goodput(1500, mcs, width) / MEGABIT for mcs in schemes], False),
-            Curve(label, schemes, measured, True),
-        ]
-    plot = Plot(
-        "wifi-aggregation",
-        "Goodput with A-MPDUs, 1500-byte packets",
-        "MCS",
-        "goodput, Mbit/s",
-        curves,
-        logarithmic_y=True,
-    )
-    text = """
-The same with 802.11n, ac and ax, one spatial stream, long guard interval, best effort. A cycle is AIFS (43 us), 7.5 slots, one
-A-MPDU, SIFS and a Block Ack. An A-MPDU has as many frames as fit into 65 535 octets, into 5.484 ms, and into the window of a
-Block Ack (64; 802.11ax 256). Preambles are the standard's: 36 us (HT, Table 19-6), 40 us (VHT, Table 21-5), 52 us (HE, with an
-HE-LTF of 16 us; IEEE 802.11ax-2021, Table 27-12).
-
-Tolerance 1.5 %. ns-3 is a little *faster* than the standard in two things, by up to 0.7 % at high rates: its VHT preamble lacks
-VHT-SIG-B (4 us), and its HE-LTF takes 8 us also with a guard interval of 3.2 us, for which the standard has the one of 16 us.
-Against that beacons take 0.2 to 1 %: ns-3 sends 802.11ax's at 6 Mbit/s, too, and slow A-MPDUs of 5 ms make half a second end
-within one.
-"""
-    return Chapter("Goodput with aggregation", text, figures, [plot])

@@ -11,7 +11,7 @@ import numpy as np
 from netboxes.engine.virtual import emulate, udp
 from netboxes.validation import Chapter, Curve, Figure, Plot
 from netboxes.wifi import standard_arithmetic as standard
-from netboxes.wifi.cell_under_test import CELL, cluster, flow, hello, poisson, saturated
+from netboxes.wifi.cell_under_test import CELL, DSCP, cluster, flow, hello, poisson, saturated
 from netboxes.wifi.contention import Contenders, shares
 from netboxes.wifi.standard_arithmetic import BACKGROUND, BEST_EFFORT, CATEGORIES, OFDM, VIDEO, VOICE, Category
 
@@ -19,7 +19,6 @@ MEGABIT = 1e6
 RATE = 54
 #: Of this length a transmit opportunity ends with a CF-End in both categories that have one.
 LENGTH = 1200
-DSCP = {BACKGROUND: 8, BEST_EFFORT: 0, VIDEO: 34, VOICE: 46}
 #: RFC 8325, Sect. 4.3, and RFC 8622 for LE (1); all others are best effort.
 CATEGORY_OF = (
     {dscp: "voice" for dscp in (44, 46, 48, 56)}
