@@ -62,13 +62,18 @@ class HeldBack:
         self._came = signal.Signals(number)
 
 
+def heeded() -> tuple[signal.Signals, ...]:
+    """Those that end this program. nohup(1) has it ignore that its terminal is closed, and so it does."""
+    return tuple(number for number in SIGNALS if number != signal.SIGHUP or signal.getsignal(number) is not signal.SIG_IGN)
+
+
 @contextmanager
 def ends_upon_signal() -> Iterator[threading.Event]:
     """A with block for what goes on until somebody ends it: Ctrl-C and the signals set the event, and interrupt nothing."""
     wished = threading.Event()
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: signal.getsignal(number) for number in heeded()}
     try:
-        for number in SIGNALS:
+        for number in before:
             signal.signal(number, lambda *_: wished.set())
         yield wished
     finally:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testbed.system.interruption import SIGNALS, HeldBack
+from testbed.system.interruption import SIGNALS, HeldBack, ends_upon_signal
 
 
 class Stopped(BaseException):
@@ -67,3 +67,16 @@ def test_what_an_inner_block_allows_an_outer_one_still_holds() -> None:
 def test_a_block_that_no_signal_met_changes_nothing() -> None:
     with HeldBack() as held, held.allowed():
         pass
+
+
+def test_what_goes_on_until_a_signal_goes_on_when_nohup_has_it_ignore_the_end_of_its_terminal() -> None:
+    with ends_upon_signal() as ended:
+        signal.raise_signal(signal.SIGHUP)
+    assert ended.is_set()
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with ends_upon_signal() as ended:
+        signal.raise_signal(signal.SIGHUP)
+        assert not ended.is_set()
+        signal.raise_signal(signal.SIGTERM)
+    assert ended.is_set()
+    signal.signal(signal.SIGHUP, before)

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from testbed import durable
 from testbed.errors import BadInput, BadTopology, NetBoxITError, printable_lines
-from testbed.system.interruption import SIGNALS
+from testbed.system.interruption import heeded
 from testbed.system.own_rights import own_rights
 from testbed.views import drawing
 
@@ -32,7 +32,7 @@ class BadOption(NetBoxITError):
 
 def guarded(application: Callable[[], object]) -> int:
     """Runs the command line and returns its exit status. Whoever stops it, by Ctrl-C or a signal, has everything undone."""
-    for number in SIGNALS:
+    for number in heeded():
         signal.signal(number, _interrupt)
     try:
         application()
