@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Final
 
 from testbed.errors import NetBoxITError
 from testbed.system import namespaces
 
-_OWN = Path("/proc/thread-self/ns/net")
+#: asm-generic/socket.h, Linux 5.14: the number of a socket's network, which is given once in the life of a kernel. A namespace's
+#: inode is given again at once: after a network is gone, the next one that somebody makes has its number.
+_SO_NETNS_COOKIE: Final = 71
 _FIRST = Path("/proc/1/ns/net")
 
 
@@ -20,13 +25,16 @@ class HostNetworkGone(NetBoxITError):
 
 def identity() -> str:
     """Of the calling thread's network namespace; another has the same one only after a restart of the machine."""
-    status = _OWN.stat()
-    return f"{status.st_dev}:{status.st_ino}"
+    with socket.socket(socket.AF_UNIX) as asked:
+        return str(int.from_bytes(asked.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, 8), sys.byteorder))
 
 
 def is_machines() -> bool:
     """Whether the calling thread is in the network of the machine's first process."""
-    return _is(_FIRST, identity())
+    try:
+        return _FIRST.samefile("/proc/thread-self/ns/net")
+    except OSError:  # of a process that nobody here may look at
+        return False
 
 
 def boot() -> str:
@@ -40,24 +48,21 @@ def entered(wanted: str) -> Iterator[None]:
     if identity() == wanted:
         yield
         return
-    found = next((place for place in _places() if _is(place, wanted)), None)
-    if found is None:
-        raise HostNetworkGone(
-            "the network namespace that it came from is not found; if it is still there, run this in it (nsenter --net=…)"
-        )
-    with namespaces.entered_at(found):
-        yield
+    for place in _places():
+        with ExitStack() as inside:
+            try:
+                inside.enter_context(namespaces.entered_at(place))
+            except OSError:
+                continue  # it was removed meanwhile, or is no namespace
+            if identity() == wanted:
+                yield
+                return
+    raise HostNetworkGone(
+        "the network namespace that it came from is not found; if it is still there, run this in it (nsenter --net=…)"
+    )
 
 
 def _places() -> Iterator[Path]:
     yield _FIRST
     if namespaces.FOLDER.is_dir():
         yield from sorted(namespaces.FOLDER.iterdir())
-
-
-def _is(place: Path, wanted: str) -> bool:
-    try:
-        status = place.stat()
-    except OSError:
-        return False
-    return f"{status.st_dev}:{status.st_ino}" == wanted

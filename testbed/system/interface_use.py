@@ -10,7 +10,7 @@ from typing import Any, Final
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 
-from testbed.system import interface_facts, interface_settings
+from testbed.system import interface_facts, interface_filters, interface_settings
 from testbed.system.interface_settings import Settings
 
 _UP: Final = 0x1  # linux/if.h: IFF_UP
@@ -40,6 +40,11 @@ def why_not_moved(netlink: IPRoute, link: Any, *, take_addresses: bool) -> Itera
         yield f"has an XDP program: somebody reads its frames; end that, or remove it (ip link set {name} xdp off)"
     if own := [dict(one["attrs"])["TCA_KIND"] for one in netlink.get_qdiscs(index) if one["handle"]]:
         yield f"has queueing of its own ({', '.join(own)}), which would be lost; remove it (tc qdisc), or name another interface"
+    if filters := interface_filters.on(name):
+        yield (
+            f"is filtered by the {', the '.join(filters)}, which kernels before 6.16 remove when it leaves; remove that yourself "
+            "(nft delete), or name another interface"
+        )
     if any(index in _next_hops(route) for route in _unicast(netlink)):
         yield "is one of several next hops of a route, which would be changed; remove that route, or name another interface"
     if not take_addresses:

@@ -70,6 +70,23 @@ def test_an_interface_with_queueing_of_its_own_is_refused(interfaces: OwnInterfa
     assert [reason.startswith("has queueing of its own (tbf)") for reason in refused(interfaces)] == [True]
 
 
+@pytest.mark.parametrize(
+    ("hook", "filters"),
+    [
+        ("netdev t in { type filter hook ingress device eth2 priority 0; }", ["chain in of table netdev t"]),
+        ("netdev t out { type filter hook egress device eth2 priority 0; }", ["chain out of table netdev t"]),
+        ("inet t in { type filter hook ingress devices = { eth2, eth3 } priority 0; }", ["chain in of table inet t"]),
+        ("netdev t in { type filter hook ingress device eth3 priority 0; }", []),
+        ("inet t every { type filter hook input priority 0; }", []),
+    ],
+)
+def test_an_interface_that_a_packet_filter_hangs_on_is_refused(interfaces: OwnInterfaces, hook: str, filters: list[str]) -> None:
+    interfaces.run("nft", "add", "table", *hook.split()[:2])
+    interfaces.run("nft", f"add chain {hook}")
+    told = refused(interfaces, take_addresses=True)
+    assert [why.startswith(f"is filtered by the {', '.join(filters)}, which") for why in told] == [True] * len(filters)
+
+
 def test_loopback_and_bridges_are_refused(interfaces: OwnInterfaces) -> None:
     interfaces.run("ip", "link", "add", "br9", "type", "bridge")
     with interfaces.host.inside(), IPRoute() as netlink:
