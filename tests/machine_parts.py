@@ -125,6 +125,12 @@ def mounted_hierarchies() -> list[list[str]]:
     return [words for words in _mounts() if words[2].startswith("cgroup")]
 
 
+def mount_point(path: Path) -> Path:
+    """Where the file system is mounted that a path is on."""
+    mounted = {Path(words[1]) for words in _mounts()}
+    return next(folder for folder in (path, *path.parents) if folder in mounted)
+
+
 def make_mounts_private() -> None:
     mount("none", "/", "", _MS_REC | _MS_PRIVATE)
 
@@ -143,8 +149,9 @@ def mount_views(hierarchies: list[list[str]]) -> None:
         mount(kind, folder, kind, data=",".join(word for word in options.split(",") if word not in ("rw", "relatime")))
     cores.hierarchies.cache_clear()
     for folder, rights in (("/run", "755"), ("/dev/shm", "1777"), ("/var/lib/lxc", "755")):
-        _unmount_below(folder)
-        mount("tmpfs", folder, "tmpfs", data=f"mode={rights}")
+        if Path(folder).exists():  # where LXC is not installed it has no folder
+            _unmount_below(folder)
+            mount("tmpfs", folder, "tmpfs", data=f"mode={rights}")
     # What keeps a core awake is the real machine's: a file stands for it, as long as what is written to it.
     for setting in settings:
         stand_in = Path("/run/pm_qos") / setting.parts[-3]

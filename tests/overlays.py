@@ -5,19 +5,29 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import stat
 from pathlib import Path
 
+from testbed.files import CHECKOUT
 from tests import machine_parts
 
 
 def mount_over_root(folder: Path) -> Path:
-    """Mounts it below a folder of a tmpfs; returns where. Other file systems (/proc, /dev, …) are not in it."""
+    """Mounts it below a folder of a tmpfs; returns where. Of other file systems (/proc, /dev, …) it has the checkout's alone."""
     upper, work, root = folder / "upper", folder / "work", folder / "root"
     for part in (upper, work, root):
         part.mkdir(parents=True)
     upper.chmod(0o755)
     machine_parts.mount("overlay", str(root), "overlay", data=f"lowerdir=/,upperdir={upper},workdir={work}")
+    # The checkout may be on another file system, as one below /home often is.
+    own = machine_parts.mount_point(CHECKOUT)
+    if own != Path("/"):
+        for part in (upper := folder / "checkout/upper", work := folder / "checkout/work"):
+            part.mkdir(parents=True)
+        shutil.copystat(own, upper)
+        there = str(root / own.relative_to("/"))
+        machine_parts.mount("overlay", there, "overlay", data=f"lowerdir={own},upperdir={upper},workdir={work}")
     return root
 
 

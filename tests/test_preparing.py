@@ -24,8 +24,11 @@ from tests.member_hosts import INVENTORY, MemberHosts, address, run_in_member_ho
 FOLDER = "/opt/netboxit-trial"
 #: What nobody has installed; it comes from a folder of the machine.
 PACKAGE = "netboxit-trial"
+#: What lets people in, and the machine has none of it before: its dpkg knows nothing of this machine's own.
+WAYS_IN = ("openssh-server", "sudo")
 #: Eight cores of which none is isolated, all but one with a frequency that changes; interrupts, one of which cannot be moved; a
-#: boot menu, made by a GRUB of our own; a package to install, and one that has chrony's name and steers no clock.
+#: boot menu, made by a GRUB of our own; packages to install, and one that has chrony's name and steers no clock. Nothing of what
+#: this machine itself was prepared with is on record there.
 KERNEL = """\
 set -e
 mkdir -p /run/kernel/cpu /run/kernel/irq /boot/grub /etc/default/grub.d
@@ -57,21 +60,24 @@ update-grub
 
 package() {
     mkdir -p /run/$1/DEBIAN
-    printf 'Package: %s\\nVersion: 99\\nArchitecture: all\\n' $1 > /run/$1/DEBIAN/control
+    printf 'Package: %s\\nVersion: 9:99\\nArchitecture: all\\n' $1 > /run/$1/DEBIAN/control
     printf 'Maintainer: nobody\\nDescription: trial\\n' >> /run/$1/DEBIAN/control
     dpkg-deb --build /run/$1 /run/$1.deb > /dev/null
 }
 
+rm -rf /var/lib/netboxit
+sed -E -i '/^Package: (sudo|openssh-(sftp-)?server)$/,/^$/d' /var/lib/dpkg/status
+
 mkdir -p /run/netboxit-trial/usr/share/netboxit-trial /run/repository
 echo there > /run/netboxit-trial/usr/share/netboxit-trial/file
-package netboxit-trial
 cd /run/repository
-mv /run/netboxit-trial.deb .
-cat - /run/netboxit-trial/DEBIAN/control > Packages <<END
-Filename: ./netboxit-trial.deb
-Size: $(stat -c %s netboxit-trial.deb)
-SHA256: $(sha256sum netboxit-trial.deb | cut -d' ' -f1)
-END
+for name in netboxit-trial openssh-server sudo; do
+    package $name
+    mv /run/$name.deb .
+    cat /run/$name/DEBIAN/control >> Packages
+    printf 'Filename: ./%s.deb\\nSize: %s\\n' $name $(stat -c %s $name.deb) >> Packages
+    printf 'SHA256: %s\\n\\n' $(sha256sum $name.deb | cut -d' ' -f1) >> Packages
+done
 rm -rf /etc/apt/sources.list /etc/apt/sources.list.d/*
 echo 'deb [trusted=yes] file:/run/repository ./' > /etc/apt/sources.list
 apt-get update -qq
@@ -93,11 +99,11 @@ MAKE = """\
 #!/bin/sh
 test "$2" = setup && cd "${1#--directory=}" && mkdir -p build .venv && echo made | tee -a /run/made build/made > .venv/made
 """
-#: What the kernel says, and what is installed.
+#: What the kernel says, and what is installed besides what lets people in.
 STATE = """\
 grep -r "" /run/kernel/irq /run/kernel/cpu | sort
 sysctl -n net.ipv4.ip_default_ttl
-dpkg-query --show --showformat='${db:Status-Abbrev} ${Package}\\n' | sha256sum
+dpkg-query --show --showformat='${db:Status-Abbrev} ${Package}\\n' | grep -vE ' (openssh-server|sudo)$' | sha256sum
 """
 #: Ansible's own, apt's and dpkg's records of what happened, and what Python compiled.
 UNTOLD = re.compile(r"/root/\.ansible|/var/(log|cache|lib/apt|lib/dpkg|backups)|/tmp|.*/__pycache__|/run$")
@@ -108,7 +114,7 @@ def inventory(hosts: MemberHosts, name: str, **of_beta: str) -> Path:
     there = yaml.safe_load(INVENTORY.read_text())
     there["all"]["hosts"]["beta"] |= of_beta | {
         "netboxit_folder": FOLDER,
-        "netboxit_packages": ["iproute2", PACKAGE],
+        "netboxit_packages": ["iproute2", PACKAGE, *WAYS_IN],
         "netboxit_isolated_cores": "2-3,6",
         "netboxit_sysctls": {"net.ipv4.ip_default_ttl": 65},
         "netboxit_time_servers": ["192.0.2.1"],
@@ -157,13 +163,14 @@ def prepared(hosts: MemberHosts) -> dict[str, Any]:
         found["said"].append(said)
         found["files"].append(told(hosts))
         found["kernel"].append(hosts.run("beta", STATE))
+    found["ways in"] = hosts.run("beta", "dpkg-query --show --showformat='${Package} ${db:Status-Status}\n' " + " ".join(WAYS_IN))
     found["made"], found["made here"] = hosts.run("beta", "cat /run/made"), Path("/run/made").read_text()
     found["chronyc"] = hosts.run("beta", "cat /run/kernel/chronyc").splitlines()
     return found | {"known": Path("/root/.ssh/known_hosts").read_text()}
 
 
 @pytest.mark.lab
-@pytest.mark.patient
+@pytest.mark.long
 def test_machines_are_prepared_and_left_as_they_were() -> None:
     found = run_in_member_hosts(prepared)
     before, looked, once, twice, after = found["files"]
@@ -192,6 +199,8 @@ def test_machines_are_prepared_and_left_as_they_were() -> None:
     assert "/proc/irq/4/smp_affinity_list: Read-only file system" in found["said"][1]
     refused, why = found["refused"]
     assert refused["beta"]["changed"] == 0 and "labs are up on beta or were left behind (mine)" in why
+    assert found["ways in"] == "openssh-server installed\nsudo installed\n"
+    assert "openssh-server:all (it lets people in), sudo:all (it lets people in)" in found["said"][3]
     assert after == before and found["kernel"][4] == found["kernel"][0]
     assert "chrony follows 192.0.2.1, at most 32 us off" in found["said"][1]
     assert found["chronyc"] == ["reload sources", "-c tracking", "-c tracking", "reload sources"]
