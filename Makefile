@@ -8,6 +8,7 @@
 # fuzz: sends ten million hostile frames into every port of every kind of node (nine minutes on two busy cores); `make fuzz FRAMES=100000`
 # soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
 # test: what everybody runs, under a quarter of an hour on two cores       test-long: the tests that take longer, as root
+# fresh-test: runs demo and test on a new Debian 12 without anything, made by mmdebstrap (docs/architecture.md), as root
 # guest-test: boots Debian 12 as users have it in a virtual machine, and uses labs in it (under 20 minutes); as root
 # lint: style and types       clean: what was built       distclean: the virtual environment too
 
@@ -24,13 +25,15 @@ BESIDE_LABS := $(if $(filter 0,$(shell id -u)),(not lab or patient) and not long
 ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=false ANSIBLE_NOCOWS=1 $(VENV)/bin/ansible-playbook
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random kill-test fuzz soak guest-test test test-labs test-logic test-long lint clean distclean
+.PHONY: setup demo bench e4 e5 e6 validate random kill-test fuzz soak guest-test fresh-test test test-labs test-logic test-long lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
 	@cmake --build build
 	@# A command compiles no Python of its own, also where it may not write beside it.
 	@$(VENV)/bin/python -m compileall -q netboxit.py testbed traffic results netboxes bench experiments
+	@# What `sudo make setup` makes in a user's own checkout is the user's: `make test` without root writes to it.
+	@test "$$(id -u)" != 0 || test "$$(stat -c %u .)" = 0 || chown -R --reference=. build $(VENV)
 
 demo: setup
 	@# Status 3 is a run that is degraded, and said so: on a small host that is what can be had.
@@ -59,6 +62,9 @@ soak: setup
 
 guest-test: setup $(STAMPS)/guest
 	@$(VENV)/bin/pytest tests/guest
+
+fresh-test: setup
+	@$(VENV)/bin/python -m tests.fresh_machine
 
 test: setup $(STAMPS)/guest
 	ctest --test-dir build --output-on-failure
