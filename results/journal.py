@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,21 +30,25 @@ class Journal:
 
 
 def read(*paths: Path) -> Journal | None:
-    """A journal; None where there is none, or one without its first line. A last line that was cut short is left out.
+    """A journal; None where there is none, or one without its first line.
+
+    A last line that was cut short is left out, and so is what no netbox writes: the program that wrote it may be another one.
 
     A node that was rebooted begins again in the middle, or in another file, with a time of its own.
     """
     lines = [line for path in paths if path.exists() for line in path.read_text(errors="replace").splitlines()]
     found = list(_parsed(lines))
-    if not found or "began_ns" not in found[0]:
+    if not found or not isinstance(found[0].get("began_ns"), int):
         return None
     journal, later_s = Journal(int(found[0]["began_ns"])), 0.0
     for line in found[1:]:
-        if "began_ns" in line:
-            later_s = (int(line["began_ns"]) - journal.began_ns) / 1e9
-        elif "event" in line:
+        if isinstance(line.get("began_ns"), int):
+            later_s = (line["began_ns"] - journal.began_ns) / 1e9
+        elif not isinstance(line.get("at_s"), int | float):
+            continue
+        elif isinstance(line.get("event"), str):
             journal.events.append(line | {"at_s": line["at_s"] + later_s})
-        elif "statistics" in line:
+        elif isinstance(line.get("statistics"), dict):
             journal.samples.append((float(line["at_s"]) + later_s, line["statistics"]))
     return journal
 
@@ -51,11 +56,24 @@ def read(*paths: Path) -> Journal | None:
 def _parsed(lines: list[str]) -> Iterator[dict[str, Any]]:
     for line in lines:
         try:
-            content = json.loads(line)
-        except json.JSONDecodeError:
+            content = json.loads(line, parse_float=_finite, parse_int=_int64, parse_constant=_finite)
+        except (ValueError, RecursionError):
             continue
         if isinstance(content, dict):
             yield content
+
+
+def _finite(text: str) -> float:
+    """A number that JSON has a way to write, and a chart a place for."""
+    if not math.isfinite(value := float(text)):
+        raise ValueError(f"{text} is no number")
+    return value
+
+
+def _int64(text: str) -> int:
+    if len(text) > len(str(-(2**63))) or abs(value := int(text)) >= 2**63:
+        raise ValueError(f"{text} is too large")
+    return value
 
 
 def series(journals: Mapping[str, Journal], began_ns: int) -> pl.DataFrame:

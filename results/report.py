@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from results import charts, metrics, reference
 from results.counters import Series
@@ -19,6 +20,7 @@ from results.run_course import course
 from results.run_folder import Measured, RunFolder
 from results.surroundings import describe, table_of_files
 from testbed import durable
+from testbed.errors import printable_lines
 from testbed.views.network_picture import picture
 from testbed.views.network_words import network_words, rightmost
 
@@ -30,11 +32,20 @@ _MISSES_SHOWN = 10
 def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> None:
     """Draws what metrics.json says, and the distributions behind it."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        finalize=_harmless,
     )
     environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
     page = environment.get_template(_TEMPLATE).render(**_context(run, measured, series, found))
     durable.write(run.path / "report.html", page)
+
+
+def _harmless(value: object) -> object:
+    """Text of nodes and files without what turns its direction round or is not seen; pictures are made here."""
+    return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> dict[str, Any]:

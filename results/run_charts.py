@@ -17,6 +17,7 @@ from matplotlib.ticker import EngFormatter
 from results.chart_style import COLOURS, PALETTE, STYLE, as_svg
 from results.counters import Series
 from results.statistics import Values
+from testbed.errors import printable
 
 #: More points than this only make the file larger.
 _MOST_POINTS = 6000
@@ -126,8 +127,9 @@ def small_multiples(series: Sequence[Series], marks: Sequence[Mark], end_s: floa
         shown = [one for one in series if one.name == name]
         for one in shown:
             times, values = one.shown()
-            axis.plot(times, values, color=colours[one.station], linewidth=1.2, label=one.station or "segment")
-        axis.set(title=f"{name}, per s" if shown[0].kind == "counter" else name, xlim=(0, end_s))
+            axis.plot(times, values, color=colours[one.station], linewidth=1.2, label=_words(one.station or "segment"))
+        title = _words(name)
+        axis.set(title=f"{title}, per s" if shown[0].kind == "counter" else title, xlim=(0, end_s))
         if max(abs(limit) for limit in axis.get_ylim()) >= _MANY:
             axis.yaxis.set_major_formatter(EngFormatter(sep=""))
         _draw_marks(axis, marks, numbers=False, end_s=end_s)
@@ -138,6 +140,11 @@ def small_multiples(series: Sequence[Series], marks: Sequence[Mark], end_s: floa
         handles = {label: handle for axis in grid.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
         figure.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=min(len(handles), 10))
     return as_svg(figure)
+
+
+def _words(text: str) -> str:
+    """As text: between two dollar signs matplotlib would look for a formula. Nodes name what they count."""
+    return printable(text).replace("$", r"\$")
 
 
 def _draw_marks(axis: Axes, marks: Sequence[Mark], *, numbers: bool, end_s: float) -> None:

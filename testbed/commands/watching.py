@@ -11,7 +11,7 @@ import typer
 
 from testbed.commands.options import WATCH, Json, WhichLab
 from testbed.ownership import operators, state
-from testbed.views import console, lab_view
+from testbed.views import console, drawing, lab_view
 
 app = typer.Typer()
 
@@ -61,7 +61,7 @@ def metrics(
     from testbed.system.interruption import ends_upon_signal
 
     with ends_upon_signal() as ended, MetricsServer(port) as server:
-        print(f"metrics of all labs: {server.url}", flush=True)
+        drawing.say(f"metrics of all labs: {server.url}")
         ended.wait()
 
 

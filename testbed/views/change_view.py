@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from testbed.errors import printable_lines
 from testbed.views import drawing
 
 if TYPE_CHECKING:
@@ -21,15 +20,15 @@ def show_made(made: Sequence[Mapping[str, Any]], as_json: bool) -> None:
     if as_json:
         return drawing.print_json({"changes": list(made)})
     for one in made:
-        print(one["words"])
+        drawing.say(one["words"])
 
 
 def show_put_back(done: tuple[str, Sequence[Mapping[str, Any]]] | None, as_json: bool) -> None:
     if as_json:
         return drawing.print_json({"drill": done[0] if done else None, "changes": list(done[1]) if done else []})
     if done is None:
-        return print("no drill was left unfinished")
-    print(f"{done[0]} was cut short; put back:")
+        return drawing.say("no drill was left unfinished")
+    drawing.say(f"{done[0]} was cut short; put back:")
     show_made(done[1], as_json)
 
 
@@ -46,21 +45,21 @@ def show_drills(as_json: bool) -> None:
         ]
         return drawing.print_json({"drills": told})
     for name, (about, options) in drills.items():
-        print(f"{name}: {about}")
+        drawing.say(f"{name}: {about}")
         for option, value, default, meaning in options:
-            print(f"    {option}={value}{'' if default == '–' else f' ({default})'}: {meaning}")
+            drawing.say(f"    {option}={value}{'' if default == '–' else f' ({default})'}: {meaning}")
 
 
 def show_read(router: str, handler: str, text: str, as_json: bool) -> None:
     if as_json:
         return drawing.print_json({"router": router, "handler": handler, "value": text})
-    print(printable_lines(text), end="" if text.endswith("\n") or not text else "\n")
+    drawing.say(text, end="" if text.endswith("\n") or not text else "\n")
 
 
 def show_written(router: str, handler: str, warnings: str, as_json: bool) -> None:
     if as_json:
         return drawing.print_json({"router": router, "handler": handler, "warnings": warnings.splitlines()})
-    print(f"{router}: {handler} written{f'; {printable_lines(warnings)}' if warnings else ''}")
+    drawing.say(f"{router}: {handler} written{f'; {warnings}' if warnings else ''}")
 
 
 def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
@@ -75,7 +74,7 @@ def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
 def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) -> None:
     if as_json:
         return drawing.print_json({**asdict(port), "remarks": list(remarks)})
-    print(f"{port.words()} is {port.end.node}.{port.end.interface} now; `netboxit detach {port.name}` gives it back")
+    drawing.say(f"{port.words()} is {port.end.node}.{port.end.interface} now; `netboxit detach {port.name}` gives it back")
     drawing.print_notes(remarks)
 
 
@@ -83,5 +82,5 @@ def show_detached(port: EquipmentPlan, notes: Sequence[str], as_json: bool) -> N
     """`notes` are what could not be put back."""
     if as_json:
         return drawing.print_json({**asdict(port), "notes": list(notes)})
-    print(f"{port.words()} is no longer {port.end.node}.{port.end.interface}")
+    drawing.say(f"{port.words()} is no longer {port.end.node}.{port.end.interface}")
     drawing.print_notes(notes)

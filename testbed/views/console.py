@@ -14,7 +14,7 @@ from types import FrameType
 from typing import NoReturn
 
 from testbed import durable
-from testbed.errors import BadInput, BadTopology, NetBoxITError, printable_lines
+from testbed.errors import BadInput, BadTopology, NetBoxITError
 from testbed.system.interruption import heeded
 from testbed.system.own_rights import own_rights
 from testbed.views import drawing
@@ -58,10 +58,8 @@ def guarded(application: Callable[[], object]) -> int:
 def progress() -> Iterator[Callable[[str], None]]:
     """What is being done, on standard error: a line that changes on a terminal, else one line for each new step."""
     if sys.stderr.isatty():
-        from rich.console import Console
-
-        with Console(stderr=True).status("") as display:
-            yield lambda text: display.update(text)
+        with drawing.terminal(stderr=True).status("") as display:
+            yield lambda text: display.update(drawing.plain(text))
         return
     told = ""
 
@@ -98,7 +96,7 @@ def read_duration(text: str, option: str = "--duration") -> float:
 def _say(text: str) -> None:
     """A line on standard error; where that is a file on a full disk, the command goes on without."""
     with suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
+        drawing.say(text, file=sys.stderr)
 
 
 def _tell_defect(error: Exception) -> None:
@@ -121,7 +119,7 @@ def _tell(error: NetBoxITError) -> None:
         errors = error.errors if isinstance(error, BadTopology) else [error]
         drawing.print_json({"errors": [_as_data(one) for one in errors]})
     prefix = "" if isinstance(error, BadInput | BadTopology) else "netboxit: "
-    _say(printable_lines(f"{prefix}{error}"))  # logs of nodes may be in it
+    _say(f"{prefix}{error}")
 
 
 def _as_data(error: NetBoxITError) -> dict[str, object]:

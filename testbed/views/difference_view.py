@@ -30,7 +30,7 @@ def show_compared(compared: Compared) -> None:
     if compared.unknown:
         drawing.print_notes([compared.unknown])
     if compared.difference is not None:
-        print(f"lab {compared.plan.lab} is up; {_summary(compared.difference, 'would do')}")
+        drawing.say(f"lab {compared.plan.lab} is up; {_summary(compared.difference, 'would do')}")
         _print_table(compared.difference)
 
 
@@ -45,9 +45,9 @@ def show_applied(applied: Applied, as_json: bool) -> None:
             }
         )
     if difference is None:
-        print(f"lab {applied.plan.lab} was not up, and is now: {drawing.counted(len(applied.plan.nodes), 'node')}")
+        drawing.say(f"lab {applied.plan.lab} was not up, and is now: {drawing.counted(len(applied.plan.nodes), 'node')}")
         return drawing.print_notes(applied.plan.notes)
-    print(f"lab {applied.plan.lab}: {_summary(difference, 'did')}")
+    drawing.say(f"lab {applied.plan.lab}: {_summary(difference, 'did')}")
     _print_table(difference)
 
 
@@ -73,10 +73,10 @@ def _print_table(difference: Difference) -> None:
         table = drawing.table("", "what", "is", "why")
         for what, action, reasons in rows:
             colour = _COLOURS.get(action)
-            words = f"[{colour}]{_WORDS[action]}[/]" if colour else _WORDS[action]
+            words = drawing.plain(_WORDS[action], colour or "")
             table.add_row(what, words, "\n".join(reasons))
         drawing.console().print(table)
     for line in difference.common:
-        print(f"the lab: {line}")
+        drawing.say(f"the lab: {line}")
     for line in difference.recorded:
-        print(f"its record: {line}")
+        drawing.say(f"its record: {line}")

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tables, lists and data on the terminal are drawn with."""
+"""What lines, tables and data on the terminal are drawn with: all that commands say goes through here.
+
+Names, logs and answers of nodes, and of files, may hold anything. Here it becomes harmless: what would move the cursor, colour
+the text or turn its direction round is made visible, and brackets are brackets (Rich would take them for markup).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,14 @@ import json
 import sys
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
+
+from testbed.errors import printable_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
 #: Of words that are answers.
 COLOURS = {"valid": "green", "degraded": "yellow", "invalid": "red", "yes": "green", "partly": "yellow", "no": "red"}
@@ -20,13 +27,42 @@ COLOURS = {"valid": "green", "degraded": "yellow", "invalid": "red", "yes": "gre
 _PIPE_WIDTH = 160
 
 
+def say(text: str, *, file: TextIO | None = None, end: str = "\n") -> None:
+    """A line, or several, of plain text; on standard output by default."""
+    print(printable_lines(text), file=file, end=end, flush=True)
+
+
 @cache
 def console() -> Console:
     """For what has tables or colours; Rich takes 30 ms to import, which lines of plain text do without."""
+    return terminal(soft_wrap=True, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+
+
+def terminal(**options: Any) -> Console:
+    """Rich's, with those options, on which text is nothing but text; `coloured` and `plain` make what it draws."""
     from rich.console import Console
 
+    class Terminal(Console):
+        def render_str(self, text: str, **how: Any) -> Text:
+            return super().render_str(printable_lines(text), **how)
+
     # Without emoji: ":cd:" is a part of a MAC address.
-    return Console(highlight=False, emoji=False, soft_wrap=True, width=None if sys.stdout.isatty() else _PIPE_WIDTH)
+    return Terminal(highlight=False, emoji=False, markup=False, **options)
+
+
+def coloured(*parts: str | tuple[str, str]) -> Text:
+    """Text of several parts, of which some have a colour, or another of Rich's styles: (text, style)."""
+    from rich.text import Text
+
+    pairs = [(part, "") if isinstance(part, str) else part for part in parts]
+    return Text.assemble(*((printable_lines(text), style) for text, style in pairs))
+
+
+def plain(text: str, style: str = "", **options: Any) -> Text:
+    """A line of text in one style, with Rich's options for it."""
+    from rich.text import Text
+
+    return Text(printable_lines(text), style, **options)
 
 
 def table(title: str, *headers: str) -> Table:
@@ -40,7 +76,7 @@ def table(title: str, *headers: str) -> Table:
 
 def print_notes(notes: Sequence[str]) -> None:
     for note in notes:
-        print(f"note: {note}")
+        say(f"note: {note}")
 
 
 def cores(cores: Sequence[int], awake: bool = False) -> str:

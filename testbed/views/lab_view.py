@@ -11,12 +11,16 @@ from testbed.observation import announced
 from testbed.views import drawing
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from testbed.observation.capturing import Captured
     from testbed.observation.record import Recorded
 
 
 #: Of each netbox; --json has up to 100.
 _MOST_EVENTS = 5
+#: Of a node, by whether it is alive (None: nobody knows), and the colour of it.
+_STATES = {None: ("not reached", "yellow"), True: ("runs", "green"), False: ("ended", "red")}
 
 
 def show_up(status: Mapping[str, Any], events: int, as_json: bool) -> None:
@@ -25,16 +29,18 @@ def show_up(status: Mapping[str, Any], events: int, as_json: bool) -> None:
         return drawing.print_json(status)
     _print_lab(status)
     if events:
-        print(f"note: {drawing.counted(events, 'event')} of the file happen in runs only; `netboxit set` makes changes here")
+        drawing.say(
+            f"note: {drawing.counted(events, 'event')} of the file happen in runs only; `netboxit set` makes changes here"
+        )
     host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
-    print(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}")
+    drawing.say(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}")
 
 
 def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
     if as_json:
         return drawing.print_json({"labs": list(labs)})
     if not labs:
-        print("no lab is up")
+        drawing.say("no lab is up")
     for lab in labs:
         _print_lab(lab)
 
@@ -46,11 +52,11 @@ def show_captured(captured: Captured, as_json: bool, where: TextIO) -> None:
         return drawing.print_json({"points": told, "files": files, "late": captured.late})
     for one in captured.points:
         dropped = f", and {one.dropped} more for which there was no room" if one.dropped else ""
-        print(f"{one.point.name}: {drawing.counted(one.frames, 'frame')}{dropped}", file=where)
+        drawing.say(f"{one.point.name}: {drawing.counted(one.frames, 'frame')}{dropped}", file=where)
     if captured.late:
-        print(f"note: {drawing.counted(captured.late, 'frame')} came late, and not in the order of their times", file=where)
+        drawing.say(f"note: {drawing.counted(captured.late, 'frame')} came late, and not in the order of their times", file=where)
     for file in captured.files:
-        print(f"in {file}", file=where)
+        drawing.say(f"in {file}", file=where)
 
 
 def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
@@ -61,14 +67,16 @@ def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
     for one in files:
         columns = one.trace.columns()
         means = [f"{name} {sum(values) / len(values):.4g}" for name, values in columns.items()]
-        print(f"{one.trace.source} to {one.trace.destination}: {one.file} ({one.trace.end_s:g} s; means: {', '.join(means)})")
+        drawing.say(
+            f"{one.trace.source} to {one.trace.destination}: {one.file} ({one.trace.end_s:g} s; means: {', '.join(means)})"
+        )
 
 
 def show_down(labs: Sequence[str], notes: Sequence[str], as_json: bool) -> None:
     """`notes` are what could not be put back."""
     if as_json:
         return drawing.print_json({"removed": list(labs), "notes": list(notes)})
-    print(f"removed: {', '.join(labs)}" if labs else "no lab was up")
+    drawing.say(f"removed: {', '.join(labs)}" if labs else "no lab was up")
     drawing.print_notes(notes)
 
 
@@ -76,7 +84,7 @@ def _print_lab(status: Mapping[str, Any]) -> None:
     machine = ["machine"] if "hosts" in status else []
     table = drawing.table(f"lab {status['lab']}", "node", *machine, "kind", "state", "cores", "addresses", "netbox or switch")
     for node in status["nodes"]:
-        state = "[yellow]not reached[/]" if node["alive"] is None else "[green]runs[/]" if node["alive"] else "[red]ended[/]"
+        state = drawing.plain(*_STATES[node["alive"]])
         addresses = " ".join(node["addresses"])
         cores = drawing.cores(node["cores"], node["awake"])
         where = [node["host"]] if machine else []
@@ -134,20 +142,22 @@ def _print_events(nodes: Sequence[Mapping[str, Any]]) -> None:
     drawing.console().print(table)
 
 
-def _switch(answer: Mapping[str, Any] | None) -> str:
+def _switch(answer: Mapping[str, Any] | None) -> Text:
     if answer is None:
-        return ""
+        return drawing.plain("")
     where = "the kernel's datapath" if answer["datapath"] == "system" else "datapath in user space"
-    lost = f", [red]{answer['unserved']} frames never looked at[/]" if answer["unserved"] else ""
-    return f"{where}, {drawing.counted(len(answer['ports']), 'port')}{lost}"
+    told = f"{where}, {drawing.counted(len(answer['ports']), 'port')}"
+    if not answer["unserved"]:
+        return drawing.plain(told)
+    return drawing.coloured(f"{told}, ", (f"{answer['unserved']} frames never looked at", "red"))
 
 
-def _netbox(answer: Mapping[str, Any] | None) -> str:
+def _netbox(answer: Mapping[str, Any] | None) -> Text:
     if answer is None:
-        return ""
+        return drawing.plain("")
     scheduler = answer["scheduler"]
     ready = "ready" if answer["ready"] else "not ready"
     down = answer.get("links_down")
-    lost = f", [red]no link: {', '.join(down)}[/]" if down else ""
     scheduling = f"{scheduler['policy']} {scheduler['priority']}"
-    return f"{answer['technology']}, {ready}, {scheduling}, {answer['simulated_s']:.1f} s simulated{lost}"
+    told = f"{answer['technology']}, {ready}, {scheduling}, {answer['simulated_s']:.1f} s simulated"
+    return drawing.coloured(f"{told}, ", (f"no link: {', '.join(down)}", "red")) if down else drawing.plain(told)

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from testbed.errors import printable
 from testbed.views import drawing
 from testbed.views.difference_view import show_compared
 
@@ -30,7 +29,7 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
     counts += [f"{drawing.counted(len(plan.equipment), 'port')} of equipment"] if plan.equipment else []
     counts += [drawing.counted(len(plan.events), "event")] if plan.events else []
     counts += [drawing.counted(len({node.host for node in plan.nodes}), "machine")] if plan.hosts else []
-    print(f"{printable(str(file))} is sound: {', '.join(counts)}")
+    drawing.say(f"{file} is sound: {', '.join(counts)}")
     drawing.print_notes((*plan.notes, *load.notes))
 
 
@@ -99,7 +98,7 @@ def _print_traffic(entries: Sequence[TrafficPlan]) -> None:
         start, duration = one.options.get("start", 0.0), one.options.get("duration")
         when = "" if duration is None else f", {TIME.write(start)} to {TIME.write(start + duration)}"
         ends = f"from {one.source} ({one.source_address}) to {one.destination} ({one.destination_address})"
-        print(f"{one.name}: {one.application} {ends}{when}")
+        drawing.say(f"{one.name}: {one.application} {ends}{when}")
 
 
 def _print_events(events: Sequence[EventPlan]) -> None:
@@ -142,5 +141,5 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
             table.add_row(f"ethernet on {kind} ports, {which}", "", f"{cost.small_us:.1f} us", f"{cost.large_us:.1f} us")
     drawing.console().print(table)
     for kind, reason in calibration.missing.items():
-        print(f"no {kind} ports: {reason}")
-    print(f"kept in {file}")
+        drawing.say(f"no {kind} ports: {reason}")
+    drawing.say(f"kept in {file}")

@@ -22,10 +22,11 @@ def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int
     if as_json:
         drawing.print_json({"folder": str(folder), "metrics": metrics})
     else:
-        drawing.console().print(f"the run is [{drawing.COLOURS[verdict['status']]}]{verdict['status']}[/]")
+        status = verdict["status"]
+        drawing.console().print(drawing.coloured("the run is ", (status, drawing.COLOURS[status])))
         for reason in verdict["reasons"]:
-            print(f"  - {reason}")
-        print(f"report: {folder / 'report.html'}")
+            drawing.say(f"  - {reason}")
+        drawing.say(f"report: {folder / 'report.html'}")
     return _VERDICTS[verdict["status"]]
 
 
@@ -37,7 +38,7 @@ def show_bench(tables: str, measured: Mapping[str, Any], file: Path, as_json: bo
         from rich.markdown import Markdown
 
         drawing.console().print(Markdown(tables))
-        drawing.console().print(f"kept: {file} and, as these tables, {file.with_suffix('.md')}", markup=False)
+        drawing.say(f"kept: {file} and, as these tables, {file.with_suffix('.md')}")
     return 1 if measured["failures"] else 0
 
 
@@ -46,7 +47,9 @@ def show_examination(examination: Examination, as_json: bool) -> None:
         return drawing.print_json(examination.to_json())
     _draw("this host", examination)
     able = examination.able
-    drawing.console().print("labs can run here" if able else f"[red]labs cannot run here[/red]: {_missing(examination)}")
+    if able:
+        return drawing.say("labs can run here")
+    drawing.console().print(drawing.coloured(("labs cannot run here", "red"), f": {_missing(examination)}"))
 
 
 def show_machines(examined: Mapping[str, Examination], as_json: bool) -> None:
@@ -58,17 +61,16 @@ def show_machines(examined: Mapping[str, Examination], as_json: bool) -> None:
         _draw(name, one)
     for name, one in examined.items():
         if not one.able:
-            drawing.console().print(f"[red]no part of a lab can be on {name}[/red]: {_missing(one)}")
+            cannot = drawing.coloured((f"no part of a lab can be on {name}", "red"), f": {_missing(one)}")
+            drawing.console().print(cannot)
 
 
 def _draw(title: str, examination: Examination) -> None:
-    from rich.markup import escape
-
     table = drawing.table(title, "what", "there", "found", "lost without it", "remedy")
     for finding in examination.findings:
         lost, remedy = ("", "") if finding.there == "yes" else (finding.lost, finding.remedy)
-        there = f"[{drawing.COLOURS[finding.there]}]{finding.there}[/]"
-        table.add_row(finding.name, there, *map(escape, (finding.found, lost, remedy)))
+        there = drawing.plain(finding.there, drawing.COLOURS[finding.there])
+        table.add_row(finding.name, there, finding.found, lost, remedy)
     drawing.console().print(table)
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from testbed.errors import NetBoxITError
 from testbed.observation.watching import Watch, WatchedLab
-from testbed.views import keyboard
+from testbed.views import drawing, keyboard
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
+    from rich.text import Text
 
 _LIGHTS: Final = {"green": "green", "amber": "yellow", "red": "bold red"}
 #: Below these widths, in columns, the least important things are left out.
@@ -34,10 +35,9 @@ def watch(only: str | None, interval_s: float, ended: threading.Event) -> None:
         raise NoTerminal(
             "--watch draws on a terminal, which standard output is not; `status --watch --json` writes lines for programs"
         )
-    from rich.console import Console
     from rich.live import Live
 
-    console = Console(highlight=False, emoji=False)
+    console = drawing.terminal()
     watching = Watch(only)
     try:
         with keyboard.keys() as descriptor, Live(console=console, screen=True, auto_refresh=False) as live:
@@ -52,24 +52,24 @@ def watch(only: str | None, interval_s: float, ended: threading.Event) -> None:
 
 def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: float) -> RenderableType:
     from rich.console import Group
-    from rich.text import Text
 
-    parts: list[RenderableType] = [Text(f"every {interval_s:g} s, q ends it", style="dim", no_wrap=True)]
+    parts: list[RenderableType] = [drawing.plain(f"every {interval_s:g} s, q ends it", "dim", no_wrap=True)]
     if not labs:
-        parts.append(Text("no lab is up"))
+        parts.append(drawing.plain("no lab is up"))
     for watched in sorted(labs, key=lambda one: one.lab.name):
-        parts.append(Text(f"lab {watched.lab.name}", style="bold", no_wrap=True))
+        parts.append(drawing.plain(f"lab {watched.lab.name}", "bold", no_wrap=True))
         if watched.interval is None:
-            parts.append(Text("the first interval is not over yet", style="dim"))
+            parts.append(drawing.plain("the first interval is not over yet", "dim"))
             continue
         parts.append(nodes(watched.interval["nodes"], width))
     room = max(3, height - sum(_height(watched) for watched in labs) - 4)
     newest = [(event, watched.lab.name) for watched in labs for event in list(watched.events)[-room:]]
     if newest:
-        parts.append(Text("lately", style="bold"))
+        parts.append(drawing.plain("lately", "bold"))
     for event, lab in newest[-room:]:
         prefix = f"{lab}: " if len(labs) > 1 else ""
-        parts.append(Text(f"{event['at_s']:>9.1f} s  {prefix}{event['words']}", no_wrap=True, overflow="ellipsis"))
+        words = f"{event['at_s']:>9.1f} s  {prefix}{event['words']}"
+        parts.append(drawing.plain(words, no_wrap=True, overflow="ellipsis"))
     return Group(*parts)
 
 
@@ -100,25 +100,25 @@ def nodes(told: Sequence[Mapping[str, Any]], width: int) -> Table:
     return table
 
 
-def _name(node: Mapping[str, Any]) -> str:
-    return str(node["name"]) if node["alive"] else f"[bold red]{node['name']} ended[/]"
+def _name(node: Mapping[str, Any]) -> Text:
+    return drawing.plain(node["name"]) if node["alive"] else drawing.plain(f"{node['name']} ended", "bold red")
 
 
-def _lateness(node: Mapping[str, Any], width: int) -> str:
+def _lateness(node: Mapping[str, Any], width: int) -> Text:
     """A light for each netbox, and how late its frames and events were in the last interval."""
     if node["kind"] != "netbox" or not node["alive"]:
-        return ""
+        return drawing.plain("")
     colour = _LIGHTS[node["light"]]
     if not node["answers"]:
-        return f"[{colour}]● silent[/]"
+        return drawing.plain("● silent", colour)
     if node["lateness"] is None:
-        return f"[{colour}]●[/]"
+        return drawing.plain("●", colour)
     kinds = [node["lateness"][kind] for kind in ("frame", "event")]
     missed = sum(kind["missed"] for kind in kinds)
     bounds = [kind["p99_us"] for kind in kinds if kind["count"]]
     p99 = ("> 200 ms" if None in bounds else f"≤ {_microseconds(max(bounds))}") if bounds else "idle"
     words = [*([p99] if width >= _MIDDLE else []), *([f"{missed} missed"] if missed else [])]
-    return f"[{colour}]●[/] {' '.join(words)}"
+    return drawing.coloured(("●", colour), f" {' '.join(words)}")
 
 
 def _microseconds(value: float) -> str:
@@ -134,9 +134,9 @@ def _rate(port: Mapping[str, Any], way: str, width: int) -> str:
     return f"{text} {frames:.0f}/s" if width >= _WIDE else text
 
 
-def _lost(node: Mapping[str, Any]) -> str:
+def _lost(node: Mapping[str, Any]) -> Text:
     told = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in node["lost"].items())
-    return f"[red]{told}[/]" if told else ""
+    return drawing.plain(told, "red")
 
 
 def _height(watched: WatchedLab) -> int:

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What hostile nodes leave in a run folder spoils what is told of themselves, and neither the page nor the rest of the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from results.analyse import analyse
+from results.conftest import START_NS, SyntheticRun
+
+#: A formula for matplotlib that is none, an element of HTML, colours of a terminal, text from right to left.
+NAME = "$\\frac{ <script> \x1b[31m \u202e"
+#: Lines that no netbox writes.
+LINES = (
+    '{"at_s": 1e999, "event": "x"}',
+    '{"at_s": NaN, "statistics": {"queued": 1}}',
+    '{"at_s": "soon", "event": "x"}',
+    '{"at_s": 1.0, "event": 7}',
+    '{"at_s": 1.0, "event": "x", "size": 1e999}',
+    '{"at_s": 1.0, "event": "x", "size": ' + "9" * 400 + "}",
+    '{"at_s": 1.0, "statistics": [1]}',
+    '{"at_s": 1.0, "statistics": ' + '{"a": ' * 2_000 + "1" + "}" * 2_001,
+    '{"began_ns": "later"}',
+    "[]",
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    run = SyntheticRun(tmp_path_factory.mktemp("hostile") / "run")
+    run.calls(100)
+    folder = run.write()
+    samples = [{"at_s": float(at), "statistics": {NAME: at, "stations": {NAME: {NAME: at}}}} for at in range(4)]
+    events = [{"at_s": 1.0, "event": NAME, "station": NAME, NAME: NAME}]
+    lines = [json.dumps(one) for one in ({"began_ns": START_NS}, *samples, *events)]
+    (folder / "nodes/cell/journal.jsonl").write_text("\n".join([lines[0], *LINES, *lines[1:]]) + "\n")
+    (folder / "run.json").write_text(json.dumps({"started": "2026-01-01T00:00:00", "ended": None, "failure": NAME}))
+    return folder
+
+
+def test_the_rest_of_the_run_is_analysed(folder: Path) -> None:
+    found = analyse(folder)
+    assert [one["received"] for one in found["flows"]] == [100, 100]
+    assert [one["name"] for one in found["series"]] == [NAME, NAME]
+    assert [one["kind"] for one in found["events"]] == [NAME]
+
+
+def test_its_words_are_text_in_the_report(folder: Path) -> None:
+    analyse(folder)
+    page = (folder / "report.html").read_text()
+    assert "\\x1b[31m" in page
+    assert "<script>" not in page and not set(page) & set("\x1b\u202e")
