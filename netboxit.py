@@ -85,6 +85,8 @@ def check(
 @app.command(rich_help_panel=NETWORK)
 def plan(file: Topology, name: LabName = None, inventory: Inventory = None, json: Json = False) -> None:
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
+    if state.seen_lab_names() is None and operators.is_unprivileged_operator():
+        operators.as_root()  # what labs are up, and what would be changed of them, is not for everybody to see
     from testbed.several_hosts.planned import compare_over
 
     (compared, missing), remarks = compare_over(file, inventory, name), list[str]()

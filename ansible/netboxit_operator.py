@@ -23,7 +23,7 @@ PROGRAM = Path("/usr/local/sbin/netboxit-operator")
 SETTINGS = Path("/etc/netboxit/operators.json")
 #: Those that make and use labs. All others need no rights, or are for root (`bench` writes into the checkout).
 VERBS = (
-    *("up", "apply", "run", "down", "status", "exec", "record", "capture", "metrics", "calibrate"),
+    *("plan", "up", "apply", "run", "down", "status", "exec", "record", "capture", "metrics", "calibrate"),
     *("set", "drill", "handler", "attach", "detach"),
 )
 #: Below the checkout, what is no part of the program: what runs and benchmarks wrote. The folders themselves are looked at.

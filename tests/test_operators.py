@@ -81,7 +81,7 @@ def in_a_machine(hosts: MemberHosts) -> dict[str, Any]:
     found: dict[str, Any] = {"before": as_user("alice", NETBOXIT, "up", "x.yaml")}
     playbook(**{"": "alice,bob"})
     home = Path("/home/alice")
-    for folder in (home, Path("/home/bob")):
+    for folder in (home, Path("/home/bob"), Path("/home/carol")):
         (folder / "x.yaml").write_text(LAB)
     found |= ordinary(home) | of_others() | attacks(home, secret)
     found["taken down"] = as_user("alice", NETBOXIT, "down", "--all", "--json")
@@ -101,6 +101,7 @@ def ordinary(home: Path) -> dict[str, Any]:
     }
     found["run's files"] = {file.lstat().st_uid for file in (home / "results").rglob("*")} == {pwd.getpwnam("alice").pw_uid}
     found["up"] = as_user("alice", NETBOXIT, "up", "x.yaml")
+    found["plan"] = as_user("alice", NETBOXIT, "plan", "x.yaml")
     found["exec"] = as_user("alice", NETBOXIT, "exec", "--lab", "x", "a", "--", "ping", "-c", "1", "b")
     found["capture"] = as_user("alice", NETBOXIT, "capture", "--lab", "x", "--duration", "0.2", "a", "a.pcapng")
     found["capture's owner"] = (home / "a.pcapng").owner()
@@ -114,6 +115,8 @@ def of_others() -> dict[str, Any]:
         "another's status": as_user("bob", NETBOXIT, "status", "--json"),
         "another's down": as_user("bob", NETBOXIT, "down", "x"),
         "another's apply": as_user("bob", NETBOXIT, "apply", "x.yaml"),
+        "another's plan": as_user("bob", NETBOXIT, "plan", "x.yaml"),
+        "a stranger's plan": as_user("carol", NETBOXIT, "plan", "/home/carol/x.yaml"),
     }
 
 
@@ -182,6 +185,17 @@ def test_labs_of_others_are_seen_and_left_alone(found: dict[str, Any]) -> None:
         assert (told.returncode, "lab x is alice's" in told.stderr) == (1, True), (what, told.stderr)
 
 
+def test_what_apply_would_change_is_for_the_labs_owner_to_see(found: dict[str, Any]) -> None:
+    for whose, words in (
+        ("plan", "lab x is up; it is what the file says"),
+        ("another's plan", "lab x is alice's"),
+        ("a stranger's plan", "ask as root"),
+    ):
+        told = found[whose]
+        assert told.returncode == 0, told.stderr
+        assert words in " ".join(told.stdout.split()), told.stdout
+
+
 @pytest.mark.parametrize(
     ("what", "words"),
     [
@@ -189,7 +203,7 @@ def test_labs_of_others_are_seen_and_left_alone(found: dict[str, Any]) -> None:
         ("a state given", "not allowed to set the following environment variables"),
         ("a path given", "not allowed to set the following environment variables"),
         ("another program", "password is required"),
-        ("bench", "operators may use up, apply"),
+        ("bench", "operators may use plan, up, apply"),
         ("a NIC", "operators may not have nic7"),
         ("what a node leaves", "Permission denied"),
         ("a checkout of the operator's", "testbed/views is not root's alone"),

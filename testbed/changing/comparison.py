@@ -47,9 +47,10 @@ def compare(topology: Topology, name: str | None, sites: Sequence[Site] = ()) ->
     try:
         if lab in state.lab_names():
             folder = state.lab_folder(lab)
+            state.check_own(folder)
             plan, found, _ = against(topology, lab, folder, sites)
             return Compared(plan, estimated(topology, plan), found)
-    except (PermissionError, NoPrivilege) as error:
+    except (PermissionError, NoPrivilege, state.SomebodyElses) as error:
         unknown = f"whether lab {lab} is up cannot be seen: {error}"
     plan = plan_topology(topology, lab=lab, realtime=realtime_support(), sites=sites)
     return Compared(plan, estimated(topology, plan), None, unknown)

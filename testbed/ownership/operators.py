@@ -87,7 +87,31 @@ def as_root() -> None:
     """
     if os.geteuid() == 0 or "NETBOXIT_STATE" in os.environ:
         return
-    settings, user = Settings.read(), pwd.getpwuid(os.getuid())
+    settings = Settings.read()
+    user = _member(settings)
+    print(f"netboxit: with root's rights, by sudo {PROGRAM} ({user} is in group {settings.group})", file=sys.stderr)
+    sys.stderr.flush()
+    argv = ["sudo", "-n", "--", str(PROGRAM), *sys.argv[1:]]
+    try:
+        os.execv("/usr/bin/sudo", argv)
+    except OSError as error:
+        raise NoPrivilege(f"/usr/bin/sudo: {error.strerror}; operators need it") from None
+
+
+def is_unprivileged_operator() -> bool:
+    """Whether this user has no rights now, and gets them by `as_root`."""
+    try:
+        return os.geteuid() != 0 and "NETBOXIT_STATE" not in os.environ and bool(_member(Settings.read()))
+    except NoPrivilege:
+        return False
+
+
+def _member(settings: Settings) -> str:
+    """The name of this user, who is an operator. Raises NoPrivilege."""
+    try:
+        user = pwd.getpwuid(os.getuid())
+    except KeyError:
+        raise NoPrivilege(f"labs need root, and user {os.getuid()} has no account on this machine") from None
     try:
         members = grp.getgrnam(settings.group).gr_gid
     except KeyError:
@@ -96,13 +120,7 @@ def as_root() -> None:
         raise NoPrivilege(f"labs need root, or to be in group {settings.group}: root adds you by ansible/operators.yml")
     if settings.checkout != CHECKOUT:
         raise NoPrivilege(f"operators of this machine use {settings.checkout}/netboxit.py, and this is that of {CHECKOUT}")
-    print(f"netboxit: with root's rights, by sudo {PROGRAM} ({user.pw_name} is in group {settings.group})", file=sys.stderr)
-    sys.stderr.flush()
-    argv = ["sudo", "-n", "--", str(PROGRAM), *sys.argv[1:]]
-    try:
-        os.execv("/usr/bin/sudo", argv)
-    except OSError as error:
-        raise NoPrivilege(f"/usr/bin/sudo: {error.strerror}; operators need it") from None
+    return user.pw_name
 
 
 def why_not_taken(port: EquipmentPlan) -> str | None:

@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import pwd
 import shutil
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from testbed import durable
 from testbed.errors import NetBoxITError
+from testbed.ownership import locks
+from testbed.ownership.closing import close_to_users
 from testbed.ownership.operators import NoPrivilege, operator
 
 #: In a lab's folder, of an operator's: the number of that user.
@@ -49,12 +49,20 @@ def labs_folder() -> Path:
 
 
 def lab_names() -> list[str]:
-    """Labs that are up, half up or left behind. Raises NoPrivilege where this user may not see them."""
+    """Labs that are up, half up or left behind. Raises NoPrivilege where this user may not see them.
+
+    Root closes what an older NetBoxIT has left open to everybody.
+    """
     folder = labs_folder()
     try:
-        return sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
+        found = sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
     except PermissionError as error:
         raise NoPrivilege(f"{folder} cannot be read: {error.strerror}; ask as root") from None
+    if os.geteuid() == 0 and found:
+        for one in (folder, *(folder / name for name in found)):
+            with suppress(FileNotFoundError):  # another command takes the lab down
+                close_to_users(one)
+    return found
 
 
 def seen_lab_names() -> list[str] | None:
@@ -120,7 +128,9 @@ def make_lab_folder(name: str) -> Path:
     try:
         with durable.told(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir()
+            close_to_users(folder.parent)
+            folder.mkdir(mode=0o700)
+            close_to_users(folder)
     except FileExistsError:
         raise LabExists(
             f"a lab {name} is up or was left behind; `netboxit down {name}` removes it, or give this one another --name"
@@ -149,24 +159,13 @@ def locked(folder: Path, patience_s: float = _LOCK_PATIENCE_S) -> Iterator[None]
     except FileNotFoundError:
         raise _gone(folder) from None
     try:
-        deadline = time.monotonic() + patience_s
-        while not _try_lock(descriptor):
-            if time.monotonic() > deadline:
-                raise LabBusy(f"lab {folder.name}: another netboxit command brings it up or down; try again later")
-            time.sleep(0.01)
+        if not locks.taken(descriptor, patience_s):
+            raise LabBusy(f"lab {folder.name}: another netboxit command works on it: {locks.holder(descriptor)}; try again later")
         if not folder.exists():
             raise _gone(folder)
         yield
     finally:
         os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _gone(folder: Path) -> NoSuchLab:

@@ -115,7 +115,9 @@ def names_machines(topology: Topology) -> bool:
 
 def _running(lab: str) -> Plan | None:
     """The whole plan of a lab that is up on several machines."""
-    with suppress(state.NoSuchLab, NoPrivilege):
-        parts = Parts.of(state.lab_folder(lab))
+    with suppress(state.NoSuchLab, state.SomebodyElses, NoPrivilege):
+        folder = state.lab_folder(lab)
+        state.check_own(folder)
+        parts = Parts.of(folder)
         return parts.whole() if parts else None
     return None

@@ -6,22 +6,33 @@ Who holds it is kept below /run, by the labs' folders, which a reboot empties wi
 
 from __future__ import annotations
 
-import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote, unquote
 
 from testbed import durable
+from testbed.errors import NetBoxITError
+from testbed.ownership import locks
+from testbed.ownership.closing import make_closed
 
 RUN = Path("/run/netboxit")
+
+#: What is done under such a lock is some writing below /sys and /run.
+_PATIENCE_S: Final = 10.0
+
+
+class HoldingBusy(NetBoxITError):
+    """Another command does not release what labs hold together."""
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Nobody else changes meanwhile what is held. The folder is there for the length of the block, and then as long as something
-    is held.
+    is held. Raises HoldingBusy.
     """
     descriptor = _open_locked(folder)
     try:
@@ -59,12 +70,17 @@ def _still_there(holder: Path) -> bool:
 
 
 def _open_locked(folder: Path) -> int:
+    deadline = time.monotonic() + _PATIENCE_S
     while True:
         with suppress(FileNotFoundError):  # another command has just removed it
-            folder.mkdir(parents=True, exist_ok=True)
+            make_closed(folder.parent)
+            make_closed(folder)
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                if not locks.taken(descriptor, deadline - time.monotonic()):
+                    raise HoldingBusy(
+                        f"{folder}: another netboxit command works on it: {locks.holder(descriptor)}; try again later"
+                    )
                 if os.path.samestat(os.fstat(descriptor), folder.stat()):
                     return descriptor
             except BaseException:

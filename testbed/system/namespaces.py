@@ -4,19 +4,24 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Final
 
 from testbed import durable
 from testbed.errors import NetBoxITError
-from testbed.system import foreign_text, kernel
+from testbed.ownership import locks
+from testbed.system import foreign_text, holding, kernel
 
 FOLDER = Path("/run/netns")
 _OWN = Path("/proc/thread-self/ns/net")
+#: The lock of all labs, for what is done once after the machine's start.
+_HELD = holding.RUN / "netns"
+#: `ip netns` makes two mounts under its lock.
+_LOCK_OF_IP_S: Final = 1.0
 
 
 class NamespaceFailed(NetBoxITError):
@@ -108,19 +113,39 @@ def _prepare_folder() -> None:
     If that were left to it, it would mount the folder over itself later, and cover the namespaces that are there by that: what is
     covered cannot be unmounted any more.
     """
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    folder = os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        try:
-            kernel.share_mounts(FOLDER)
-        except OSError as error:
-            if error.errno != errno.EINVAL:
-                raise
-            kernel.bind_mount(FOLDER, FOLDER)
-            kernel.share_mounts(FOLDER)
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        if not _shared():
+            with holding.locked(_HELD), _lock_of_ip_netns():
+                if not _shared():
+                    kernel.bind_mount(FOLDER, FOLDER)
+                    kernel.share_mounts(FOLDER)
     except OSError as error:
         raise NamespaceFailed(f"{FOLDER}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
+
+
+def _shared() -> bool:
+    """Makes the folder's mount a shared one; False when the folder is no mount."""
+    try:
+        kernel.share_mounts(FOLDER)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return False
+    return True
+
+
+@contextmanager
+def _lock_of_ip_netns() -> Iterator[None]:
+    """That which `ip netns` takes for the same purpose (iproute2, ipnetns.c), if it is to be had.
+
+    Everybody can lock this folder, which is for everybody to read. So it is not waited for longer than `ip` could take: whoever
+    has it still is no `ip` of root's, and others mount nothing here.
+    """
+    folder = os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        locks.taken(folder, _LOCK_OF_IP_S)
+        yield
     finally:
         os.close(folder)
 

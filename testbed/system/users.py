@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
+from testbed.ownership.closing import NODES, make_closed
 from testbed.plan import NodePlan
 from testbed.system import kernel
 
-#: The host's number of a node's user 0. Those from 1879048192 on are nobody's: Linux distributions and container managers keep to
-#: smaller ones (systemd, "Users, Groups, UIDs and GIDs on systemd Systems").
-FIRST_ID = 1_879_048_192
+#: The host's number of a node's user 0.
+FIRST_ID = NODES
 IDS = 65_536
 
 FOLDER = Path("/run/netboxit/users")
@@ -61,7 +61,7 @@ def support(folders: Iterable[Path]) -> UserSupport:
     """Tries it. `folders` are those that nodes see: a node's root must be able to reach them, who on the host is nobody."""
     for folder in folders:
         for part in (folder, *folder.parents):
-            if part.exists() and not part.stat().st_mode & 0o001:
+            if part.exists() and not _passable(part.stat()):
                 return UserSupport(f"only its owner may enter {part}, below which {folder} is (chmod o+x)", None)
     try:
         with _child() as (_, failed):
@@ -70,6 +70,11 @@ def support(folders: Iterable[Path]) -> UserSupport:
     except OSError as error:
         return UserSupport(f"this host refuses user namespaces: {error.strerror} (see user.max_user_namespaces)", None)
     return UserSupport(None, _unlimited())
+
+
+def _passable(status: os.stat_result) -> bool:
+    """For a node's root."""
+    return bool(status.st_mode & (0o010 if status.st_gid == FIRST_ID else 0o001))
 
 
 def path(mark: str) -> Path:
@@ -86,13 +91,21 @@ def create(mark: str) -> None:
     """Makes the lab's. Raises UsersFailed."""
     target = path(mark)
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.touch(exist_ok=False)
+        _make_file(target)
         with _child() as (child, _):
             kernel.bind_mount(Path(f"/proc/{child}/ns/user"), target)
     except OSError as error:
         target.unlink(missing_ok=True)
         raise UsersFailed(f"user namespace {target}: {error.strerror}") from error
+
+
+def _make_file(target: Path) -> None:
+    while True:
+        with suppress(FileNotFoundError):  # another command has just removed a folder that was empty
+            make_closed(target.parent.parent)
+            make_closed(target.parent)
+            target.touch(exist_ok=False)
+            return
 
 
 def delete(mark: str) -> None:
