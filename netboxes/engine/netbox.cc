@@ -33,6 +33,10 @@ Netbox::Netbox(const Configuration& configuration,
       m_segment(
           MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_copies, *this, m_journal}))
 {
+    if (m_segment->ProxiesNeighbours())
+    {
+        m_neighbours.emplace(m_ports.size());
+    }
 }
 
 Netbox::~Netbox()
@@ -81,10 +85,32 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
     m_copies.Admit(slot);
     if (!ends)
     {
+        if (m_neighbours && EndsAtProxy(slot, headers, to))
+        {
+            m_copies.Absorb(slot.Id());
+            return;
+        }
         Await(slot, to);
     }
     const std::uint8_t dscp = headers.ip ? headers.ip->dscp : 0;
     m_segment->Transmit(from, to, {slot.Id(), headers.length, headers.outerType, dscp, slot.trafficClass});
+}
+
+bool Netbox::EndsAtProxy(const Slot& slot, const Headers& headers, Destination& to)
+{
+    const auto decision = m_neighbours->Decide(slot.bytes, headers, slot.from, m_events.NowNs(), *m_segment);
+    switch (decision.verdict)
+    {
+    case NeighbourProxy::Decision::Verdict::Answer:
+        // Without room for the answer the question goes where it would have gone.
+        return Emit(slot.from, decision.answer);
+    case NeighbourProxy::Decision::Verdict::Suppress:
+        return true;
+    case NeighbourProxy::Decision::Verdict::Pass:
+        to.station = decision.owner ? decision.owner : to.station;
+        return false;
+    }
+    return false;
 }
 
 void Netbox::Await(Slot& slot, Destination to) const
@@ -213,6 +239,7 @@ Json Netbox::Statistics()
     statistics.update({{"epoch_ns", m_clock.StampOf(0)},
                        {"segment", m_segment->Read()},
                        {"bridge", {{"addresses", m_bridge.Learned()}}},
+                       {"neighbours", m_neighbours ? m_neighbours->Read() : Json(nullptr)},
                        {"lateness_us", lateness.Read()},
                        {"misses", lateness.ReadMisses()},
                        {"events", m_journal.Latest()},

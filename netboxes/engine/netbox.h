@@ -4,6 +4,7 @@
 #include "bridge.h"
 #include "copies.h"
 #include "journal.h"
+#include "neighbour_proxy.h"
 
 namespace netboxit
 {
@@ -115,6 +116,8 @@ class Netbox : public Frames
     std::int64_t StampOf(std::int64_t time) const override;
 
   private:
+    /// What the proxy makes of a frame that goes to `to`; true when the frame ends here.
+    bool EndsAtProxy(const Slot& slot, const Headers& headers, Destination& to);
     /// The stations that a frame which has just entered goes to.
     void Await(Slot& slot, Destination to) const;
 
@@ -129,6 +132,7 @@ class Netbox : public Frames
     std::uint64_t m_filtered{0};    ///< frames whose destination is behind the station they came from
     std::uint64_t m_linkControl{0}; ///< PAUSE and the like
     std::unique_ptr<Segment> m_segment;
+    std::optional<NeighbourProxy> m_neighbours; ///< where the segment wants one
 };
 
 } // namespace netboxit

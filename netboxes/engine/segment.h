@@ -116,6 +116,10 @@ class Segment
     /// How long before their time events may run (ns), so that frames can leave on time although computing takes time: they wait for
     /// the clock. In exchange a frame that comes in meanwhile enters later, by as much at most.
     virtual std::int64_t Lead() const { return 0; }
+    /// True when the medium has no address resolution: the engine answers ARP and neighbour discovery (neighbour_proxy.h).
+    virtual bool ProxiesNeighbours() const { return false; }
+    /// Whether frames from one station can reach the other one now, as far as the segment knows: asked for the answers of that proxy.
+    virtual bool Connects(StationId from, StationId to) const { return true; }
     /// True once traffic can pass (stations associated, ranged, logged on).
     virtual bool Ready() const { return true; }
 };

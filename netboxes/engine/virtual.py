@@ -178,17 +178,16 @@ def udp(
     """
     body = struct.pack(">I", identification)[-min(4, payload) :] if payload else b""
     body = body.ljust(payload, b"\0")
-    addresses = [_address(number, version).packed for number in (source, destination)]
+    addresses = [address(number, version).packed for number in (source, destination)]
     length = 8 + payload
     pseudo = b"".join(addresses) + struct.pack(">IHBB", length, 0, 0, 17)
     header = struct.pack(">HHHH", *ports, length, 0)
-    checksum = _checksum(pseudo + header + body) or 0xFFFF
-    datagram = header[:6] + struct.pack(">H", checksum) + body
+    datagram = header[:6] + struct.pack(">H", checksum(pseudo + header + body) or 0xFFFF) + body
     if version == 6:
         packet = struct.pack(">IHBB", 6 << 28 | dscp << 22, length, 17, 64) + b"".join(addresses) + datagram
         return ethernet(mac(source), mac(destination), 0x86DD, packet)
     fields = struct.pack(">BBHHHBBH", 0x45, dscp << 2, 20 + length, identification & 0xFFFF, 0, 64, 17, 0) + b"".join(addresses)
-    fields = fields[:10] + struct.pack(">H", _checksum(fields)) + fields[12:]
+    fields = fields[:10] + struct.pack(">H", checksum(fields)) + fields[12:]
     return ethernet(mac(source), mac(destination), 0x0800, fields + datagram)
 
 
@@ -197,12 +196,13 @@ def vlan(frame: bytes, identifier: int, priority: int = 0) -> bytes:
     return frame[:12] + struct.pack(">HH", 0x8100, priority << 13 | identifier) + frame[12:]
 
 
-def _address(station: int, version: int) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+def address(station: int, version: int) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """The IP address of that number, in 10.0.0.0/8 or fd00::/8."""
     return ipaddress.IPv4Address(0x0A00_0000 + station) if version == 4 else ipaddress.IPv6Address((0xFD << 120) + station)
 
 
-def _checksum(data: bytes) -> int:
-    """RFC 1071."""
+def checksum(data: bytes) -> int:
+    """The Internet checksum (RFC 1071)."""
     total: int = sum(struct.unpack(f">{len(data) // 2 + len(data) % 2}H", data + bytes(len(data) % 2)))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)

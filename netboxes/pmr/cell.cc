@@ -98,8 +98,13 @@ void Cell::Lose(const Packet& packet, Loss reason)
 
 bool Cell::IsInCall(StationId station) const
 {
-    return !IsBase(station) &&
-           std::ranges::any_of(m_calls, [&](const auto& call) { return call->members[station]; });
+    return CallOf(station) != nullptr;
+}
+
+Cell::Call* Cell::CallOf(StationId terminal) const
+{
+    const auto found = std::ranges::find_if(m_calls, [&](const auto& call) { return call->members[terminal]; });
+    return IsBase(terminal) || found == m_calls.end() ? nullptr : found->get();
 }
 
 Cell::Call* Cell::CallBetween(StationId station, std::optional<StationId> other)

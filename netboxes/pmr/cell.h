@@ -82,6 +82,12 @@ class Cell
         std::int64_t holderSince{};
         std::optional<Sending> sending;
         ns3::EventId event;
+
+        /// In its hang time.
+        bool IsIdle() const
+        {
+            return !sending;
+        }
     };
 
     bool IsBase(StationId station) const
@@ -90,6 +96,8 @@ class Cell
     }
 
     bool IsInCall(StationId station) const;
+    /// The terminal's call; null: none. The base is in any number.
+    Call* CallOf(StationId terminal) const;
     Call* CallBetween(StationId station, std::optional<StationId> other);
     Request* RequestBy(StationId station, std::optional<StationId> to);
     /// To whom a station in a call may speak.
@@ -112,7 +120,10 @@ class Cell
     void Erase(std::uint64_t request);
     /// Drops those at this stage (and opportunity) whose packets are gone; their stations may want something else.
     void EraseIdle(Request::Stage stage, std::optional<std::int64_t> opportunity);
-    std::optional<std::pair<std::size_t, SlotRange>> FreeSlots() const;
+    /// Slots for a call; `idleEnded`: those that there would be if all calls without traffic ended.
+    std::optional<std::pair<std::size_t, SlotRange>> FreeSlots(bool idleEnded = false) const;
+    /// Ends the calls in their hang time that keep this request from a channel, if it can have one then.
+    void EndIdleCallsBefore(const Request& request);
     /// Ends the least urgent call that is no emergency; false when there is none.
     bool Preempt();
     void StartCall(const Request& request, std::size_t carrier, SlotRange slots);

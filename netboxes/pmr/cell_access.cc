@@ -32,16 +32,10 @@ void Cell::Serve(StationId station)
             break; // a terminal has one call at a time, for what is first
         }
     }
-    if (!IsBase(station) && IsInCall(station))
+    if (auto* call = CallOf(station))
     {
-        for (std::size_t call = 0; call < m_calls.size(); ++call)
-        {
-            if (m_calls[call]->members[station])
-            {
-                Proceed(*m_calls[call]);
-                return;
-            }
-        }
+        Proceed(*call);
+        return;
     }
     for (const auto& to : wanted)
     {
@@ -118,11 +112,15 @@ void Cell::Resolve(std::int64_t opportunity)
     {
         if (request.stage == Request::Stage::Access && request.opportunity == opportunity)
         {
-            // In direct mode a terminal hears that the channel is taken.
-            if (!m_radio.Base() && !FreeSlots())
+            // In direct mode a terminal hears that the channel is taken, and whether anybody speaks.
+            if (!m_radio.Base())
             {
-                request.stage = Request::Stage::Waiting;
-                continue;
+                EndIdleCallsBefore(request);
+                if (!FreeSlots())
+                {
+                    request.stage = Request::Stage::Waiting;
+                    continue;
+                }
             }
             contenders.push_back(request.id);
         }
@@ -215,6 +213,7 @@ void Cell::Allocate()
             ns3::Simulator::ScheduleNow(&Cell::Serve, this, request.from);
             continue;
         }
+        EndIdleCallsBefore(request);
         if (!CanBegin(request))
         {
             continue;
@@ -231,7 +230,40 @@ void Cell::Allocate()
     }
 }
 
-std::optional<std::pair<std::size_t, SlotRange>> Cell::FreeSlots() const
+void Cell::EndIdleCallsBefore(const Request& request)
+{
+    std::vector<Call*> ended;
+    for (const auto party : {std::optional(request.from), request.to})
+    {
+        auto* call = party ? CallOf(*party) : nullptr;
+        if (call != nullptr && !call->IsIdle())
+        {
+            return;
+        }
+        if (call != nullptr && std::ranges::find(ended, call) == ended.end())
+        {
+            ended.push_back(call);
+        }
+    }
+    if (!FreeSlots(true))
+    {
+        return;
+    }
+    const auto end = [this](Call& call)
+    {
+        Release(call);
+        ns3::Simulator::ScheduleNow(&Cell::AfterRelease, this);
+    };
+    std::ranges::for_each(ended, [&](Call* call) { end(*call); });
+    while (!FreeSlots())
+    {
+        // The one that has been idle for the longest time.
+        const auto rank = [](const auto& call) { return std::pair(!call->IsIdle(), call->event.GetTs()); };
+        end(**std::ranges::min_element(m_calls, {}, rank));
+    }
+}
+
+std::optional<std::pair<std::size_t, SlotRange>> Cell::FreeSlots(bool idleEnded) const
 {
     for (std::size_t carrier = 0; carrier < m_carriers; ++carrier)
     {
@@ -242,8 +274,9 @@ std::optional<std::pair<std::size_t, SlotRange>> Cell::FreeSlots() const
                 m_calls,
                 [&](const auto& call)
                 {
-                    return call->carrier == carrier && (!m_radio.Base() || (call->slots.first < first + m_slots &&
-                                                                            first < call->slots.first + call->slots.count));
+                    const bool overlaps = !m_radio.Base() || (call->slots.first < first + m_slots &&
+                                                              first < call->slots.first + call->slots.count);
+                    return call->carrier == carrier && overlaps && !(idleEnded && call->IsIdle());
                 });
             if (!taken)
             {

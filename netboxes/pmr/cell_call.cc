@@ -51,8 +51,8 @@ void Cell::Proceed(Call& call)
         }
     }
     const bool holds = call.holder && m_stations[*call.holder].FirstTo(Addressee(call, *call.holder));
-    const bool wanted =
-        elsewhere || std::ranges::find(m_requests, Request::Stage::Waiting, &Request::stage) != m_requests.end();
+    const bool waiting = std::ranges::find(m_requests, Request::Stage::Waiting, &Request::stage) != m_requests.end();
+    const bool wanted = elsewhere || waiting;
     if ((urgent && call.trafficClass != m_emergency) || (wanted && Now() - call.began >= m_longestCall) ||
         (elsewhere && !holds && !next))
     {
@@ -66,9 +66,17 @@ void Cell::Proceed(Call& call)
     {
         Speak(call, *next);
     }
+    else if (waiting && !m_radio.Base())
+    {
+        EndCall(call.id); // all hear that nobody speaks, and contend
+    }
     else
     {
         call.event = ns3::Simulator::Schedule(m_hangTime, &Cell::EndCall, this, call.id);
+        if (waiting)
+        {
+            ns3::Simulator::ScheduleNow(&Cell::Allocate, this);
+        }
     }
 }
 

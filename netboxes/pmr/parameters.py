@@ -62,7 +62,8 @@ class Parameters(Technology):
         description="From the access that succeeded, or the base's wish, to the traffic channel; TETRA promises 300 ms.",
     )
     hang_time: Annotated[float, Quantity(TIME, 0.0, 60.0)] = Field(
-        1.0, description="A channel without traffic is held for so long."
+        1.0,
+        description="A call without traffic keeps its channel for so long, unless another call needs it or one of its parties.",
     )
     turnaround_time: Annotated[float, Quantity(TIME, 0.0, 2.0)] = Field(
         0.1133, description="Half duplex: from the end of one's transmission to the other's; two TDMA frames."

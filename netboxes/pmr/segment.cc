@@ -62,6 +62,17 @@ class PmrSegment : public Segment
         return m_cell.Read();
     }
 
+    /// SNDCP carries IP packets to one party, and has no address resolution (EN 300 392-2, clause 28).
+    bool ProxiesNeighbours() const override
+    {
+        return true;
+    }
+
+    bool Connects(StationId from, StationId to) const override
+    {
+        return m_radio.Connected(from, to);
+    }
+
     void Begin() override
     {
         m_radio.Places().Begin();

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from netboxes.engine.virtual import BROADCAST, emulate, ethernet, mac, run, udp
+from netboxes.engine.neighbour_frames import advertisement, arp_reply, arp_request, solicitation
+from netboxes.engine.virtual import BROADCAST, TimedFrame, emulate, ethernet, mac, run, udp
 from netboxes.pmr import arithmetic
 from netboxes.pmr.network_under_test import BASE, HELLO, START, lost, network, one_packet, packets, station, stream
 from netboxes.pmr.parameters import Parameters
@@ -87,6 +89,80 @@ def test_a_channel_without_traffic_is_held_for_its_hang_time() -> None:
         frames = {"t0": packets(0, 40, [START, START + later]), "base": HELLO}
         emulation = emulate("pmr", network(hang_time="1 s", acknowledged=False), frames)
         assert station(emulation, "t0")["calls"] == calls
+
+
+def test_a_call_without_traffic_yields_to_another_one_for_its_channel() -> None:
+    # With a channel of all three slots, one call at a time.
+    frames = {"base": HELLO, "t0": packets(0, 40, [START]), "t1": packets(1, 40, [START + 1.0])}
+    emulation = emulate("pmr", network(2, slots=3, hang_time="60 s"), frames)
+    expected = arithmetic.sent_by(arithmetic.access_ends(START + 1.0) + SETUP, 1)
+    assert [frame[11] for _, frame in emulation.received["base"]] == [0, 1]
+    assert emulation.received["base"][-1][0] == pytest.approx(expected, abs=1e-5)
+    assert emulation.events("call_preempted") == []
+
+
+def test_a_call_without_traffic_yields_to_another_one_for_its_members() -> None:
+    # All are in t0's group call when t1 and the base want to speak to each other.
+    for sender, speaks in (("base", packets(BASE, 40, [START + 1.0], to=1)), ("t1", packets(1, 40, [START + 1.0]))):
+        group = [(START, ethernet(mac(0), BROADCAST, 0x88B5, bytes(40)))]
+        known = {"base": [*HELLO], "t1": [(1.0, udp(1, 77))]}
+        emulation = emulate("pmr", network(3, hang_time="60 s"), known | {"t0": group} | {sender: known[sender] + speaks})
+        begins = START + 1.0 if sender == "base" else arithmetic.access_ends(START + 1.0)
+        receiver = "t1" if sender == "base" else "base"
+        assert emulation.received[receiver][-1][0] == pytest.approx(arithmetic.sent_by(begins + SETUP, 1), abs=1e-5)
+
+
+def test_a_call_goes_on_while_there_is_room_for_others() -> None:
+    frames = {"base": HELLO, "t0": packets(0, 40, [START, START + 5.0]), "t1": packets(1, 40, [START + 1.0])}
+    emulation = emulate("pmr", network(2, hang_time="60 s"), frames)
+    assert [station(emulation, name)["calls"] for name in ("t0", "t1")] == [1, 1]
+
+
+def test_in_direct_mode_a_call_without_traffic_yields_the_channel() -> None:
+    known = {name: [(1.0 + number, udp(number, 77))] for number, name in enumerate("abc")}
+    frames = known | {
+        "a": [*known["a"], *packets(0, 40, [START], to=2)],
+        "b": [*known["b"], *packets(1, 40, [START + 1.0], to=2)],
+    }
+    emulation = emulate("pmr", DIRECT | {"hang_time": "20 s"}, frames)
+    expected = arithmetic.sent_by(arithmetic.access_ends(START + 1.0) + SETUP, 1, first=0)
+    assert [frame[11] for _, frame in emulation.received["c"]][-2:] == [0, 1]
+    assert emulation.received["c"][-1][0] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("ask", "answer", "length"), [(arp_request, arp_reply, 28), (solicitation, advertisement, 72)], ids=["arp", "discovery"]
+)
+def test_address_resolution_takes_one_question_and_its_answer(
+    ask: Callable[..., bytes], answer: Callable[..., bytes], length: int
+) -> None:
+    """A host asks at intervals of 1 s, three times, and then gives up (RFC 4861, section 10; Linux does so with ARP, too)."""
+    asks = [(START + second, ask(0, BASE)) for second in range(3)]
+    answers: list[TimedFrame] = []
+    # The dispatcher's host answers at once whatever reaches it: known when a run with its answers has no further question.
+    for _ in range(4):
+        emulation = emulate("pmr", network(2), {"t0": asks, "base": answers})
+        heard = [at for at, frame in emulation.received["base"] if frame == ask(0, BASE)]
+        if len(heard) == len(answers):
+            break
+        answers = [(at, answer(BASE, 0)) for at in heard]
+    blocks = arithmetic.blocks(length, "none")
+    # The base repeats a group call for the other terminals, a frame later.
+    asked = arithmetic.sent_by(arithmetic.access_ends(START) + SETUP, blocks) + arithmetic.FRAME
+    # The group call with the question yields to the answer's, which has its own set-up; later questions do not get on the air.
+    answered = arithmetic.sent_by(asked + SETUP, blocks)
+    assert heard == pytest.approx([asked], abs=1e-5)
+    arrived = [at for at, frame in emulation.received["t0"] if frame == answer(BASE, 0)]
+    assert arrived == pytest.approx([answered, START + 1.0, START + 2.0], abs=1e-5)
+    # The third party is in the group call, and its host is told nothing more.
+    assert len(emulation.received["t1"]) == 1
+
+
+def test_a_host_out_of_range_is_not_answered_for() -> None:
+    frames = {"base": [(1.0, arp_reply(BASE, 0))], "t0": [(START, arp_request(0, BASE, to=mac(BASE)))]}
+    emulation = emulate("pmr", network(), frames, events=[(5.0, "t0.fade", 80.0)])
+    assert [at for at, _ in emulation.received["t0"] if at >= START] == []
+    assert lost(emulation) == {"outage": 1}
 
 
 def test_terminals_speak_over_the_base_a_frame_later() -> None:

@@ -13,14 +13,16 @@ namespace
 /// `lost` are lost on air, those of class `forgotten` are never heard of again, and each copy of those of
 /// class `doubled` arrives twice; those of class `repeated` are followed by another frame like them, those of class `damaged` arrive with their
 /// last byte inverted; those of class `absorbed` end here, and those of class `echoed` too, but a
-/// copy leaves at once at the port that they came from. With `end` it is an end of the network. An event every `tick` (s, 0: none) loads the loop; `limit` is the longest
+/// copy leaves at once at the port that they came from. With `proxy` it has the engine answer for neighbours, unless they are behind the
+/// station `unreachable`. With `end` it is an end of the network. An event every `tick` (s, 0: none) loads the loop; `limit` is the longest
 /// layer-3 packet (bytes) that it carries; events may run by `lead` (s) before their time.
 class Loopwire : public Segment
 {
   public:
     explicit Loopwire(const SegmentSetup& setup)
         : m_stations(setup.stations), m_classes(setup.classes), m_fates(setup.fates), m_frames(setup.frames),
-          m_end(setup.parameters.value("end", false)),
+          m_end(setup.parameters.value("end", false)), m_proxy(setup.parameters.value("proxy", false)),
+          m_unreachable(setup.parameters.value("unreachable", "")),
           m_delay(ns3::Seconds(setup.parameters.value("delay", 0.0))),
           m_tick(ns3::Seconds(setup.parameters.value("tick", 0.0))),
           m_limit(setup.parameters.value("limit", 65535u)),
@@ -101,6 +103,16 @@ class Loopwire : public Segment
         return m_end;
     }
 
+    bool ProxiesNeighbours() const override
+    {
+        return m_proxy;
+    }
+
+    bool Connects(StationId from, StationId to) const override
+    {
+        return m_stations[from] != m_unreachable && m_stations[to] != m_unreachable;
+    }
+
   private:
     void Arrive(StationId from, Destination to, const ns3::Ptr<const ns3::Packet>& token)
     {
@@ -124,6 +136,8 @@ class Loopwire : public Segment
     Fates& m_fates;
     Frames& m_frames;
     bool m_end;
+    bool m_proxy;
+    std::string m_unreachable;
     ns3::Time m_delay;
     ns3::Time m_tick;
     std::uint32_t m_limit;
