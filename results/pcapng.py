@@ -28,6 +28,12 @@ _DIRECTION = 3
 _LONGEST_BLOCK = 16 << 20
 
 
+#: More can only be meant to fill the memory of who reads.
+_MOST_INTERFACES = 4096
+#: Of a time in ns, before and after 1970: what a signed number of 64 bits holds.
+_TIMES = range(-(2**63), 2**63)
+
+
 class BadCapture(ValueError):
     """The file is not a pcapng capture, or is damaged before its last block."""
 
@@ -95,6 +101,8 @@ def packets(file: BinaryIO, path: Path | str) -> Iterator[Packet]:
                 return
             body = block
         if kind == INTERFACE:
+            if len(interfaces) == _MOST_INTERFACES:
+                raise BadCapture(f"{path} is damaged: a section with more than {_MOST_INTERFACES} interfaces")
             interfaces.append(_interface(body, order, path))
         elif kind == ENHANCED:
             yield _enhanced(body, order, interfaces, path)
@@ -148,9 +156,9 @@ def _enhanced(body: bytes, order: str, interfaces: list[_Interface], path: Path 
     number, high, low, captured, _ = struct.unpack_from(order + "IIIII", body)
     if number >= len(interfaces) or captured > len(body) - 20:
         raise BadCapture(f"{path} is damaged: a packet of {captured} bytes on interface {number} in a block of {len(body)} bytes")
-    return Packet(
-        interfaces[number].time_ns(high << 32 | low), body[20 : 20 + captured], number, _direction(body, captured, order)
-    )
+    if (time_ns := interfaces[number].time_ns(high << 32 | low)) not in _TIMES:
+        raise BadCapture(f"{path} is damaged: a packet at {time_ns / 1e9:.3g} s of the Unix epoch")
+    return Packet(time_ns, body[20 : 20 + captured], number, _direction(body, captured, order))
 
 
 def _direction(body: bytes, captured: int, order: str) -> int:

@@ -81,3 +81,26 @@ def test_a_damaged_block_length_is_refused(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes() + struct.pack("<II", pcapng.ENHANCED, 13) + bytes(40))
     with pytest.raises(pcapng.BadCapture, match="damaged"):
         list(pcapng.read(file))
+
+
+def little_endian(kind: int, body: bytes) -> bytes:
+    return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        # Interfaces without end, as a netbox could write them into the pipe of a capture.
+        [little_endian(pcapng.INTERFACE, struct.pack("<HHI", 1, 0, 0))] * 100_000,
+        # Whole seconds, of which there are 2**64.
+        [
+            little_endian(pcapng.INTERFACE, struct.pack("<HHIHHB3xHH", 1, 0, 0, 9, 1, 0, 0, 0)),
+            little_endian(pcapng.ENHANCED, struct.pack("<IIIII", 0, 2**32 - 1, 0, 0, 0)),
+        ],
+    ],
+)
+def test_a_capture_that_nobody_could_have_made_is_refused(tmp_path: Path, blocks: list[bytes]) -> None:
+    section = little_endian(pcapng.SECTION, struct.pack("<IHHq", pcapng.BYTE_ORDER_MAGIC, 1, 0, -1))
+    (tmp_path / "a.pcapng").write_bytes(section + b"".join(blocks))
+    with pytest.raises(pcapng.BadCapture, match="is damaged"):
+        list(pcapng.read(tmp_path / "a.pcapng"))
