@@ -41,7 +41,7 @@ from traffic.application import applications
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 
 #: How long netboxes may take to get ready: a Wi-Fi station associates within a few beacons, 102.4 ms each.
-_READY_DEADLINE_S = 30.0
+_READY_DEADLINE_S = 90.0
 #: What is still on its way when the traffic ends: two geostationary hops are 0.5 s.
 _DRAIN_S = 1.5
 

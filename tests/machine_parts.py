@@ -28,6 +28,8 @@ NEW_MACHINE = NEW_MOUNTS | NEW_CGROUPS | NEW_NAME | NEW_IPC | NEW_PROCESSES | NE
 REALTIME_BUDGET_US = 20_000
 _REALTIME_PATIENCE_S = 3.0
 _MS_BIND, _MS_REC, _MS_PRIVATE, _MNT_DETACH = 0x1000, 0x4000, 0x40000, 2
+#: Of a group of version 2: where its own processes are, since it may have none itself when its groups have controllers.
+_LEAF = "processes"
 _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 _SYS_PIVOT_ROOT = 155  # on x86-64
 
@@ -95,11 +97,31 @@ def die_with_parent() -> None:
 
 def join_groups(name: str) -> None:
     for hierarchy in cores.hierarchies():
-        (hierarchy.folder / name / "cgroup.procs").write_text(str(os.getpid()))
+        group = hierarchy.folder / name
+        _join(group / _LEAF if hierarchy.version == 2 else group)
 
 
 def unshare(namespaces: int) -> None:
+    """A new namespace of control groups has the machine's groups as its roots."""
+    unified = next((one.folder for one in cores.hierarchies() if one.version == 2), None)
+    if not namespaces & NEW_CGROUPS or unified is None:
+        return _check(_libc.unshare(namespaces), "unshare")
+    (own,) = (line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
+    leaf = unified / own[1:]
+    _join(leaf.parent)
     _check(_libc.unshare(namespaces), "unshare")
+    _join(leaf)
+    _hand_on_controllers(leaf.parent)
+
+
+def _join(group: Path) -> None:
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+
+
+def _hand_on_controllers(group: Path) -> None:
+    """To the groups below it. The kernel allows that while no process is in it itself (cgroup-v2.rst, "No Internal Process")."""
+    for name in (group / "cgroup.controllers").read_text().split():
+        (group / "cgroup.subtree_control").write_text(f"+{name}")
 
 
 def go_on_as_first_process(*not_outside: int) -> None:
@@ -145,8 +167,10 @@ def mount_views(hierarchies: list[list[str]]) -> None:
     mount("sysfs", "/srv", "sysfs")
     mount("tmpfs", "/sys/fs/cgroup", "tmpfs")
     for _, folder, kind, options, *_ in hierarchies:
-        Path(folder).mkdir()
-        mount(kind, folder, kind, data=",".join(word for word in options.split(",") if word not in ("rw", "relatime")))
+        Path(folder).mkdir(exist_ok=True)
+        # Words of the mount are no controllers; version 2 has all of them.
+        words = set(options.split(",")) - {"rw", "relatime", "nosuid", "nodev", "noexec"} if kind == "cgroup" else ()
+        mount(kind, folder, kind, data=",".join(sorted(words)))
     cores.hierarchies.cache_clear()
     for folder, rights in (("/run", "755"), ("/dev/shm", "1777"), ("/var/lib/lxc", "755")):
         if Path(folder).exists():  # where LXC is not installed it has no folder
@@ -197,6 +221,9 @@ def _make_groups(name: str, budget_us: int) -> None:
     for hierarchy in cores.hierarchies():
         group = hierarchy.folder / name
         group.mkdir()
+        if hierarchy.version == 2:
+            (group / _LEAF).mkdir()
+            _hand_on_controllers(group.parent)
         if "cpuset" in hierarchy.controllers and hierarchy.version == 1:
             for setting in ("cpuset.cpus", "cpuset.mems"):
                 (group / setting).write_text((group.parent / setting).read_text())

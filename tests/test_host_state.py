@@ -37,6 +37,7 @@ CHANGES = {
 def host() -> Iterator[Namespace]:
     with Namespace("host") as made, made.inside():
         for command in (
+            "sysctl -qw net.ipv4.ip_forward=0",  # a new namespace has what the host has: on one with Docker, 1
             "ip link add left type veth peer right",
             "ip address add 10.0.0.1/24 dev left",
             "ip link set left up",

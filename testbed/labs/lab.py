@@ -227,7 +227,7 @@ class Lab:
             containers.end(self.folder / "containers", [node.container for node in self.plan.nodes])
             yield left
 
-    def wait_ready(self, deadline_s: float = 30.0, nodes: Collection[str] | None = None, besides: Collection[str] = ()) -> None:
+    def wait_ready(self, deadline_s: float = 90.0, nodes: Collection[str] | None = None, besides: Collection[str] = ()) -> None:
         """Returns when every netbox says that it is ready and every router answers; of `nodes`, where they are given.
 
         Raises NodeFailed as soon as a node ends that is not one of `besides`, or after the deadline.

@@ -34,7 +34,7 @@ TUN: Final = Path("/dev/net/tun")
 
 #: Without `--` a flow could be an option, and have a file written.
 OFCTL: Final = ("ovs-ofctl", "-O", "OpenFlow10,OpenFlow13,OpenFlow15", "--")
-_TIMEOUT_S: Final = 10.0
+_TIMEOUT_S: Final = 30.0
 #: Of each flow; it takes some 10 ms.
 _FLOW_TIMEOUT_S: Final = 0.2
 #: Has a command parse each line that comes in, and tells of those that it refuses: number, status, complaint.

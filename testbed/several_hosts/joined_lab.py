@@ -148,7 +148,7 @@ class JoinedLab:
 
     # The same as of a lab on one machine, of all parts at a time.
 
-    def wait_ready(self, deadline_s: float = 30.0) -> None:
+    def wait_ready(self, deadline_s: float = 90.0) -> None:
         self.everywhere("wait_ready", lambda: self.here.wait_ready(deadline_s), deadline_s + _MORE_S, deadline_s=deadline_s)
 
     def begin(self) -> None:

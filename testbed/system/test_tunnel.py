@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from testbed.ownership.ledger import Ledger
 from testbed.plan import HostPlan, Plan, RealtimeSupport
 from testbed.plans.resolve import resolve
 from testbed.system import equipment, namespaces, wires
-from tests.namespaces import DEADLINE_S, Namespace, Tap, ethernet, join
+from tests.namespaces import DEADLINE_S, Namespace, Tap, ethernet, join, wait_for
 from tests.own_interfaces import allow_ipv6, checked
 
 pytestmark = pytest.mark.lab
@@ -87,6 +88,10 @@ def underlay() -> Iterator[tuple[Namespace, Namespace]]:
         for at, space in enumerate((left, right)):
             for version, length in ((4, 24), (6, 64)):
                 checked(space, "ip", "address", "add", f"{ADDRESSES[version][at]}/{length}", "dev", "under")
+        for space in (left, right):
+            # The kernel makes it when it has noticed the carrier, up to a second later: the last thing that changes by itself.
+            shown = partial(checked, space, "ip", "-6", "address", "show", "dev", "under", "scope", "link")
+            wait_for(lambda shown=shown: "fe80::" in shown(), "the link-local address of the underlay")  # type: ignore[misc]
         yield left, right
 
 

@@ -77,8 +77,14 @@ class Guest:
         ]
 
     def __enter__(self) -> Self:
+        self.boot()
+        return self
+
+    def boot(self) -> None:
+        """Boots it, also again after its power was cut."""
         begun = time.monotonic()
         self._socket, far = socket.socketpair()
+        self._asked, self._received = 0, b""
         with (self._folder / "qemu.log").open("wb") as log, far:
             argv = [*self._argv, "-chardev", f"socket,id=agent,fd={far.fileno()}"]
             self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[far.fileno()])
@@ -88,7 +94,6 @@ class Guest:
             self.cut_power()
             raise
         self.ready = time.monotonic() - begun
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.cut_power()
@@ -99,7 +104,7 @@ class Guest:
         self._process.wait()
         self._socket.close()
 
-    def run(self, command: str, *, within_s: float = 120, stdin: str = "") -> Done:
+    def run(self, command: str, *, within_s: float = 400, stdin: str = "") -> Done:
         """Runs a shell's command as root in the checkout. Raises GuestFailed when it takes longer."""
         started = self.start(command, stdin=stdin)
         deadline, pause = time.monotonic() + within_s, 0.02
@@ -127,30 +132,28 @@ class Guest:
                 break
             if time.monotonic() > deadline:
                 raise GuestFailed(f"the guest did not boot in {_BOOT_S:g} s\n{self._told()}")
-        # What comes with it is an answer to a ping that was given up.
-        self._socket.settimeout(0.5)
-        with suppress(TimeoutError):
-            while self._socket.recv(65536):
-                pass
         state = self.run("systemctl is-system-running --wait", within_s=max(1.0, deadline - time.monotonic()))
         if state.status:
             raise GuestFailed(f"the guest is {state.output}\n" + self.run("systemctl --failed; journalctl -b -p warning").output)
 
     def _call(self, method: str, *, within_s: float = _ANSWER_S, **arguments: Any) -> Any:
-        """Asks the agent (QEMU Guest Agent Protocol Reference). Raises TimeoutError."""
-        request = {"execute": method, **({"arguments": arguments} if arguments else {})}
+        """Asks the agent (QEMU Guest Agent Protocol Reference). Raises TimeoutError; an answer that comes later is ignored."""
+        self._asked += 1
+        request = {"execute": method, "id": self._asked, **({"arguments": arguments} if arguments else {})}
+        said: dict[str, Any] = {}
         try:
             self._socket.settimeout(_ANSWER_S)
             self._socket.sendall(json.dumps(request).encode() + b"\n")
             self._socket.settimeout(within_s)
-            answer = b""
-            while not answer.endswith(b"\n"):
-                if not (more := self._socket.recv(1 << 20)):
-                    raise GuestFailed(f"the guest ended\n{self._told()}")
-                answer += more
+            while said.get("id") != self._asked:
+                while b"\n" not in self._received:
+                    if not (more := self._socket.recv(1 << 20)):
+                        raise GuestFailed(f"the guest ended\n{self._told()}")
+                    self._received += more
+                line, self._received = self._received.split(b"\n", 1)
+                said = json.loads(line)
         except (BrokenPipeError, ConnectionResetError):
             raise GuestFailed(f"the guest ended\n{self._told()}") from None
-        said = json.loads(answer.splitlines()[-1])
         if "error" in said:
             raise GuestFailed(f"the guest's agent refused {method}: {said['error']}")
         return said["return"]

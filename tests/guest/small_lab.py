@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab for guests that has every kind of object and little to start: hosts, emulators, veth wires, a memory wire."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.guest.machine import Guest
+
+FILE: Final = "/root/small.yaml"
+TEXT: Final = """\
+name: small
+hosts:
+  a: {address: 10.0.0.1/24}
+  b: {address: 10.0.0.2/24}
+netboxes:
+  one: {technology: ethernet, stations: {left: {}, right: {}, spare: {}}}
+  two: {technology: ethernet, stations: {left: {}, right: {}}}
+wires:
+  - [a, one.left]
+  - [one.right, two.left]
+  - [two.right, b]
+"""
+#: The same with one more host, whose wire is new.
+LARGER: Final = TEXT.replace("netboxes:", "  c: {address: 10.0.0.3/24}\nnetboxes:").replace(
+    "wires:", "wires:\n  - [c, one.spare]"
+)
+
+
+def write(guest: Guest, text: str = TEXT, file: str = FILE) -> None:
+    guest.run(f"cat >{file}", stdin=text).checked()
+
+
+def ping(guest: Guest, lab: str = "small", to: str = "b") -> None:
+    """Raises GuestFailed when no ping crosses the lab."""
+    guest.run(f"./netboxit.py exec --lab {lab} a -- ping -c 1 -w 30 {to}").checked()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Labs beside other labs and other software of the machine, and for people who are not root."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from testbed.files import CHECKOUT
+from tests.guest import small_lab
+from tests.guest.left import nothing_left
+from tests.guest.machine import Guest
+
+pytestmark = [pytest.mark.lab, pytest.mark.long]
+
+
+@pytest.fixture(scope="module")
+def guest(own_disks: list[Path]) -> Iterator[Guest]:
+    with Guest(own_disks) as booted:
+        small_lab.write(booted)
+        yield booted
+
+
+def test_two_labs_are_up_side_by_side(guest: Guest) -> None:
+    for name in ("one", "two"):
+        guest.run(f"./netboxit.py up {small_lab.FILE} --name {name}").checked()
+    for name in ("one", "two"):
+        small_lab.ping(guest, name)
+    guest.run("./netboxit.py down one").checked()
+    small_lab.ping(guest, "two")
+    guest.run("./netboxit.py down two").checked()
+    nothing_left(guest)
+
+
+def test_networkmanager_leaves_labs_alone_and_they_leave_it_alone(guest: Guest) -> None:
+    guest.run("systemctl start NetworkManager").checked()
+    devices = "nmcli --get-values DEVICE,STATE device"
+    before = guest.run(devices).checked()
+    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
+    guest.run("./netboxit.py attach vm1 a.machine --tap --address 10.9.0.1/24").checked()
+    small_lab.ping(guest)
+    assert guest.run(devices).checked() == before, "it manages an interface of a lab"
+    guest.run("./netboxit.py exec a -- ip address show dev machine to 10.9.0.1").checked()
+    guest.run("./netboxit.py down small").checked()
+    assert guest.run(devices).checked() == before
+    guest.run("systemctl stop NetworkManager").checked()
+
+
+def test_dockers_packet_filters_stop_no_lab_and_stay_as_they_are(guest: Guest) -> None:
+    guest.run("systemctl start docker", within_s=300).checked()
+    rules = "nft --stateless list ruleset; ip -oneline link; sysctl net.ipv4.ip_forward net.bridge.bridge-nf-call-iptables"
+    before = guest.run(rules).checked()
+    assert "DOCKER" in before and "policy drop" in before
+    found = json.loads(guest.run("./netboxit.py doctor --json").checked())
+    told = {one["name"]: one for one in found["findings"]}
+    assert found["able"] and told["packet filters"]["there"] == "partly" and "Docker" in json.dumps(found)
+    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
+    small_lab.ping(guest)
+    guest.run("./netboxit.py down small").checked()
+    assert guest.run(rules).checked() == before
+    guest.run("systemctl stop docker docker.socket containerd").checked()
+
+
+def test_an_operator_uses_labs_without_being_root(guest: Guest) -> None:
+    guest.run("useradd --create-home --shell /bin/bash alice").checked()
+    playbook = ".venv/bin/ansible-playbook -i localhost, ansible/operators.yml -e netboxit_operators=alice"
+    guest.run(playbook, within_s=600).checked()
+    small_lab.write(guest, file="/home/alice/small.yaml")
+
+    def as_alice(command: str) -> str:
+        return guest.run(f"su --login alice --command 'cd {CHECKOUT} && {command}'").checked()
+
+    as_alice("./netboxit.py up ~/small.yaml")
+    as_alice("./netboxit.py exec a -- ping -c 1 -w 30 b")
+    as_alice("./netboxit.py status small")
+    as_alice("./netboxit.py down small")
+    nothing_left(guest)

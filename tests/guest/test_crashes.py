@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that are killed, and a machine whose power is cut: `down` then removes all of the lab, and it comes up again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.guest import small_lab
+from tests.guest.left import nothing_left
+from tests.guest.machine import Guest
+
+pytestmark = [pytest.mark.lab, pytest.mark.long]
+
+#: Kills a command as soon as a condition holds; its status is 0 when the command was still there to be killed.
+_KILLED = """\
+./netboxit.py {command} >/dev/null 2>&1 & netboxit=$!
+until {condition}; do kill -0 $netboxit || exit 3; sleep 0.02; done
+kill -9 $netboxit
+"""
+#: What is there when `up` has come so far: the first namespaces, the first wire, the first container.
+_UP = ("test -e /run/netns/nbx-small-a", "test -d /dev/shm/netboxit/small", "test -d /sys/fs/cgroup/nbx-small-a")
+
+
+@pytest.fixture(scope="module")
+def guest(own_disks: list[Path]) -> Iterator[Guest]:
+    with Guest(own_disks) as booted:
+        small_lab.write(booted)
+        small_lab.write(booted, small_lab.LARGER, "/root/larger.yaml")
+        yield booted
+
+
+@pytest.mark.parametrize("condition", _UP)
+def test_up_is_killed(guest: Guest, condition: str) -> None:
+    guest.run(_KILLED.format(command=f"up {small_lab.FILE}", condition=condition)).checked()
+    guest.run("./netboxit.py down small").checked()
+    nothing_left(guest)
+
+
+def test_apply_is_killed(guest: Guest) -> None:
+    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
+    guest.run(_KILLED.format(command="apply /root/larger.yaml", condition="test -e /run/netns/nbx-small-c")).checked()
+    guest.run("./netboxit.py apply /root/larger.yaml").checked()
+    small_lab.ping(guest, to="10.0.0.3")
+
+
+def test_down_is_killed(guest: Guest) -> None:
+    guest.run(_KILLED.format(command="down small", condition="! test -d /sys/fs/cgroup/nbx-small-a")).checked()
+    guest.run("./netboxit.py down small").checked()
+    nothing_left(guest)
+
+
+def test_the_power_is_cut_while_a_lab_is_up(guest: Guest) -> None:
+    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
+    guest.cut_power()
+    guest.boot()
+    guest.run("./netboxit.py down small").checked()
+    nothing_left(guest)
+
+
+def test_the_power_is_cut_while_a_lab_comes_up(guest: Guest) -> None:
+    """What the kernel had not written to the disk is lost: maybe all of the lab, or the end of its records."""
+    guest.start(f"./netboxit.py up {small_lab.FILE}")
+    guest.run(f"until {_UP[2]}; do sleep 0.02; done").checked()
+    guest.cut_power()
+    guest.boot()
+    guest.run("./netboxit.py down --all").checked()
+    nothing_left(guest)
+    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
+    small_lab.ping(guest)
+    guest.run("./netboxit.py down small").checked()
+    nothing_left(guest)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What people do with labs, on Debian 12 as it is installed, without AppArmor, and with the kernel's part of it alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from tests.guest import disks
+from tests.guest.left import nothing_left
+from tests.guest.machine import Guest
+
+pytestmark = [pytest.mark.lab, pytest.mark.long]
+
+MACHINES = ("AppArmor", "no AppArmor", "AppArmor's kernel part alone")
+
+
+@pytest.fixture(scope="module", params=MACHINES)
+def guest(request: pytest.FixtureRequest, checkout_disk: None) -> Iterator[Guest]:
+    with disks.overlays() as own:
+        if request.param == MACHINES[2]:
+            with Guest(own) as before:
+                before.run("dpkg --purge apparmor && sync").checked()
+        with Guest(own, apparmor=request.param != MACHINES[1]) as booted:
+            booted.machine = request.param
+            yield booted
+
+
+def notes(guest: Guest, lab: str) -> list[str]:
+    (told,) = json.loads(guest.run(f"./netboxit.py status {lab} --json").checked())["labs"]
+    return list(told["notes"])
+
+
+def test_doctor_says_that_labs_can_run_and_what_confines_them(guest: Guest) -> None:
+    findings = {one["name"]: one for one in json.loads(guest.run("./netboxit.py doctor --json").checked())["findings"]}
+    assert findings["a lab"]["there"] == "yes"
+    assert findings["user namespaces"]["found"] == "the root of all nodes is nobody on this host"
+    expected = {
+        MACHINES[0]: ("yes", "LXC's profile lxc-container-default-cgns"),
+        MACHINES[1]: ("partly", "off in this kernel"),
+        MACHINES[2]: ("partly", "is not loaded"),
+    }[guest.machine]
+    assert findings["AppArmor"]["there"] == expected[0] and expected[1] in findings["AppArmor"]["found"]
+
+
+def test_the_emergency_network_comes_up_confined(guest: Guest) -> None:
+    guest.run("./netboxit.py up topologies/emergency.yaml").checked()
+    profile = guest.run("./netboxit.py exec fr1 -- cat /proc/self/attr/current").output.strip()
+    assert profile.startswith("lxc-container-default-cgns") is (guest.machine == MACHINES[0])
+    emulator = guest.run("pgrep --full --oldest '^/.*netbox-wifi'").checked().strip()
+    assert guest.run(f"stat --format %u /proc/{emulator}").checked().strip() == "1879048192", "it is root on this machine"
+    assert guest.run(f"chrt --pid {emulator}").checked().split() == [
+        *f"pid {emulator}'s current scheduling policy: SCHED_FIFO".split(),
+        *f"pid {emulator}'s current scheduling priority: 50".split(),
+    ]
+
+
+def test_its_status_tells_whether_apparmor_confines_it(guest: Guest) -> None:
+    told = [note for note in notes(guest, "emergency") if "AppArmor" in note]
+    assert len(told) == (guest.machine == MACHINES[2])
+
+
+def test_programs_run_in_its_nodes_and_reach_each_other(guest: Guest) -> None:
+    guest.run("./netboxit.py exec fr1 -- ping -c 3 -W 10 eoc").checked()
+
+
+def test_it_is_changed_while_it_runs(guest: Guest) -> None:
+    guest.run("./netboxit.py set backhaul delay='20 ms'").checked()
+    guest.run("./netboxit.py set meoc 'reboot=1 s'").checked()
+    guest.run("./netboxit.py exec fr1 -- ping -c 3 -w 60 eoc").checked()
+
+
+def test_frames_are_captured_at_each_kind_of_point(guest: Guest) -> None:
+    """A host's interface, a netbox's port and a memory wire."""
+    points = "fr1 field.responder field--longhaul"
+    ping = "./netboxit.py exec fr1 -- ping -i 0.5 -w 40 eoc >/dev/null"
+    guest.run(f"{ping} & ./netboxit.py capture {points} /root/x.pcapng --duration '15 s'").checked()
+    read = "tshark -r /root/x.pcapng -Y icmp -T fields -e frame.interface_name 2>/dev/null | sort --unique | wc --lines"
+    assert int(guest.run(read).checked()) >= 3
+
+
+def test_equipment_is_attached_and_given_back(guest: Guest) -> None:
+    before = guest.run("ip -oneline link").checked()
+    guest.run("./netboxit.py attach vm1 fr1.modem --tap --address 10.9.0.1/24").checked()
+    guest.run("./netboxit.py exec fr1 -- ip address show modem").checked()
+    guest.run("./netboxit.py detach vm1").checked()
+    assert guest.run("ip -oneline link").checked() == before
+
+
+def test_it_becomes_what_its_changed_file_says(guest: Guest) -> None:
+    """A parameter is changed live, another host and wire are new."""
+    guest.run("sed 's/return_rate: 2 /return_rate: 1 /' topologies/emergency.yaml >/root/emergency.yaml").checked()
+    guest.run("cp -r click /root/ && ./netboxit.py apply /root/emergency.yaml").checked()
+    guest.run("./netboxit.py exec fr1 -- ping -c 3 -w 60 eoc").checked()
+
+
+def test_it_goes_down_and_leaves_nothing(guest: Guest) -> None:
+    guest.run("./netboxit.py down emergency").checked()
+    nothing_left(guest)
+
+
+def test_switches_carry_frames_by_the_kernels_datapath(guest: Guest) -> None:
+    guest.run("./netboxit.py up topologies/switch.yaml").checked()
+    assert "system@" in guest.run("./netboxit.py exec vehicle -- ovs-appctl dpctl/show").checked()
+    guest.run("./netboxit.py exec phone -- ping -c 3 -w 60 desk").checked()
+    assert guest.run("./netboxit.py exec phone -- ping -c 1 -W 5 10.62.0.1").status, "it is in another VLAN"
+
+
+def test_a_lab_with_switches_is_changed_and_goes_down(guest: Guest) -> None:
+    guest.run("./netboxit.py set line delay='10 ms'").checked()
+    guest.run("./netboxit.py capture phone vehicle.phone /root/y.pcapng --duration '2 s'").checked()
+    guest.run("sed 's/laptop: {vlan: 20}/laptop: {vlan: 10}/' topologies/switch.yaml >/root/switch.yaml").checked()
+    guest.run("./netboxit.py apply /root/switch.yaml").checked()
+    guest.run("./netboxit.py exec phone -- ping -c 3 -w 60 10.61.0.1").checked()
+    guest.run("./netboxit.py down switch").checked()
+    nothing_left(guest)
+
+
+def test_a_run_is_measured_and_reported(guest: Guest) -> None:
+    """An emulated processor is late: the verdict says so, by the status 3 or 4."""
+    guest.run("./netboxit.py run topologies/link.yaml --duration '2 s' --results /root/results", within_s=400).checked(0, 3, 4)
+    metrics = json.loads(guest.run("cat /root/results/latest/metrics.json").checked())
+    assert metrics["flows"]
+    nothing_left(guest)
