@@ -15,7 +15,7 @@ import pytest
 from testbed.files import CHECKOUT
 from tests.traces import traces
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 DISASTER = CHECKOUT / "topologies" / "disaster.yaml"
 #: The file's times are for somebody who watches; a test is in a hurry.

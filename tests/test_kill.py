@@ -17,7 +17,8 @@ from tests.system_calls import Watched
 
 pytestmark = pytest.mark.lab
 
-TRIALS = 60
+#: In `make test`, and in `make test-long`.
+TRIALS = (30, 300)
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +26,13 @@ def everything() -> list[Moment]:
     return moments(count())
 
 
-def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was(everything: list[Moment]) -> None:
-    outcomes = list(try_each(sample(everything, TRIALS)))
+@pytest.mark.parametrize("trials", [TRIALS[0], pytest.param(TRIALS[1], marks=pytest.mark.long)])
+def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was(everything: list[Moment], trials: int) -> None:
+    outcomes = list(try_each(sample(everything, trials)))
     # Those with the most moments; a sample need not have one of the others.
     assert {outcome.moment.command for outcome in outcomes} >= {"up", "interrupted up", "apply", "down", "up of a switch"}
     # Programs do not wait equally often each time, so not every moment comes.
-    assert sum(outcome.call is not None for outcome in outcomes) > TRIALS / 2
+    assert sum(outcome.call is not None for outcome in outcomes) > trials / 2
     left = [f"{outcome.moment} ({outcome.call})\n{outcome.problem}" for outcome in outcomes if outcome.problem]
     assert not left, "\n".join(left)
 

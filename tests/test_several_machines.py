@@ -178,6 +178,7 @@ def cut_off(hosts: MemberHosts) -> None:
     assert not LAB.exists()
 
 
+@pytest.mark.long
 def test_a_machine_that_was_cut_off_during_down_is_taken_down_when_it_is_back() -> None:
     run_in_member_hosts(cut_off)
 
@@ -231,5 +232,6 @@ def running() -> subprocess.Popen[bytes]:
     return run
 
 
+@pytest.mark.long
 def test_a_run_that_is_interrupted_or_loses_a_machine_is_taken_down_and_says_so() -> None:
     run_in_member_hosts(runs)

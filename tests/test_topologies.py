@@ -27,6 +27,8 @@ EXAMPLES = sorted(file.name for file in FOLDER.glob("*.yaml") if not file.name.e
 #: Run by tests of their own (`test_emergency.py`, `test_disaster.py`), or by `make e4`, `e5`, `e6`.
 ELSEWHERE = {"emergency.yaml", "disaster.yaml", "e4.yaml", "e4-distance.yaml", "e5.yaml", "e6.yaml"}
 RUN_HERE = [name for name in EXAMPLES if name not in ELSEWHERE]
+#: In `make test`: technologies that no other run has, and routers in a row.
+SHORT = {"chain.yaml", "lte.yaml", "pan.yaml", "pmr.yaml"}
 #: What the examples' own times are cut to: they are for somebody who watches.
 SECONDS = 4.0
 
@@ -74,7 +76,7 @@ def run(folder: Path, name: str, number: int) -> Run:
 
 
 @pytest.mark.lab
-@pytest.mark.parametrize("name", RUN_HERE)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in SHORT else pytest.mark.long) for name in RUN_HERE])
 def test_an_example_carries_its_traffic(name: str, runs: dict[str, Future[Run]]) -> None:
     ended, latest = runs[name].result()
     assert ended.returncode in (0, 3, 4), ended.stderr
