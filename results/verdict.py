@@ -73,6 +73,7 @@ def judge(
         if flow["packets"] == 0:
             verdict.invalid.append(f"flow {flow['name']} ({flow['direction']}): not one frame was sent")
     _host(environment, verdict)
+    _limits(environment, verdict)
     verdict.notes.extend(plan.get("notes", ()))
     return verdict
 
@@ -168,6 +169,13 @@ def _captures(captures: Sequence[Mapping[str, Any]], verdict: Verdict) -> None:
             verdict.invalid.append(f"{name} ended before the run was over")
         elif capture["dropped"]:
             verdict.invalid.append(f"{name} missed {capture['dropped']:,} frames, so losses cannot be told from them")
+
+
+def _limits(environment: Mapping[str, Any], verdict: Verdict) -> None:
+    """What a node was refused, or lost, is told: its programs may have done otherwise than without limits."""
+    for node in environment.get("nodes", ()):
+        for limit in node.get("limits_reached", ()):
+            verdict.notes.append(f"node {node['name']} reached its limit of {limit}; `limits:` in the topology says more")
 
 
 def _host(environment: Mapping[str, Any], verdict: Verdict) -> None:

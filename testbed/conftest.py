@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 from testbed.ownership import state
-from testbed.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
+from testbed.plan import InterfacePlan, Limits, NodePlan, Plan, WireEnd, WirePlan
 from testbed.system import cores
 from tests.traces import traces
 
 PlanPair = Callable[..., Plan]
+
+_LIMITS = Limits()
 RoomFor = Callable[[int], AbstractContextManager[None]]
 
 
@@ -26,7 +28,12 @@ def plan_pair(request: pytest.FixtureRequest) -> PlanPair:
     """Two hosts, left (10.99.0.1) and right (10.99.0.2), joined by one wire; `lab` names it, `right` replaces right's command."""
 
     def make(
-        lab: str = "pair", *, right: tuple[str, ...] = ("sleep", "infinity"), mtu: int = 1500, capabilities: tuple[str, ...] = ()
+        lab: str = "pair",
+        *,
+        right: tuple[str, ...] = ("sleep", "infinity"),
+        mtu: int = 1500,
+        capabilities: tuple[str, ...] = (),
+        limits: Limits = _LIMITS,
     ) -> Plan:
         # The process's number keeps tests that run side by side apart.
         name = f"{lab}-{os.getpid()}"
@@ -45,6 +52,7 @@ def plan_pair(request: pytest.FixtureRequest) -> PlanPair:
                     command=command,
                     interfaces=(interface,),
                     capabilities=capabilities,
+                    limits=limits,
                 )
             )
         wire = WirePlan("cable", WireEnd("left", "wire"), WireEnd("right", "wire"), mtu)

@@ -60,6 +60,22 @@ class RoutePlan:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The most that a node may take of its machine; sizes in bytes. Each default is several times what any kind of node needs."""
+
+    #: Processes and threads at one time.
+    processes: int = 1024
+    #: RAM, also what is in /tmp, /run and /dev/shm, and what the kernel keeps for the node.
+    memory: int = 2_000_000_000
+    #: Each of /tmp, /run and /dev/shm, which are in RAM.
+    temporary: int = 256_000_000
+    #: Open files of each process.
+    open_files: int = 4096
+    #: RAM that each process may lock; emulators, which lock all that they have, are bound by `memory`.
+    locked_memory: int = 64_000_000
+
+
+@dataclass(frozen=True)
 class NodePlan:
     """One container. `files` are written to the node's own folder, which it sees as /run/netboxit."""
 
@@ -79,6 +95,7 @@ class NodePlan:
     forwards: bool = False
     #: Devices of the host that it sees.
     devices: tuple[str, ...] = ()
+    limits: Limits = Limits()
     #: The machine that it is on, by its name in the inventory; "" in a lab on one machine.
     host: str = ""
 

@@ -24,6 +24,7 @@ from testbed.description import addresses, switch, traffic_class
 from testbed.description.drills import DRILLS
 from testbed.description.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
 from testbed.description.events import Event, When
+from testbed.description.limits import Limits
 from testbed.description.machines import MachineName, check_machine
 from testbed.description.router import Bfd, Ospf, Router
 from testbed.description.switch import Controller, Mirror, Own, Queue, Switch, SwitchPort, Tunnel
@@ -66,6 +67,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "event": Event,
     "when": When,
     "realtime": Realtime,
+    "limits": Limits,
 }
 
 #: What a value is, where a validator of ours says it better than its type.

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from testbed.description.addresses import Addresses, Gateways, Interface
 from testbed.description.input_errors import AtPlaces, nearest
-from testbed.description.node_section import NodeSection
+from testbed.description.limits import ContainerSection
 from testbed.description.section import Section
 from testbed.files import find_file
 from testbed.names import Name
@@ -44,7 +44,7 @@ class Ospf(Section):
         return self
 
 
-class Router(NodeSection):
+class Router(ContainerSection):
     """An IP router in a container of its own."""
 
     KIND: ClassVar = "router"

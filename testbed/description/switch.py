@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from testbed.description.addresses import Addresses, Gateways, Interface, Ipv4
 from testbed.description.input_errors import AtPlaces, nearest
-from testbed.description.node_section import NodeSection
+from testbed.description.limits import ContainerSection
 from testbed.description.section import Section
 from testbed.description.yaml_source import Location
 from testbed.names import Name, check_name
@@ -162,7 +162,7 @@ class Controller(Section):
     )
 
 
-class Switch(NodeSection):
+class Switch(ContainerSection):
     """An Ethernet switch: Open vSwitch, in a container of its own."""
 
     KIND: ClassVar = "switch"

@@ -29,6 +29,7 @@ from testbed.description.addresses import Addresses, Gateways, Interface
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
 from testbed.description.input_errors import AtPlaces, InPart, nearest
+from testbed.description.limits import ContainerSection, Limits
 from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.node_section import NodeSection
 from testbed.description.router import Router
@@ -72,7 +73,7 @@ class RealtimeOfNetbox(Section):
     policy: Literal["mark", "abort"] | None = Field(None, description="Beyond it: mark the run, or end it.")
 
 
-class Host(NodeSection):
+class Host(ContainerSection):
     """A container where applications run. With one wire it has an `address`, with several it has `interfaces`."""
 
     KIND: ClassVar = "host"
@@ -100,13 +101,13 @@ class Host(NodeSection):
         return "whose programs need an interface of the kernel"
 
 
-class Netbox(NodeSection):
+class Netbox(ContainerSection):
     """One emulated segment. Keys other than these are parameters of its technology."""
 
     KIND: ClassVar = "netbox"
     PORT: ClassVar = "station"
     PASSES: ClassVar = "frames"
-    OWN_KEYS: ClassVar = ("host", "technology", "stations", "classes", "realtime", "io", "cores", "share")
+    OWN_KEYS: ClassVar = ("host", "limits", "technology", "stations", "classes", "realtime", "io", "cores", "share")
 
     technology: str = Field(description="Folder of `netboxes/` that emulates it.")
     stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
@@ -267,6 +268,7 @@ class Topology(Section):
     traffic: dict[Name, Traffic] = Field({}, description="What crosses the network in a run.")
     events: list[Event] = Field([], description="What changes during a run, and when.")
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
+    limits: Limits = Field(Limits(), description="The most that each node may take of its machine.")
 
     _path: Path = PrivateAttr(default=Path())
     _notes: tuple[str, ...] = PrivateAttr(default=())

@@ -206,10 +206,15 @@ class Lab:
         return {node.name: containers.alive(self._container(node)) for node in self.plan.nodes}
 
     def check_alive(self, besides: Collection[str] = ()) -> None:
-        """Raises NodeFailed when a node has ended that is not one of those, with the end of its log."""
+        """Raises NodeFailed when a node has ended that is not one of those, with the limits that it reached and its log's end."""
         for name, alive in self.alive().items():
             if not alive and name not in besides:
-                raise NodeFailed(f"node {name} has ended; its log says:{self._log_tail(name)}")
+                why = "".join(f"; it has reached its limit of {limit}" for limit in self.limits_reached(name))
+                raise NodeFailed(f"node {name} has ended{why}; its log says:{self._log_tail(name)}")
+
+    def limits_reached(self, node: str) -> list[str]:
+        """Those of its limits that a node has reached since it started, in words."""
+        return containers.limits_reached(self._container(self.node(node)), self.node(node).limits)
 
     @contextmanager
     def finished(self, deadline_s: float = 5.0) -> Iterator[list[str]]:

@@ -11,6 +11,7 @@ from testbed.labs import switch_statistics
 from testbed.ownership import recorded
 from testbed.plan import WireEnd, WirePlan
 from testbed.system import apparmor, awake, users
+from testbed.system.limits import Support
 
 if TYPE_CHECKING:
     from testbed.labs.lab import Lab
@@ -32,6 +33,7 @@ def status(lab: Lab) -> dict[str, Any]:
             "alive": alive[node.name],
             "confined": lab.is_confined(node.name) if alive[node.name] else None,
             "cores": list(node.cores),
+            "limits_reached": lab.limits_reached(node.name),
             "awake": all(map(awake.is_awake, node.cores)),
             "addresses": [address for interface in node.interfaces for address in interface.addresses],
             "netbox": lab.netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
@@ -49,6 +51,8 @@ def status(lab: Lab) -> dict[str, Any]:
             *lab.plan.notes,
             *_roots(lab, nodes),
             *_without_profile(),
+            *Support.read().missing(),
+            *(f"{node['name']} has reached its limit of {limit}" for node in nodes for limit in node["limits_reached"]),
             *([_CHANGING] if recorded.is_changing(lab.folder) else []),
         ],
     }

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from testbed.description.events import beyond, plan_events
+from testbed.description.limits import ContainerSection, planned
+from testbed.description.node_section import NodeSection
 from testbed.description.router import Router
 from testbed.description.scene import Scene
 from testbed.description.topology import Host, Netbox, Topology
@@ -17,7 +19,7 @@ from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
 from testbed.names import container_name, lab_name
 from testbed.nodes import frr, routers
-from testbed.plan import InterfacePlan, NodePlan, Plan, RealtimeSupport, RoutePlan
+from testbed.plan import InterfacePlan, Limits, NodePlan, Plan, RealtimeSupport, RoutePlan
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
 from testbed.plans.netbox_configuration import NODE_FOLDER, netbox_json
@@ -93,8 +95,11 @@ class _Resolver:
         nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
         nodes += [self._router(name, router) for name, router in topology.routers.items()]
         nodes += [
-            machine.switches.node(self.lab, name, self.wiring, self.wires, machine.cores.cores[name], machine.housekeeping)
-            for name in topology.switches
+            replace(
+                machine.switches.node(self.lab, name, self.wiring, self.wires, machine.cores.cores[name], machine.housekeeping),
+                limits=self._limits(switch),
+            )
+            for name, switch in topology.switches.items()
             for machine in [self.on(name)]
         ]
         traffic = plan_traffic(topology, self.wiring, duration_s)
@@ -143,6 +148,7 @@ class _Resolver:
             interfaces=self.wires.interfaces(name, host.ports()),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
             capabilities=HOST_CAPABILITIES,
+            limits=self._limits(host),
         )
 
     def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
@@ -179,6 +185,7 @@ class _Resolver:
             files={} if text is None else {frr.CONFIGURATION: text},
             capabilities=HOST_CAPABILITIES if text is None else frr.CAPABILITIES,
             forwards=True,
+            limits=self._limits(router),
         )
 
     def _click_router(self, name: str, router: Router) -> NodePlan:
@@ -217,7 +224,12 @@ class _Resolver:
             files=files,
             capabilities=capabilities,
             realtime_priority=self.on(name).priority,
+            limits=self._limits(self.topology.node(name)),
         )
+
+    def _limits(self, node: NodeSection) -> Limits:
+        assert isinstance(node, ContainerSection), "only such a node is planned"
+        return planned(self.topology.limits, node.limits)
 
     def _port(self, name: str, netbox: Netbox, station: str) -> dict[str, Any]:
         """How a netbox reaches the wire of a station (docs/architecture.md, "Netbox process")."""

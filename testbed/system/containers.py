@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
-from testbed.plan import NodePlan
-from testbed.system import apparmor, cores, marks, monitors, namespaces, node_files, processes, rootfs, users
+from testbed.plan import Limits, NodePlan
+from testbed.system import apparmor, cores, limits, marks, monitors, namespaces, node_files, processes, rootfs, users
 
 _ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -42,6 +42,7 @@ class HostFacts:
     memory_nodes: str
     #: Whether LXC's profile can confine containers.
     apparmor: bool
+    limits: limits.Support
 
     @classmethod
     def read(cls) -> HostFacts:
@@ -54,6 +55,7 @@ class HostFacts:
             cgroup_version=cpuset.version,
             memory_nodes=cores.memory_nodes(),
             apparmor=apparmor.read().refused is None,
+            limits=limits.Support.read(),
         )
 
 
@@ -117,7 +119,7 @@ def configuration(
         "lxc.tty.max = 0",
         "lxc.pty.max = 16",
         "lxc.mount.auto = proc:mixed sys:ro",
-        *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder, memory or {})),
+        *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder, memory or {}, node.limits.temporary)),
         *(f"lxc.mount.entry = {device} {device[1:]} none bind,create=file 0 0" for device in node.devices),
         "lxc.hook.version = 1",
         *(f"lxc.hook.mount = {command}" for command in rootfs.restrictions(memory or {})),
@@ -132,6 +134,8 @@ def configuration(
         f"lxc.cgroup.dir.monitor.pivot = {pivot}",
         f"{group}.cpuset.cpus = {','.join(map(str, node.cores))}",
         f"{group}.cpuset.mems = {host.memory_nodes}",
+        *limits.lines(node.limits, host.limits, locks_all="ipc_lock" in map(_capability, node.capabilities)),
+        *limits.remembering(payload, container.configuration_file.parent),
     ]
     if node.realtime_priority and realtime_group is not None:
         # Groups of their own would have to divide one core's budget among them, though each may have a core of its own. LXC knows
@@ -163,6 +167,7 @@ def start(container: Container, command: Sequence[str]) -> subprocess.Popen[byte
         "--",
         *command,
     ]
+    (container.configuration_file.parent / limits.AT_THE_END).unlink(missing_ok=True)
     processes.keep_descriptors()
     try:
         with node_files.appended(container.log) as log:
@@ -217,6 +222,11 @@ def attach_argv(container: Container, argv: Sequence[str], env: Mapping[str, str
 def alive(container: Container) -> bool:
     """A container lives exactly as long as its command: with it, init and everything else in its control group ends."""
     return not cores.is_empty(container.groups[0])
+
+
+def limits_reached(container: Container, of_node: Limits) -> list[str]:
+    """Those of its limits that it has reached since it started, in words, also when it has ended."""
+    return limits.reached(container.groups[0], container.configuration_file.parent, of_node)
 
 
 def end(home: Path, names: Sequence[str]) -> None:

@@ -59,19 +59,19 @@ def build(root: Path, plan: Plan) -> None:
             inside.touch()
 
 
-def mounts(root: Path, folder: Path, memory: Mapping[str, Path]) -> list[str]:
+def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int) -> list[str]:
     """What a container sees, as lines of fstab(5) with targets relative to its root, in the order of mounting.
 
-    `memory` are the folders of its memory wires by interface.
+    `memory` are the folders of its memory wires by interface, `temporary` is the most that each folder in RAM may hold, in bytes.
     Without set-uid, file capabilities count as little: ping runs without CAP_NET_RAW instead of being refused.
     """
     lines = [
-        "tmpfs tmp tmpfs nosuid,nodev,mode=1777 0 0",
-        "tmpfs run tmpfs nosuid,nodev,mode=755 0 0",
+        f"tmpfs tmp tmpfs nosuid,nodev,mode=1777,size={temporary} 0 0",
+        f"tmpfs run tmpfs nosuid,nodev,mode=755,size={temporary} 0 0",
         "/usr usr none bind,ro,nosuid,nodev 0 0",
         f"{_escape(CHECKOUT)} {_escape(CHECKOUT)[1:]} none bind,ro,nosuid,nodev,create=dir 0 0",
         f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,create=dir 0 0",
-        "tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,create=dir 0 0",
+        f"tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,size={temporary},create=dir 0 0",
     ]
     lines += [f"{_escape(wire)} {WIRES_FOLDER[1:]}/{name} none bind,rw,create=dir 0 0" for name, wire in memory.items()]
     return lines + [

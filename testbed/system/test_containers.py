@@ -7,12 +7,24 @@ from pathlib import Path
 import pytest
 
 from testbed.plan import InterfacePlan, NodePlan
-from testbed.system import containers, rootfs
+from testbed.system import containers, cores, rootfs
 from testbed.system.containers import Container, HostFacts
+from testbed.system.cores import Hierarchy
+from testbed.system.limits import Support
 
 GOLDEN = Path(__file__).parent / "golden"
-V1 = HostFacts(cgroup_version=1, memory_nodes="0", apparmor=False)
-V2 = HostFacts(cgroup_version=2, memory_nodes="0-1", apparmor=True)
+V1 = HostFacts(
+    cgroup_version=1,
+    memory_nodes="0",
+    apparmor=False,
+    limits=Support(processes=1, memory=1, swap="memory.memsw.limit_in_bytes", open_files=1 << 20, locked_memory=8 << 20),
+)
+V2 = HostFacts(
+    cgroup_version=2,
+    memory_nodes="0-1",
+    apparmor=True,
+    limits=Support(processes=2, memory=2, swap="memory.swap.max", open_files=1024, locked_memory=1 << 40),
+)
 
 NETBOX = NodePlan(
     name="field",
@@ -34,6 +46,8 @@ def test_the_configuration_of_a_container_is_as_in_the_golden_file(
 ) -> None:
     monkeypatch.setattr(rootfs, "CHECKOUT", Path("/opt/net boxit"))
     monkeypatch.setattr(rootfs, "ETC_MOUNTS", ())
+    folders = {"pids": Path("/sys/fs/cgroup/pids"), "memory": Path("/sys/fs/cgroup/memory")}
+    monkeypatch.setattr(cores, "hierarchy_of", lambda name: Hierarchy(folders[name], host.cgroup_version, frozenset([name])))
     lab = Path("/var/lib/netboxit/labs/emergency")
     container = Container(node.container, lab / "containers", lab / "nodes" / node.name)
     memory = {one.name: Path("/dev/shm/netboxit/emergency", one.wire) for one in node.interfaces if node is NETBOX}

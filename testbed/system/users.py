@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,12 @@ FIRST_ID = NODES
 IDS = 65_536
 
 FOLDER = Path("/run/netboxit/users")
+
+#: What a user namespace may have of what the kernel counts (namespaces(7), /proc/sys/user), which all nodes of a lab share; each
+#: lab is given a part of what the host grants its root.
+_COUNTED = Path("/proc/sys/user")
+_BOUNDED = ("max_inotify_instances", "max_inotify_watches", "max_fanotify_groups", "max_fanotify_marks")
+_SHARE = 8
 
 #: Where such a capability is held, it does not count in a user namespace: there limits of resources have to allow what it would.
 _BY_LIMITS = {"sys_nice", "ipc_lock"}
@@ -93,6 +99,7 @@ def create(mark: str) -> None:
     try:
         _make_file(target)
         with _child() as (child, _):
+            _limit(child)
             kernel.bind_mount(Path(f"/proc/{child}/ns/user"), target)
     except OSError as error:
         target.unlink(missing_ok=True)
@@ -142,6 +149,30 @@ def is_own(pid: int) -> bool:
         return not Path(f"/proc/{pid}/ns/user").samefile("/proc/self/ns/user")
     except OSError:
         return False
+
+
+def _limit(child: int) -> None:
+    """Bounds what the kernel counts by user namespace, and for its maker, who is the host's root: root has to keep most of it."""
+    limits = {name: max(1, int((_COUNTED / name).read_text()) // _SHARE) for name in _BOUNDED if (_COUNTED / name).exists()}
+    inside = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        writer = os.fork()
+        if writer == 0:
+            number = errno.EINTR
+            try:
+                number = _error_of(lambda: _write_inside(inside, limits))[0]
+            finally:
+                os._exit(number)
+    finally:
+        os.close(inside)
+    if number := os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]):
+        raise OSError(number, os.strerror(number))
+
+
+def _write_inside(namespace: int, limits: Mapping[str, int]) -> None:
+    kernel.enter_users(namespace)
+    for name, most in limits.items():
+        (_COUNTED / name).write_text(str(most))
 
 
 def _unlimited() -> str | None:

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Nodes that take all that they can get: neither the host nor another node is short of anything, and the lab tells."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from testbed.conftest import PlanPair
+from testbed.labs.lab import Lab, NodeFailed
+from testbed.plan import Limits
+from testbed.system import cores
+from tests.waiting import until
+
+pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
+
+LIMITS = Limits(processes=40, memory=96_000_000, temporary=4 << 20, open_files=64, locked_memory=1 << 20)
+
+#: Each process makes others, and all stay. The first says when it is refused one.
+FORK_BOMB = "import os\nwhile True:\n try: os.fork()\n except OSError: pass"
+MEMORY_HOG = "data = []\nwhile True: data.append(bytearray(1 << 20))"
+
+
+@pytest.fixture
+def lab(plan_pair: PlanPair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
+    """Its nodes are confined where the host allows it: they can enter the folder that the lab is in."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        monkeypatch.setenv("NETBOXIT_STATE", folder)
+        with Lab.up(plan_pair(limits=LIMITS)) as up:
+            yield up
+
+
+def python(lab: Lab, node: str, program: str) -> CompletedProcess[str]:
+    return lab.run(node, ["/usr/bin/python3", "-c", program], timeout_s=30.0)
+
+
+def test_a_fork_bomb_stays_in_its_node_and_goes_down_with_it(lab: Lab, tmp_path: Path) -> None:
+    lab.start("left", ["/usr/bin/python3", "-c", FORK_BOMB], log=tmp_path / "log")
+    until(lambda: any("processes" in limit for limit in lab.limits_reached("left")))
+    assert len(cores.processes(lab.node("left").container)) <= LIMITS.processes
+    assert lab.run("right", ["true"]).returncode == 0
+    assert lab.limits_reached("right") == []
+    assert any("left has reached its limit of processes: 40" in note for note in lab.status()["notes"])
+
+
+def test_what_takes_all_memory_is_ended_and_nothing_else(lab: Lab) -> None:
+    assert python(lab, "left", MEMORY_HOG).returncode == 128 + 9
+    assert lab.alive() == {"left": True, "right": True}
+    assert lab.limits_reached("left") == ["memory: 96 MB (the kernel ended 1 of its processes)"]
+    assert lab.limits_reached("right") == []
+
+
+def test_a_node_whose_command_takes_all_memory_is_told_as_such(plan_pair: PlanPair) -> None:
+    with Lab.up(plan_pair(right=("/usr/bin/python3", "-c", MEMORY_HOG), limits=LIMITS)) as lab:
+        until(lambda: not lab.alive()["right"])
+        with pytest.raises(NodeFailed, match="right has ended; it has reached its limit of memory: 96 MB"):
+            lab.check_alive()
+        assert lab.alive()["left"]
+
+
+@pytest.mark.parametrize("folder", ["/tmp", "/run", "/dev/shm"])
+def test_a_folder_in_ram_takes_so_much_and_no_more(folder: str, lab: Lab) -> None:
+    fill = f"import os\nfill = os.open('{folder}/fill', os.O_CREAT | os.O_WRONLY)\nwhile True: os.write(fill, bytes(4096))"
+    assert "No space left on device" in python(lab, "left", fill).stderr
+    assert python(lab, "left", f"print(__import__('os').stat('{folder}/fill').st_size)").stdout.strip() == str(LIMITS.temporary)
+    assert lab.limits_reached("left") == [f"temporary: {folder} is full (4 MiB)"]
+    assert python(lab, "right", f"open('{folder}/own', 'wb').write(bytes(1 << 20))").returncode == 0
+
+
+def test_a_process_opens_and_locks_so_much_and_no_more(lab: Lab) -> None:
+    assert "Too many open files" in python(lab, "left", "import os\nwhile True: os.dup(0)").stderr
+    locks = "import ctypes, mmap\nsize = {}\nm = mmap.mmap(-1, size)\nc = ctypes.CDLL(None, use_errno=True)\n" + (
+        "print(c.mlock(ctypes.c_void_p(ctypes.addressof(ctypes.c_char.from_buffer(m))), ctypes.c_size_t(size)))"
+    )
+    assert python(lab, "left", locks.format(1 << 19)).stdout.strip() == "0"
+    assert python(lab, "left", locks.format(1 << 21)).stdout.strip() == "-1"
+
+
+def test_a_node_that_takes_all_watches_leaves_the_hosts_root_some(lab: Lab) -> None:
+    takes = "import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nn = 0\nwhile c.inotify_init() >= 0: n += 1\nprint(n)"
+    if not lab.is_confined("left"):
+        pytest.skip("this host refuses user namespaces, so nodes are the host's root")
+    host = int(Path("/proc/sys/user/max_inotify_instances").read_text())
+    # Kept open until the host has tried.
+    holding = lab.start(
+        "left",
+        ["/usr/bin/python3", "-c", takes + "\nopen('/run/netboxit/taken', 'w').write(str(n))\n__import__('signal').pause()"],
+        log=Path(os.devnull),
+    )
+    until((taken := lab.node_folder("left") / "taken").exists)
+    until(lambda: taken.read_text() != "")
+    assert int(taken.read_text()) <= min(host // 8, LIMITS.open_files)
+    descriptor = ctypes.CDLL(None, use_errno=True).inotify_init()
+    assert descriptor >= 0
+    with closing(open(descriptor, "rb", closefd=True)):  # noqa: PTH123
+        assert holding.poll() is None
