@@ -54,7 +54,7 @@ class Applied:
 def apply(file: Path, name: str | None, progress: Progress = lambda _: None) -> Applied:
     """Raises what planning, bringing up and changing raise; StillAttached and HalfUp before anything was changed."""
     topology = load(file)
-    lab = lab_name(name or topology.name)
+    lab = lab_name(topology.name if name is None else name)
     if lab not in state.lab_names():
         plan = plan_topology(topology, lab=lab, realtime=realtime_support())
         return Applied(Lab.up_and_ready(plan, progress), plan, None)

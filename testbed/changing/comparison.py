@@ -42,7 +42,7 @@ class Compared:
 
 def compare(topology: Topology, name: str | None, sites: Sequence[Site] = ()) -> Compared:
     """`sites` are the machines that are known, if not only this one. Raises what planning raises, and HalfUp."""
-    lab = lab_name(name or topology.name)
+    lab = lab_name(topology.name if name is None else name)
     unknown = None
     try:
         if lab in state.lab_names():

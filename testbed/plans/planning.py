@@ -86,7 +86,7 @@ def plan_topology(
         duration_s=duration_s,
         realtime=realtime,
         running=running,
-        others=other_labs.emulating(besides=lab or topology.name),
+        others=other_labs.emulating(besides=topology.name if lab is None else lab),
         sites=sites,
     )
     if errors := [*_router_errors(topology, plan), *_flow_errors(topology)]:

@@ -75,7 +75,7 @@ def resolve(
     """
     alone = Facts(cores or available_cores(), realtime, datapaths, others=dict(others or {}))
     placed = place(topology, sites or [Site(HERE, alone, here=True)], running)
-    return _Resolver(topology, lab_name(lab or topology.name), placed, running).plan(duration_s)
+    return _Resolver(topology, lab_name(topology.name if lab is None else lab), placed, running).plan(duration_s)
 
 
 class _Resolver:

@@ -4,18 +4,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from ipaddress import ip_address, ip_interface
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from testbed.changing.alteration import apply
+from testbed.changing.comparison import compare
 from testbed.description.topology_file import load
 from testbed.files import CHECKOUT
 from testbed.names import BadLabName
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.resolve import resolve
 from testbed.plans.traffic_plan import BadDuration
+from testbed.several_hosts.bringing_up import refuse_to_apply
+from testbed.several_hosts.planned import plan_over
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
 GOLDEN = Path(__file__).parent / "golden" / "emergency-plan.json"
@@ -81,8 +86,22 @@ def test_labs_of_one_topology_share_no_container_and_no_mac() -> None:
     macs = [{interface.mac for node in plan.nodes for interface in node.interfaces} for plan in (one, other)]
     assert macs[0].isdisjoint(macs[1])
     assert len(macs[0]) == sum(len(node.interfaces) for node in one.nodes)
-    with pytest.raises(BadLabName):
-        plan_of(lab="No name")
+
+
+@pytest.mark.parametrize("name", ["No name", ""])
+def test_a_lab_name_that_cannot_be_had_is_refused(name: str) -> None:
+    """Also an empty one, as of a shell's variable that is not set: the topology's own name would be another lab."""
+    file, topology = EMERGENCY, load(EMERGENCY)
+    attempts: list[Callable[[], object]] = [
+        lambda: resolve(topology, lab=name, cores=(0, 1), realtime=GRANTED),
+        lambda: compare(topology, name),
+        lambda: apply(file, name),
+        lambda: refuse_to_apply(file, name),
+        lambda: plan_over(file, None, lab=name),
+    ]
+    for attempt in attempts:
+        with pytest.raises(BadLabName):
+            attempt()
 
 
 def test_each_netbox_has_a_seed_of_its_own_that_follows_from_the_files(tmp_path: Path) -> None:

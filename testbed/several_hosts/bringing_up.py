@@ -36,7 +36,7 @@ def up(file: Path, inventory: Path | None, name: str | None, progress: Progress)
 def refuse_to_apply(file: Path, name: str | None) -> None:
     """What is on several machines is not changed to what its file says. Raises OnSeveralMachines with the remedy."""
     topology = load(file)
-    lab = lab_name(name or topology.name)
+    lab = lab_name(topology.name if name is None else name)
     up = lab in state.lab_names() and Parts.of(state.lab_folder(lab)) is not None
     if up or names_machines(topology):
         raise OnSeveralMachines(

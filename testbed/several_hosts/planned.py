@@ -100,7 +100,7 @@ def checked(file: Path, listed: Path | None, realtime: RealtimeSupport) -> tuple
 def _read(file: Path, listed: Path | None, asking: Ask, name: str | None) -> tuple[Topology, Inventory, Sequence[Site], str]:
     """This machine is the first of the sites, if there are any."""
     topology = load(file)
-    lab = lab_name(name or topology.name)
+    lab = lab_name(topology.name if name is None else name)
     if listed is None and not names_machines(topology):
         return topology, inventory.read(None), (), lab
     found = inventory.read(inventory.find(listed))
