@@ -21,11 +21,15 @@ Started = Callable[..., subprocess.Popen[bytes]]
 
 #: The user `nobody`.
 _STRANGER = 65534
-#: Unmaps the memory where the kernel looks for the words of its command line: fields 48 and 49 of proc(5), /proc/pid/stat.
+#: Unmaps the memory where the kernel looks for the words of its command line: fields 48 and 49 of proc(5), /proc/pid/stat. Below
+#: are the program's vectors and its stack (field 28), by chance on the same page; then it begins again, at other addresses.
 _FORGETTING = """
-import ctypes
-begin, end = map(int, open("/proc/self/stat").read().rpartition(")")[2].split()[45:47])
+import ctypes, os, sys
+fields = open("/proc/self/stat").read().rpartition(")")[2].split()
+stack, begin, end = (int(fields[number - 3]) for number in (28, 48, 49))
 begin &= -4096
+if begin < stack + 8 * (len(os.environ) + len(sys.orig_argv)) + 1024:
+    os.execv(sys.orig_argv[0], sys.orig_argv)
 assert ctypes.CDLL(None).munmap(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin)) == 0
 print("ready", flush=True)
 input()
