@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from experiments.charts import draw
-from experiments.outcome import Outcome, Table
+from experiments.outcome import Expectation, Outcome, Table
 from testbed.files import CHECKOUT
 from testbed.views import drawing
 
@@ -29,7 +29,7 @@ def show(outcome: Outcome) -> None:
     drawn = drawing.table("expected", "what", "required", "measured", "met")
     for one in outcome.expectations:
         drawn.add_row(
-            one.what, one.required, one.measured, f"[{drawing.COLOURS['yes' if one.met else 'no']}]{_answer(one.met)}[/]"
+            one.what, one.required, one.measured, f"[{drawing.COLOURS['yes' if one.is_as_known else 'no']}]{_answer(one)}[/]"
         )
     drawing.console().print(drawn)
     for verdict in outcome.verdicts:
@@ -73,10 +73,12 @@ def _parts(outcome: Outcome, plots: str) -> Iterator[str]:
         yield f"**{table.title}**\n\n{_markdown(table)}"
     for plot in outcome.plots:
         yield f"![{plot.title}]({plots}{plot.name}.svg)"
-    rows = [(one.what, one.required, one.measured, _answer(one.met)) for one in outcome.expectations]
+    rows = [(one.what, one.required, one.measured, _answer(one)) for one in outcome.expectations]
     met = sum(one.met for one in outcome.expectations)
     title = f"Expected outcome: {met} of {len(rows)} met"
     yield f"**{title}**\n\n{_markdown(Table('', ('what', 'required', 'measured', 'met'), rows))}"
+    if differences := [f"- {one.what}: {one.differs}" for one in outcome.expectations if one.differs]:
+        yield "Known to differ from the thesis:\n\n" + "\n".join(differences)
     judged = [f"- {one.run}: {one.status}" + "".join(f"\n    - {reason}" for reason in one.reasons) for one in outcome.verdicts]
     yield "Runs in real time, as their reports judge them:\n\n" + "\n".join(judged)
 
@@ -86,5 +88,6 @@ def _markdown(table: Table) -> str:
     return "\n".join(f"| {' | '.join(cell.replace('|', '/') for cell in line)} |" for line in lines)
 
 
-def _answer(met: bool) -> str:
-    return "yes" if met else "no"
+def _answer(one: Expectation) -> str:
+    words = "yes" if one.met else "no"
+    return f"{words}, known to differ" if one.differs else words

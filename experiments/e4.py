@@ -13,13 +13,13 @@ from typing import Any
 from experiments.agreement import Tolerance, agree
 from experiments.carrying import Carried, Carrier, in_virtual_time
 from experiments.figures import Figures
-from experiments.outcome import Curve, Expectation, Outcome, Plot, Table, delay, number, share, verdict_of
+from experiments.outcome import Curve, Expectation, Outcome, Plot, Table, chosen, delay, mbps, number, share, verdict_of
 from experiments.variant import TOPOLOGIES, variant
 
-#: Of the thesis: where goodput saturates, the latency below, the jitter below.
+#: Of the thesis: where goodput at IP saturates, the latency below, the jitter below.
 SATURATION_MBPS, LATENCY_MS, JITTER_US = 7.0, 1.0, 120.0
-#: What is "near 7 Mbit/s".
-_NEAR = 0.10
+#: By how much goodput may still grow between two loads that are both too much.
+_LEVEL = 0.05
 #: Loads at IP that the cell carries, and one that it does not.
 BELOW, BEYOND = ("load-2", "load-4", "load-6", "load-7"), ("load-9", "load-11")
 #: In virtual time besides: loads in Mbit/s, distances in m.
@@ -58,7 +58,11 @@ def run(real: Carrier) -> Outcome:
         name="e4",
         title="E4: the Wi-Fi segment alone",
         text=_text(poisson),
-        tables=[_load_table(real_loads, virtual_loads), _distance_table(real_distances, virtual_distances)],
+        tables=[
+            _load_table(real_loads, virtual_loads),
+            _distance_table(real_distances, virtual_distances),
+            _chosen(real_loads, virtual_loads),
+        ],
         expectations=expectations,
         plots=[*_plots(by_load, real_loads), _distance_plot(by_distance, real_distances)],
         verdicts=[verdict_of("loads", real_loads), verdict_of("distances", real_distances)],
@@ -87,15 +91,8 @@ def sweep_distances(distances: Sequence[float], seconds: float = 1.0) -> list[Fi
 
 
 def expectations_of_loads(carried: Carried, time: str) -> Iterator[Expectation]:
-    """Saturation near the published goodput; latency and jitter small below it, and jumping beyond."""
-    saturated = carried.whole(BEYOND[-1])
-    goodput = (saturated.goodput_udp_kbps or 0.0) / 1e3
-    yield Expectation(
-        f"goodput saturates, {time}",
-        f"{SATURATION_MBPS:g} Mbit/s within {share(_NEAR)}",
-        f"{number(goodput)} Mbit/s",
-        abs(goodput - SATURATION_MBPS) <= _NEAR * SATURATION_MBPS,
-    )
+    """Goodput saturates; latency and jitter are small below, and jump beyond."""
+    yield _saturates(carried, time)
     below = [carried.whole(traffic) for traffic in BELOW]
     worst = max(figures.delay_mean_ms or 0.0 for figures in below)
     yield Expectation(f"latency below saturation, {time}", f"under {LATENCY_MS:g} ms", f"{number(worst)} ms", worst < LATENCY_MS)
@@ -115,9 +112,20 @@ def expectations_of_loads(carried: Carried, time: str) -> Iterator[Expectation]:
     )
 
 
+def _saturates(carried: Carried, time: str) -> Expectation:
+    """Where it does is no outcome: the loss model was chosen for it."""
+    goodputs = [mbps(carried.whole(traffic)) for traffic in BEYOND]
+    return Expectation(
+        f"goodput saturates, {time}",
+        f"with 9 and with 11 Mbit/s offered the same within {share(_LEVEL)}",
+        " and ".join(f"{number(goodput)} Mbit/s" for goodput in goodputs),
+        abs(goodputs[1] - goodputs[0]) <= _LEVEL * goodputs[0],
+    )
+
+
 def expectations_of_distances(sweep: Sweep) -> Iterator[Expectation]:
     """Steps: a few goodputs, each for a stretch of distances, and never more farther away."""
-    goodputs = [(figures.goodput_udp_kbps or 0.0) / 1e3 for figures in sweep.y]
+    goodputs = [mbps(figures) for figures in sweep.y]
     rises = sum(after > 1.05 * before for before, after in pairwise(goodputs))
     yield Expectation("goodput never rises with distance", "by more than 5 %", f"{rises} rises", rises == 0)
     steps = sum(after < 0.95 * before for before, after in pairwise(goodputs))
@@ -132,20 +140,14 @@ def expectations_of_distances(sweep: Sweep) -> Iterator[Expectation]:
 
 def _real(loads: Carried, distances: Carried) -> Iterator[Expectation]:
     """Only what the host's own lateness cannot blur: jitter of 120 us is less than that."""
-    saturated = (loads.whole(BEYOND[-1]).goodput_udp_kbps or 0.0) / 1e3
-    yield Expectation(
-        "goodput saturates, real time",
-        f"{SATURATION_MBPS:g} Mbit/s within {share(_NEAR)}",
-        f"{number(saturated)} Mbit/s",
-        abs(saturated - SATURATION_MBPS) <= _NEAR * SATURATION_MBPS,
-    )
-    far, near = (distances.whole(traffic).goodput_udp_kbps or 0.0 for traffic in ("at-80m", "at-20m"))
+    yield _saturates(loads, "real time")
+    far, near = (mbps(distances.whole(traffic)) for traffic in ("at-80m", "at-20m"))
     yield Expectation("goodput at 20 m over that at 80 m, real time", "more than 1.5", f"{near / far:.2f}", near > 1.5 * far)
 
 
 def _load_table(real: Carried, virtual: Carried) -> Table:
     headers = (
-        *("offered at IP, Mbit/s", "goodput (UDP), Mbit/s: virtual", "real", "thesis"),
+        *("offered at IP, Mbit/s", "goodput at IP, Mbit/s: virtual", "real", "thesis"),
         *("delay, ms, mean / min / max: virtual", "real", "thesis", "jitter, us: virtual", "real", "thesis"),
     )
     rows = []
@@ -155,7 +157,7 @@ def _load_table(real: Carried, virtual: Carried) -> Table:
         jitters = [number(1e3 * (figures.jitter_ms or 0.0), 0) for figures in (there, here)]
         rows.append(
             (
-                *(f"{load:g}", number((there.goodput_udp_kbps or 0) / 1e3), number((here.goodput_udp_kbps or 0) / 1e3)),
+                *(f"{load:g}", number(mbps(there)), number(mbps(here))),
                 *("the load" if below else "about 7", delay(there), delay(here), "< 1" if below else "jumps"),
                 *(*jitters, "about 120" if below else "jumps"),
             )
@@ -167,20 +169,26 @@ def _distance_table(real: Carried, virtual: Carried) -> Table:
     rows = []
     for traffic in virtual.traffic:
         there, here = virtual.whole(traffic), real.whole(traffic)
-        goodputs = [number((figures.goodput_udp_kbps or 0) / 1e3) for figures in (there, here)]
+        goodputs = [number(mbps(figures)) for figures in (there, here)]
         rows.append((traffic.removeprefix("at-").removesuffix("m"), *goodputs, "falls in steps"))
-    return Table("Distance", ("m", "goodput (UDP), Mbit/s: virtual", "real", "thesis"), rows)
+    return Table("Distance", ("m", "goodput at IP, Mbit/s: virtual", "real", "thesis"), rows)
+
+
+def _chosen(real: Carried, virtual: Carried) -> Table:
+    goodputs = [f"{number(mbps(carried.whole(BEYOND[-1])))} Mbit/s" for carried in (virtual, real)]
+    parameters = "`propagation: log-distance`, `path_loss_exponent: 3`, `sensitivity: -96 dBm`"
+    return chosen([("goodput beyond saturation at 80 m, at IP", "about 7 Mbit/s", *goodputs, parameters)])
 
 
 def _plots(sweep: Sweep, real: Carried) -> Iterator[Plot]:
     loads = [float(traffic.removeprefix("load-")) for traffic in (*BELOW, *BEYOND)]
     measured = [real.whole(traffic) for traffic in (*BELOW, *BEYOND)]
-    goodput, latency = "goodput (UDP, Mbit/s)", "mean one-way delay (ms)"
+    goodput, latency = "goodput at IP (Mbit/s)", "mean one-way delay (ms)"
     yield Plot(
         *("e4-goodput", "E4: goodput against offered load, 80 m", "offered load at IP (Mbit/s)", goodput),
         [
-            Curve("virtual time", sweep.x, [(one.goodput_udp_kbps or 0.0) / 1e3 for one in sweep.y], "virtual"),
-            Curve("real time", loads, [(one.goodput_udp_kbps or 0.0) / 1e3 for one in measured], "real"),
+            Curve("virtual time", sweep.x, [mbps(one) for one in sweep.y], "virtual"),
+            Curve("real time", loads, [mbps(one) for one in measured], "real"),
             Curve("thesis: saturates near 7", (sweep.x[0], sweep.x[-1]), (SATURATION_MBPS, SATURATION_MBPS), "thesis"),
         ],
     )
@@ -198,25 +206,28 @@ def _plots(sweep: Sweep, real: Carried) -> Iterator[Plot]:
 def _distance_plot(sweep: Sweep, real: Carried) -> Plot:
     metres = [float(traffic.removeprefix("at-").removesuffix("m")) for traffic in real.traffic]
     return Plot(
-        *("e4-distance", "E4: goodput against distance, saturated", "distance (m)", "goodput (UDP, Mbit/s)"),
+        *("e4-distance", "E4: goodput against distance, saturated", "distance (m)", "goodput at IP (Mbit/s)"),
         [
-            Curve("virtual time", sweep.x, [(one.goodput_udp_kbps or 0.0) / 1e3 for one in sweep.y], "virtual"),
-            Curve("real time", metres, [(real.whole(one).goodput_udp_kbps or 0.0) / 1e3 for one in real.traffic], "real"),
+            Curve("virtual time", sweep.x, [mbps(one) for one in sweep.y], "virtual"),
+            Curve("real time", metres, [mbps(real.whole(one)) for one in real.traffic], "real"),
         ],
     )
 
 
 def _text(poisson: Figures) -> str:
     return (
-        "802.11a, one station and its access point, 16 dBm, 500-byte UDP at a constant rate; topologies `e4.yaml` and "
-        "`e4-distance.yaml`. The thesis's Table 6.1 says Friis, by which the cell carries 16 Mbit/s at 80 m. Its 7 "
-        "Mbit/s follow from log-distance loss with exponent 3 (ns-3's where nobody chooses) and a sensitivity of -96 "
-        "dBm, which the topologies state; `netboxes/wifi/README.md` tells how that was "
-        "found.\n\n"
+        "802.11a, one station and its access point, 16 dBm, 500-byte UDP at a constant rate; topologies `e4.yaml` "
+        "and `e4-distance.yaml`.\n\n"
+        "**What was chosen.** The thesis's Table 6.1 says Friis. By Friis the cell carries 17 Mbit/s at IP at 80 m, "
+        "and the thesis measured about 7. We chose log-distance loss with exponent 3 and a sensitivity of -96 dBm, "
+        "with which the cell carries 7.7. We guess that the thesis had the same loss, because ns-3 has it where "
+        "nobody chooses one; we could not check it. So the goodput beyond saturation is no outcome of ours. That it "
+        "saturates, and how delay, jitter and the steps with distance look, was not chosen.\n\n"
         "**What differs.** Below saturation our jitter is smaller than the thesis's 120 us: a constant flow that is "
-        "alone finds the medium idle each time and waits the same DIFS. With Poisson gaps at 6 Mbit/s packets meet, and "
-        f"the jitter is {1e3 * (poisson.jitter_ms or 0.0):.0f} us with a mean delay of {number(poisson.delay_mean_ms)} ms "
-        "(virtual time). In real time the jitter is the host's: of the generator's timer and the emulator's lateness. "
-        "Beyond saturation the delay is that of a full queue of 500 packets; the thesis does not tell its queue. RFC "
-        "3550's jitter hardly grows in a full queue, since it compares neighbours."
+        "alone finds the medium idle each time and waits the same DIFS. With Poisson gaps at 6 Mbit/s packets meet, "
+        f"and the jitter is {1e3 * (poisson.jitter_ms or 0.0):.0f} us with a mean delay of "
+        f"{number(poisson.delay_mean_ms)} ms (virtual time). In real time the jitter comes from this host: from the "
+        "generator's timer and the emulator's lateness. Beyond saturation the delay is that of a full queue of 500 "
+        "packets; the thesis does not give its queue. RFC 3550's jitter hardly grows in a full queue, since it "
+        "compares neighbours."
     )

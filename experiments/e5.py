@@ -12,7 +12,7 @@ from typing import Any
 from experiments.agreement import Tolerance, agree
 from experiments.carrying import Carried, Carrier, in_virtual_time
 from experiments.figures import Figures
-from experiments.outcome import Curve, Expectation, Outcome, Plot, Table, delay, number, share, verdict_of
+from experiments.outcome import Curve, Expectation, Outcome, Plot, Table, chosen, delay, mbps, number, share, verdict_of
 from experiments.variant import TOPOLOGIES, variant
 
 TRAFFIC = "udp"
@@ -20,20 +20,23 @@ TRAFFIC = "udp"
 
 @dataclass(frozen=True)
 class Published:
-    """A segment's goodput in the thesis, and how near ours is to be."""
+    """A segment's goodput at IP in the thesis."""
 
     netbox: str
     name: str
     mbps: float
     words: str
-    tolerance: float
+    #: What was chosen so that ours comes near; empty: nothing, so that it is an outcome.
+    chosen: str = ""
 
 
 SEGMENTS = (
-    Published("field", "Wi-Fi", 7.0, "about 7", 0.10),
-    Published("longhaul", "WiMAX", 2.0, "just under 2", 0.05),
-    Published("backhaul", "satellite", 2.0, "2", 0.08),
+    Published("field", "Wi-Fi", 7.0, "about 7", "`propagation: log-distance`, `path_loss_exponent: 3`, `sensitivity: -96 dBm`"),
+    Published("longhaul", "WiMAX", 2.0, "just under 2", "`maximum_rate: 2.14 Mbit/s` of best effort, `downlink_share: 0.707`"),
+    Published("backhaul", "satellite", 2.0, "2"),
 )
+#: How near the published goodput is.
+_NEAR = 0.05
 #: In virtual time each segment also alone, with this much more than it carries.
 _MORE = 1.4
 
@@ -57,7 +60,7 @@ def run(real: Carrier) -> Outcome:
         name="e5",
         title="E5: the whole chain, synthetic traffic",
         text=_TEXT,
-        tables=[_table(here, there, lone)],
+        tables=[_table(here, there, lone), _chosen(here, there)],
         expectations=expectations,
         plots=[_plot(here, there)],
         verdicts=[verdict_of("chain", here)],
@@ -82,29 +85,25 @@ def alone(published: Published, seconds: float = 4.0) -> Figures:
 
 
 def expectations_of(carried: Carried, time: str) -> Iterator[Expectation]:
-    goodputs = []
     for published in SEGMENTS:
-        goodputs.append((carried.segment(published.netbox, TRAFFIC).goodput_udp_kbps or 0.0) / 1e3)
-        yield Expectation(
-            f"{published.name}'s goodput in the chain, {time}",
-            f"{published.mbps:g} Mbit/s within {share(published.tolerance)}",
-            f"{number(goodputs[-1])} Mbit/s",
-            abs(goodputs[-1] - published.mbps) <= published.tolerance * published.mbps,
-        )
-    yield Expectation(
-        f"WiMAX carries just under 2 Mbit/s, {time}", "under 2 Mbit/s", f"{number(goodputs[1])} Mbit/s", goodputs[1] < 2.0
-    )
+        if not published.chosen:
+            yield _near(published, carried.segment(published.netbox, TRAFFIC), f"in the chain, {time}")
 
 
 def expectations_alone(lone: dict[str, Figures]) -> Iterator[Expectation]:
     for published in SEGMENTS:
-        goodput = (lone[published.netbox].goodput_udp_kbps or 0.0) / 1e3
-        yield Expectation(
-            f"{published.name}'s goodput alone, virtual time",
-            f"{published.mbps:g} Mbit/s within {share(published.tolerance)}",
-            f"{number(goodput)} Mbit/s",
-            abs(goodput - published.mbps) <= published.tolerance * published.mbps,
-        )
+        if not published.chosen:
+            yield _near(published, lone[published.netbox], "alone, virtual time")
+
+
+def _near(published: Published, figures: Figures, where: str) -> Expectation:
+    goodput = mbps(figures)
+    return Expectation(
+        f"{published.name}'s goodput at IP {where}",
+        f"{published.mbps:g} Mbit/s within {share(_NEAR)}",
+        f"{number(goodput)} Mbit/s",
+        abs(goodput - published.mbps) <= _NEAR * published.mbps,
+    )
 
 
 def _ends(content: dict[str, Any], netbox: str) -> tuple[str, str]:
@@ -116,29 +115,35 @@ def _ends(content: dict[str, Any], netbox: str) -> tuple[str, str]:
 
 def _table(real: Carried, virtual: Carried, lone: dict[str, Figures]) -> Table:
     headers = (
-        *("segment", "goodput (UDP), Mbit/s: virtual", "real", "alone, virtual", "thesis"),
-        *("at IP, Mbit/s: virtual", "real", "lost: virtual", "real", "delay, ms, mean / min / max: virtual", "real"),
+        *("segment", "goodput at IP, Mbit/s: virtual", "real", "alone, virtual", "thesis"),
+        *("lost: virtual", "real", "delay, ms, mean / min / max: virtual", "real"),
     )
     rows = []
     for published in SEGMENTS:
         there, here = (carried.segment(published.netbox, TRAFFIC) for carried in (virtual, real))
-        payload = [number((one.goodput_udp_kbps or 0.0) / 1e3) for one in (there, here, lone[published.netbox])]
-        packets = [number((one.goodput_ip_kbps or 0.0) / 1e3) for one in (there, here)]
+        goodputs = [number(mbps(one)) for one in (there, here, lone[published.netbox])]
         lost = [share(one.loss_ratio) for one in (there, here)]
-        rows.append((published.name, *payload, published.words, *packets, *lost, delay(there), delay(here)))
+        rows.append((published.name, *goodputs, published.words, *lost, delay(there), delay(here)))
     return Table("Goodput per segment, return direction, 500-byte UDP, 9 Mbit/s offered", headers, rows)
+
+
+def _chosen(real: Carried, virtual: Carried) -> Table:
+    rows = []
+    for published in SEGMENTS:
+        if published.chosen:
+            goodputs = [f"{number(mbps(carried.segment(published.netbox, TRAFFIC)))} Mbit/s" for carried in (virtual, real)]
+            rows.append((f"{published.name}'s goodput at IP", f"{published.words} Mbit/s", *goodputs, published.chosen))
+    return chosen(rows)
 
 
 def _plot(real: Carried, virtual: Carried) -> Plot:
     places = [float(at) for at in range(len(SEGMENTS))]
-    goodputs = [
-        [(carried.segment(one.netbox, TRAFFIC).goodput_udp_kbps or 0.0) / 1e3 for one in SEGMENTS] for carried in (virtual, real)
-    ]
+    goodputs = [[mbps(carried.segment(one.netbox, TRAFFIC)) for one in SEGMENTS] for carried in (virtual, real)]
     return Plot(
         "e5-goodput",
         "E5: goodput per segment",
         "0: Wi-Fi, 1: WiMAX, 2: satellite",
-        "goodput (UDP, Mbit/s)",
+        "goodput at IP (Mbit/s)",
         [
             Curve("virtual time", places, goodputs[0], "virtual"),
             Curve("real time", places, goodputs[1], "real"),
@@ -152,9 +157,14 @@ _TEXT = (
     "offered, more than the first segment carries; topology `e5.yaml`. Each segment passes on what it can, and the "
     "next has that as its load. *Alone* is the same segment between two hosts, with 1.4 times the published goodput "
     "offered.\n\n"
-    "**What differs.** The thesis's 2 Mbit/s of WiMAX follow from its own arithmetic and ns-3.9's schedule, which it "
-    "does not describe; ours are reached by two parameters that are stated (`topologies/wimax-thesis.yaml`, "
-    "`netboxes/wimax/README.md`): the share of the frame that goes up, and an operator's limit on best effort. The "
-    "satellite's 2 Mbit/s are gross in ours: encapsulation takes 2 %, the headers of IP and UDP 5 %, which leaves "
-    "1.85 of payload."
+    "**What was chosen.** Wi-Fi's loss model as in E4. WiMAX's goodput follows from a limit on best effort, "
+    "`maximum_rate: 2.14 Mbit/s`, and from the share of the frame that goes up (`topologies/wimax-thesis.yaml`, "
+    "`netboxes/wimax/README.md`). The limit was set by UDP payload (1.98 Mbit/s), while the thesis gives goodput at "
+    "IP: in that unit our WiMAX carries 2.09 Mbit/s, not just under 2, and the satellite behind it has to drop some "
+    "of it. We leave the limit, because a figure that follows from it shows nothing in either unit. Without the "
+    "limit the segment carries more (`netboxes/wimax/README.md`): its 2 Mbit/s are not reproduced. The thesis "
+    "explains them by arithmetic and the rest by the schedule of ns-3.9, which it does not describe; we guess that "
+    "the schedule makes the difference, and could not check it.\n\n"
+    "**What is an outcome.** The satellite's parameters are those of Table 6.1, and nothing was fitted. Its 2 Mbit/s "
+    "are gross in ours: encapsulation takes 2 %, which leaves 1.96 at IP."
 )

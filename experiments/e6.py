@@ -6,7 +6,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import numpy as np
 from experiments.agreement import Tolerance, agree
 from experiments.carrying import Carried, Carrier, in_virtual_time
 from experiments.figures import Figures
-from experiments.outcome import Curve, Expectation, Outcome, Plot, Table, delay, number, share, verdict_of
+from experiments.outcome import Curve, Expectation, Outcome, Plot, Table, chosen, delay, number, share, verdict_of
 from experiments.variant import keep_traffic, variant
 
 WIMAX = "longhaul"
@@ -43,15 +42,14 @@ STAGES = (
     Stage(4, "overload at 7.5 km", ("voice", "voice2", "video", "data"), "7.5 km"),
 )
 
-#: Table 6.2: what all flows offer at IP in stage 4, and what the thesis's WiMAX carries of it there, kbit/s.
-OFFERED_KBPS, CAPACITY_KBPS = 802.0, 775.0
-_CAPACITY_TOLERANCE = 0.05
+#: Table 6.2: what all flows offer at IP in stage 4, kbit/s.
+OFFERED_KBPS = 802.0
 
 #: Untouched: no packet lost but by errors on the air (0.1 dB above the threshold at 7.5 km), the mean delay as alone (but that
 #: BPSK 1/2 takes more symbols), and no packet later than a frame of 10 ms and a burst.
 _VIDEO_ON_AIR, _VIDEO_MORE_MS, _VIDEO_BOUND_MS = 0.005, 1.0, 17.0
-#: By this much voice may be earlier than in the stage before: of where its packets and the frames met.
-_STEP_MS = 0.3
+#: How much later is "much worse", by the mean delay alone.
+_MUCH_WORSE = 2.0
 
 #: A lab's limit of lateness (topologies/e6.yaml).
 _TOLERANCE = Tolerance(lateness_ms=5.0)
@@ -70,7 +68,11 @@ def run(real: Carrier) -> Outcome:
         name="e6",
         title="E6: quality of service in WiMAX",
         text=_TEXT,
-        tables=[_offered(there), *(_table(stage, here[stage.number], there[stage.number]) for stage in STAGES)],
+        tables=[
+            _offered(there),
+            *(_table(stage, here[stage.number], there[stage.number]) for stage in STAGES),
+            _chosen(here, there),
+        ],
         expectations=expectations,
         plots=list(_plots(here, there)),
         verdicts=[verdict_of(f"stage {stage.number}", here[stage.number]) for stage in STAGES],
@@ -98,15 +100,8 @@ def topology_of(stage: Stage, folder: Path, seconds: float) -> Path:
 def expectations_of(stages: Stages, time: str, late_ms: float = 0.0) -> Iterator[Expectation]:
     """`late_ms`: what the emulator itself may be late."""
     yield from _video(stages, time, late_ms)
-    yield from _voice(stages, time, late_ms)
+    yield from _voice(stages, time)
     yield from _data(stages, time)
-    total = sum(_inside(stages[4], kind).goodput_ip_kbps or 0.0 for kind in KINDS)
-    yield Expectation(
-        f"WiMAX's capacity at 7.5 km, at IP, {time}",
-        f"{CAPACITY_KBPS:g} kbit/s within {share(_CAPACITY_TOLERANCE)}",
-        f"{total:.0f} kbit/s",
-        abs(total - CAPACITY_KBPS) <= _CAPACITY_TOLERANCE * CAPACITY_KBPS,
-    )
 
 
 def _video(stages: Stages, time: str, late_ms: float) -> Iterator[Expectation]:
@@ -136,43 +131,54 @@ def _video(stages: Stages, time: str, late_ms: float) -> Iterator[Expectation]:
         )
 
 
-def _voice(stages: Stages, time: str, late_ms: float) -> Iterator[Expectation]:
-    means = [_inside(carried, "voice").delay_mean_ms or 0.0 for carried in stages.values()]
-    told = ", ".join(f"{mean:.2f}" for mean in means)
-    slack = _STEP_MS + (0.5 if late_ms else 0.0)
-    falls = [after - before for before, after in pairwise(means) if after < before - slack]
+def _voice(stages: Stages, time: str) -> Iterator[Expectation]:
+    """Its order from stage to stage is no outcome: it follows from `grants`."""
+    voice, video = (_mean_ms(stages, 1, kind) for kind in ("voice", "video"))
     yield Expectation(
-        f"voice is later from stage to stage in WiMAX, {time}",
-        f"never earlier by more than {slack:g} ms",
-        f"{told} ms",
-        not falls,
+        f"stage 1: video is slightly worse than voice in WiMAX, {time}",
+        "video's mean delay the longer one (Fig. 6.11)",
+        f"voice {number(voice)} ms, video {number(video)} ms",
+        video > voice,
+        differs=_POLLED,
     )
+    overload = _mean_ms(stages, 4, "voice")
     yield Expectation(
         f"voice is later in overload than alone, {time}",
         "by 1 ms at least",
-        f"{means[-1] - means[0]:.2f} ms",
-        means[-1] >= means[0] + 1.0,
+        f"{overload - voice:.2f} ms",
+        overload >= voice + 1.0,
     )
 
 
 def _data(stages: Stages, time: str) -> Iterator[Expectation]:
-    for number_ in (1, 3, 4):
-        means = {kind: _inside(stages[number_], kind).delay_mean_ms or 0.0 for kind in KINDS}
+    for number_ in (3, 4):
+        means = {kind: _mean_ms(stages, number_, kind) for kind in KINDS}
         yield Expectation(
             f"stage {number_}: best effort is the latest in WiMAX, {time}",
-            "later than voice, and voice than video",
+            "later than voice and video",
             ", ".join(f"{kind} {mean:.2f} ms" for kind, mean in means.items()),
-            means["data"] > means["voice"] > means["video"],
+            means["data"] > max(means["voice"], means["video"]),
         )
+    alone, together = _mean_ms(stages, 1, "data"), _mean_ms(stages, 3, "data")
+    yield Expectation(
+        f"stage 3: best effort is much worse than alone in WiMAX, {time}",
+        f"mean delay at least {_MUCH_WORSE:g} times that of stage 1",
+        f"{number(alone)} ms alone, {number(together)} ms",
+        together >= _MUCH_WORSE * alone,
+        differs=_ROOM,
+    )
     overload = _inside(stages[4], "data")
     loss = {kind: _inside(stages[4], kind).loss_ratio for kind in KINDS}
     yield Expectation(
         f"stage 4: best effort bears the overload, {time}",
         "most lost of all, and later than 10 times voice",
         f"{share(overload.loss_ratio)} lost, {number(overload.delay_mean_ms)} ms",
-        max(loss, key=lambda kind: loss[kind]) == "data"
-        and (overload.delay_mean_ms or 0.0) > 10 * (_inside(stages[4], "voice").delay_mean_ms or 0.0),
+        max(loss, key=lambda kind: loss[kind]) == "data" and (overload.delay_mean_ms or 0.0) > 10 * _mean_ms(stages, 4, "voice"),
     )
+
+
+def _mean_ms(stages: Stages, stage: int, kind: str) -> float:
+    return _inside(stages[stage], kind).delay_mean_ms or 0.0
 
 
 def _within(carried: Carried, kind: str, bound_ms: float, beyond: float) -> bool:
@@ -214,7 +220,22 @@ def _offered(virtual: Stages) -> Table:
     )
 
 
+def _chosen(real: Stages, virtual: Stages) -> Table:
+    capacities, orders = [], []
+    for stages in (virtual, real):
+        total = sum(_inside(stages[4], kind).goodput_ip_kbps or 0.0 for kind in KINDS)
+        capacities.append(f"{total:.0f} kbit/s")
+        orders.append(", ".join(number(_mean_ms(stages, stage.number, "voice")) for stage in STAGES) + " ms")
+    return chosen(
+        [
+            ("WiMAX's capacity at 7.5 km, at IP", "775 kbit/s", *capacities, "`downlink_share: 0.707`, `noise_figure: 4 dB`"),
+            ("voice from stage to stage, mean in WiMAX", "worse each time", *orders, "`grants: connection`"),
+        ]
+    )
+
+
 _EXPECTED: Mapping[tuple[int, str], str] = {
+    (1, "video"): "slightly worse than voice",
     (2, "voice"): "degrades",
     (3, "voice"): "later",
     (4, "voice"): "worse",
@@ -235,7 +256,7 @@ def _table(stage: Stage, real: Carried, virtual: Carried) -> Table:
         rows.append(
             (
                 f"{kind} ({SERVICES[kind]})",
-                "untouched" if kind == "video" else _EXPECTED.get((stage.number, kind), "–"),
+                _EXPECTED.get((stage.number, kind), "untouched" if kind == "video" else "–"),
                 *(number(one.goodput_ip_kbps, 1) for one in whole),
                 *(share(one.loss_ratio) for one in whole),
                 *(delay(one) for one in inside),
@@ -256,19 +277,36 @@ def _plots(real: Stages, virtual: Stages) -> Iterator[Plot]:
     yield Plot("e6-delay", "E6: mean delay in WiMAX by stage", "stage", "ms", curves, logarithmic_y=True)
 
 
+_POLLED = (
+    "Our video is earlier than our voice, also alone: the base station grants UGS room in each frame without being "
+    "asked, and polls rtPS first, so that voice waits for a poll and then for its grant. The thesis lays its order to "
+    "video's larger packets; at QPSK 3/4 these take 0.14 ms more than voice's. With `grants: station` ours has the "
+    "thesis's order alone (5.1 and 9.5 ms), but then voice is earlier with the data flows than without. Why the "
+    "thesis has both we do not know."
+)
+_ROOM = (
+    "At 2.5 km our WiMAX carries more than twice the 754 kbit/s that are offered, so that best effort waits for "
+    "nobody. The thesis, whose capacity there is near 2 Mbit/s too, does not say why its data get much worse. We "
+    "guess that its scheduler served best effort last in each frame or in part only, and could not check it."
+)
 _TEXT = (
     "First responder to operations centre over the whole chain; topology `e6.yaml`, of which each stage takes its "
-    "part of the traffic, 20 s (alone 10 s each). Parameters that the thesis does not give, and why they are as they "
-    "are, stand in `topologies/wimax-thesis.yaml`: noise figure 4 dB (QPSK 3/4 at 2.5 km, BPSK 1/2 at 7.5 km), 29 % "
-    "of the frame for the uplink, grants to connections. Table 6.2's source rates and its loads at IP do not fit "
-    "together (74-byte payloads with 16 kbit/s would load IP with 22 kbit/s, not 48); the loads at IP are what its "
-    "stages add up, and what we offer.\n\n"
-    "**What differs.** Video under UGS is untouched in all stages, as in the thesis; at 7.5 km some of its packets "
-    "are lost on the air, 0.1 dB above the threshold of BPSK 1/2, and none in a queue. Voice under rtPS gets later "
-    "from stage to stage, but by less than in the thesis: it waits for its poll and its grant, which other traffic "
-    "does not delay by more than a burst's place in the frame; data of best effort do not touch it at all while "
-    "there is room. With `grants: station` (IEEE 802.16-2009) it would even get earlier with company, because a "
-    "station then spends on voice first what was granted for data. Best effort is the worst: in overload its queue "
-    "fills over the 20 s, so its loss and delay are those of a queue on its way to full; in a longer run they rise "
-    "further."
+    "part of the traffic, 20 s (alone 10 s each). Table 6.2's source rates and its loads at IP do not fit together "
+    "(74-byte payloads with 16 kbit/s would load IP with 22 kbit/s, not 48); the loads at IP are what its stages add "
+    "up, and what we offer.\n\n"
+    "**What was chosen.** The thesis does not give the noise figure, the share of the frame that goes up, or how "
+    "grants are made. We chose them to fit it (`topologies/wimax-thesis.yaml`): 4 dB (QPSK 3/4 at 2.5 km, BPSK 1/2 "
+    "at 7.5 km), 29 % of the frame (775 kbit/s at 7.5 km), and grants to connections. The last one decides how voice "
+    "fares from stage to stage: with `grants: station` (IEEE 802.16-2009) voice gets earlier with company, because a "
+    "station then spends on voice first what was granted for data. So neither the capacity at 7.5 km nor the order "
+    "of voice's delays is an outcome of ours.\n\n"
+    "**What is as in the thesis.** Video under UGS is untouched by the other flows in all stages; at 7.5 km some of "
+    "its packets are lost on the air, 0.1 dB above the threshold of BPSK 1/2, and none in a queue. In overload best "
+    "effort is the worst, and voice is later than alone. Best effort's queue fills over the 20 s, so its loss and "
+    "delay are those of a queue on its way to full; in a longer run they rise further.\n\n"
+    "**What differs.** Alone, our video is better than our voice, where the thesis has it slightly worse (Fig. "
+    "6.11). With the data flows at 2.5 km (stage 3) our data hardly get worse, where the thesis has them much worse. "
+    "Voice gets later from stage to stage by less than in the thesis: it waits for its poll and its grant, which "
+    "other traffic does not delay by more than a burst's place in the frame; best effort does not touch it while "
+    "there is room."
 )

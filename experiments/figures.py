@@ -21,9 +21,8 @@ class Figures:
 
     sent: int
     arrived: int
-    #: Bits of IP packets that arrived, per time of arrival, and of their UDP payload.
+    #: Bits of IP packets that arrived, per time of arrival.
     goodput_ip_kbps: float | None
-    goodput_udp_kbps: float | None
     delay_mean_ms: float | None
     delay_min_ms: float | None
     delay_max_ms: float | None
@@ -68,7 +67,6 @@ def _figures(tables: Sequence[pl.DataFrame]) -> Figures:
         sent=rows.height,
         arrived=delays.size,
         goodput_ip_kbps=metrics.goodput_kbps(ip),
-        goodput_udp_kbps=metrics.goodput_kbps(rows),
         delay_mean_ms=float(delays.mean()) if delays.size else None,
         delay_min_ms=float(delays.min()) if delays.size else None,
         delay_max_ms=float(delays.max()) if delays.size else None,
