@@ -28,7 +28,7 @@ from typing import Annotated
 import typer
 
 from testbed.commands import changing, watching
-from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Inventory, Json, LabName, Topology, WhichLab
+from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Inventory, Json, LabName, Take, Topology, WhichLab
 from testbed.ownership import operators, state
 from testbed.system import own_rights
 from testbed.views import console, difference_view, lab_view, plan_view, result_view
@@ -110,18 +110,18 @@ def calibrate(json: Json = False) -> None:
 
 
 @app.command(rich_help_panel=LAB)
-def up(file: Topology, name: LabName = None, inventory: Inventory = None, json: Json = False) -> None:
+def up(file: Topology, name: LabName = None, inventory: Inventory = None, take: Take = None, json: Json = False) -> None:
     """Bring a lab up and leave it running."""
     operators.as_root()
     from testbed.several_hosts.bringing_up import up as bring_up
 
     with console.progress() as progress:
-        status, events = bring_up(file, inventory, name, progress)
+        status, events = bring_up(file, inventory, name, progress, take or ())
     lab_view.show_up(status, events, json)
 
 
 @app.command(rich_help_panel=LAB)
-def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
+def apply(file: Topology, name: LabName = None, take: Take = None, json: Json = False) -> None:
     """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
     operators.as_root()
     from testbed.changing import alteration
@@ -129,7 +129,7 @@ def apply(file: Topology, name: LabName = None, json: Json = False) -> None:
 
     refuse_to_apply(file, name)
     with console.progress() as progress:
-        applied = alteration.apply(file, name, progress)
+        applied = alteration.apply(file, name, progress, take or ())
     difference_view.show_applied(applied, json)
 
 
@@ -236,6 +236,7 @@ def run(
             "--results", metavar="FOLDER", help="Where `runs/` and `latest` are, instead of results/ (an operator's: here)."
         ),
     ] = None,
+    take: Take = None,
     json: Json = False,
 ) -> None:
     """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
@@ -250,6 +251,7 @@ def run(
             inventory=inventory,
             progress=progress,
             results=(results or sequence.results_folder()).absolute(),
+            take=take or (),
         )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 

@@ -149,8 +149,6 @@ class EquipmentPlan:
     local: str | None = None
     remote: str | None = None
     udp_port: int | None = None
-    #: A NIC is taken with the addresses and routes that it has.
-    take_addresses: bool = False
     #: Not in the topology: somebody attached it to the running lab.
     attached: bool = False
 
@@ -228,6 +226,8 @@ class Plan:
     #: The machines of a lab over several, which say themselves which cores they keep awake and what budget they grant. Empty: all
     #: of the lab is on one machine.
     hosts: tuple[HostPlan, ...] = ()
+    #: Interfaces that the person who brings the lab up lets it have though they are in use (testbed.plans.taking).
+    take: tuple[str, ...] = ()
     #: Of the part of a lab that one machine has: the addresses of nodes on others, by name.
     elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
 

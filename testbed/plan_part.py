@@ -47,6 +47,7 @@ def part(plan: Plan, host: str) -> Plan:
         awake_cores=machine.awake_cores,
         realtime_budget_us=machine.realtime_budget_us,
         hosts=(),
+        take=tuple(_taken(plan, machine)),
         elsewhere={node.name: _addresses(node) for node in plan.nodes if node.name not in own and _addresses(node)},
         notes=(),
     )
@@ -80,6 +81,13 @@ def _end(wire: WirePlan, end: WireEnd, machine: HostPlan, other: HostPlan) -> Eq
         remote=other.address,
         udp_port=machine.vxlan_port,
     )
+
+
+def _taken(plan: Plan, machine: HostPlan) -> Iterator[str]:
+    for name in plan.take:
+        place, _, device = name.rpartition(":")
+        if place == machine.name or (not place and machine.here):
+            yield device
 
 
 def _other(wire: WirePlan, end: WireEnd) -> WireEnd:

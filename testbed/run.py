@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.ownership.operators import operator
 from testbed.plan import Plan
+from testbed.plans import taking
 from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.handing_over import being_written
 from testbed.runs.measured_lab import MeasuredLab
@@ -68,14 +69,17 @@ def run(
     progress: Progress,
     results: Path = RESULTS,
     inventory: Path | None = None,
+    take: Sequence[str] = (),
 ) -> Outcome:
     """Runs a topology file, on the machines of an inventory that it names.
 
     Raises BadTopology before anything is created. Whatever fails later is in the outcome: an invalid verdict whose reasons
-    tell it. Ctrl-C takes the lab down, keeps what was measured and is raised again.
+    tell it. Ctrl-C takes the lab down, keeps what was measured and is raised again. `take` names interfaces that the lab may have
+    though they are in use.
     """
     with Connections() as connections:
         planned = plan_over(topology, inventory, connections.facts, lab=lab, duration_s=duration_s)
+        planned = replace(planned, plan=taking.named(planned.plan, take))
         planned.check()
         folder = _run(planned, connections, topology, duration_s, progress, results)
     resign()

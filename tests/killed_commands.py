@@ -22,7 +22,7 @@ netboxes:
 routers:
   meoc: {{configuration: {CHECKOUT}/click/meoc.click, interfaces: {{ian: 10.10.0.1/24, jan: 10.20.0.1/24}}}}
 equipment:
-  modem: {{nic: nic1, take_addresses: true}}
+  modem: {{nic: nic1}}
   machine: {{tap: vm1}}
 wires:
   - [first.spare, modem]
@@ -33,7 +33,7 @@ wires:
 #: The same changed: another host, at the port where the NIC was, and another setting of the netbox.
 _CHANGED: Final = (
     _LAB.replace("hosts:\n", "hosts:\n  c: {address: 10.10.0.12/24}\n")
-    .replace("  modem: {nic: nic1, take_addresses: true}\n", "")
+    .replace("  modem: {nic: nic1}\n", "")
     .replace("[first.spare, modem]", "[c, first.spare]")
     .replace("medium: switched,", "medium: switched, rate: 10 Mbit/s,")
 )
@@ -71,7 +71,8 @@ wires:
   - [meoc.jan, machine]
 """
 _UP: Final = ("up", str(FILE))
-_ATTACH: Final = ("attach", "nic1", "first.left", "--take-addresses")
+_TAKE: Final = ("--take", "nic1")
+_ATTACH: Final = ("attach", "nic1", "first.left", *_TAKE)
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,10 @@ class Killed:
 
 
 COMMANDS: Final[Mapping[str, Killed]] = {
-    "up": Killed(_LAB, _UP, children=True),
-    "interrupted up": Killed(_LAB, _UP, interrupted_at="nbx-x-meoc"),
-    "apply": Killed(_LAB, ("apply", str(FILE)), (_UP,), _CHANGED),
-    "down": Killed(_LAB, ("down",), (_UP,)),
+    "up": Killed(_LAB, (*_UP, *_TAKE), children=True),
+    "interrupted up": Killed(_LAB, (*_UP, *_TAKE), interrupted_at="nbx-x-meoc"),
+    "apply": Killed(_LAB, ("apply", str(FILE)), ((*_UP, *_TAKE),), _CHANGED),
+    "down": Killed(_LAB, ("down",), ((*_UP, *_TAKE),)),
     "up of a switch": Killed(_SWITCH, _UP, own_calls=False, children="nbx-x-office"),
     "down of a switch": Killed(_SWITCH, ("down",), (_UP,)),
     "attach": Killed(_PORT, _ATTACH, (_UP,), children=True),

@@ -42,7 +42,7 @@ netboxes:
 routers:
   meoc: {{configuration: {CHECKOUT}/click/meoc.click, interfaces: {{ian: 10.10.0.1/24, jan: 10.20.0.1/24}}}}
 equipment:
-  modem: {{nic: nic1, take_addresses: true}}
+  modem: {{nic: nic1}}
   machine: {{tap: vm1}}
 wires:
   - [first.spare, modem]
@@ -52,6 +52,8 @@ wires:
   - [meoc.jan, b]
 """
 FILE = Path("/run/x.yaml")
+#: The NIC has an address and routes.
+UP = ("up", str(FILE), "--take", "nic1")
 
 _SETTLE_S = 20.0
 
@@ -64,7 +66,7 @@ def prepare() -> None:
     gc.collect()
     gc.freeze()  # forked children do not copy what they never change
     FILE.write_text(TOPOLOGY)
-    expect_success("up", str(FILE))
+    expect_success(*UP)
     expect_success("down")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from testbed.files import CHECKOUT
 from tests.kill_trials import Moment, count, moments, sample, try_each
-from tests.own_commands import FILE, expect_success, prepare, watched_command
+from tests.own_commands import UP, expect_success, prepare, watched_command
 from tests.own_host import run_in_own_host
 from tests.system_calls import Watched
 
@@ -49,7 +49,7 @@ def test_the_program_that_is_killed_makes_the_calls_of_the_one_that_users_start(
     def tried() -> list[Counter[str]]:
         prepare()
         found = []
-        for start in (partial(watched_command, "up", str(FILE)), partial(Watched, partial(_execute, "up", str(FILE)))):
+        for start in (partial(watched_command, *UP), partial(Watched, partial(_execute, *UP))):
             found.append(_calls(start()))
             expect_success("down")
         return found

@@ -27,7 +27,7 @@ from testbed.system import cores, namespaces, processes, realtime_group, rings
 from testbed.system.containers import Container
 from testbed.system.realtime_support import realtime_budget_us
 from tests.host_state import ALL, HostState
-from tests.own_commands import FILE, TOPOLOGY, Running, expect_success, lasting_changes, prepare, watched_command
+from tests.own_commands import FILE, TOPOLOGY, UP, Running, expect_success, lasting_changes, prepare, watched_command
 from tests.own_host import run_in_own_host
 
 pytestmark = pytest.mark.lab
@@ -65,7 +65,7 @@ VICTIMS: dict[str, Callable[[Lab], list[int]]] = {
 
 
 def killed(victims: Callable[[Lab], list[int]]) -> None:
-    expect_success("up", str(FILE))
+    expect_success(*UP)
     lab = Lab.open("x")
     # Outside of all containers, in a node's network: as a capture whose owner was killed.
     capture = lab.in_namespace("a", ["sleep", "600"], log=Path(os.devnull))
@@ -77,7 +77,7 @@ def killed(victims: Callable[[Lab], list[int]]) -> None:
 
 
 def rebooted() -> None:
-    expect_success("up", str(FILE))
+    expect_success(*UP)
     lab = Lab.open("x")
     shutil.copytree(STATE, "/run/kept", symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
     stale = [namespaces.path(node.namespace) for node in lab.plan.nodes]
@@ -95,7 +95,7 @@ def rebooted() -> None:
 
 
 def half_a_line() -> None:
-    expect_success("up", str(FILE))
+    expect_success(*UP)
     with LEDGER.open("a") as ledger:
         ledger.write('{"kind": "namespace", "na')
     expect_success("down")
@@ -134,7 +134,7 @@ def reached(lab: str) -> int:
 
 
 def two_downs() -> list[str]:
-    expect_success("up", str(FILE))
+    expect_success(*UP)
     both = [Running("down", "--all"), Running("down", "--all")]
     return [one.complaint() for one in both]
 
@@ -142,7 +142,7 @@ def two_downs() -> list[str]:
 def down_during_up() -> tuple[list[str], int]:
     """What two `down` say, one while `up` makes the lab and one while it waits for its nodes, and how `up` ends."""
     said: list[str] = []
-    with watched_command("up", str(FILE)) as up:
+    with watched_command(*UP) as up:
         for call in up.calls(up.pidfd):
             if call.process == up.pid:
                 phase = _phase()
@@ -168,11 +168,11 @@ def _phase() -> str:
 
 def another_lab_of_the_name() -> int:
     """Another state folder has another lab of the same name, made when all of the first one's was removed by hand."""
-    expect_success("up", str(FILE))
+    expect_success(*UP)
     shutil.copytree(STATE, "/run/kept", symlinks=True, ignore=shutil.ignore_patterns("*.sock"))
     expect_success("down")
     Path("/run/kept").rename("/run/gone")
-    expect_success("up", str(FILE))
+    expect_success(*UP)
     os.environ["NETBOXIT_STATE"] = "/run/gone"
     expect_success("down", "x")
     os.environ["NETBOXIT_STATE"] = str(STATE)
@@ -188,7 +188,7 @@ def name_in_use(folder: Callable[[], Path]) -> tuple[str, str] | None:
         return None
     (foreign := folder()).mkdir(parents=True)
     before = HostState.now(ALL)
-    said = Running("up", str(FILE)).complaint()
+    said = Running(*UP).complaint()
     changes = lasting_changes(before)
     foreign.rmdir()
     with suppress(OSError):

@@ -25,6 +25,7 @@ from testbed.nodes.control import Control, ParameterRefused
 from testbed.ownership import recorded, state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan
+from testbed.plans import taking
 from testbed.plans.difference import Action, Difference, NodeDifference
 from testbed.plans.node_difference import click_configuration
 from testbed.plans.planning import plan_topology
@@ -51,18 +52,22 @@ class Applied:
     difference: Difference | None
 
 
-def apply(file: Path, name: str | None, progress: Progress = lambda _: None) -> Applied:
-    """Raises what planning, bringing up and changing raise; StillAttached and HalfUp before anything was changed."""
+def apply(file: Path, name: str | None, progress: Progress = lambda _: None, take: Sequence[str] = ()) -> Applied:
+    """Raises what planning, bringing up and changing raise; StillAttached and HalfUp before anything was changed.
+
+    `take` names interfaces that the lab may have though they are in use.
+    """
     topology = load(file)
     lab = lab_name(topology.name if name is None else name)
     if lab not in state.lab_names():
-        plan = plan_topology(topology, lab=lab, realtime=realtime_support())
+        plan = taking.named(plan_topology(topology, lab=lab, realtime=realtime_support()), take)
         return Applied(Lab.up_and_ready(plan, progress), plan, None)
     folder = state.lab_folder(lab)
     state.check_own(folder)
     with state.locked(folder):
         measuring.check(folder, "`apply`")
         plan, found, states = comparison.against(topology, lab, folder)
+        plan = taking.kept(taking.named(plan, take), [plan, *states])
         if found.nothing():
             recorded.end(folder)  # whatever did not end has left nothing to do
             return Applied(Lab.open(lab), plan, found)

@@ -44,7 +44,8 @@ class Wanted:
     vlan: int | None = None
     mode: MacvlanMode | None = None
     user: str | None = None
-    take_addresses: bool = False
+    #: The person names the interface, and so may have it though it is in use (testbed.plans.taking).
+    take: bool = False
     #: Of a new interface.
     addresses: tuple[str, ...] = ()
 
@@ -104,8 +105,8 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
         node = plan.node(name)
     except KeyError:
         raise BadAttachment(f'there is no node "{name}"; {nearest(name, [one.name for one in plan.nodes])}') from None
-    if (wanted.user and wanted.kind != "tap") or (wanted.take_addresses and wanted.kind != "nic"):
-        raise BadAttachment("--user is for a tap only, and --take-addresses for a NIC that is moved; leave it out")
+    if (wanted.user and wanted.kind != "tap") or (wanted.take and wanted.kind == "tap"):
+        raise BadAttachment("--user is for a tap only, and --take for an interface that is there; leave it out")
     if wanted.name in [one.name for one in plan.equipment]:
         raise BadAttachment(f"{wanted.name} is attached already; `netboxit detach {wanted.name}` first")
     ports = [one.name for one in node.interfaces]
@@ -129,7 +130,6 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
         vlan=wanted.vlan,
         mode=wanted.mode,
         user=wanted.user,
-        take_addresses=wanted.take_addresses,
         attached=True,
     )
     own = kernel and wanted.kind in ("nic", "vlan")
@@ -139,7 +139,9 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
         mac="" if own else mac_address(plan.lab, name, interface),
     )
     interfaces = tuple(new if one is known else one for one in node.interfaces) + (() if known else (new,))
-    return replace(_with(plan, replace(node, interfaces=interfaces)), equipment=(*plan.equipment, port)), port
+    after = _with(plan, replace(node, interfaces=interfaces))
+    take = (*plan.take, wanted.device) if wanted.take else plan.take
+    return replace(after, equipment=(*plan.equipment, port), take=take), port
 
 
 def detached(plan: Plan, port: EquipmentPlan) -> Plan:
@@ -154,7 +156,8 @@ def detached(plan: Plan, port: EquipmentPlan) -> Plan:
         elif not port.attached:
             interfaces.append(one)  # of the topology: it may be attached again
     rest = tuple(one for one in plan.equipment if one is not port)
-    return replace(_with(plan, replace(node, interfaces=tuple(interfaces))), equipment=rest)
+    take = tuple(name for name in plan.take if name != port.device)
+    return replace(_with(plan, replace(node, interfaces=tuple(interfaces))), equipment=rest, take=take)
 
 
 def _check_replaceable(plan: Plan, node: NodePlan, interface: str, wanted: Wanted) -> None:

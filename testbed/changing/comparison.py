@@ -15,6 +15,7 @@ from testbed.names import lab_name
 from testbed.ownership import recorded, state
 from testbed.ownership.operators import NoPrivilege
 from testbed.plan import Plan, RealtimeSupport
+from testbed.plans import taking
 from testbed.plans.difference import Difference, NodeDifference, difference
 from testbed.plans.load import LoadEstimate
 from testbed.plans.machine_plan import WITHOUT_REALTIME
@@ -64,7 +65,7 @@ def against(topology: Topology, lab: str, folder: Path, sites: Sequence[Site] = 
     support = _support(states[0])
     known = [replace(site, facts=replace(site.facts, realtime=support)) if site.here else site for site in sites]
     plan = plan_topology(topology, lab=lab, realtime=support, running=states[0], sites=known)
-    plan = _with_attached(plan, states[0])
+    plan = taking.kept(_with_attached(plan, states[0]), states)
     found = difference(states, plan, _ended(states, folder))
     return plan, replace(found, nodes=tuple(_with_lost(node, states[0], folder) for node in found.nodes)), states
 
@@ -88,7 +89,7 @@ def _with_attached(plan: Plan, running: Plan) -> Plan:
         there = {one.name for one in plan.node(port.end.node).interfaces}
         own = [one for one in running.node(port.end.node).interfaces if one.name == port.end.interface]
         addresses = () if port.end.interface in there else own[0].addresses
-        wanted = Wanted(port.kind, port.device, port.vlan, port.mode, port.user, port.take_addresses, addresses)
+        wanted = Wanted(port.kind, port.device, port.vlan, port.mode, port.user, addresses=addresses)
         plan, _ = attached(plan, wanted, f"{port.end.node}.{port.end.interface}")
     return plan
 

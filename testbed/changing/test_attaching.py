@@ -101,13 +101,15 @@ def test_a_host_gets_a_new_interface_and_loses_it(tmp_path: Path) -> None:
 def test_what_is_wanted_of_it_is_in_its_plan(tmp_path: Path) -> None:
     plan = veth(tmp_path)
     for wanted in (
-        Wanted("nic", "eth2", take_addresses=True),
+        Wanted("nic", "eth2", take=True),
         Wanted("vlan", "eth2", vlan=7),
         Wanted("tap", "vm1", user="alice"),
     ):
-        port = attaching.attached(plan, wanted, "a.modem")[1]
-        own = (port.kind, port.device, port.vlan, port.mode, port.user, port.take_addresses)
-        assert own == (wanted.kind, wanted.device, wanted.vlan, wanted.mode, wanted.user, wanted.take_addresses)
+        after, port = attaching.attached(plan, wanted, "a.modem")
+        own = (port.kind, port.device, port.vlan, port.mode, port.user)
+        assert own == (wanted.kind, wanted.device, wanted.vlan, wanted.mode, wanted.user)
+        assert after.take == ((wanted.device,) if wanted.take else ())
+        assert attaching.detached(after, port).take == ()
 
 
 @pytest.mark.parametrize(

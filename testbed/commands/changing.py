@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.commands.options import CHANGE, Json, WhichLab
+from testbed.commands.options import CHANGE, Json, Take, WhichLab
 from testbed.ownership import operators
 from testbed.plan import EquipmentKind, MacvlanMode
 from testbed.views import change_view, console
@@ -126,9 +126,7 @@ def attach(
     ] = None,
     tap: Annotated[bool, typer.Option("--tap", help="Make a tap for a virtual machine.")] = False,
     user: Annotated[str | None, typer.Option("--user", help="Who may open the tap; root alone by default.")] = None,
-    take_addresses: Annotated[
-        bool, typer.Option("--take-addresses", help="Also a NIC that is in use; it lacks its addresses until it is given back.")
-    ] = False,
+    take: Take = None,
     lab: WhichLab = None,
     json: Json = False,
 ) -> None:
@@ -143,7 +141,9 @@ def attach(
         raise BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
     kind: EquipmentKind = "tap" if tap else "vlan" if vlan else "macvlan" if macvlan else "nic"
     only_here(lab, [where.partition(".")[0]], "netboxit attach")
-    wanted = Wanted(kind, device, vlan, macvlan, user, take_addresses, tuple(addresses or ()))
+    if take and take != [device]:
+        raise BadAttachment(f"--take names what is attached: --take {device}")
+    wanted = Wanted(kind, device, vlan, macvlan, user, bool(take), tuple(addresses or ()))
     change_view.show_attached(*attach_to(Lab.one(lab), wanted, where), json)
 
 

@@ -23,6 +23,17 @@ Inventory = Annotated[
     ),
 ]
 
+Take = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--take",
+        metavar="NIC",
+        help="Take this interface (of another machine MACHINE:NIC) though it is in use; it comes back with all that it has. "
+        "May be given again.",
+        show_default=False,
+    ),
+]
+
 #: How `--help` groups the commands.
 HOST = "This host"
 NETWORK = "A network"

@@ -56,12 +56,20 @@ class OutsidePort(Section):
     macvlan: Macvlan | None = Field(None, description="A macvlan of one.")
     tap: HostInterface | None = Field(None, description="A tap that is made for a virtual machine, of that name.")
     user: str | None = Field(None, description="With `tap`: who may open it; root alone by default.")
-    take_addresses: bool = Field(
-        False, description="With `nic`: also when it has addresses or routes, which it then lacks until it is given back."
-    )
     address: Addresses | None = Field(
         None, description="What the equipment itself has on this segment, so that the file can be checked; nothing is set by it."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leaves_use_to_people(cls, said: object) -> object:
+        """An older version had a key for it."""
+        if isinstance(said, dict) and "take_addresses" in said:
+            raise ValueError(
+                "whether a nic that is in use may be taken is said on the command line, by its name: --take eth2; "
+                "leave take_addresses out"
+            )
+        return said
 
     def kind(self) -> GivenKind:
         """Which of the four it is."""
@@ -76,8 +84,6 @@ class OutsidePort(Section):
             raise ValueError("a port is one of nic, vlan, macvlan and tap; write {nic: eth2} or {tap: vm1}")
         if self.user is not None and self.tap is None:
             raise ValueError("only a tap has a user; leave user out")
-        if self.take_addresses and self.nic is None:
-            raise ValueError("addresses are only taken from a nic, which is moved; leave take_addresses out")
 
 
 class EquipmentPort(OutsidePort):

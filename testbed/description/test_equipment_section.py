@@ -87,7 +87,7 @@ def test_the_mtu_at_equipment_is_its_segments(tmp_path: Path) -> None:
         ("{nic: a/b}", "'a/b' is not the name of an interface"),
         ("{vlan: {of: eth2, id: 4095}}", "4095 is outside 1 … 4094"),
         ("{nic: eth2, user: alice}", "only a tap has a user"),
-        ("{tap: vm1, take_addresses: true}", "addresses are only taken from a nic"),
+        ("{tap: vm1, take_addresses: true}", "on the command line, by its name: --take eth2"),
         ("{nic: eth9}", "eth9 is another port's already"),
         ("{macvlan: {of: eth9}}", "eth9 is another port's already"),
         ("{nic: eth2, address: 10.0.0.1/24}", "10.0.0.1 is the address of a.eth0 already"),

@@ -73,15 +73,20 @@ def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str
     if link is None:
         yield f"there is no interface {port.device} on this machine{_elsewhere(port.device)}; see `ip link`"
         return
+    named = port.device in plan.take
+    if named and operators.operator() is not None:
+        yield f"--take {port.device} is for root: whether this machine can do without it is not an operator's to say"
+        return
     if port.kind == "nic":
         most = link.get("max_mtu")
         if most and port.mtu > most:
             yield f"{port.device} carries packets of {most} bytes at most, and the segment has an MTU of {port.mtu}"
-        reasons = interface_use.why_not_moved(netlink, link, take_addresses=port.take_addresses)
+        reasons = interface_use.why_not_moved(netlink, link, named=named)
     else:
         interfaces = plan.node(port.end.node).interfaces
         emulator = any(one.name == port.end.interface and one.port != "kernel" for one in interfaces)
-        reasons = interface_use.why_not_below(netlink, link, whole_frames=emulator)
+        alone = port.kind == "macvlan" and port.mode == "passthru"
+        reasons = interface_use.why_not_below(netlink, link, whole_frames=emulator, alone=alone, named=named)
     yield from (f"{port.device} {why}" for why in reasons)
 
 

@@ -28,6 +28,7 @@ _RECORDED: Final = {
     "notes": "planner's notes",
     "events": "events of runs",
     "hosts": "machines",
+    "take": "interfaces that it may have though they are in use",
     "elsewhere": "names of nodes on other machines",
 }
 _NEW: Final = "it is new"

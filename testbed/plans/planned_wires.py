@@ -93,7 +93,6 @@ class PlannedWires:
             vlan=port.vlan.id if port.vlan else None,
             mode=port.macvlan.mode if port.macvlan else None,
             user=port.user,
-            take_addresses=port.take_addresses,
         )
 
     def _wire(self, left: End, right: End, entry: Wire) -> WirePlan:

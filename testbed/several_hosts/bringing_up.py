@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from testbed.labs.lab import Lab
 from testbed.names import lab_name
 from testbed.observation.announced import status_with_events
 from testbed.ownership import state
+from testbed.plans import taking
 from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.elsewhere import OnSeveralMachines
 from testbed.several_hosts.joined_lab import JoinedLab
@@ -20,11 +22,16 @@ from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.planned import names_machines, plan_over
 
 
-def up(file: Path, inventory: Path | None, name: str | None, progress: Progress) -> tuple[dict[str, Any], int]:
-    """Brings it up and leaves it running: its status, and how many events the file has."""
+def up(
+    file: Path, inventory: Path | None, name: str | None, progress: Progress, take: Sequence[str] = ()
+) -> tuple[dict[str, Any], int]:
+    """Brings it up and leaves it running: its status, and how many events the file has.
+
+    `take` names interfaces that it may have though they are in use.
+    """
     with Connections() as connections:
         planned = plan_over(file, inventory, connections.facts, lab=name)
-        plan = planned.plan
+        plan = taking.named(planned.plan, take)
         if not plan.hosts:
             return Lab.up_and_ready(plan, progress).status(), len(plan.events)
         planned.check()

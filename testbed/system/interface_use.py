@@ -10,30 +10,22 @@ from typing import Any, Final
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 
-from testbed.system import interface_facts, interface_filters, interface_settings
-from testbed.system.interface_settings import Settings
+from testbed.system import interface_facts, interface_filters, interface_settings, interface_traffic
 
 _UP: Final = 0x1  # linux/if.h: IFF_UP
 _LOOPBACK: Final = 0x8
-_LINK_SCOPE: Final = 253  # linux/rtnetlink.h: RT_SCOPE_LINK
-_UNICAST: Final = 1  # RTN_UNICAST
 _RUN: Final = Path("/run")
 #: Kinds of interfaces that stand for others.
 _GROUPS: Final = ("bridge", "bond", "team", "vrf", "openvswitch")
 
 
-def why_not_moved(netlink: IPRoute, link: Any, *, take_addresses: bool) -> Iterator[str]:
-    """Why the interface cannot be moved whole; nothing is touched."""
+def why_not_moved(netlink: IPRoute, link: Any, *, named: bool) -> Iterator[str]:
+    """Why the interface cannot be moved whole; nothing is touched. `named`: the person says that it may be in use."""
     index, name = link["index"], link.get("ifname")
-    yield from _why_never(netlink, link)
+    yield from _why_never(link)
     if (kind := _kind(link)) in _GROUPS:
         yield f"is a {kind}, into which nothing is plugged; name the interface that is"
-    if master := link.get("master"):
-        (upper,) = netlink.get_links(master)
-        kind = _kind(upper) or "device"
-        yield f"is a port of the {kind} {upper.get('ifname')}; take it out (ip link set {name} nomaster), or use another one"
-    if children := [other.get("ifname") for other in netlink.get_links() if other.get("link") == index and _is_upper(other)]:
-        yield f"carries {', '.join(children)}, which would be lost; use one of these, a VLAN or a macvlan of it, or remove them"
+    yield from _why_part_of_others(netlink, link)
     if _is_bound(name):
         yield "cannot leave its network namespace: its driver does not let it (wireless and bridges, say); use another interface"
     if (xdp := link.get("xdp")) and dict(xdp["attrs"]).get("IFLA_XDP_ATTACHED"):
@@ -45,15 +37,26 @@ def why_not_moved(netlink: IPRoute, link: Any, *, take_addresses: bool) -> Itera
             f"is filtered by the {', the '.join(filters)}, which kernels before 6.16 remove when it leaves; remove that yourself "
             "(nft delete), or name another interface"
         )
-    if any(index in _next_hops(route) for route in _unicast(netlink)):
+    if any(index in interface_traffic.next_hops(route) for route in interface_traffic.unicast(netlink)):
         yield "is one of several next hops of a route, which would be changed; remove that route, or name another interface"
-    if not take_addresses:
-        yield from _why_in_use(interface_settings.read(netlink, index))
+    if not named:
+        yield from _unless_named(link, interface_traffic.of_this_machine(netlink, link), "this machine would lack it")
 
 
-def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool) -> Iterator[str]:
-    """Why no VLAN or macvlan can be made on the interface; `whole_frames` as they come are needed by emulators."""
-    yield from _why_never(netlink, link)
+def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool, alone: bool, named: bool) -> Iterator[str]:
+    """Why no VLAN or macvlan can be made on the interface; `whole_frames` as they come are needed by emulators.
+
+    `alone`: it gets all that comes in (a macvlan in passthru mode). `named`: the person says that the interface may be in use.
+    """
+    yield from _why_never(link)
+    if alone:
+        yield from _why_part_of_others(netlink, link)
+    if not named and alone:
+        reasons = interface_traffic.of_this_machine(netlink, link)
+        yield from _unless_named(link, reasons, "a macvlan in passthru mode takes all that comes in there")
+    elif not named:
+        reasons = interface_traffic.default_routes(netlink, link["index"])
+        yield from _unless_named(link, reasons, "what is made on it is in that network")
     if whole_frames and (found := merging(link.get("ifname"))):
         yield f"{interface_facts.merges(link.get('ifname'), found)}, or move the interface whole (nic)"
     if not link["flags"] & _UP:
@@ -75,36 +78,30 @@ def managed_by(index: int, run: Path = _RUN) -> str | None:
     return None
 
 
-def _why_never(netlink: IPRoute, link: Any) -> Iterator[str]:
-    index = link["index"]
+def _unless_named(link: Any, reasons: Iterator[str], so: str) -> Iterator[str]:
+    """The first of them, with the remedy: only a person gives away what a machine uses, and says which by its name."""
+    for why in reasons:
+        yield f"is in use: it {why}, and {so}; use another interface, or say that you mean it: --take {link.get('ifname')}"
+        return
+
+
+def _why_part_of_others(netlink: IPRoute, link: Any) -> Iterator[str]:
+    """What stands on it, or it is a part of, would not be as before when it comes back."""
+    index, name = link["index"], link.get("ifname")
+    if master := link.get("master"):
+        (upper,) = netlink.get_links(master)
+        kind = _kind(upper) or "device"
+        yield f"is a port of the {kind} {upper.get('ifname')}; take it out (ip link set {name} nomaster), or use another one"
+    children = [other.get("ifname") for other in netlink.get_links() if _is_upper(other, index)]
+    if children := [*children, *interface_traffic.children_elsewhere(index)]:
+        yield f"carries {', '.join(children)}, which would be lost; use one of these, a VLAN or a macvlan of it, or remove them"
+
+
+def _why_never(link: Any) -> Iterator[str]:
     if link["flags"] & _LOOPBACK:
         yield "is a loopback interface; name the one that the equipment is plugged into"
     if marks := [one for one in interface_settings.altnames(link) if one.startswith("netboxit:")]:
         yield f"belongs to a lab ({marks[0]}); `netboxit down` or `detach` gives it back"
-    for route in _unicast(netlink):
-        if route["dst_len"] == 0 and (route.get("oif") == index or index in _next_hops(route)):
-            family = "IPv4" if route["family"] == 2 else "IPv6"
-            table = route.get("table") or route["table"]
-            yield (f"has the {family} default route (table {table}), and this machine would be cut off; use another interface")
-            return
-
-
-def _why_in_use(settings: Settings) -> Iterator[str]:
-    remedy = "remove them, or say take_addresses (--take-addresses) to have them put away, and back when it is given back"
-    if addresses := [one["address"] for one in settings.addresses if one["scope"] < _LINK_SCOPE]:
-        yield f"is in use: it has the address {', '.join(addresses)}; {remedy}"
-    elif settings.routes:
-        yield f"is in use: routes lead to it ({', '.join(route.get('dst', 'default') for route in settings.routes)}); {remedy}"
-
-
-def _unicast(netlink: IPRoute) -> Iterator[Any]:
-    for family in (2, 10):  # AF_INET, AF_INET6
-        yield from (route for route in netlink.get_routes(family=family) if route["type"] == _UNICAST)
-
-
-def _next_hops(route: Any) -> set[int]:
-    """Of a route that has several."""
-    return {hop["oif"] for hop in route.get("multipath") or ()}
 
 
 def _kind(link: Any) -> str | None:
@@ -112,9 +109,12 @@ def _kind(link: Any) -> str | None:
     return dict(info["attrs"]).get("IFLA_INFO_KIND") if info else None
 
 
-def _is_upper(link: Any) -> bool:
-    """A veth pair's other end is named in the same attribute, and is none."""
-    return link.get("link_netnsid") is None and _kind(link) != "veth"
+def _is_upper(link: Any, index: int) -> bool:
+    """Whether it stands on the interface of that number. A veth pair's other end is named in the same attribute, and is none."""
+    if (info := link.get("linkinfo")) and _kind(link) == "vxlan":
+        data = dict(info["attrs"]).get("IFLA_INFO_DATA") or {"attrs": ()}
+        return bool(dict(data["attrs"]).get("IFLA_VXLAN_LINK") == index)
+    return link.get("link") == index and link.get("link_netnsid") is None and _kind(link) != "veth"
 
 
 def _is_bound(name: str) -> bool:

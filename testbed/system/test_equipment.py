@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from testbed.description.test_topology import load_text
 from testbed.labs import equipment_here
 from testbed.labs.lab import Lab
 from testbed.labs.removal import undoers
+from testbed.ownership import operators
 from testbed.ownership.ledger import Ledger
 from testbed.plan import Plan, RealtimeSupport
+from testbed.plans import taking
 from testbed.plans.resolve import resolve
 from testbed.system import equipment, namespaces
 from tests.own_interfaces import OwnInterfaces, checked, own_interfaces
@@ -39,7 +42,7 @@ netboxes:
     stations: {one: {}, other: {}}
     rate: 100 Mbit/s
 equipment:
-  phone: {nic: eth2, take_addresses: true}
+  phone: {nic: eth2}
   modem: {nic: eth3}
   pc: {macvlan: {of: eth4}}
 wires:
@@ -59,7 +62,8 @@ def interfaces() -> Iterator[OwnInterfaces]:
 
 def planned(tmp_path: Path, text: str = TOPOLOGY) -> Plan:
     lab = f"e{os.getpid()}"
-    return resolve(load_text(tmp_path, text), lab=lab, realtime=RealtimeSupport(False, None, "not tried"))
+    plan = resolve(load_text(tmp_path, text), lab=lab, realtime=RealtimeSupport(False, None, "not tried"))
+    return replace(plan, take=("eth2",))
 
 
 def pings(lab: Lab, node: str, address: str) -> bool:
@@ -72,6 +76,7 @@ def test_equipment_is_reached_without_anything_between_and_given_back_as_it_was(
     for line in ("link set eth2 up mtu 1400 promisc on", "address add 192.0.2.1/24 dev eth2", "link set eth3 txqueuelen 5"):
         interfaces.run("ip", *line.split())
     interfaces.run("ip", "route", "add", "198.51.100.0/24", "via", "192.0.2.9", "table", "77")
+    interfaces.run("ip", "route", "add", "default", "via", "192.0.2.254")
     for name, address in (("eth2", "10.0.0.9/24"), ("eth2", "fd00::9/64"), ("eth3", "10.1.0.9/24"), ("eth4", "10.2.0.9/24")):
         checked(interfaces.outside[name], "sysctl", "-qw", "net.ipv6.conf.all.disable_ipv6=0")
         checked(interfaces.outside[name], "ip", "address", "add", address, "dev", "far", *(["nodad"] if ":" in address else []))
@@ -159,17 +164,43 @@ def test_what_this_machine_lacks_is_told_before_anything_is_touched(
     interfaces: OwnInterfaces, nothing_left: None, tmp_path: Path
 ) -> None:
     interfaces.run("ip", "address", "add", "192.0.2.1/24", "dev", "eth3")
-    text = TOPOLOGY.replace("eth2, ", "eth9, ").replace("{macvlan: {of: eth4}}", "{tap: eth4, user: nobody-knows}")
+    interfaces.run("ip", "address", "add", "192.0.2.2/24", "dev", "eth2")
+    text = TOPOLOGY.replace("eth2", "eth9").replace("{macvlan: {of: eth4}}", "{tap: eth4, user: nobody-knows}")
     before = interfaces.state()
     with interfaces.host.inside(), pytest.raises(equipment_here.EquipmentRefused) as refused:
         Lab.up(planned(tmp_path, text))
     assert [line.split(";")[0] for line in str(refused.value).splitlines()] == [
         "phone: there is no interface eth9 on this machine",
-        "modem: eth3 is in use: it has the address 192.0.2.1",
+        "modem: eth3 is in use: it has the address 192.0.2.1, and this machine would lack it",
         "pc: there is an interface eth4 already",
         "pc: there is no user nobody-knows on this machine",
     ]
     interfaces.becomes(before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "use"),
+    [
+        ("nic: eth4", "address add 192.0.2.1/24 dev eth4"),
+        ("nic: eth4", "route add default dev eth4"),
+        ("macvlan: {of: eth4, mode: passthru}", "address add 192.0.2.1/24 dev eth4"),
+        ("macvlan: {of: eth4, mode: passthru}", "route add default dev eth4"),
+        ("macvlan: {of: eth4}", "route add default dev eth4"),
+    ],
+)
+def test_a_file_takes_nothing_that_is_in_use_until_a_person_names_it(
+    interfaces: OwnInterfaces, tmp_path: Path, kind: str, use: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    interfaces.run("ip", *use.split())
+    plan = planned(tmp_path, TOPOLOGY.replace("macvlan: {of: eth4}", kind))
+    with interfaces.host.inside():
+        with pytest.raises(equipment_here.EquipmentRefused, match=r"pc: eth4 is in use: .*say that you mean it: --take eth4"):
+            equipment_here.check(plan)
+        equipment_here.check(taking.named(plan, ["eth4"]))
+        monkeypatch.setattr(operators, "operator", lambda: "alice")
+        monkeypatch.setattr(operators, "why_not_taken", lambda _: None)
+        with pytest.raises(equipment_here.EquipmentRefused, match="pc: --take eth4 is for root"):
+            equipment_here.check(taking.named(plan, ["eth4"]))
 
 
 REPLACED = """\
