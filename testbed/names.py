@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from ipaddress import IPv6Address
 from typing import Annotated
 
 from pydantic import AfterValidator, WithJsonSchema
@@ -16,6 +17,8 @@ PATTERN = r"^[a-z][a-z0-9-]{0,14}$"
 
 #: How many a tunnel's identifier may be (24 bits), without 0.
 TUNNEL_NUMBERS = 2**24 - 1
+#: The WireGuard interface below the tunnels of a machine whose inventory has them sealed.
+SEALED_INTERFACE = "netboxit"
 
 #: Names with a meaning of their own to the kernel or to name resolution.
 _RESERVED = {
@@ -75,6 +78,15 @@ def interface_name(prefix: str, lab: str, equipment: str) -> str:
 def tunnel_number(lab: str, wire: str) -> int:
     """The network identifier of a wire between machines, 1 … 2^24-1 (RFC 7348, 5): the same on both of them."""
     return int.from_bytes(_hash(8, lab, wire), "big") % TUNNEL_NUMBERS + 1
+
+
+def sealed_address(machine: str) -> str:
+    """Of a machine's WireGuard interface: a link-local one (RFC 4291, 2.5.6) of its name, so that each knows all others'.
+
+    The role `sealed` in ansible/ makes the same.
+    """
+    digest = hashlib.sha256(f"netboxit {machine}".encode()).hexdigest()
+    return str(IPv6Address(f"fe80::{':'.join(digest[at : at + 4] for at in range(0, 16, 4))}"))
 
 
 def netbox_seed(seed: int, netbox: str) -> int:

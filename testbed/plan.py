@@ -183,6 +183,8 @@ class HostPlan:
     #: As the same of a plan, for this machine.
     awake_cores: tuple[int, ...] = ()
     realtime_budget_us: int = 0
+    #: Wires between machines are in WireGuard.
+    sealed: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 
 from testbed.changes import Change, WireChange
+from testbed.names import SEALED_INTERFACE, sealed_address
 from testbed.plan import EquipmentPlan, HostPlan, NodePlan, Plan, WireEnd, WirePlan
 
 #: The key under which a change has the node that it is made at, by the kind of change.
@@ -72,13 +73,13 @@ def _end(wire: WirePlan, end: WireEnd, machine: HostPlan, other: HostPlan) -> Eq
     return EquipmentPlan(
         wire.name,
         "vxlan",
-        machine.interface,
+        SEALED_INTERFACE if machine.sealed else machine.interface,
         end,
         wire.name,
         wire.mtu,
         vni=wire.vni,
-        local=machine.address,
-        remote=other.address,
+        local=sealed_address(machine.name) if machine.sealed else machine.address,
+        remote=sealed_address(other.name) if machine.sealed else other.address,
         udp_port=machine.vxlan_port,
     )
 

@@ -12,6 +12,7 @@ import pytest
 from testbed.changes import EventPlan, ParameterChange, PowerChange, WireChange
 from testbed.description.topology_file import load
 from testbed.files import CHECKOUT
+from testbed.names import sealed_address
 from testbed.plan import HostPlan, NodePlan, Plan, RealtimeSupport, WirePlan
 from testbed.plans.resolve import resolve
 from testbed.system.rootfs import hosts_file
@@ -73,6 +74,15 @@ def test_a_wire_between_machines_is_a_tunnels_end_on_each(plan: Plan) -> None:
     assert (far.kind, far.device, far.local, far.remote, far.vni) == ("vxlan", "enp3s0", "192.0.2.2", "192.0.2.1", 4711)
     assert {near.end, far.end} == {wire.left, wire.right}
     assert (near.wire, near.mtu, near.udp_port) == (wire.name, wire.mtu, 4789)
+
+
+def test_a_sealed_wire_s_tunnel_is_between_the_addresses_of_wireguard(plan: Plan) -> None:
+    sealed = replace(plan, hosts=tuple(replace(host, sealed=True) for host in plan.hosts))
+    (near,), (far,) = sealed.part("alpha").equipment, sealed.part("beta").equipment
+    # The first 64 bits of what `printf 'netboxit alpha' | sha256sum` says.
+    alpha, beta = "fe80::396a:a82e:89e3:e0d", sealed_address("beta")
+    assert (near.device, near.local, near.remote) == ("netboxit", alpha, beta)
+    assert (far.device, far.local, far.remote) == ("netboxit", beta, alpha)
 
 
 def test_a_wire_over_physical_ports_is_a_nic_on_each() -> None:

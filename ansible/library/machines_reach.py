@@ -22,11 +22,16 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
 _MARK = b"netboxit reach"
 _AGAIN_S = 0.2
+#: WireGuard's interface, where tunnels are sealed (roles/sealed), and what to do about its MTU.
+_SEALED = "netboxit"
+_RAISE = "raise the MTU of what carries it by as much, and prepare the machines again, or "
+_Address = Any
 _INNER_ETHERNET, _VXLAN, _UDP = 14, 8, 8
 _IP: dict[int, int] = {socket.AF_INET: 20, socket.AF_INET6: 40}
 # linux/in.h, linux/in6.h: never fragment.
@@ -42,7 +47,7 @@ class Reach:
     def __init__(self, name: str, address: str, port: int, mtu: int) -> None:
         self._name = name
         self._port = port
-        self.family, self.address = _resolved(address)
+        self.family, self.address, self._own = _resolved(address)
         self.packet = mtu + _INNER_ETHERNET + _VXLAN + _UDP + _IP[self.family]
         self._listening = socket.socket(self.family, socket.SOCK_DGRAM)
         self._asking = socket.socket(self.family, socket.SOCK_DGRAM)
@@ -55,14 +60,15 @@ class Reach:
             return
         interface, mtu = own
         if mtu < self.packet:
+            by = f"`ip link set {interface} mtu {self.packet}` and the same on what is between, or "
+            raised = _RAISE if interface == _SEALED else by
             yield (
                 f"{interface} of {self._name} has MTU {mtu}; full frames of wires between machines need {self.packet}: "
-                f"`ip link set {interface} mtu {self.packet}` and the same on what is between, or `mtu:` on those wires of at "
-                f"most {mtu - self.packet + self._inner()}"
+                f"{raised}`mtu:` on those wires of at most {mtu - self.packet + self._inner()}"
             )
         try:
-            self._listening.bind((self.address, self._port))
-            self._asking.bind((self.address, 0))
+            self._listening.bind(_at(self._own, self._port))
+            self._asking.bind(_at(self._own, 0))
         except OSError as error:
             yield (
                 f"UDP port {self._port} of {self._name} cannot be used ({error.strerror}): a VXLAN interface has it, of a lab "
@@ -76,6 +82,7 @@ class Reach:
 
     def _ask(self, peers: dict[str, str], mtu: int, seconds: float) -> Iterator[str]:
         where = {_resolved(address)[1]: peer for peer, address in peers.items()}
+        at = {peer: _at(_resolved(address)[2], self._port) for peer, address in peers.items()}
         kinds = ("small", "full") if mtu >= self.packet else ("small",)
         answered: dict[str, set[str]] = {peer: set() for peer in peers}
         content: set[str] = set()  # the others that have all their answers of this machine
@@ -83,7 +90,7 @@ class Reach:
         again = 0.0
         while time.monotonic() < deadline and not (content >= set(peers) and all("done" in kind for kind in answered.values())):
             if time.monotonic() >= again:
-                for address, peer in where.items():
+                for peer, address in at.items():
                     self._send(address, answered[peer], kinds)
                 again = time.monotonic() + _AGAIN_S
             for ready in select.select([self._listening, self._asking], [], [], _AGAIN_S)[0]:
@@ -110,14 +117,14 @@ class Reach:
                     f"a smaller MTU; raise it there, or set `mtu:` on wires between these machines lower than {self._inner()}"
                 )
 
-    def _send(self, address: str, answered: set[str], kinds: tuple[str, ...]) -> None:
+    def _send(self, address: _Address, answered: set[str], kinds: tuple[str, ...]) -> None:
         missing = [kind for kind in kinds if kind not in answered] or ["done"]
         for kind in missing:
             message = _message(kind)
             if kind == "full":
                 message = message.ljust(self.packet - _UDP - _IP[self.family])
             with suppress(OSError):  # no route, too large, nobody there: asked again until the end
-                self._asking.sendto(message, (address, self._port))
+                self._asking.sendto(message, address)
 
 
 def _message(kind: str) -> bytes:
@@ -129,9 +136,14 @@ def _kind(data: bytes) -> str | None:
     return words[0].decode(errors="replace") if words and data.startswith(_MARK) else None
 
 
-def _resolved(address: str) -> tuple[int, str]:
+def _resolved(address: str) -> tuple[int, str, _Address]:
+    """Its family, the address in numbers, and for a socket: of a link-local one also the interface (fe80::1%eth0)."""
     family, _, _, _, found = socket.getaddrinfo(address, None, type=socket.SOCK_DGRAM)[0]
-    return family, str(found[0])
+    return family, str(found[0]).partition("%")[0], found
+
+
+def _at(address: _Address, port: int) -> _Address:
+    return (address[0], port, *address[2:])
 
 
 def _interface(address: str) -> tuple[str, int] | None:

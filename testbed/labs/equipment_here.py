@@ -11,6 +11,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
 from testbed.errors import NetBoxITError
 from testbed.labs.removal import ledger_file
+from testbed.names import SEALED_INTERFACE
 from testbed.ownership import operators, state
 from testbed.ownership.ledger import DamagedLedger, Ledger, Record
 from testbed.plan import EquipmentPlan, Plan
@@ -61,7 +62,11 @@ def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str
         yield why
         return
     if port.kind == "vxlan":
-        yield from tunnel.problems(interface_facts.read(), str(port.local), port.mtu)
+        # In WireGuard, whose interface was looked at with the plan, it has no address of the underlay.
+        if port.device != SEALED_INTERFACE:
+            yield from tunnel.problems(interface_facts.read(), str(port.local), port.mtu)
+        elif find(netlink, SEALED_INTERFACE) is None:
+            yield f"there is no WireGuard interface {SEALED_INTERFACE} on this machine (any more); prepare it (ansible/hosts.yml)"
         return
     link = find(netlink, port.device)
     if port.kind == "tap":

@@ -37,8 +37,11 @@ def problems(topology: Topology, plan: Plan, sites: Sequence[Site]) -> list[str]
         packet = wire.mtu + (tunnel.TAG if f"{wire.left.node}.{wire.left.interface}" in tagged else 0)
         largest |= {site.name: max(packet, largest.get(site.name, 0)) for site in ends}
     for name, packet in largest.items():
-        if site_address := known[name].address:
-            found += [f"{name}: {one}" for one in tunnel.problems(known[name].facts.interfaces, site_address, packet)]
+        site = known[name]
+        if site.sealed:
+            found += [f"{name}: {one}" for one in tunnel.sealed_problems(site.facts.interfaces, name, packet, site.address)]
+        elif site.address:
+            found += [f"{name}: {one}" for one in tunnel.problems(site.facts.interfaces, site.address, packet)]
     found += [complaint for wire, *ends in wires for complaint in _ports(wire, ends)]
     return list(dict.fromkeys(found))
 
@@ -58,6 +61,12 @@ def _pair(left: Site, right: Site) -> Iterator[str]:
         yield f"{cause}; give both one kind in the inventory (netboxit_address)"
     if left.address == right.address:
         yield f"{left.name} and {right.name} have one address, {left.address}; correct the inventory (netboxit_address)"
+    if left.sealed != right.sealed:
+        open_one = right if left.sealed else left
+        yield (
+            f"{left.name} and {right.name}: only one of them has its tunnels sealed, {open_one.name} has not; say "
+            "netboxit_tunnels: wireguard of all machines in the inventory, or of none"
+        )
     if left.vxlan_port != right.vxlan_port:
         yield (
             f"{left.name} and {right.name} have different UDP ports for tunnels ({left.vxlan_port}, {right.vxlan_port}); "

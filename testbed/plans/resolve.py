@@ -48,6 +48,12 @@ IO_AUTO = "auto: on veth AF_XDP saves little, and takes more rights"
 #: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.
 XDP_CAPABILITIES = ("net_admin", "bpf")
 
+#: RFC 7348, 7: VXLAN has no protection of its own.
+_OPEN_TUNNELS = (
+    "wires between machines are open: VXLAN takes frames from whoever can send to the machines' UDP port for it, and anybody on "
+    "the way can read them; netboxit_tunnels: wireguard in the inventory seals them (docs/several-hosts.md)"
+)
+
 
 class UnreadableConfiguration(NetBoxITError):
     """A router's configuration was there when the topology was checked, and cannot be read now."""
@@ -134,6 +140,9 @@ class _Resolver:
         for machine in self.machines.values():
             yield from of(machine, machine.notes())
         yield from self.wires.notes()
+        open_ends = [machine.site.name for machine in self.machines.values() if not machine.site.sealed]
+        if open_ends and any(wire.kind == "vxlan" for wire in self.wires.wires):
+            yield _OPEN_TUNNELS
         for machine in self.machines.values():
             yield from of(machine, machine.switches.notes())
 

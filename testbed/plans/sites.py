@@ -28,6 +28,8 @@ class Site:
     address: str = ""
     vxlan_port: int = 4789
     folder: str = str(CHECKOUT)
+    #: Its wires to other machines are in WireGuard.
+    sealed: bool = False
 
     def spare_cores(self) -> int:
         """Those that emulators of another lab may have for themselves; the first is for applications and interrupts."""
@@ -44,6 +46,7 @@ class Site:
             self.folder,
             awake_cores,
             realtime_budget_us,
+            self.sealed,
         )
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
 from testbed.files import CHECKOUT
-from testbed.names import tunnel_number
+from testbed.names import sealed_address, tunnel_number
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans import fitness
 from testbed.plans.facts import Facts
@@ -138,6 +138,42 @@ def test_what_machines_lack_for_wires_between_them_is_told(beta: Site, told: str
         fitness.check(apart, planned(apart, *sites), sites)
     sites = [site(0, 4), site(1, 4)]
     fitness.check(apart, planned(apart, *sites), sites)
+
+
+def sealed(number: int, mtu: int = 1640, carries: int = 1700, **what: Any) -> Site:
+    """One whose tunnels are in WireGuard, in packets of that size, over an interface of another one."""
+    made = site(number, 4, mtu=carries, sealed=True, **what)
+    wireguard = InterfaceFacts("netboxit", mtu, True, (f"{sealed_address(made.name)}/64",))
+    return replace(made, facts=replace(made.facts, interfaces=(*made.facts.interfaces, wireguard)))
+
+
+@pytest.mark.parametrize(
+    ("beta", "told"),
+    [
+        (site(1, 4), "only one of them has its tunnels sealed, beta has not; say netboxit_tunnels: wireguard of all"),
+        (site(1, 4, sealed=True), r"beta: there is no WireGuard interface netboxit .*prepare the machines"),
+        # A frame of 1500 bytes takes 14 of Ethernet, 8 of VXLAN, 8 of UDP, 40 of IPv6; WireGuard over IPv4 60 more.
+        (sealed(1, mtu=1569), r"of 1569 bytes, .* of 1500 bytes takes 1570; raise the MTU of .* eth1, to 1630 .*mtu: 1499 at"),
+        (sealed(1, mtu=1600, carries=1659), r"eth1, carries packets of 1659 bytes, and those of WireGuard take up to 1660"),
+    ],
+)
+def test_what_machines_lack_for_sealed_wires_is_told(beta: Site, told: str) -> None:
+    apart = over(EMERGENCY, {"backhaul": "beta", "eoc": "beta"})
+    sites = [sealed(0), beta]
+    with pytest.raises(fitness.MachinesUnfit, match=told):
+        fitness.check(apart, planned(apart, *sites), sites)
+    sites = [sealed(0), sealed(1, mtu=1570, carries=1630)]
+    fitness.check(apart, planned(apart, *sites), sites)
+
+
+def test_open_wires_between_machines_are_told_and_sealed_ones_are_not() -> None:
+    apart = over(EMERGENCY, {"backhaul": "beta", "eoc": "beta"})
+    told = [
+        [note for note in planned(apart, *sites).notes if "are open" in note]
+        for sites in ((site(0, 4), site(1, 4)), (sealed(0), sealed(1)))
+    ]
+    assert (len(told[0]), told[1]) == (1, [])
+    assert "netboxit_tunnels: wireguard" in told[0][0]
 
 
 def test_where_frames_have_tags_a_tunnel_has_room_for_one(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
+from testbed.names import SEALED_INTERFACE
 from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.probes.doctor import Examination
@@ -50,7 +51,8 @@ def _this(here: Listed, other: Listed | None) -> Iterator[Finding]:
     found = facts.read("")
     yield from _computing(found)
     if other is not None:
-        yield underlay(found, here.address or own_address_towards(looked_up(other) or None))
+        address = here.address or own_address_towards(looked_up(other) or None)
+        yield from _wires(found, here, address)
     yield kept(synchronisation())
 
 
@@ -78,7 +80,7 @@ def _asked(connection: Connection, listed: Listed, here: Listed) -> Iterator[Fin
     found = Facts.from_json(connection.request("facts", lab=""))
     yield from _computing(found)
     address = looked_up(listed)
-    yield underlay(found, address)
+    yield from _wires(found, listed, address)
     if address:
         yield _clock(connection, address, here.address or "")
     yield kept(connection.request("environment")["synchronised"])
@@ -120,6 +122,25 @@ def underlay(found: Facts, address: str) -> Finding:
     wanted = _WIRE_MTU + carrier.mtu - room
     remedy = f"ip link set {carrier.name} mtu {wanted}, where all between the machines can; or wires with `mtu: {room}`"
     return Finding("underlay", "partly", words, f"wires with the default MTU of {_WIRE_MTU}", remedy, needed=True)
+
+
+def _wires(found: Facts, listed: Listed, address: str) -> Iterator[Finding]:
+    """WireGuard asks something else of what carries it than a tunnel does."""
+    if not listed.sealed:
+        yield underlay(found, address)
+    yield tunnels(found, listed, address)
+
+
+def tunnels(found: Facts, listed: Listed, address: str) -> Finding:
+    """Whether tunnels to other machines take frames from these alone."""
+    if not listed.sealed:
+        words = f"open: VXLAN takes frames from whoever can send to UDP port {listed.vxlan_port}"
+        lost = "protection of labs from others in the network between the machines"
+        return Finding("tunnels", "partly", words, lost, "netboxit_tunnels: wireguard in the inventory, then ansible/hosts.yml")
+    wrong = "; ".join(tunnel.sealed_problems(found.interfaces, listed.machine.name, _WIRE_MTU, address))
+    if wrong:
+        return Finding("tunnels", "no", wrong, "wires to other machines", "see what was found", needed=True)
+    return Finding("tunnels", "yes", f"sealed by WireGuard ({SEALED_INTERFACE})", needed=True)
 
 
 def _clock(connection: Connection, address: str, own: str) -> Finding:

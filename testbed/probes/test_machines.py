@@ -8,10 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from testbed.names import sealed_address
 from testbed.plan import RealtimeSupport
 from testbed.plans.facts import Facts
-from testbed.probes.machines import clock, examine, kept, underlay
+from testbed.probes.machines import clock, examine, kept, tunnels, underlay
 from testbed.several_hosts.clocks import ClockReading
+from testbed.several_hosts.inventory import Listed
+from testbed.several_hosts.machine import Machine
 from testbed.system.interface_facts import InterfaceFacts
 
 CARRIER = InterfaceFacts("eth2", 1550, True, ("192.0.2.1/24", "2001:db8::1/64"))
@@ -36,6 +39,18 @@ def test_an_underlay_that_is_none_is_told_with_the_remedy() -> None:
     assert "netboxit_address" in underlay(FACTS, "").remedy
     assert underlay(with_carrier(up=False), "192.0.2.1").remedy == "ip link set eth2 up"
     assert underlay(with_carrier(merging=("rx-gro",)), "192.0.2.1").remedy.startswith("ethtool -K eth2 gro off")
+
+
+def test_open_tunnels_are_told_and_sealed_ones_by_what_they_lack() -> None:
+    machine = Machine("alpha", "/opt/netboxit")
+    open_one = tunnels(FACTS, Listed(machine, "192.0.2.1", 4789), "192.0.2.1")
+    assert (open_one.there, "whoever can send to UDP port 4789" in open_one.found) == ("partly", True)
+    sealed = Listed(machine, "192.0.2.1", 4789, sealed=True)
+    missing = tunnels(FACTS, sealed, "192.0.2.1")
+    assert (missing.there, missing.needed, missing.found[:33]) == ("no", True, "there is no WireGuard interface n")
+    wireguard = InterfaceFacts("netboxit", 1570, True, (f"{sealed_address('alpha')}/64",))
+    carrier = replace(CARRIER, mtu=1630)
+    assert tunnels(replace(FACTS, interfaces=(carrier, wireguard)), sealed, "192.0.2.1").there == "yes"
 
 
 def test_a_clock_is_told_by_its_offset_and_how_well_that_is_known() -> None:

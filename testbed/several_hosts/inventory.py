@@ -54,6 +54,8 @@ class Listed:
     #: None: the address by which it is reached.
     address: str | None
     vxlan_port: int
+    #: Wires to it are in WireGuard.
+    sealed: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,6 +164,7 @@ class _Variables(BaseModel):
     netboxit_state: _Text = ""
     netboxit_address: IPvAnyAddress | None = None
     netboxit_vxlan_port: _Port = 4789
+    netboxit_tunnels: Literal["wireguard"] | None = None
 
 
 def of_variables(said: Mapping[str, Mapping[str, Any]], file: Path | None) -> Inventory:
@@ -216,6 +219,7 @@ def _listed(name: str, said: Mapping[str, Any], file: Path | None) -> Listed:
         ),
         str(address) if address else None,
         variables.netboxit_vxlan_port,
+        variables.netboxit_tunnels is not None,
     )
 
 

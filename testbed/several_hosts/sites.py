@@ -44,7 +44,7 @@ def sites(topology: Topology, inventory: Inventory, lab: str, ask: Ask) -> Seque
 
 def _site(listed: Listed, found: Facts, address: str) -> Site:
     machine = listed.machine
-    return Site(machine.name, found, machine.here, address, listed.vxlan_port, machine.folder)
+    return Site(machine.name, found, machine.here, address, listed.vxlan_port, machine.folder, listed.sealed)
 
 
 def looked_up(listed: Listed) -> str:

@@ -76,6 +76,7 @@ LOCAL = {"ansible_connection": "local"}
     [
         ({"a": LOCAL, "b": LOCAL}, "a and b are both this machine"),
         ({"here": {}}, '"here" is what this machine is called'),
+        ({"b": {"netboxit_tunnels": "openvpn"}}, "b: netboxit_tunnels: .*wireguard"),
         ({"b": {"netboxit_vxlan_port": 70000}}, "b: netboxit_vxlan_port: 70000 is outside 1 … 65535|is more than 65535; use"),
         ({"b": {"netboxit_address": "beta"}}, "b: netboxit_address: 'beta'"),
         ({"b": {"netboxit_folder": "{{ there }}"}}, "b: netboxit_folder: a template, .*; write what it stands for"),

@@ -18,7 +18,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from testbed.errors import NetBoxITError
-from testbed.names import interface_name
+from testbed.names import SEALED_INTERFACE, interface_name
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, Plan
 from testbed.system import host_network, interface_settings, namespaces, wires
@@ -125,6 +125,9 @@ def _make_vxlan(taking: _Taking) -> None:
     port = taking.port
     family = "6" if ipaddress.ip_address(str(port.remote)).version == 6 else ""
     with IPRoute() as netlink:
+        # With link-local addresses the kernel takes frames from that interface alone (drivers/net/vxlan, vxlan_vs_find_vni):
+        # what anybody sends to this machine's UDP port comes by another one.
+        below = {"vxlan_link": _found(netlink, port.device)["index"]} if port.device == SEALED_INTERFACE else {}
         taking.record(vni=port.vni, udp_port=port.udp_port)
         try:
             _make_in_node(
@@ -138,6 +141,7 @@ def _make_vxlan(taking: _Taking) -> None:
                 # All of it goes to the one other end, so there is nothing to be learnt.
                 vxlan_learning=0,
                 **{f"vxlan_local{family}": port.local, f"vxlan_group{family}": port.remote},
+                **below,
             )
         except NetlinkError as error:
             if error.code != errno.EEXIST:

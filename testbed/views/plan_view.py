@@ -74,6 +74,7 @@ def _print_machines(plan: Plan) -> None:
         nodes = sum(node.host == host.name for node in plan.nodes)
         name = f"{host.name} (this one)" if host.here else host.name
         by = f"{host.address} ({host.interface})" if host.interface else host.address
+        by += ", in WireGuard" if host.sealed else ""
         table.add_row(name, str(nodes), by, drawing.cores(host.awake_cores), f"{host.realtime_budget_us / 1e6:.0%}")
     drawing.console().print(table)
 
