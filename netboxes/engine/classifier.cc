@@ -103,6 +103,7 @@ Classifier::Classifier(const Json& classes)
                     "the name is taken: it stands for frames that match no other class");
             }
             m_rules.push_back(ReadRule(item.value("match", Json::object())));
+            m_looksBehindIp |= !m_rules.back().ports.empty() || !m_rules.back().protocols.empty();
         }
         catch (const std::invalid_argument& error)
         {
@@ -181,11 +182,23 @@ Classifier::Network Classifier::ReadNetwork(const std::string& text)
     return network;
 }
 
-ClassId Classifier::Classify(const Headers& headers) const
+ClassId Classifier::ClassOf(const Headers& headers) const
 {
     const auto rule =
         std::ranges::find_if(m_rules, [&](const Rule& candidate) { return Holds(candidate, headers); });
     return static_cast<ClassId>(rule - m_rules.begin());
+}
+
+ClassId Classifier::ClassOfFragment(const Headers& headers, StationId from, std::int64_t now)
+{
+    if (headers.ip->part == Part::LaterFragment)
+    {
+        const auto known = m_fragments.Find(*headers.ip, from, now);
+        return known ? *known : ClassOf(headers);
+    }
+    const auto trafficClass = ClassOf(headers);
+    m_fragments.Remember(*headers.ip, from, now, trafficClass);
+    return trafficClass;
 }
 
 bool Classifier::Holds(const Rule& rule, const Headers& headers)

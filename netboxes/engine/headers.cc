@@ -23,6 +23,12 @@ constexpr std::uint8_t SCTP = 132;
 constexpr std::uint8_t MOBILITY = 135;
 constexpr std::uint8_t UDP_LITE = 136;
 
+/// Flags and fragment offset: RFC 791, 3.1; RFC 8200, 4.5.
+constexpr std::uint16_t IPV4_MORE_FRAGMENTS = 0x2000;
+constexpr std::uint16_t IPV4_OFFSET = 0x1fff;
+constexpr std::uint16_t IPV6_MORE_FRAGMENTS = 0x0001;
+constexpr std::uint16_t IPV6_OFFSET = 0xfff8;
+
 void ReadPorts(IpHeaders& ip, Bytes transport)
 {
     constexpr std::array withPorts{TCP, UDP, DCCP, SCTP, UDP_LITE};
@@ -55,12 +61,30 @@ std::optional<IpHeaders> ReadIpv4(Bytes packet)
                  .destination = packet.subspan(16, 4),
                  .header = whole.first(headerLength),
                  .payload = whole.subspan(headerLength)};
-    const bool first = (BigEndian16(packet, 6) & 0x1fff) == 0;
-    if (first)
+    const auto place = BigEndian16(packet, 6);
+    if ((place & (IPV4_MORE_FRAGMENTS | IPV4_OFFSET)) != 0)
+    {
+        ip.part = (place & IPV4_OFFSET) == 0 ? Part::FirstFragment : Part::LaterFragment;
+        ip.identification = BigEndian16(packet, 4);
+    }
+    if (ip.part != Part::LaterFragment)
     {
         ReadPorts(ip, ip.payload);
     }
     return ip;
+}
+
+/// Whether it is a later fragment. Of headers behind one another the first one counts: a host reassembles from outside.
+bool ReadFragmentOfIpv6(IpHeaders& ip, Bytes header)
+{
+    const auto place = BigEndian16(header, 2);
+    const bool isFirst = (place & IPV6_OFFSET) == 0;
+    if (ip.part == Part::Whole && (place & (IPV6_MORE_FRAGMENTS | IPV6_OFFSET)) != 0)
+    {
+        ip.part = isFirst ? Part::FirstFragment : Part::LaterFragment;
+        ip.identification = std::uint32_t{BigEndian16(header, 4)} << 16 | BigEndian16(header, 6);
+    }
+    return !isFirst;
 }
 
 /// Walks the extension headers (RFC 8200, section 4) to the transport header.
@@ -95,11 +119,11 @@ void ReadTransportOfIpv6(IpHeaders& ip, std::uint8_t next)
         {
             return;
         }
-        const bool laterFragment = next == FRAGMENT && (BigEndian16(rest, 2) & 0xfff8) != 0;
+        const bool laterFragment = next == FRAGMENT && ReadFragmentOfIpv6(ip, rest);
         next = rest[0];
         if (laterFragment)
         {
-            // What follows is data of some earlier fragment's transport header.
+            // What follows is data behind some earlier fragment's headers.
             ip.protocol = next;
             return;
         }

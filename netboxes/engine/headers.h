@@ -26,6 +26,14 @@ inline constexpr std::uint16_t IPV6 = 0x86dd;
 inline constexpr std::uint16_t MAC_CONTROL = 0x8808; ///< IEEE 802.3 clause 31: PAUSE
 } // namespace ether_type
 
+/// What an IP packet is a part of.
+enum class Part : std::uint8_t
+{
+    Whole, ///< also one in an IPv6 fragment header of its own (an atomic fragment, RFC 6946)
+    FirstFragment,
+    LaterFragment,
+};
+
 /// What the headers of an IP packet say, as far as they are whole and consistent.
 struct IpHeaders
 {
@@ -38,6 +46,8 @@ struct IpHeaders
     std::uint16_t destinationPort{};
     /// False for protocols without ports, for all but the first fragment, and for headers cut short.
     bool hasPorts{};
+    Part part{};
+    std::uint32_t identification{}; ///< of the packet that it is a fragment of: 16 bits with IPv4
     Bytes source;      ///< 4 or 16 bytes
     Bytes destination; ///< 4 or 16 bytes
     Bytes header;      ///< the fixed header; for IPv4 with its options

@@ -81,7 +81,7 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
     slot.arrivalStamp = reception.stamp;
     slot.enteredLate = late;
     slot.from = from;
-    slot.trafficClass = m_classifier.Classify(headers);
+    slot.trafficClass = m_classifier.Classify(headers, from, m_events.NowNs());
     m_copies.Admit(slot);
     if (!ends)
     {
@@ -161,7 +161,7 @@ bool Netbox::Emit(StationId station, Bytes frame)
     {
         const auto headers = ReadHeaders(slot->bytes);
         slot->identity = Identity(headers);
-        slot->trafficClass = m_classifier.Classify(headers);
+        slot->trafficClass = m_classifier.Classify(headers, station, m_events.NowNs());
     }
     m_copies.Begin(*slot, station);
     return true;

@@ -124,7 +124,7 @@ class Netbox : public Frames
     std::vector<std::unique_ptr<Port>> m_ports;
     EventQueue& m_events;
     const Clock& m_clock;
-    const Classifier m_classifier;
+    Classifier m_classifier;
     Bridge m_bridge;
     PortCaptures m_captures;
     Copies m_copies;

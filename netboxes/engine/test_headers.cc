@@ -30,7 +30,7 @@ const auto CLASSES = nlohmann::json::parse(R"([
 TEST(Headers, AnyBytesOfAnyLengthAreReadWithinTheFrame)
 {
     std::mt19937 random(7);
-    const Classifier classifier(CLASSES);
+    Classifier classifier(CLASSES);
     Bridge bridge;
     constexpr std::array<std::uint16_t, 7> types{0x0800, 0x86dd, 0x8100, 0x88a8, 0x0806, 0x8808, 0x0026};
     constexpr std::array<std::uint8_t, 8> nextHeaders{0, 43, 44, 51, 60, 135, 17, 50};
@@ -57,7 +57,7 @@ TEST(Headers, AnyBytesOfAnyLengthAreReadWithinTheFrame)
         const Bytes frame(exact.get(), bytes.size());
         const auto headers = ReadHeaders(frame);
         EXPECT_LE(headers.length, frame.size() - ETHERNET_HEADER);
-        EXPECT_LE(classifier.Classify(headers), 2);
+        EXPECT_LE(classifier.Classify(headers, static_cast<StationId>(i % 3), i), 2);
         Identity(headers);
         bridge.Decide(headers, 0, i);
     }

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, ethernet, mac, run, udp, vlan
+from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, ethernet, fragments, mac, run, udp, vlan
 from netboxes.technology import program
 from results import pcapng
 from results.records import Fate
@@ -116,16 +116,39 @@ def test_the_first_class_that_matches_wins() -> None:
     assert list(ran.records["class"]) == [0, 2]
 
 
-def fragment(offset: int) -> bytes:
-    """A fragment of a UDP datagram with source port 5060 in what would be its first bytes."""
-    frame = udp(1, 2, ports=(5060, 5060))
-    return frame[:20] + (0x2000 | offset).to_bytes(2, "big") + frame[22:]
+SIP = [{"name": "sip", "match": {"ports": [[5060, 5060]]}}]
 
 
-def test_only_the_first_fragment_has_ports() -> None:
-    classes = [{"name": "sip", "match": {"ports": [[5060, 5060]]}}]
-    ran = wire({"a": [(0.0, fragment(0)), (1.0, fragment(8))]}, ["a", "b"], classes=classes)
-    assert list(ran.records["class"]) == [0, 1]
+def sip_fragments(identification: int, version: int = 4) -> list[bytes]:
+    """Three, of which only the first one has ports."""
+    packet = udp(1, 2, ports=(5060, 5060), identification=identification, version=version)
+    return fragments(packet, 40, identification)
+
+
+@pytest.mark.parametrize("version", [4, 6])
+def test_later_fragments_have_the_class_of_the_first_one(version: int) -> None:
+    """Also when those of two packets take turns, and when the last one overtakes the middle one."""
+    one, other = (sip_fragments(identification, version) for identification in (7, 8))
+    sent = [one[0], other[0], other[1], one[2], one[1], other[2]]
+    ran = wire({"a": [(at * 1.0, frame) for at, frame in enumerate(sent)]}, ["a", "b"], classes=SIP)
+    assert list(ran.records["class"]) == [0] * 6
+
+
+def test_a_fragment_without_a_known_first_one_is_classified_by_itself() -> None:
+    first, second, _ = sip_fragments(7)
+    frames = {
+        "a": [
+            (0.0, second),  # before the first one
+            (1.0, first),
+            (2.0, sip_fragments(8)[1]),  # another packet's
+            (3.0, second),
+            (62.0, second),  # after the time in which a host reassembles
+        ],
+        "b": [(4.0, second)],  # at another station
+    }
+    ran = wire(frames, ["a", "b"], classes=SIP)
+    classes = {int(record["in_ns"]) // 10**9: int(record["class"]) for record in ran.records}
+    assert classes == {0: 1, 1: 0, 2: 1, 3: 0, 4: 1, 62: 1}
 
 
 def ipv6_with_extensions(*headers: tuple[int, bytes]) -> bytes:

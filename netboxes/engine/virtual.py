@@ -191,6 +191,27 @@ def udp(
     return ethernet(mac(source), mac(destination), 0x0800, fields + datagram)
 
 
+def fragments(frame: bytes, payload: int, identification: int = 0) -> list[bytes]:
+    """The frame's IP packet in fragments with `payload` bytes each, a multiple of 8 (RFC 791, 3.2; RFC 8200, 4.5).
+
+    `identification` is for IPv6; IPv4's stands in the frame.
+    """
+    version = frame[14] >> 4
+    header, rest = (frame[14:34], frame[34:]) if version == 4 else (frame[14:54], frame[54:])
+    made = []
+    for at in range(0, len(rest), payload):
+        piece, more = rest[at : at + payload], at + payload < len(rest)
+        if version == 4:
+            fields = header[:2] + struct.pack(">H2sHBBH", 20 + len(piece), header[4:6], more << 13 | at // 8, *header[8:10], 0)
+            fields += header[12:]
+            fields = fields[:10] + struct.pack(">H", checksum(fields)) + fields[12:]
+        else:
+            fields = header[:4] + struct.pack(">HB", 8 + len(piece), 44) + header[7:]
+            fields += struct.pack(">BBHI", header[6], 0, at | more, identification)
+        made.append(ethernet(frame[6:12], frame[:6], int.from_bytes(frame[12:14], "big"), fields + piece))
+    return made
+
+
 def vlan(frame: bytes, identifier: int, priority: int = 0) -> bytes:
     """The frame with an IEEE 802.1Q tag."""
     return frame[:12] + struct.pack(">HH", 0x8100, priority << 13 | identifier) + frame[12:]

@@ -86,16 +86,19 @@ std::uint32_t Direction::FlowOf(SlotId slot) const
     {
         return headers.etherType;
     }
-    // FNV-1a over addresses, protocol and ports.
+    // FNV-1a over addresses, protocol and ports; all fragments are one flow, so that they stay in order.
     std::uint32_t hash = 2166136261;
     const auto mix = [&hash](std::uint8_t byte) { hash = (hash ^ byte) * 16777619; };
     std::ranges::for_each(headers.ip->source, mix);
     std::ranges::for_each(headers.ip->destination, mix);
     mix(headers.ip->protocol.value_or(0));
-    for (const auto port : {headers.ip->sourcePort, headers.ip->destinationPort})
+    if (headers.ip->part == Part::Whole)
     {
-        mix(static_cast<std::uint8_t>(port >> 8));
-        mix(static_cast<std::uint8_t>(port));
+        for (const auto port : {headers.ip->sourcePort, headers.ip->destinationPort})
+        {
+            mix(static_cast<std::uint8_t>(port >> 8));
+            mix(static_cast<std::uint8_t>(port));
+        }
     }
     return hash ^ hash >> 16;
 }

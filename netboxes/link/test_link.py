@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from netboxes.engine.virtual import Change, Emulation, EmulationFailed, TimedFrame, emulate, mac, udp
+from netboxes.engine.virtual import Change, Emulation, EmulationFailed, TimedFrame, emulate, fragments, mac, udp
 from results.records import Fate
 from testbed.description.topology_file import load
 
@@ -111,6 +111,14 @@ def test_what_waits_moves_to_a_new_queue() -> None:
     ran = pass_over({"rate": "1 Mbit/s"}, frames(30, gap_s=0.0), events=[(1.001, "queue", new)])
     assert [data for _, data in ran.received["right"]] == [data for _, data in frames(6)]
     assert counters(ran)["lost"]["queue_full"] == 24
+
+
+def test_fq_codel_keeps_the_fragments_of_a_packet_in_order() -> None:
+    """Later ones have no ports to be told apart by."""
+    sent = [piece for number in range(40) for piece in fragments(udp(LEFT, RIGHT, 800, identification=number), 400)]
+    ran = pass_over({"rate": "1 Mbit/s", "queue": "fq-codel"}, [(1.0, piece) for piece in sent])
+    received = [frame for _, frame in ran.received["right"]]
+    assert received == [piece for piece in sent if piece in received] and len(received) > 40
 
 
 def test_fq_codel_keeps_a_call_apart_from_a_flood() -> None:

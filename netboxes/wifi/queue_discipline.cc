@@ -193,6 +193,13 @@ std::uint32_t FlowOf(Bytes frame)
     const auto& ip = *headers.ip;
     hash.Add(ip.source);
     hash.Add(ip.destination);
+    if (ip.part != Part::Whole)
+    {
+        // All fragments are one flow, so that they stay in order: later ones have no ports.
+        const std::array rest{ip.protocol.value_or(0)};
+        hash.Add(rest);
+        return hash.Value();
+    }
     const std::array rest{ip.protocol.value_or(0),
                           static_cast<std::uint8_t>(ip.sourcePort >> 8),
                           static_cast<std::uint8_t>(ip.sourcePort),

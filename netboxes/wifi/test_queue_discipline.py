@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netboxes.engine.virtual import emulate, udp
+from netboxes.engine.virtual import emulate, fragments, udp
 from netboxes.wifi.cell_under_test import CELL, flow, hello, lost
 
 SPARSE = {"name": "sparse", "match": {"ports": [[6666, 6666]]}}
@@ -39,3 +39,13 @@ def test_codel_and_pie_keep_the_queue_short() -> None:
     fifo, codel, pie = (waits(discipline) for discipline in ("fifo", "codel", "pie"))
     assert codel[1] < 0.6 * fifo[1] and pie[1] < 0.5 * fifo[1]
     assert "queue_expired" in codel[2] and "queue_expired" in pie[2] and set(fifo[2]) <= {"queue_full"}
+
+
+def test_fair_queueing_keeps_the_fragments_of_a_packet_in_order() -> None:
+    """Later ones have no ports to be told apart by."""
+    cell: dict[str, Any] = CELL | {"rate_control": "constant", "rate": "6 Mbit/s", "distance": "30 m"}
+    cell |= {"queue_discipline": "fq-codel", "device_queue": 4}
+    sent = [piece for number in range(40) for piece in fragments(udp(0, 1, 800, identification=number), 400)]
+    emulation = emulate("wifi", cell, {"responder": [(1.0, piece) for piece in sent], "commander": hello(1)})
+    received = [frame for _, frame in emulation.received["commander"]]
+    assert received == [piece for piece in sent if piece in received] and len(received) > 40
