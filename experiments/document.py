@@ -77,7 +77,7 @@ def _parts(outcome: Outcome, plots: str) -> Iterator[str]:
     met = sum(one.met for one in outcome.expectations)
     title = f"Expected outcome: {met} of {len(rows)} met"
     yield f"**{title}**\n\n{_markdown(Table('', ('what', 'required', 'measured', 'met'), rows))}"
-    if differences := [f"- {one.what}: {one.differs}" for one in outcome.expectations if one.differs]:
+    if differences := dict.fromkeys(f"- {one.differs}" for one in outcome.expectations if one.differs):
         yield "Known to differ from the thesis:\n\n" + "\n".join(differences)
     judged = [f"- {one.run}: {one.status}" + "".join(f"\n    - {reason}" for reason in one.reasons) for one in outcome.verdicts]
     yield "Runs in real time, as their reports judge them:\n\n" + "\n".join(judged)

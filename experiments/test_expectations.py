@@ -100,4 +100,4 @@ def test_an_outcome_that_was_not_expected_is_told() -> None:
     assert "1 of 3 met" in text
     assert "| 1 | 2/3 |" in text
     assert "| delay | 1 | 2 | no, known to differ |" in text
-    assert "- delay: another queue" in text
+    assert "- another queue" in text
