@@ -86,6 +86,7 @@ def test_reasons_of_a_verdict_and_steps_of_a_command_are_text(
     result_view.show_outcome(Path("/x"), {"verdict": {"status": "invalid", "reasons": [HOSTILE]}}, as_json=False)
     assert squeezed(HARMLESS) in shown(capsys)
     screen = io.StringIO()
+    monkeypatch.setenv("TERM", "xterm")  # on a terminal that is called dumb, or has no name, no steps are shown
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setattr(screen, "isatty", lambda: True)
     real = drawing.terminal
