@@ -57,7 +57,8 @@ def decoding(file: Path, output: Sequence[str], limits: sandbox.Limits) -> Itera
     command = [
         *("ffmpeg", "-v", "error", "-nostdin", "-threads", "1", "-protocol_whitelist", "pipe"),
         *("-format_whitelist", form.container, "-codec_whitelist", form.codec, "-f", form.container, "-i", "pipe:0"),
-        *output,
+        # With a thread for each core it would need memory by the number of cores.
+        *("-filter_threads", "1", "-threads", "1", *output),
     ]
     try:
         with _opened(file, told) as content, sandbox.running(command, limits, stdin=content) as program:

@@ -29,8 +29,8 @@ PROGRAM: Final = "bwrap"
 _LINKS: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 #: Some of Debian's libraries are found by these only (libblas, for ffmpeg).
 _LIBRARIES: Final = ("/etc/alternatives", "/etc/ld.so.cache")
-#: Who a program is that root has run: no account, and no node's user (testbed/system/users.py).
-_NOBODY: Final = users.FIRST_ID - 1
+#: Who a program is that root has run: no account, and the number after those of nodes' users (testbed/system/users.py).
+_NOBODY: Final = users.FIRST_ID + users.IDS
 _AS_NOBODY: Final = (
     *("/usr/bin/setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}"),
     *("--clear-groups", "--inh-caps=-all"),
