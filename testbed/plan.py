@@ -69,6 +69,8 @@ class Limits:
     memory: int = 2_000_000_000
     #: Each of /tmp, /run and /dev/shm, which are in RAM.
     temporary: int = 256_000_000
+    #: Its own folder, /run/netboxit, on disk; and each file that its programs write anywhere, as their logs in a run's folder.
+    disk: int = 4_000_000_000
     #: Open files of each process.
     open_files: int = 4096
     #: RAM that each process may lock; emulators, which lock all that they have, are bound by `memory`.

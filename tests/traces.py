@@ -27,8 +27,17 @@ def traces(folder: Path) -> dict[str, set[str]]:
         "locks": {str(entry) for entry in Path("/run/lxc/lock").rglob("*") if str(folder) in str(entry)},
         "awake cores": {unquote(entry.name) for entry in Path("/run/netboxit/awake").rglob(f"*{quote(str(folder), safe='')}*")},
         "labs": set(state.lab_names()),
+        "disks": set(loop_images(folder)),
         "shared memory": {str(entry) for entry in rings.FOLDER.rglob("*") if ours in str(entry)},
     }
+
+
+def loop_images(folder: Path) -> Iterator[str]:
+    """Images below a folder that are block devices (loop(4))."""
+    for file in Path("/sys/block").glob("loop*/loop/backing_file"):
+        with suppress(OSError):
+            if file.read_text().startswith(str(folder)):
+                yield file.read_text()
 
 
 def command_lines() -> Iterator[str]:

@@ -148,6 +148,7 @@ class _Alteration:
         given_back = self._found.equipment_to_be("removed", "replaced")
         names = {
             *(("container", node.container) for node in going),
+            *(("disk", node.name) for node in going),
             *(("namespace", node.namespace) for node in going),
             *(("equipment", port.name) for port in given_back),
             *((kind, wire.name) for wire in wires_going for kind in ("wire", "rings")),

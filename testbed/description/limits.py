@@ -19,6 +19,7 @@ _DEFAULT = plan.Limits()
 _Processes = Annotated[int, Field(ge=16, le=1_000_000)]
 _Memory = Annotated[float, Quantity(SIZE, 64e6, 1e15)]
 _Temporary = Annotated[float, Quantity(SIZE, 1e6, 1e15)]
+_Disk = Annotated[float, Quantity(SIZE, 16e6, 1e13)]
 _OpenFiles = Annotated[int, Field(ge=64, le=1_048_576)]
 _LockedMemory = Annotated[float, Quantity(SIZE, 0.0, 1e15)]
 
@@ -31,6 +32,9 @@ class Limits(Section):
         _DEFAULT.memory, description="RAM, with what is in `/tmp`, `/run` and `/dev/shm`. Beyond it the kernel ends a process."
     )
     temporary: _Temporary = Field(_DEFAULT.temporary, description="Each of `/tmp`, `/run` and `/dev/shm`.")
+    disk: _Disk = Field(
+        _DEFAULT.disk, description="Its own folder, `/run/netboxit`, on disk: recordings, logs, frame records (48 bytes each)."
+    )
     open_files: _OpenFiles = Field(_DEFAULT.open_files, description="Open files of each process.")
     locked_memory: _LockedMemory = Field(
         _DEFAULT.locked_memory, description="RAM that each process may lock; emulators may lock up to `memory`."
@@ -45,6 +49,7 @@ class LimitsOfNode(Section):
         None, description="RAM, with what is in `/tmp`, `/run` and `/dev/shm`. Beyond it the kernel ends a process."
     )
     temporary: _Temporary | None = Field(None, description="Each of `/tmp`, `/run` and `/dev/shm`.")
+    disk: _Disk | None = Field(None, description="Its own folder, `/run/netboxit`, on disk.")
     open_files: _OpenFiles | None = Field(None, description="Open files of each process.")
     locked_memory: _LockedMemory | None = Field(
         None, description="RAM that each process may lock; emulators lock up to `memory`."

@@ -8,11 +8,24 @@ from pathlib import Path
 
 from testbed import durable
 from testbed.files import CHECKOUT
-from testbed.labs.removal import container_of, ledger_file, nodes_folder, undo
+from testbed.labs.removal import container_of, disk_of, ledger_file, nodes_folder, undo
 from testbed.ownership import recorded, state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
-from testbed.system import awake, containers, cores, marks, namespaces, node_files, realtime_group, rings, rootfs, seccomp, users
+from testbed.system import (
+    awake,
+    containers,
+    cores,
+    marks,
+    namespaces,
+    node_disks,
+    node_files,
+    realtime_group,
+    rings,
+    rootfs,
+    seccomp,
+    users,
+)
 from testbed.system.containers import Container
 
 #: Told what is being done, for whoever draws it.
@@ -82,8 +95,10 @@ class Deployment:
         self.start_containers(nodes)
 
     def write_files(self, nodes: Iterable[NodePlan]) -> None:
-        """Each node's own files, and the configuration of its container."""
+        """Each node's own files, on a disk of its own, and the configuration of its container."""
         host = containers.HostFacts.read()
+        nodes = list(nodes)
+        self._make_disks([node for node in nodes if not _has_files(self._container(node).folder)])
         for node in nodes:
             container = self._container(node)
             container.configuration_file.parent.mkdir(parents=True, exist_ok=True)
@@ -99,11 +114,20 @@ class Deployment:
                 memory=self._memory_of(node),
                 realtime_group=realtime_group.path() if self._plan.realtime_budget_us else None,
                 user_namespace=users.path(self._mark) if self._in_users(node) else None,
+                has_disk=container.folder.is_mount(),
             )
             durable.write(container.configuration_file, text)
             durable.write(container.seccomp_file, seccomp.profile(bpf="bpf" in node.capabilities))
             if self._in_users(node):
                 users.give(container.folder)
+
+    def _make_disks(self, nodes: Collection[NodePlan]) -> None:
+        """Where this host can have none, nodes' folders are on its own disk, which `status` tells."""
+        if not nodes or node_disks.refused() is not None:
+            return
+        self._ledger.add(*(Record("disk", node.name) for node in nodes))
+        for node in nodes:
+            node_disks.create(disk_of(self._folder, node.name), self._container(node).folder, node.limits.disk)
 
     def _make_users(self) -> None:
         """The lab's user namespace, also when none of its nodes can be in it."""
@@ -189,3 +213,8 @@ class Deployment:
 
     def _container(self, node: NodePlan) -> Container:
         return container_of(self._folder, node.name, node.container)
+
+
+def _has_files(folder: Path) -> bool:
+    """Whether a node's folder was made before; one that is empty was about to be."""
+    return folder.is_dir() and (folder.is_mount() or any(folder.iterdir()))

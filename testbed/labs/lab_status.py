@@ -10,7 +10,7 @@ from testbed.files import CHECKOUT
 from testbed.labs import switch_statistics
 from testbed.ownership import recorded
 from testbed.plan import WireEnd, WirePlan
-from testbed.system import apparmor, awake, users
+from testbed.system import apparmor, awake, node_disks, users
 from testbed.system.limits import Support
 
 if TYPE_CHECKING:
@@ -52,10 +52,17 @@ def status(lab: Lab) -> dict[str, Any]:
             *_roots(lab, nodes),
             *_without_profile(),
             *Support.read().missing(),
+            *_without_disks(lab),
             *(f"{node['name']} has reached its limit of {limit}" for node in nodes for limit in node["limits_reached"]),
             *([_CHANGING] if recorded.is_changing(lab.folder) else []),
         ],
     }
+
+
+def _without_disks(lab: Lab) -> list[str]:
+    names = [node.name for node in lab.plan.nodes if not lab.node_folder(node.name).is_mount()]
+    why = node_disks.refused() or "the lab came up when the host did not allow it"
+    return [f"{', '.join(names)}: the limit of disk is not enforced: {why}"] if names else []
 
 
 def _roots(lab: Lab, nodes: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from testbed.ownership import state
 from testbed.ownership.ledger import Ledger, Record, Undoer, UndoFailed
-from testbed.system import awake, containers, marks, namespaces, realtime_group, rings, strays, users
+from testbed.system import awake, containers, marks, namespaces, node_disks, realtime_group, rings, strays, users
 from testbed.system.containers import Container
 from testbed.system.interruption import HeldBack
 
@@ -26,6 +26,11 @@ def container_of(folder: Path, node: str, name: str) -> Container:
 def nodes_folder(folder: Path) -> Path:
     """With the folders of all nodes, in a lab's folder."""
     return folder / "nodes"
+
+
+def disk_of(folder: Path, node: str) -> Path:
+    """The image of a node's disk, in a lab's folder."""
+    return folder / "disks" / node
 
 
 def ledger_file(folder: Path) -> Path:
@@ -105,6 +110,10 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
 
         equipment.give_back(records, told)
 
+    def remove_disks(records: list[Record]) -> None:
+        for record in records:
+            node_disks.delete(disk_of(folder, record.name), nodes_folder(folder) / record.name)
+
     def remove_namespaces(records: list[Record]) -> None:
         own = [record.name for record in records if namespaces.belongs(record.name, mark)]
         namespaces.end_processes_inside(own)
@@ -129,4 +138,5 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         "wire": leave_to_namespaces,
         "namespace": remove_namespaces,
         "user namespace": remove_users,
+        "disk": remove_disks,
     }

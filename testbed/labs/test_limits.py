@@ -7,21 +7,21 @@ import ctypes
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
 from testbed.conftest import PlanPair
+from testbed.labs import removal
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.plan import Limits
-from testbed.system import cores
+from testbed.system import cores, node_disks
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 
-LIMITS = Limits(processes=40, memory=96_000_000, temporary=4 << 20, open_files=64, locked_memory=1 << 20)
+LIMITS = Limits(processes=40, memory=96_000_000, temporary=4 << 20, disk=16 << 20, open_files=64, locked_memory=1 << 20)
 
 #: Each process makes others, and all stay. The first says when it is refused one.
 FORK_BOMB = "import os\nwhile True:\n try: os.fork()\n except OSError: pass"
@@ -75,6 +75,38 @@ def test_a_folder_in_ram_takes_so_much_and_no_more(folder: str, lab: Lab) -> Non
     assert python(lab, "right", f"open('{folder}/own', 'wb').write(bytes(1 << 20))").returncode == 0
 
 
+def test_a_nodes_folder_takes_so_much_and_no_more(lab: Lab) -> None:
+    if refused := node_disks.refused():
+        assert any(refused in note for note in lab.status()["notes"])
+        pytest.skip(refused)
+    fill = "import os, itertools\nfor number in itertools.count(): open(f'/run/netboxit/{number}', 'wb').write(bytes(1 << 20))"
+    assert "No space left on device" in python(lab, "left", fill).stderr
+    image = removal.disk_of(lab.folder, "left")
+    assert image.stat().st_blocks * 512 <= LIMITS.disk
+    assert lab.limits_reached("left") == ["disk: its folder is full (16 MiB)"]
+    assert python(lab, "right", "open('/run/netboxit/own', 'wb').write(bytes(1 << 20))").returncode == 0
+    assert (lab.node_folder("right") / "own").stat().st_size == 1 << 20
+    # What goes from the node goes from the host, and files without content are bounded, too.
+    empty = "import os\n[os.remove(f'/run/netboxit/{name}') for name in os.listdir('/run/netboxit') if name.isdigit()]\nos.sync()"
+    assert python(lab, "left", empty).returncode == 0
+    many = "import itertools\nfor number in itertools.count(): open(f'/run/netboxit/{number}', 'wb')"
+    assert "No space left on device" in python(lab, "left", many).stderr
+    assert lab.limits_reached("left") == ["disk: its folder is full (16 MiB)"]
+
+
+def test_no_file_of_a_node_is_longer_than_its_disk(lab: Lab, tmp_path: Path) -> None:
+    """Neither a sparse one of its own, nor one of the host's that it was handed: the log of what is run in it."""
+    sparse = python(lab, "left", "open('/run/netboxit/sparse', 'wb').truncate(8 << 40)")
+    assert "File too large" in sparse.stderr
+    log = tmp_path / "log"
+    endless = lab.start("left", ["yes"], log=log)
+    assert endless.wait(30.0) != 0
+    assert log.stat().st_size <= LIMITS.disk
+    by_another = "import os, signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\nos.ftruncate(1, 8 << 40)"
+    lab.start("left", ["/usr/bin/python3", "-c", by_another], log=log).wait(30.0)
+    assert log.stat().st_size <= LIMITS.disk
+
+
 def test_a_process_opens_and_locks_so_much_and_no_more(lab: Lab) -> None:
     assert "Too many open files" in python(lab, "left", "import os\nwhile True: os.dup(0)").stderr
     locks = "import ctypes, mmap\nsize = {}\nm = mmap.mmap(-1, size)\nc = ctypes.CDLL(None, use_errno=True)\n" + (
@@ -84,21 +116,18 @@ def test_a_process_opens_and_locks_so_much_and_no_more(lab: Lab) -> None:
     assert python(lab, "left", locks.format(1 << 21)).stdout.strip() == "-1"
 
 
-def test_a_node_that_takes_all_watches_leaves_the_hosts_root_some(lab: Lab) -> None:
-    takes = "import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nn = 0\nwhile c.inotify_init() >= 0: n += 1\nprint(n)"
+def test_a_node_that_takes_all_watches_leaves_the_hosts_root_some(lab: Lab, tmp_path: Path) -> None:
     if not lab.is_confined("left"):
         pytest.skip("this host refuses user namespaces, so nodes are the host's root")
-    host = int(Path("/proc/sys/user/max_inotify_instances").read_text())
-    # Kept open until the host has tried.
+    takes = "import ctypes, signal\nc = ctypes.CDLL(None, use_errno=True)\nn = 0\nwhile c.inotify_init() >= 0: n += 1\n"
+    # It keeps them until the host has tried.
     holding = lab.start(
-        "left",
-        ["/usr/bin/python3", "-c", takes + "\nopen('/run/netboxit/taken', 'w').write(str(n))\n__import__('signal').pause()"],
-        log=Path(os.devnull),
+        "left", ["/usr/bin/python3", "-c", takes + "print(n, flush=True)\nsignal.pause()"], log=(log := tmp_path / "log")
     )
-    until((taken := lab.node_folder("left") / "taken").exists)
-    until(lambda: taken.read_text() != "")
-    assert int(taken.read_text()) <= min(host // 8, LIMITS.open_files)
+    until(lambda: "\n" in log.read_text() or holding.poll() is not None, "all watches are taken", 120.0)
+    host = int(Path("/proc/sys/user/max_inotify_instances").read_text())
+    assert int(log.read_text()) == min(host // 8, LIMITS.open_files - 3)
     descriptor = ctypes.CDLL(None, use_errno=True).inotify_init()
     assert descriptor >= 0
-    with closing(open(descriptor, "rb", closefd=True)):  # noqa: PTH123
-        assert holding.poll() is None
+    os.close(descriptor)
+    assert holding.poll() is None

@@ -44,7 +44,7 @@ class Wires:
 
 def is_another(before: NodePlan, after: NodePlan) -> bool:
     """Whether it is not the same node any more, so that its wires go with it."""
-    return any(getattr(before, name) != getattr(after, name) for name in _IDENTITY)
+    return any(getattr(before, name) != getattr(after, name) for name in _IDENTITY) or before.limits.disk != after.limits.disk
 
 
 def compare(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Finding]:
@@ -89,6 +89,15 @@ def _cores(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 
 def _forwards(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
     yield Finding("live", f"its kernel forwards packets {'from now on' if after.forwards else 'no longer'}")
+
+
+def _limits(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    """A node has a disk of its size from its beginning; the others are its container's."""
+    for field in fields(after.limits):
+        old, new = getattr(before.limits, field.name), getattr(after.limits, field.name)
+        if old != new:
+            how: How = "replace" if field.name == "disk" else "restart"
+            yield Finding(how, two(f"its limit of {field.name.replace('_', ' ')}", old, new))
 
 
 def _routes(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
@@ -170,6 +179,7 @@ _FIELDS: Final[Mapping[str, Callable[[NodePlan, NodePlan], Iterator[Finding]]]] 
     "routes": _routes,
     "files": _files,
     "forwards": _forwards,
+    "limits": _limits,
 }
 _INTERFACE: Final[Mapping[str, How]] = {"addresses": "live", "mac": "live", "reason": "live"}
 _WORDS: Final = {"mac": "MAC address", "reason": "by what it is reached, because:", "port": "reached by"}

@@ -98,6 +98,7 @@ def _line(network: dict[str, Any]) -> dict[str, Any]:
         ),
         (lambda n: n["hosts"]["b"].pop("gateway"), "b", "changed", "route default by 10.2.0.254 → none"),
         (lambda n: n["routers"]["mid"].update(ospf={}), "mid", "restarted", "file frr.conf is new"),
+        (lambda n: _line(n).update(limits={"processes": 99}), "line", "restarted", "its limit of processes 1024 → 99"),
     ],
 )
 def test_one_change_touches_one_node_only(edit: Edit, node: str, action: str, words: str, tmp_path: Path) -> None:
@@ -216,6 +217,12 @@ def test_another_kind_of_node_is_made_anew_with_its_wires(tmp_path: Path) -> Non
     found = difference([before], replace(before, nodes=nodes))
     assert actions(found) == {"a": "changed", "c": "replaced", "a.side--c.eth0": "replaced"}
     assert reasons(found, "a.side--c.eth0") == "c is made anew"
+
+
+def test_a_disk_of_another_size_takes_another_node_with_its_wires(tmp_path: Path) -> None:
+    found = edited(lambda n: n["hosts"]["c"].update(limits={"disk": "1 GB"}), tmp_path)
+    assert actions(found) == {"a": "changed", "c": "replaced", "a.side--c.eth0": "replaced"}
+    assert "its limit of disk 4000000000 → 1000000000" in reasons(found, "c")
 
 
 def test_a_node_that_has_ended_starts_again(tmp_path: Path) -> None:

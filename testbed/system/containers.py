@@ -100,12 +100,15 @@ def configuration(
     memory: Mapping[str, Path] | None = None,
     realtime_group: Path | None = None,
     user_namespace: Path | None = None,
+    has_disk: bool = True,
 ) -> str:
     """The LXC configuration of a node.
 
     `memory` are the folders of its memory wires by interface; `realtime_group` is the group with a real-time budget, where the
-    kernel rations it; `user_namespace` is the lab's, for a node that is in it.
+    kernel rations it; `user_namespace` is the lab's, for a node that is in it; `has_disk` says whether the node's
+    folder is a disk of its own (testbed.system.node_disks).
     """
+    locks_all = "ipc_lock" in map(_capability, node.capabilities)
     group = "lxc.cgroup" if host.cgroup_version == 1 else "lxc.cgroup2"
     payload, monitor, pivot = container.groups
     lines = [
@@ -134,7 +137,7 @@ def configuration(
         f"lxc.cgroup.dir.monitor.pivot = {pivot}",
         f"{group}.cpuset.cpus = {','.join(map(str, node.cores))}",
         f"{group}.cpuset.mems = {host.memory_nodes}",
-        *limits.lines(node.limits, host.limits, locks_all="ipc_lock" in map(_capability, node.capabilities)),
+        *limits.lines(node.limits, host.limits, locks_all=locks_all, bounds_files=has_disk or not locks_all),
         *limits.remembering(payload, container.configuration_file.parent),
     ]
     if node.realtime_priority and realtime_group is not None:
@@ -226,7 +229,7 @@ def alive(container: Container) -> bool:
 
 def limits_reached(container: Container, of_node: Limits) -> list[str]:
     """Those of its limits that it has reached since it started, in words, also when it has ended."""
-    return limits.reached(container.groups[0], container.configuration_file.parent, of_node)
+    return limits.reached(container.groups[0], container.configuration_file.parent, container.folder, of_node)
 
 
 def end(home: Path, names: Sequence[str]) -> None:

@@ -25,10 +25,13 @@ from testbed.system import cores, foreign_text
 TEMPORARY: Final = ("/tmp", "/run", "/dev/shm")
 #: In the folder of a container's configuration: what its control groups had counted when it ended.
 AT_THE_END: Final = "limits"
-#: By controller: the files that count what was refused, and the words in them. Version 1 counts ended processes elsewhere.
-_COUNTS: Final = {"pids": ("pids.events",), "memory": ("memory.events", "memory.oom_control")}
-#: A file system with less room than this share of its size is full, for a program that writes in pieces.
-_FULL: Final = 0.01
+#: By controller: the file that counts what was refused, of version 1 and of version 2, and its word for that.
+_COUNTS: Final = {
+    "pids": ("pids.events", "pids.events", "max"),
+    "memory": ("memory.oom_control", "memory.events", "oom_kill"),
+}
+#: A file system with less room than this share of its size is full to who writes much at once: ext4 keeps 2 % for itself.
+_FULL: Final = 0.04
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,12 @@ class Support:
         ]
 
 
-def lines(limits: Limits, support: Support, *, locks_all: bool) -> list[str]:
-    """Of a container's configuration. `locks_all`: its programs lock all memory that they have, so `memory` is their bound."""
+def lines(limits: Limits, support: Support, *, locks_all: bool, bounds_files: bool) -> list[str]:
+    """Of a container's configuration.
+
+    `locks_all`: its programs lock all memory that they have, so `memory` is their bound. `bounds_files`: no file may be longer
+    than the node's disk. A program ends (SIGXFSZ) where it writes beyond: on a disk of that size it never gets there.
+    """
     found = []
     if support.processes is not None:
         found.append(f"{_key(support.processes)}.pids.max = {limits.processes}")
@@ -79,6 +86,8 @@ def lines(limits: Limits, support: Support, *, locks_all: bool) -> list[str]:
     if support.swap is not None and support.memory is not None:
         # Of version 1 it is of memory and swap together, of version 2 of swap alone: nodes are not to be swapped out.
         found.append(f"{_key(support.memory)}.{support.swap} = {limits.memory if support.memory == 1 else 0}")
+    if bounds_files:
+        found.append(f"lxc.prlimit.fsize = {limits.disk}")
     found.append(f"lxc.prlimit.nofile = {min(limits.open_files, support.open_files)}")
     if not locks_all:
         found.append(f"lxc.prlimit.memlock = {min(limits.locked_memory, support.locked_memory)}")
@@ -87,50 +96,48 @@ def lines(limits: Limits, support: Support, *, locks_all: bool) -> list[str]:
 
 def remembering(group: str, home: Path) -> list[str]:
     """Of a container's configuration: what its groups have counted is kept when it ends, since LXC removes them."""
-    files = [str(file) for folder in _folders(group) for file in folder]
-    kept = shlex.quote(str(home / AT_THE_END))
-    return [f"lxc.hook.stop = grep -H . {' '.join(map(shlex.quote, files))} > {kept} 2>/dev/null || true"] if files else []
+    files = " ".join(shlex.quote(str(file)) for _, file, _ in _counters(group))
+    return [f"lxc.hook.stop = grep -H . {files} > {shlex.quote(str(home / AT_THE_END))}"] if files else []
 
 
-def reached(group: str, home: Path, limits: Limits) -> list[str]:
-    """What a node has reached since it started, in words, also when it has ended meanwhile."""
+def reached(group: str, home: Path, folder: Path, limits: Limits) -> list[str]:
+    """What a node has reached since it started, in words, also when it has ended meanwhile. `folder` is its own."""
     counted = dict(_counted(group, home))
     found = []
     if refused := counted.get("pids", 0):
         found.append(f"processes: {limits.processes} at one time ({refused} more were refused)")
     if ended := counted.get("memory", 0):
         found.append(f"memory: {SIZE.write(limits.memory)} (the kernel ended {ended} of its processes)")
+    with suppress(OSError):
+        if folder.is_mount() and is_full(folder):
+            found.append(f"disk: its folder is full ({SIZE.write(limits.disk)})")
     return found + [f"temporary: {name} is full ({SIZE.write(limits.temporary)})" for name in _full(group)]
 
 
 def _counted(group: str, home: Path) -> Iterator[tuple[str, int]]:
-    """How often a limit acted, by controller."""
-    for controller, names in _COUNTS.items():
-        for name in names:
-            with suppress(OSError):
-                hierarchy = cores.hierarchy_of(controller)
-                yield from _read(controller, foreign_text.lines(hierarchy.folder / group / name) if hierarchy else [])
+    """How often a limit acted, by controller; what was kept of a node that ended comes first."""
+    kept: list[tuple[str, str]] = []
     with suppress(OSError):
-        for line in foreign_text.lines(home / AT_THE_END):
-            path, _, text = line.partition(":")
-            controller = Path(path).name.partition(".")[0]
-            if controller in _COUNTS:
-                yield from _read(controller, [text])
+        kept = [(path, text) for path, _, text in (line.partition(":") for line in foreign_text.lines(home / AT_THE_END))]
+    for controller, file, word in _counters(group):
+        yield from ((controller, count) for count in _counts([text for path, text in kept if path == str(file)], word))
+        with suppress(OSError):
+            yield from ((controller, count) for count in _counts(foreign_text.lines(file), word))
 
 
-def _read(controller: str, text: list[str]) -> Iterator[tuple[str, int]]:
-    """Of files with a word and a number in each line (cgroups(7), Documentation/admin-guide/cgroup-v2.rst)."""
-    word = {"pids": "max", "memory": "oom_kill"}[controller]
+def _counts(text: list[str], word: str) -> Iterator[int]:
+    """Of lines with a word and a number each (cgroups(7), Documentation/admin-guide/cgroup-v2.rst)."""
     for line in text:
         key, _, value = line.partition(" ")
         if key == word and value.isdecimal():
-            yield controller, int(value)
+            yield int(value)
 
 
-def _folders(group: str) -> Iterator[list[Path]]:
-    for controller, names in _COUNTS.items():
+def _counters(group: str) -> Iterator[tuple[str, Path, str]]:
+    """Each controller that there is, the file in which it counts, and the word for what is meant."""
+    for controller, (first, second, word) in _COUNTS.items():
         if (hierarchy := cores.hierarchy_of(controller)) is not None:
-            yield [hierarchy.folder / group / name for name in names]
+            yield controller, hierarchy.folder / group / (first if hierarchy.version == 1 else second), word
 
 
 def _full(group: str) -> Iterator[str]:

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A disk of bounded size for a node's own folder: an image in the lab's folder, mounted as a block device (loop(4)).
+
+The image is a sparse file: it takes what the node has written. Project quotas would need a file system that was made for them.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from testbed.errors import NetBoxITError
+from testbed.system import kernel
+
+_LOOPS: Final = Path("/dev/loop-control")
+#: Without a journal: after a crash of the host nobody needs what is in it. Tables of inodes are left as holes.
+_MAKE: Final = ("mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=1,nodiscard")
+#: What is removed in it gives its room back to the host.
+_OPTIONS: Final = "loop,nosuid,nodev,noexec,discard,noinit_itable"
+
+
+class NodeDiskFailed(NetBoxITError):
+    """A node's disk could not be made or removed."""
+
+
+def refused() -> str | None:
+    """Why this host can have none; None when it can, as far as that is seen without making one."""
+    if shutil.which(_MAKE[0]) is None:
+        return f"{_MAKE[0]} is not installed (package e2fsprogs)"
+    if not os.access(_LOOPS, os.R_OK | os.W_OK):
+        return f"{_LOOPS} cannot be opened (`modprobe loop`; some containers have no block devices)"
+    return None
+
+
+def create(image: Path, folder: Path, size: int) -> None:
+    """Makes the image, so long in bytes, and mounts it at the folder, which is made. Raises NodeDiskFailed."""
+    try:
+        image.parent.mkdir(mode=0o700, exist_ok=True)
+        image.unlink(missing_ok=True)
+        with image.open("xb") as file:
+            file.truncate(size)
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NodeDiskFailed(f"{image} cannot be made: {error.strerror}") from error
+    _run(*_MAKE, str(image))
+    # The block device goes with the mount, however that ends (losetup(8), "autoclear").
+    _run("mount", "-t", "ext4", "-o", _OPTIONS, str(image), str(folder))
+    (folder / "lost+found").rmdir()
+
+
+def delete(image: Path, folder: Path) -> None:
+    """Unmounts and removes it; one that is gone, as after a reboot, is fine. Raises NodeDiskFailed."""
+    try:
+        with suppress(FileNotFoundError):
+            while folder.is_mount():
+                kernel.unmount(folder)
+        image.unlink(missing_ok=True)
+    except OSError as error:
+        raise NodeDiskFailed(f"{image}, mounted at {folder}, cannot be removed: {error.strerror}") from error
+
+
+def _run(*command: str) -> None:
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise NodeDiskFailed(f"{command[0]}: {error.strerror}") from error
+    if done.returncode:
+        raise NodeDiskFailed(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
