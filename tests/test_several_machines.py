@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from testbed.files import CHECKOUT
+from testbed.names import sealed_address
 from tests.host_state import HostState
 from tests.member_hosts import INVENTORY, STATE, MemberHosts, run_in_member_hosts
 from tests.waiting import until
@@ -152,6 +154,47 @@ def up_killed_at(moment: Path) -> None:
 
 def test_commands_reach_both_machines_and_nothing_stays_also_of_what_was_killed() -> None:
     run_in_member_hosts(commands)
+
+
+def seal(hosts: MemberHosts) -> None:
+    """The direct cable in WireGuard's place, which this kernel may not have (tests/guest has it)."""
+    for name, other, mtu in (("alpha", "beta", 1570), ("beta", "alpha", 1569)):
+        commands = (
+            f"ip link set to-{other} down; ip link set to-{other} name netboxit mtu {mtu} up; ethtool -K netboxit gro off; "
+            f"ip address add {sealed_address(name)}/64 dev netboxit nodad"
+        )
+        if name == "alpha":
+            subprocess.run(["sh", "-ec", commands], check=True)
+        else:
+            hosts.run(name, commands)
+    inventory = yaml.safe_load(INVENTORY.read_text())
+    inventory["all"].setdefault("vars", {})["netboxit_tunnels"] = "wireguard"
+    INVENTORY.write_text(yaml.safe_dump(inventory))
+
+
+def sealed(hosts: MemberHosts) -> None:
+    prepare()
+    assert any("wires between machines are open" in note for note in told("plan", str(FILE))["notes"])
+    seal(hosts)
+    answer = netboxit("up", str(FILE))
+    assert (
+        answer.status == 1
+        and "beta: WireGuard carries packets of 1569 bytes, and a packet of 1500 bytes takes 1570" in answer.said
+    )
+    hosts.run("beta", "ip link set netboxit mtu 1570")
+    plan = told("plan", str(FILE))
+    assert [host["sealed"] for host in plan["hosts"]] == [True, True]
+    assert not any("wires between machines are open" in note for note in plan["notes"])
+    done("up", str(FILE))
+    assert "1 received" in done(*PING)
+    shown = subprocess.check_output(["ip", "-d", "-n", "nbx-x-first", "link", "show", "right"], text=True)
+    assert f"remote {sealed_address('beta')} local {sealed_address('alpha')} dev" in shown
+    done("down")
+    assert "netboxit:" not in subprocess.check_output(["ip", "link", "show", "netboxit"], text=True)
+
+
+def test_sealed_wires_go_by_wireguard_s_interface_and_what_it_lacks_is_told() -> None:
+    run_in_member_hosts(sealed, mtu=1640)
 
 
 def be_impatient() -> None:
