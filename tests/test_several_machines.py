@@ -193,6 +193,7 @@ def sealed(hosts: MemberHosts) -> None:
     assert "netboxit:" not in subprocess.check_output(["ip", "link", "show", "netboxit"], text=True)
 
 
+@pytest.mark.long
 def test_sealed_wires_go_by_wireguard_s_interface_and_what_it_lacks_is_told() -> None:
     run_in_member_hosts(sealed, mtu=1640)
 
