@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -97,6 +99,37 @@ def test_folders_of_the_host_in_a_node_are_read_only_or_hold_no_programs_and_no_
         if inside.startswith(("/dev", "/proc", "/sys")) or root == "/":
             continue
         assert "ro" in options.split(",") or {"nosuid", "nodev", "noexec"} <= set(options.split(",")), line
+
+
+#: On a machine that has a disk of its own below /usr, as many have at /usr/local, and one more below it that runs no programs.
+_MOUNTED = f"""\
+mount -t tmpfs -o mode=777 none /usr/src && mkdir "/usr/src/a b" && mount -t tmpfs -o noexec,mode=777 none "/usr/src/a b"
+echo there >"/usr/src/a b/file"
+{CHECKOUT}/netboxit.py up "$1" >/dev/null || exit
+for node in a one; do
+    {CHECKOUT}/netboxit.py exec $node -- sh -c 'cat "/usr/src/a b/file"; touch /usr/src/new "/usr/src/a b/new" /usr/new'
+    {CHECKOUT}/netboxit.py exec $node -- grep --count lxc/rootfs /proc/self/mountinfo
+done
+{CHECKOUT}/netboxit.py down x >/dev/null
+"""
+
+
+def test_what_the_host_has_mounted_below_usr_is_there_and_read_only() -> None:
+    """A user namespace may not show a part of it. `one` may have to be the host's root, `a` need not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        file = Path(folder, "x.yaml")
+        stations = "{technology: ethernet, stations: {left: {}, right: {}}}"
+        file.write_text(
+            "name: x\nhosts: {a: {address: 10.0.0.1/24}, b: {address: 10.0.0.2/24}}\n"
+            f"netboxes: {{one: {stations}}}\nwires: [[a, one.left], [one.right, b]]\n"
+        )
+        argv = ["unshare", "--mount", "sh", "-c", _MOUNTED, "sh", str(file)]
+        done = subprocess.run(
+            argv, env=os.environ | {"NETBOXIT_STATE": f"{folder}/state"}, capture_output=True, text=True, check=False
+        )
+    assert done.stdout.split() == ["there", "0"] * 2, done.stderr
+    assert done.stderr.count("Read-only file system") == 6, done.stderr
 
 
 def test_what_a_node_writes_on_the_host_cannot_be_run(lab: Lab) -> None:

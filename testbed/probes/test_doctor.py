@@ -14,6 +14,7 @@ from testbed.probes.finding import Finding
 from testbed.system import cores, monitors
 
 
+@pytest.mark.usefixtures("state_folder")
 def test_whatever_is_missing_has_a_remedy_and_says_what_is_lost() -> None:
     findings = examine().findings
     assert len(findings) > 20

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -63,13 +64,15 @@ def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int)
     """What a container sees, as lines of fstab(5) with targets relative to its root, in the order of mounting.
 
     `memory` are the folders of its memory wires by interface, `temporary` is the most that each folder in RAM may hold, in bytes.
+    What is mounted below /usr (/usr/local on a disk of its own, say) comes with it: a user namespace may not show a part of what
+    mounts cover (mount_namespaces(7), "locked together as a single unit").
     Without set-uid, file capabilities count as little: ping runs without CAP_NET_RAW instead of being refused.
     """
     lines = [
         f"tmpfs tmp tmpfs nosuid,nodev,mode=1777,size={temporary} 0 0",
         f"tmpfs run tmpfs nosuid,nodev,mode=755,size={temporary} 0 0",
-        "/usr usr none bind,ro,nosuid,nodev 0 0",
-        f"{_escape(CHECKOUT)} {_escape(CHECKOUT)[1:]} none bind,ro,nosuid,nodev,create=dir 0 0",
+        "/usr usr none rbind,ro,nosuid,nodev 0 0",
+        f"{_escape(CHECKOUT)} {_escape(CHECKOUT)[1:]} none rbind,ro,nosuid,nodev,create=dir 0 0",
         f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,create=dir 0 0",
         f"tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,size={temporary},create=dir 0 0",
     ]
@@ -82,10 +85,23 @@ def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int)
 def restrictions(memory: Mapping[str, Path]) -> list[str]:
     """Commands that keep programs from being run from the folders of the host in which a container writes.
 
-    LXC sets such options of a mount (lxc.mount.entry) only where it is read-only; these are for its mount hook.
+    LXC sets such options of a mount (lxc.mount.entry) only where it is read-only; these are for its mount hook. Nor does it set
+    any of mounts below another one: those in /usr and the checkout are made read-only here.
     """
     folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory))
-    return [f'mount -o remount,bind,rw,nosuid,nodev,noexec "$LXC_ROOTFS_MOUNT{folder}"' for folder in folders]
+    below = " | ".join(f'"$LXC_ROOTFS_MOUNT"{shlex.quote(str(folder))}/*' for folder in ("/usr", CHECKOUT))
+    # A user namespace has to leave options on that a mount has. The kernel writes a space as \040.
+    options = (
+        # Where LXC puts a root together below /usr, the root is in its own /usr, too.
+        'case $LXC_ROOTFS_MOUNT in /usr/*) umount --lazy "$LXC_ROOTFS_MOUNT$LXC_ROOTFS_MOUNT" || exit ;; esac; '
+        'while read -r _ _ _ _ at has _; do at=$(printf %b "$at"); case $at in '
+        f"{below}) case $has in *noexec*) more=,noexec ;; *) more= ;; esac; "
+        'mount -o "remount,bind,ro,nosuid,nodev$more" "$at" || exit ;; esac; done </proc/self/mountinfo'
+    )
+    return [
+        f"sh -c {shlex.quote(options)}",
+        *(f'mount -o remount,bind,rw,nosuid,nodev,noexec "$LXC_ROOTFS_MOUNT{folder}"' for folder in folders),
+    ]
 
 
 def write_hosts(root: Path, plan: Plan) -> None:

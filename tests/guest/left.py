@@ -9,7 +9,7 @@ from tests.guest.machine import Guest
 _LEFT = """\
 ls -d /run/netboxit /dev/shm/netboxit /sys/fs/cgroup/*nbx* /run/netns/* /var/lib/netboxit/labs/* /run/lxc/lock/* 2>/dev/null
 ip -oneline link | grep -v ' lo: '
-pgrep --list-full 'lxc-|netbox-|click|ovs'
+ps -eo pid=,comm=,args= | grep -E '^ *[0-9]+ (lxc-|netbox-|click|ovs)'
 grep -E 'nbx|netboxit' /proc/self/mounts | grep -v ' /run/netns '
 true
 """
@@ -17,4 +17,5 @@ true
 
 def nothing_left(guest: Guest) -> None:
     """Raises AssertionError with what there is."""
-    assert guest.run(_LEFT).output == ""
+    if left := guest.run(_LEFT).output:
+        raise AssertionError(f"left in the guest:\n{left}")

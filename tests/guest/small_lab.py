@@ -14,7 +14,7 @@ hosts:
   a: {address: 10.0.0.1/24}
   b: {address: 10.0.0.2/24}
 netboxes:
-  one: {technology: ethernet, stations: {left: {}, right: {}, spare: {}}}
+  one: {technology: ethernet, stations: {left: {}, right: {}}}
   two: {technology: ethernet, stations: {left: {}, right: {}}}
 wires:
   - [a, one.left]
@@ -22,8 +22,10 @@ wires:
   - [two.right, b]
 """
 #: The same with one more host, whose wire is new.
-LARGER: Final = TEXT.replace("netboxes:", "  c: {address: 10.0.0.3/24}\nnetboxes:").replace(
-    "wires:", "wires:\n  - [c, one.spare]"
+LARGER: Final = (
+    TEXT.replace("netboxes:", "  c: {address: 10.0.0.3/24}\nnetboxes:")
+    .replace("left: {}", "spare: {}, left: {}", 1)
+    .replace("wires:", "wires:\n  - [c, one.spare]")
 )
 
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 #: Kills a command as soon as a condition holds; its status is 0 when the command was still there to be killed.
 _KILLED = """\
-./netboxit.py {command} >/dev/null 2>&1 & netboxit=$!
+./netboxit.py {command} & netboxit=$!
 until {condition}; do kill -0 $netboxit || exit 3; sleep 0.02; done
 kill -9 $netboxit
 """

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from testbed.files import CHECKOUT
 from tests.guest import disks
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest
@@ -18,13 +19,17 @@ MACHINES = ("AppArmor", "no AppArmor", "AppArmor's kernel part alone")
 
 
 @pytest.fixture(scope="module", params=MACHINES)
-def guest(request: pytest.FixtureRequest, checkout_disk: None) -> Iterator[Guest]:
+def machine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def guest(machine: str, checkout_disk: None) -> Iterator[Guest]:
     with disks.overlays() as own:
-        if request.param == MACHINES[2]:
+        if machine == MACHINES[2]:
             with Guest(own) as before:
                 before.run("dpkg --purge apparmor && sync").checked()
-        with Guest(own, apparmor=request.param != MACHINES[1]) as booted:
-            booted.machine = request.param
+        with Guest(own, apparmor=machine != MACHINES[1]) as booted:
             yield booted
 
 
@@ -33,7 +38,7 @@ def notes(guest: Guest, lab: str) -> list[str]:
     return list(told["notes"])
 
 
-def test_doctor_says_that_labs_can_run_and_what_confines_them(guest: Guest) -> None:
+def test_doctor_says_that_labs_can_run_and_what_confines_them(guest: Guest, machine: str) -> None:
     findings = {one["name"]: one for one in json.loads(guest.run("./netboxit.py doctor --json").checked())["findings"]}
     assert findings["a lab"]["there"] == "yes"
     assert findings["user namespaces"]["found"] == "the root of all nodes is nobody on this host"
@@ -41,25 +46,23 @@ def test_doctor_says_that_labs_can_run_and_what_confines_them(guest: Guest) -> N
         MACHINES[0]: ("yes", "LXC's profile lxc-container-default-cgns"),
         MACHINES[1]: ("partly", "off in this kernel"),
         MACHINES[2]: ("partly", "is not loaded"),
-    }[guest.machine]
+    }[machine]
     assert findings["AppArmor"]["there"] == expected[0] and expected[1] in findings["AppArmor"]["found"]
 
 
-def test_the_emergency_network_comes_up_confined(guest: Guest) -> None:
+def test_the_emergency_network_comes_up_confined(guest: Guest, machine: str) -> None:
     guest.run("./netboxit.py up topologies/emergency.yaml").checked()
     profile = guest.run("./netboxit.py exec fr1 -- cat /proc/self/attr/current").output.strip()
-    assert profile.startswith("lxc-container-default-cgns") is (guest.machine == MACHINES[0])
-    emulator = guest.run("pgrep --full --oldest '^/.*netbox-wifi'").checked().strip()
-    assert guest.run(f"stat --format %u /proc/{emulator}").checked().strip() == "1879048192", "it is root on this machine"
-    assert guest.run(f"chrt --pid {emulator}").checked().split() == [
-        *f"pid {emulator}'s current scheduling policy: SCHED_FIFO".split(),
-        *f"pid {emulator}'s current scheduling priority: 50".split(),
-    ]
+    assert profile.startswith("lxc-container-default-cgns") is (machine == MACHINES[0])
+    emulator = guest.run(f"pgrep --full '^{CHECKOUT}/build/bin/netbox-wifi'").checked().strip()
+    assert guest.run(f"stat --format %u /proc/{emulator}").checked() == "1879048192\n", "it is root on this machine"
+    scheduling = guest.run(f"chrt --all-tasks --pid {emulator}").checked()
+    assert "policy: SCHED_FIFO" in scheduling and "priority: 50" in scheduling
 
 
-def test_its_status_tells_whether_apparmor_confines_it(guest: Guest) -> None:
+def test_its_status_tells_whether_apparmor_confines_it(guest: Guest, machine: str) -> None:
     told = [note for note in notes(guest, "emergency") if "AppArmor" in note]
-    assert len(told) == (guest.machine == MACHINES[2])
+    assert len(told) == (machine == MACHINES[2])
 
 
 def test_programs_run_in_its_nodes_and_reach_each_other(guest: Guest) -> None:

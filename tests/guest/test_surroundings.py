@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Labs beside other labs and other software of the machine, and for people who are not root."""
+"""Labs beside other labs and other software of the machine, for people who are not root, and where a machine grants less."""
 
 from __future__ import annotations
 
@@ -32,6 +32,35 @@ def test_two_labs_are_up_side_by_side(guest: Guest) -> None:
     guest.run("./netboxit.py down one").checked()
     small_lab.ping(guest, "two")
     guest.run("./netboxit.py down two").checked()
+    nothing_left(guest)
+
+
+@pytest.mark.parametrize(
+    ("refused", "granted", "reason"),
+    [
+        ("sysctl -w user.max_user_namespaces=0", "sysctl -w user.max_user_namespaces=10000", "refuses user namespaces"),
+        ("chmod 0700 /var/lib/netboxit", "chmod 0755 /var/lib/netboxit", "only its owner may enter"),
+    ],
+)
+def test_nodes_are_root_of_the_machine_where_they_cannot_be_others_and_status_says_so(
+    guest: Guest, refused: str, granted: str, reason: str
+) -> None:
+    guest.run(f"mkdir -p /var/lib/netboxit; {refused}").checked()
+    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
+    small_lab.ping(guest)
+    (told,) = json.loads(guest.run("./netboxit.py status small --json").checked())["labs"]
+    assert any(reason in note and "root is the host's own" in note for note in told["notes"])
+    guest.run("./netboxit.py down small").checked()
+    nothing_left(guest)
+    guest.run(granted).checked()
+
+
+def test_doctor_says_where_nodes_cannot_reach_their_memory_wires(guest: Guest) -> None:
+    guest.run("chmod 0700 /dev/shm").checked()
+    found = json.loads(guest.run("./netboxit.py doctor --json").checked(1))
+    guest.run("chmod 1777 /dev/shm").checked()
+    (told,) = (one for one in found["findings"] if one["name"] == "a lab")
+    assert not found["able"] and told["there"] == "no" and "/run/wires" in told["found"]
     nothing_left(guest)
 
 

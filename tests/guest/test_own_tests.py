@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""NetBoxIT's own tests of what it does with the system, in a guest: other branches than on a machine with cgroup v1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.guest.machine import Guest
+
+pytestmark = [pytest.mark.lab, pytest.mark.long]
+
+
+@pytest.fixture(scope="module")
+def guest(own_disks: list[Path]) -> Iterator[Guest]:
+    with Guest(own_disks) as booted:
+        # As Docker leaves it: new namespaces have it from there.
+        booted.run("sysctl -qw net.ipv4.ip_forward=1").checked()
+        yield booted
+
+
+@pytest.mark.parametrize("tests", ["testbed/system", "testbed/labs/test_confinement.py"])
+def test_they_pass_or_say_why_they_are_skipped(guest: Guest, tests: str) -> None:
+    guest.run(f".venv/bin/pytest -q -m 'not long' --timeout 900 -p no:cacheprovider {tests}", within_s=1100).checked()
