@@ -85,7 +85,10 @@ def told(place: Path) -> Iterator[None]:
 
 def not_written(error: OSError, place: Path | None = None) -> NotWritten:
     """What to tell of an error whose number is one of OF_THE_PLACE."""
-    written = printable(str(error.filename2 or error.filename or place or "a file"))
+    named = error.filename2 or error.filename
+    if place is not None and not (isinstance(named, str) and named.startswith("/")):
+        named = place  # it was named within an open folder, or not at all
+    written = printable(str(named or "a file"))
     remedy = {
         errno.ENOSPC: "free some space or inodes there (`df`, `df -i`), and repeat",
         errno.EDQUOT: "free some space there (`quota`), and repeat",

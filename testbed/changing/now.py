@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
 from testbed.changes import Change, ConfigurationChange, PowerChange, Sequence, recorded
 from testbed.changing import by_hand, said, unfinished
 from testbed.changing.means import Means
 from testbed.description.scene import Scene
+from testbed.durable import NotWritten
 from testbed.errors import BadTopology, NetBoxITError
 from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
@@ -54,9 +55,12 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
                 progress(step.change.words())
                 told.append(_make(lab, log, step.change, make))
             means.wait()
-        except BaseException:
-            with HeldBack():
-                _undo(lab, log, undo)
+        except BaseException as error:
+            try:
+                with HeldBack():
+                    _undo(lab, log, undo)
+            except NotPutBack as failure:
+                raise NotPutBack(f"{error}; {failure}" if isinstance(error, NetBoxITError) else str(failure)) from error
             raise
         unfinished.end(lab.folder)
     return told
@@ -101,17 +105,17 @@ def _check_configurations(lab: Lab, sequence: Sequence) -> None:
 
 
 def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -> dict[str, Any]:
-    started, error = time.monotonic(), None
+    started = time.monotonic()
     what = {**recorded(change), "words": change.words() + _lost_by(lab, change)}
     try:
         # Half of a change could not be put back.
         with HeldBack():
             make()
-    except NetBoxITError as failure:
-        error = str(failure)
+    except BaseException as failure:
+        with suppress(NotWritten):  # of the two, what failed first says more
+            log.write(log.at_s(started), started, what, str(failure) if isinstance(failure, NetBoxITError) else None)
         raise
-    finally:
-        log.write(log.at_s(started), started, what, error)
+    log.write(log.at_s(started), started, what)
     return what
 
 

@@ -42,7 +42,7 @@ class Control:
         except OSError as error:
             self._socket.close()
             raise ControlFailed(f"netbox {netbox}: its control socket does not answer ({error.strerror or error})") from error
-        self._answers = self._socket.makefile("rb")
+        self._timeout_s, self._received = timeout_s, b""
 
     def __enter__(self) -> Self:
         return self
@@ -51,7 +51,6 @@ class Control:
         self.close()
 
     def close(self) -> None:
-        self._answers.close()
         self._socket.close()
 
     def status(self) -> dict[str, Any]:
@@ -99,8 +98,9 @@ class Control:
         number = next(self._numbers)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
         try:
+            self._socket.settimeout(self._timeout_s)
             self._socket.sendall(json.dumps(request).encode() + b"\n")
-            line = self._answers.readline(_LONGEST_ANSWER)
+            line = self._line(time.monotonic() + self._timeout_s)
         except OSError as error:
             raise ControlFailed(f"netbox {self._netbox}: no answer to {method} ({error})") from error
         if not line.endswith(b"\n"):
@@ -115,3 +115,15 @@ class Control:
             return answers.checked(method, answer["result"])
         except (ValueError, LookupError, TypeError, RecursionError):
             raise ControlFailed(f"netbox {self._netbox}: answered {method} with what no netbox says") from None
+
+    def _line(self, until: float) -> bytes:
+        """The whole of an answer by then, however many pieces come meanwhile; without its end when the other side has ended."""
+        while b"\n" not in self._received and len(self._received) < _LONGEST_ANSWER:
+            if (left := until - time.monotonic()) <= 0:
+                raise TimeoutError("timed out")
+            self._socket.settimeout(left)
+            if not (piece := self._socket.recv(65536)):
+                break
+            self._received += piece
+        line, end, self._received = self._received.partition(b"\n")
+        return line + end

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,8 @@ _CHECK_LIMITS: Final = sandbox.Limits(30.0)
 _ERROR: Final = re.compile(r"(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):)? (?P<message>.*)")
 _GREETING: Final = b"Click::ControlSocket/1."
 _LONGEST_ANSWER: Final = 16 << 20
+#: Of warnings before a reply's last line.
+_MOST_LINES: Final = 10_000
 
 
 class RouterProgramMissing(NetBoxITError):
@@ -163,7 +166,7 @@ class Handlers:
     def __enter__(self) -> Self:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(self._timeout_s)
-        self._received = b""
+        self._received, self._until = b"", time.monotonic() + self._timeout_s
         try:
             with node_files.socket_address(self._path) as address:
                 self._socket.connect(address)
@@ -198,7 +201,9 @@ class Handlers:
         return self.read("list").splitlines()[1:]
 
     def _call(self, tried: str, address: str, request: bytes) -> str:
+        self._until = time.monotonic() + self._timeout_s
         try:
+            self._socket.settimeout(self._timeout_s)
             self._socket.sendall(request)
         except OSError as error:
             raise RouterUnreachable(f"{tried} of {address} at {self._path}: {error}") from error
@@ -208,6 +213,8 @@ class Handlers:
             if not re.match(r"\d{3}[ -]", line):
                 raise RouterUnreachable(f"{self._path} answers {line!r} where a reply code was due")
             messages.append(line[4:])
+            if len(messages) > _MOST_LINES:
+                raise RouterUnreachable(f"the router at {self._path} answers with more than {_MOST_LINES} lines")
             if line[3] == " ":
                 break
         if not line.startswith("2"):
@@ -227,7 +234,11 @@ class Handlers:
         return data
 
     def _more(self) -> None:
+        """Each piece comes before the end of the time for the whole answer."""
         try:
+            if (left := self._until - time.monotonic()) <= 0:
+                raise TimeoutError("timed out")
+            self._socket.settimeout(left)
             part = self._socket.recv(65536)
         except OSError as error:
             raise RouterUnreachable(f"no answer from {self._path} within {self._timeout_s} s: {error}") from error

@@ -54,9 +54,9 @@ def hold(core: int, lab: Path) -> None:
 
 def release(core: int, lab: Path) -> None:
     """The lab needs the core no longer. What the setting was comes back with the last holder, unless somebody else changed it."""
-    with holding.locked(_HELD):
+    with holding.locked(_HELD, make=False) as held:
         holders, before = _folder(core) / "holders", _before(core)
-        if holding.drop(holders, lab):
+        if not held or holding.drop(holders, lab):
             return
         if before.exists():
             if is_awake(core):

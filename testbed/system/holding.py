@@ -30,13 +30,17 @@ class HoldingBusy(NetBoxITError):
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path, *, make: bool = True) -> Iterator[bool]:
     """Nobody else changes meanwhile what is held. The folder is there for the length of the block, and then as long as something
-    is held. Raises HoldingBusy.
+    is held. Without `make` it is only locked where it is there, and the block gets False when nothing is held: to let go of
+    something must not need room for a folder. Raises HoldingBusy.
     """
-    descriptor = _open_locked(folder)
+    descriptor = _open_locked(folder, make)
+    if descriptor is None:
+        yield False
+        return
     try:
-        yield
+        yield True
     finally:
         with suppress(OSError):  # not empty
             folder.rmdir()
@@ -69,12 +73,13 @@ def _still_there(holder: Path) -> bool:
     return there
 
 
-def _open_locked(folder: Path) -> int:
+def _open_locked(folder: Path, make: bool) -> int | None:
     deadline = time.monotonic() + _PATIENCE_S
-    while True:
+    while make or folder.is_dir():
         with suppress(FileNotFoundError):  # another command has just removed it
-            make_closed(folder.parent)
-            make_closed(folder)
+            if make:
+                make_closed(folder.parent)
+                make_closed(folder)
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 if not locks.taken(descriptor, deadline - time.monotonic()):
@@ -87,3 +92,4 @@ def _open_locked(folder: Path) -> int:
                 os.close(descriptor)
                 raise
             os.close(descriptor)
+    return None

@@ -48,8 +48,15 @@ def create(names: Iterable[str], users: Path | None = None, mark: str = "") -> N
 def _keep(made: Callable[[], Path], name: str, mark: str) -> None:
     target = path(name)
     try:
-        with durable.told(target), target.open("x") as file:
-            file.write(mark)
+        with durable.told(target):
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            try:
+                durable.write_all(descriptor, mark.encode())
+            except OSError:
+                target.unlink()  # half a mark is another lab's
+                raise
+            finally:
+                os.close(descriptor)
     except FileExistsError:
         raise NamespaceFailed(
             f"network namespace {name} exists already; look with `ip netns`, and remove it if it is yours"

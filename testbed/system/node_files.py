@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from testbed import durable
 from testbed.errors import NetBoxITError, printable
 
 #: More than anything that is read as a whole: logs are a node's to fill.
@@ -284,4 +285,6 @@ def _told(file: Path, what: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileNotFoundError) and what == "read":
             raise
+        if error.errno in durable.OF_THE_PLACE:
+            raise durable.not_written(error, file) from error
         raise NodeFileInTheWay(f"{file} cannot be {what}: {error.strerror}; see what the node has put there") from error

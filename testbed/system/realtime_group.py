@@ -47,8 +47,8 @@ def hold(budget_us: int, lab: Path) -> None:
 
 def release(lab: Path) -> None:
     """The lab needs it no longer; it goes with its last holder."""
-    with holding.locked(_HELD):
-        if holding.drop(_HOLDERS, lab):
+    with holding.locked(_HELD, make=False) as held:
+        if not held or holding.drop(_HOLDERS, lab):
             return
         _remove_half_made()
         if cores.shared_realtime_group() is not None:
