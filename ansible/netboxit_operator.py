@@ -4,7 +4,8 @@
 
 `ansible/operators.yml` installs it as /usr/local/sbin/netboxit-operator and names it, alone, in a sudo rule. Of what the operator
 has set it takes nothing over but the words of the command and how the terminal is spoken to. It knows nothing of the checkout
-but where it is, so that it can look whose that is before anything in it runs. `--examine FOLDER` does that only.
+but where it is, so that it can look whose that is before anything in it runs. `--examine FOLDER` does that only; `--remains` says
+which labs of operators are up, and what still works as root for one.
 """
 
 import errno
@@ -21,6 +22,9 @@ from urllib.parse import unquote
 
 PROGRAM = Path("/usr/local/sbin/netboxit-operator")
 SETTINGS = Path("/etc/netboxit/operators.json")
+LABS = Path("/var/lib/netboxit/labs")
+#: Says for whom a command works as root (`testbed.ownership.operators`).
+VARIABLE = "NETBOXIT_OPERATOR"
 #: Those that make and use labs. All others need no rights, or are for root (`bench` writes into the checkout).
 VERBS = (
     *("plan", "up", "apply", "run", "down", "status", "exec", "record", "capture", "metrics", "calibrate"),
@@ -49,6 +53,9 @@ _ACL_HEADER_BYTES = 4
 def main(words: list[str]) -> None:
     if words[:1] == ["--examine"]:
         sys.exit(refusal(Path(words[1])))
+    if words == ["--remains"]:
+        print(*remains(), sep="\n")
+        return
     if os.geteuid() != 0 or not os.environ.get("SUDO_UID", "").isdecimal():
         sys.exit("netboxit-operator: sudo runs this for the members of a group; call netboxit.py itself")
     if not words or words[0] not in VERBS:
@@ -264,6 +271,21 @@ def interpreter_of(program: Path) -> str | None:
     return os.fsdecode(words[0]) if first.startswith(b"#!") and words else None
 
 
+def remains() -> Iterator[str]:
+    """What is left of operators when they are none any more: only root can end it."""
+    for file in sorted(LABS.glob("*/owner")):
+        yield f"lab {file.parent.name} is up, of user {file.read_text().strip()}: `netboxit down {file.parent.name}` ends it"
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            told = file.read_bytes().split(b"\0") if file.stat().st_uid == 0 else []
+        except OSError:  # it has ended
+            continue
+        for entry in told:
+            if entry.startswith(VARIABLE.encode() + b"="):
+                number = entry.partition(b"=")[2].decode(errors="replace")
+                yield f"process {file.parent.name} works as root for user {number!r}: `kill {file.parent.name}` ends it"
+
+
 def set_limits() -> None:
     for limit in _LIMITS:
         try:
@@ -276,7 +298,7 @@ def set_limits() -> None:
 def environment(operator: int) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name in _KEPT and _HARMLESS.fullmatch(value)}
     own = {"PATH": _PATH, "HOME": "/root"}
-    return kept | own | ({"NETBOXIT_OPERATOR": str(operator)} if operator else {})
+    return kept | own | ({VARIABLE: str(operator)} if operator else {})
 
 
 if __name__ == "__main__":

@@ -60,12 +60,12 @@ def as_user(name: str, *words: str | Path, **environment: str) -> Done:
     )
 
 
-def playbook(**variables: str) -> str:
+def playbook(expected: int = 0, **variables: str) -> str:
     extra = [word for name, value in variables.items() for word in ("-e", f"netboxit_operators{name}={value}")]
     argv = [str(CHECKOUT / ".venv/bin/ansible-playbook"), "-i", "localhost,", str(CHECKOUT / "ansible/operators.yml"), *extra]
     environment = os.environ | {"ANSIBLE_PIPELINING": "true"}  # half the processes
     done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == expected, done.stdout + done.stderr
     return done.stdout
 
 
@@ -79,13 +79,18 @@ def in_a_machine(hosts: MemberHosts) -> dict[str, Any]:
     secret.write_text(SECRET)
     secret.chmod(0o600)
     found: dict[str, Any] = {"before": as_user("alice", NETBOXIT, "up", "x.yaml")}
+    subprocess.run(["groupadd", "netboxit"], check=True)
+    found["somebody's group"] = playbook(expected=2, **{"": "alice,bob"})
+    subprocess.run(["groupdel", "netboxit"], check=True)
     playbook(**{"": "alice,bob"})
     home = Path("/home/alice")
     for folder in (home, Path("/home/bob"), Path("/home/carol")):
         (folder / "x.yaml").write_text(LAB)
     found |= ordinary(home) | of_others() | attacks(home, secret)
     found["taken down"] = as_user("alice", NETBOXIT, "down", "--all", "--json")
-    playbook(_state="absent")
+    found["up again"] = as_user("alice", NETBOXIT, "up", "x.yaml")
+    found["undone"] = playbook(_state="absent")
+    found["down by root"] = subprocess.run([NETBOXIT, "down", "x"], capture_output=True, text=True, check=False)
     found["after"] = as_user("alice", NETBOXIT, "up", "x.yaml")
     found["left"] = [str(path) for path in (PROGRAM, SETTINGS.parent, Path("/etc/sudoers.d/netboxit")) if path.exists()]
     found["left"] += [
@@ -176,6 +181,16 @@ def test_who_is_no_operator_is_told_how_to_become_one(found: dict[str, Any]) -> 
     assert found["not in the group, by sudo"].returncode == 1
     assert "ansible/operators.yml" in found["after"].stderr, "it is undone"
     assert found["left"] == []
+
+
+def test_a_group_that_is_there_already_makes_nobody_an_operator(found: dict[str, Any]) -> None:
+    assert "There is a group netboxit already" in found["somebody's group"]
+
+
+def test_whoever_undoes_it_is_told_which_labs_are_left_and_can_end_them(found: dict[str, Any]) -> None:
+    assert found["up again"].returncode == 0, found["up again"].stderr
+    assert "lab x is up, of user" in found["undone"]
+    assert found["down by root"].returncode == 0, found["down by root"].stderr
 
 
 def test_labs_of_others_are_seen_and_left_alone(found: dict[str, Any]) -> None:
