@@ -64,6 +64,11 @@ def container_name(lab: str, node: str) -> str:
     return f"nbx-{lab}-{node}"
 
 
+def monitors_namespace(lab: str) -> str:
+    """The network of LXC's own processes for a lab; no node's namespace has a dot in its name."""
+    return f"nbx-{lab}.lxc"
+
+
 def mac_address(lab: str, node: str, interface: str) -> str:
     """A locally administered unicast address (IEEE 802-2014, 8.2), the same for the same names."""
     octets = bytes([0x02]) + _hash(5, lab, node, interface)

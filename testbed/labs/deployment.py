@@ -9,6 +9,7 @@ from pathlib import Path
 from testbed import durable
 from testbed.files import CHECKOUT
 from testbed.labs.removal import container_of, disk_of, ledger_file, nodes_folder, undo
+from testbed.names import monitors_namespace
 from testbed.ownership import recorded, state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
@@ -85,6 +86,7 @@ class Deployment:
         self._make_users()
         self.write_files(nodes)
         self._progress("wires")
+        self._make_monitors_network()
         self.make_namespaces(nodes)
         self.make_wires(self._plan.wires)
         self.take_equipment(self._plan.equipment)
@@ -138,6 +140,14 @@ class Deployment:
 
     def _in_users(self, node: NodePlan) -> bool:
         return users.of(self._mark) is not None and self._users.keeps_out(node) is None
+
+    def _make_monitors_network(self) -> None:
+        """Where LXC's own processes are, and nobody else (`testbed.system.monitors`)."""
+        name = monitors_namespace(self._plan.lab)
+        if namespaces.path(name).exists():
+            raise namespaces.NamespaceFailed(f"network namespace {name} exists already and is not this lab's; see `ip netns`")
+        self._ledger.add(Record("namespace", name))
+        namespaces.create([name], None, self._mark)
 
     def make_namespaces(self, nodes: Collection[NodePlan]) -> None:
         for node in nodes:

@@ -76,3 +76,14 @@ def test_they_do_nothing_to_its_processes(lab: Lab) -> None:
     assert strangers.run(_WRITABLE, *files) == ""
     own = strangers.run(f"import os, sys; sys.argv.append(str(os.getpid()))\n{_PROCESSES}")
     assert "signal" in json.loads(own) and os.geteuid() == 0, "the attempts are such as succeed at one's own"
+
+
+def test_they_speak_to_none_of_its_monitors_and_have_no_name_before_them(lab: Lab) -> None:
+    """LXC's abstract sockets are for everybody in their network, and their names are known before."""
+    seen = strangers.run("print(open('/proc/net/unix').read())")
+    assert str(lab.folder) not in seen
+    socket = (
+        f"import socket; socket.socket(socket.AF_UNIX).bind('\\0{lab.folder}/containers/{lab.plan.nodes[0].container}/command')"
+    )
+    strangers.run(socket)
+    assert lab.run("left", ["true"]).returncode == 0

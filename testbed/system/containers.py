@@ -173,7 +173,7 @@ def start(container: Container, command: Sequence[str]) -> subprocess.Popen[byte
     (container.configuration_file.parent / limits.AT_THE_END).unlink(missing_ok=True)
     processes.keep_descriptors()
     try:
-        with node_files.appended(container.log) as log:
+        with node_files.appended(container.log) as log, monitors.apart(container.home):
             return subprocess.Popen(
                 argv,
                 stdin=subprocess.DEVNULL,
@@ -219,7 +219,9 @@ def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None
 def attach_argv(container: Container, argv: Sequence[str], env: Mapping[str, str] | None) -> list[str]:
     """What runs `argv` inside the container, with the environment of its nodes and `env`."""
     variables = [option for name, value in (_ENVIRONMENT | dict(env or {})).items() for option in ("-v", f"{name}={value}")]
-    return ["lxc-attach", "-P", str(container.home), "-n", container.name, "--clear-env", *variables, "--", *argv]
+    network = monitors.network(container.home)
+    there = ["nsenter", f"--net={namespaces.path(network)}"] if network else []
+    return [*there, "lxc-attach", "-P", str(container.home), "-n", container.name, "--clear-env", *variables, "--", *argv]
 
 
 def alive(container: Container) -> bool:

@@ -3,22 +3,42 @@
 
 Everybody can start a process with such a name and command line. So one counts only when it has what its maker cannot choose: it
 runs LXC's program, is in this process's PID namespace, which no node's is, and is this process's own user, which is root.
+
+It takes commands at an abstract socket (unix(7)), which everybody in its network can connect to, or have the name of before
+it. So
+the monitors of a lab, and what speaks to them, are in a network where nobody else is.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Final
 
-from testbed.system import cores, marks, processes
+from testbed.names import monitors_namespace
+from testbed.system import cores, marks, namespaces, processes
 from testbed.system.processes import ProcessIdentity
 
 PROGRAM: Final = "lxc-execute"
 #: A process that has just become LXC has no command line yet. The kernel writes it within microseconds, unless the process has to
 #: wait for its core.
 _BECOMING_S: Final = 2.0
+
+
+def network(home: Path) -> str | None:
+    """The namespace of the monitors of a lab; None where an older NetBoxIT brought it up, or nobody has made it yet."""
+    name = monitors_namespace(home.parent.name)
+    return name if namespaces.is_there(name) else None
+
+
+@contextmanager
+def apart(home: Path) -> Iterator[None]:
+    """What is started in the block is in the network of the lab's monitors."""
+    name = network(home)
+    with namespaces.entered(name) if name else nullcontext():
+        yield
 
 
 def options(home: Path, name: str) -> list[str]:
