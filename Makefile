@@ -5,6 +5,7 @@
 # random: tries 10 000 random sets of parameters of each technology (five minutes on two cores)
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # kill-test: kills netboxit before each of its system calls and looks for what is left (a quarter of an hour on two quiet cores)
+# full-disk-test: has the disk be full, or fail, at each call of netboxit that it could refuse (five minutes on two quiet cores)
 # fuzz: sends ten million hostile frames into every port of every kind of node (nine minutes on two busy cores); `make fuzz FRAMES=100000`
 # soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
 # test: what everybody runs, under a quarter of an hour on two cores       test-long: the tests that take longer, as root
@@ -25,7 +26,7 @@ BESIDE_LABS := $(if $(filter 0,$(shell id -u)),(not lab or patient) and not long
 ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=false ANSIBLE_NOCOWS=1 $(VENV)/bin/ansible-playbook
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random kill-test fuzz soak guest-test fresh-test test test-labs test-logic test-long lint clean distclean
+.PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak guest-test fresh-test test test-labs test-logic test-long lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -53,6 +54,9 @@ e4 e5 e6: setup
 
 kill-test: setup
 	@$(VENV)/bin/python -m tests.kill_test $(MOMENTS)
+
+full-disk-test: setup
+	@$(VENV)/bin/python -m tests.disk_test $(TRIALS)
 
 fuzz: setup
 	@$(VENV)/bin/python -m tests.fuzz $(FRAMES)

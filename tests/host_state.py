@@ -84,9 +84,9 @@ def _rules() -> Iterator[str]:
 
 
 def _neighbours() -> Iterator[str]:
-    """Those that somebody entered."""
-    yield from _each(_ip("neighbour show nud permanent"))
-    yield from _each(_ip("neighbour show proxy"))
+    """Those that somebody entered; in no order."""
+    yield from sorted(_each(_ip("neighbour show nud permanent")))
+    yield from sorted(_each(_ip("neighbour show proxy")))
 
 
 def _packet_filters() -> Iterator[str]:

@@ -6,18 +6,12 @@ python -m tests.kill_test [MOST]      so many of them at most, evenly spread
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import sys
 import time
 from collections.abc import Sequence
 
-from tests.kill_trials import Moment, Outcome, count, moments, sample, try_each
-
-#: Tried in one host, so that a defect of the trials themselves is told soon.
-_IN_ONE_HOST = 150
-#: Trials at a time for each core: in some the lab waits for an end that does not come.
-_FOR_A_CORE = 1.5
+from tests.kill_trials import Moment, Outcome, count, moments, try_each
+from tests.trial import all_cores, sample
 
 
 def main() -> int:
@@ -31,16 +25,14 @@ def main() -> int:
         print(f"{command}: {own} calls of netboxit, {sum(calls.values())} of {len(calls)} children")
     print(f"{len(chosen)} of {len(everything)} moments", flush=True)
     started, tried, failed, late = time.monotonic(), 0, 0, 0
-    portions = [chosen[start::step] for step in [-(-len(chosen) // _IN_ONE_HOST)] for start in range(step)]
-    with multiprocessing.get_context("fork").Pool(round(_FOR_A_CORE * len(os.sched_getaffinity(0)))) as pool:
-        for outcomes in pool.imap_unordered(_try, portions):
-            tried += len(outcomes)
-            late += sum(outcome.call is None for outcome in outcomes)
-            for outcome in outcomes:
-                if outcome.problem:
-                    failed += 1
-                    print(f"{outcome.moment} ({outcome.call})\n{outcome.problem}", flush=True)
-            print(f"{tried} tried, {failed} left something, {time.monotonic() - started:.0f} s", flush=True)
+    for outcomes in all_cores(_try, chosen):
+        tried += len(outcomes)
+        late += sum(outcome.call is None for outcome in outcomes)
+        for outcome in outcomes:
+            if outcome.problem:
+                failed += 1
+                print(f"{outcome.moment} ({outcome.call})\n{outcome.problem}", flush=True)
+        print(f"{tried} tried, {failed} left something, {time.monotonic() - started:.0f} s", flush=True)
     print(f"{late} came after the end: a program does not wait equally often each time")
     return 1 if failed else 0
 

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import os
 import signal
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from testbed.files import CHECKOUT
 from tests.host_state import ALL, HostState
-from tests.kill_steps import Steps
 from tests.killed_commands import COMMANDS, Killed
-from tests.own_commands import FILE, Running, expect_success, lasting_changes, prepare, watched_command
+from tests.own_commands import FILE, Running, lasting_changes, prepare
 from tests.own_host import run_in_own_host
 from tests.system_calls import Call
+from tests.trial import Trial, in_new_hosts
 
 #: netboxit, also before a call of what it started; the caller alone, so that netboxit goes on; netboxit with all that it started;
 #: netboxit, and what it has just started, still as a copy of itself, goes on only when `down` is through.
@@ -81,22 +79,8 @@ def moments(counted: Counted) -> list[Moment]:
     return sorted(found)
 
 
-def sample(everything: Sequence[Moment], size: int) -> list[Moment]:
-    """So many of them, evenly spread; which ones they are differs with each change of the program, and only then."""
-    seed = 0
-    for file in sorted((CHECKOUT / "testbed").rglob("*.py")):
-        seed = zlib.crc32(file.read_bytes(), seed)
-    step = len(everything) / size
-    return [everything[int((number + seed / 2**32) * step)] for number in range(size)]
-
-
 def try_each(chosen: Sequence[Moment]) -> Iterator[Outcome]:
-    """Whatever follows one that left something gets a new host."""
-    left = list(chosen)
-    while left:
-        outcomes = run_in_own_host(_try_some, left)
-        yield from outcomes
-        left = left[len(outcomes) :]
+    return in_new_hosts(_try_some, chosen)
 
 
 def _count() -> Counted:
@@ -129,54 +113,30 @@ def _try_some(chosen: Sequence[Moment]) -> list[Outcome]:
     return outcomes
 
 
-class _Trial:
-    """One command that is asked before each of its calls, and then `down`."""
+class _Trial(Trial):
+    """A command that is killed, and then `down`."""
 
     def __init__(self, command: Killed) -> None:
-        self._command = command
-        FILE.write_text(command.lab)
-        for argv in command.before:
-            expect_success(*argv)
-        if command.changed is not None:
-            FILE.write_text(command.changed)
-        self._watched = watched_command(*command.argv)
-        self._steps = Steps(self._watched.pid)
+        super().__init__(command)
         self._held: Call | None = None
-        #: How the command ended, once it has.
-        self.status: int | None = None
-
-    def __enter__(self) -> _Trial:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._watched.close()
 
     def run_until(self, moment: Moment | None) -> str | None:
         """Until the victims of the moment are dead; tells the call, or None when the command came to its end before."""
-        told, to_interrupt = None, self._command.interrupted_at
-        for call in self._watched.calls(self._watched.pidfd):
-            step = self._steps.of(call) if told is None else None
-            if to_interrupt is not None and self._steps.child_with(to_interrupt) is not None:
-                to_interrupt = None
-                self._steps.counted.clear()
-                os.kill(self._watched.pid, signal.SIGINT)
-            elif moment and step and to_interrupt is None and (step.child, step.number) == (moment.child, moment.number):
+        told = None
+        for call, step in self.calls():
+            if moment and step and told is None and (step.child, step.number) == (moment.child, moment.number):
                 told = f"{step.program}: {call.name}"
                 if moment.victim == "starter":
                     self._held = call
                 if step.process in self._kill(moment.victim, step.process) or self._held:
                     continue  # never to be made, or not yet
             self._watched.let_go(call)
-        self.status = self._watched.status()
         return told
 
     def of_interest(self) -> dict[int, Calls]:
         """How many steps were counted, of those before which the command is to be killed."""
-        children, counted = self._command.children, self._steps.counted
-        chosen = {0} if self._command.own_calls else set()
-        chosen |= {child for child in counted if child and children is True}
-        chosen |= {self._steps.child_with(children)} if isinstance(children, str) else set()
-        return {child: Calls(counted[child], self._steps.as_copy[child]) for child in chosen if child is not None}
+        counted = self._steps.counted
+        return {child: Calls(counted[child], self._steps.as_copy[child]) for child in self.children()}
 
     def take_down(self) -> str:
         """`down --all`, while what still runs goes on; returns what it complained of."""

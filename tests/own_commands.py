@@ -70,11 +70,11 @@ def prepare() -> None:
     expect_success("down")
 
 
-def watched_command(*argv: str) -> Watched:
-    """A command that is asked before each of its calls; what it prints is lost."""
+def watched_command(*argv: str, output: int | None = None) -> Watched:
+    """A command that is asked before each of its calls; what it prints is lost, but where it goes into a descriptor."""
     silence = os.open(os.devnull, os.O_WRONLY)
     try:
-        return Watched(partial(_command, silence, *argv))
+        return Watched(partial(_command, silence if output is None else output, *argv))
     finally:
         os.close(silence)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Stops a program, and all that it starts, before each system call that changes something.
 
-The kernel holds the caller (seccomp_unotify(2)) until it is let go, or killed: then the call is never made. So every state that a
-program leaves when it is killed can be had, one after the other, and is the same each time.
+The kernel holds the caller (seccomp_unotify(2)) until it is let go, or answered without the call being made, or killed. So every
+state that a program leaves when it is killed can be had, and every answer that the kernel may give, one after the other, and they
+are the same each time.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "open": (2, None),
     "pwrite64": (18, 68),
     "writev": (20, 66),
+    "sendfile": (40, 71),
     "sendto": (44, 206),
     "sendmsg": (46, 211),
     "bind": (49, 200),
@@ -35,6 +37,8 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "vfork": (58, None),
     "execve": (59, 221),
     "kill": (62, 129),
+    "fsync": (74, 82),
+    "fdatasync": (75, 83),
     "truncate": (76, 45),
     "ftruncate": (77, 46),
     "rename": (82, None),
@@ -74,6 +78,7 @@ _NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "setns": (308, 268),
     "renameat2": (316, 276),
     "execveat": (322, 281),
+    "copy_file_range": (326, 285),
     "pidfd_send_signal": (424, 424),
     "open_tree": (428, 428),
     "move_mount": (429, 429),
@@ -109,6 +114,8 @@ class Call:
     identity: int
     thread: int
     name: str
+    #: As the kernel has them: numbers, and addresses in the thread's memory.
+    arguments: tuple[int, ...] = ()
 
     @property
     def process(self) -> int:
@@ -132,7 +139,7 @@ class Watched:
         while (number := struct.unpack("i", shared[:4])[0]) == 0:
             assert select.select([self.pidfd], [], [], 0.0005)[0] == [], "the watched program ended before it was watched"
         assert number > 0, f"seccomp: {os.strerror(-number)}"
-        self._listener = _take_descriptor(self.pidfd, number)
+        self._listener = take_descriptor(self.pidfd, number)
         with suppress(OSError):  # before Linux 6.6: slower
             fcntl.ioctl(self._listener, _SET_FLAGS, struct.pack("Q", _SYNC_WAKE_UP))
 
@@ -158,16 +165,27 @@ class Watched:
                     if error.errno in (errno.ENOENT, errno.EINTR):  # the caller was killed meanwhile
                         continue
                     raise
-                identity, thread, _, number = struct.unpack_from("QIIi", buffer)
-                yield Call(identity, thread, _NAMES[number])
+                identity, thread, _, number, _, _, *arguments = struct.unpack_from("QIIiIQ6Q", buffer)
+                yield Call(identity, thread, _NAMES[number], tuple(arguments))
             elif end in ready:
                 return
             elif ready.get(self._listener, 0) & select.POLLHUP:
                 poll.unregister(self._listener)
 
     def let_go(self, call: Call) -> None:
+        self._send(call, 0, 0, _CONTINUE)
+
+    def fail(self, call: Call, number: int) -> None:
+        """The call is not made; to its caller it has failed with that error number."""
+        self._send(call, 0, -number, 0)
+
+    def return_from(self, call: Call, value: int) -> None:
+        """The call is not made; to its caller it has returned that value."""
+        self._send(call, value, 0, 0)
+
+    def _send(self, call: Call, value: int, error: int, flags: int) -> None:
         try:
-            fcntl.ioctl(self._listener, _SEND, struct.pack("QqiI", call.identity, 0, 0, _CONTINUE))
+            fcntl.ioctl(self._listener, _SEND, struct.pack("QqiI", call.identity, value, error, flags))
         except OSError as error:
             if error.errno != errno.ENOENT:  # killed meanwhile
                 raise
@@ -191,7 +209,8 @@ def _run_watched(function: Callable[[], int], shared: mmap.mmap) -> int:
     return function()
 
 
-def _take_descriptor(pidfd: int, number: int) -> int:
+def take_descriptor(pidfd: int, number: int) -> int:
+    """A descriptor of this process for what another one has open."""
     taken = int(_libc.syscall(438, pidfd, number, 0))  # pidfd_getfd, everywhere the same
     assert taken >= 0, f"pidfd_getfd: {os.strerror(ctypes.get_errno())}"
     return taken

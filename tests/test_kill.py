@@ -10,10 +10,11 @@ from functools import partial
 import pytest
 
 from testbed.files import CHECKOUT
-from tests.kill_trials import Moment, count, moments, sample, try_each
+from tests.kill_trials import Moment, count, moments, try_each
 from tests.own_commands import UP, expect_success, prepare, watched_command
 from tests.own_host import run_in_own_host
 from tests.system_calls import Watched
+from tests.trial import sample
 
 pytestmark = pytest.mark.lab
 
