@@ -113,8 +113,8 @@ def test_switches_carry_frames_by_the_kernels_datapath(guest: Guest) -> None:
 
 def test_a_lab_with_switches_is_changed_and_goes_down(guest: Guest) -> None:
     guest.run("./netboxit.py set line delay='10 ms'").checked()
-    guest.run("./netboxit.py capture phone vehicle.phone /root/y.pcapng --duration '2 s'").checked()
-    guest.run("sed 's/laptop: {vlan: 20}/laptop: {vlan: 10}/' topologies/switch.yaml >/root/switch.yaml").checked()
+    guest.run("./netboxit.py capture phone vehicle.line /root/y.pcapng --duration '2 s'").checked()
+    guest.run("sed 's/limit: 1.8 Mbit/limit: 1.5 Mbit/' topologies/switch.yaml >/root/switch.yaml").checked()
     guest.run("./netboxit.py apply /root/switch.yaml").checked()
     guest.run("./netboxit.py exec phone -- ping -c 3 -w 60 10.61.0.1").checked()
     guest.run("./netboxit.py down switch").checked()
