@@ -28,8 +28,9 @@ NEW_MACHINE = NEW_MOUNTS | NEW_CGROUPS | NEW_NAME | NEW_IPC | NEW_PROCESSES | NE
 REALTIME_BUDGET_US = 20_000
 _REALTIME_PATIENCE_S = 3.0
 _MS_BIND, _MS_REC, _MS_PRIVATE, _MNT_DETACH = 0x1000, 0x4000, 0x40000, 2
-#: Of a group of version 2: where its own processes are, since it may have none itself when its groups have controllers.
-_LEAF = "processes"
+#: Of a group of version 2: where its own processes are, since it may have none itself when its groups have controllers. LXC makes
+#: its groups where the first process is, but above a group of this name: that is systemd's for itself.
+_LEAF = "init.scope"
 _PR_SET_PDEATHSIG, _SIGKILL = 1, 9
 _SYS_PIVOT_ROOT = 155  # on x86-64
 
