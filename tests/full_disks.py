@@ -18,7 +18,7 @@ Kind = Literal["tmpfs", "ext4"]
 Unit = Literal["KiB", "inodes"]
 
 _IMAGE = Path("/run/disk.img")
-_SIZE_MIB = 4
+_SIZE_MIB = 32
 _INODES = 256
 _PIECE = 1024
 

@@ -38,12 +38,12 @@ def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was(everything: 
     assert not left, "\n".join(left)
 
 
-def test_a_container_that_is_just_being_started_when_netboxit_is_killed_is_waited_for(everything: list[Moment]) -> None:
-    """It begins when `down` has come, and must not find the lab half gone."""
+def test_what_is_just_being_started_when_netboxit_is_killed_is_waited_for(everything: list[Moment]) -> None:
+    """It begins when `down` has come, and must not find the lab half gone: three containers, and two programs for each's disk."""
     chosen = [moment for moment in everything if moment.command == "up" and moment.victim == "starter" and moment.number == 1]
     outcomes = list(try_each([moment for moment in chosen if moment.child > 1]))
-    assert [outcome.call for outcome in outcomes] == ["python3.11: execve"] * 3
-    assert [outcome.problem for outcome in outcomes] == [""] * 3
+    assert [outcome.call for outcome in outcomes] == ["python3.11: execve"] * 9
+    assert [outcome.problem for outcome in outcomes] == [""] * 9
 
 
 def test_the_program_that_is_killed_makes_the_calls_of_the_one_that_users_start() -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import signal
+import subprocess
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
