@@ -28,6 +28,7 @@ from testbed.system import (
     users,
 )
 from testbed.system.containers import Container
+from testbed.system.node_disks import NodeDisk
 
 #: Told what is being done, for whoever draws it.
 Progress = Callable[[str], None]
@@ -129,8 +130,9 @@ class Deployment:
         if not nodes or node_disks.refused() is not None:
             return
         self._ledger.add(*(Record("disk", node.name) for node in nodes))
-        for node in nodes:
-            node_disks.create(disk_of(self._folder, node.name), self._container(node).folder, node.limits.disk)
+        node_disks.create(
+            NodeDisk(disk_of(self._folder, node.name), self._container(node).folder, node.limits.disk) for node in nodes
+        )
 
     def _make_users(self) -> None:
         """The lab's user namespace, also when none of its nodes can be in it."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from testbed.errors import NetBoxITError
-from testbed.system import kernel
+from testbed.system import kernel, node_files
 
 _LOOPS: Final = Path("/dev/loop-control")
 #: Without a journal: after a crash of the host nobody needs what is in it. Tables of inodes are left as holes.
@@ -27,6 +29,15 @@ class NodeDiskFailed(NetBoxITError):
     """A node's disk could not be made or removed."""
 
 
+@dataclass(frozen=True)
+class NodeDisk:
+    """An image, the folder at which it is mounted, and its size in bytes."""
+
+    image: Path
+    folder: Path
+    size: int
+
+
 def refused() -> str | None:
     """Why this host can have none; None when it can, as far as that is seen without making one."""
     if shutil.which(_MAKE[0]) is None:
@@ -36,20 +47,36 @@ def refused() -> str | None:
     return None
 
 
-def create(image: Path, folder: Path, size: int) -> None:
-    """Makes the image, so long in bytes, and mounts it at the folder, which is made. Raises NodeDiskFailed."""
+def create(disks: Iterable[NodeDisk]) -> None:
+    """Makes the images and mounts each at its folder, which is made. Raises NodeDiskFailed.
+
+    The file system is made once for each size, and copied: a copy takes a millisecond and mkfs.ext4 six.
+    """
+    made: dict[int, Path] = {}
+    for disk in (disks := list(disks)):
+        _make_image(disk, made.setdefault(disk.size, disk.image))
+    for disk in disks:
+        # The block device goes with the mount, however that ends (losetup(8), "autoclear").
+        _run("mount", "-t", "ext4", "-o", _OPTIONS, str(disk.image), str(disk.folder))
+        (disk.folder / "lost+found").rmdir()
+
+
+def _make_image(disk: NodeDisk, model: Path) -> None:
+    """A copy of another image of its size, which is not mounted yet, or a new one where it is to be the model itself."""
     try:
-        image.parent.mkdir(mode=0o700, exist_ok=True)
-        image.unlink(missing_ok=True)
-        with image.open("xb") as file:
-            file.truncate(size)
-        folder.mkdir(parents=True, exist_ok=True)
+        disk.folder.mkdir(parents=True, exist_ok=True)
+        disk.image.parent.mkdir(mode=0o700, exist_ok=True)
+        disk.image.unlink(missing_ok=True)
+        with disk.image.open("xb") as file:
+            if model == disk.image:
+                file.truncate(disk.size)
+            else:
+                with model.open("rb") as source:
+                    node_files.copy_sparsely(source.fileno(), file.fileno(), disk.size)
     except OSError as error:
-        raise NodeDiskFailed(f"{image} cannot be made: {error.strerror}") from error
-    _run(*_MAKE, str(image))
-    # The block device goes with the mount, however that ends (losetup(8), "autoclear").
-    _run("mount", "-t", "ext4", "-o", _OPTIONS, str(image), str(folder))
-    (folder / "lost+found").rmdir()
+        raise NodeDiskFailed(f"{disk.image} cannot be made: {error.strerror}") from error
+    if model == disk.image:
+        _run(*_MAKE, str(disk.image))
 
 
 def delete(image: Path, folder: Path) -> None:
