@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,8 @@ _INTERRUPT: Final = 0x4207
 _DETACH: Final = 17
 #: Threads of a process that are not children of their own are waited for, too (waitpid(2)).
 _WALL: Final = 0x40000000
+#: A thread that runs stops within microseconds, and on a busy machine when it is its turn.
+_STANDS_WITHIN_S: Final = 5.0
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
@@ -30,6 +33,10 @@ _libc.ptrace.restype = ctypes.c_long
 
 class StallFailed(NetBoxITError):
     """A program could not be stalled."""
+
+
+class _DoesNotStop(Exception):
+    """A thread goes on waiting in the kernel."""
 
 
 class Stall:
@@ -65,8 +72,9 @@ class Stall:
                 held.append(thread)
             for thread in held:
                 _ptrace(_INTERRUPT, thread)
+            deadline = time.monotonic() + _STANDS_WITHIN_S
             for thread in held:
-                os.waitpid(thread, _WALL)
+                _wait_stopped(thread, deadline)
             self._stands.set()
             self._over.wait(self._seconds)
         except OSError as error:
@@ -74,11 +82,24 @@ class Stall:
                 f"process {self._pid} could not be stalled: {error.strerror}; stalling needs the right to trace it "
                 "(root, and kernel.yama.ptrace_scope below 3)"
             )
+        except _DoesNotStop:
+            self._failure = StallFailed(
+                f"process {self._pid} could not be stalled: a thread of it has not stopped in {_STANDS_WITHIN_S:g} s; it waits "
+                "in the kernel, say for a program that it starts (vfork(2)); repeat when that is through"
+            )
         finally:
             for thread in held:
                 with suppress(OSError):
                     _ptrace(_DETACH, thread)
             self._stands.set()
+
+
+def _wait_stopped(thread: int, deadline: float) -> None:
+    """Raises _DoesNotStop. A thread that waits for its vfork(2)'s child does not stop before that has become another program."""
+    while os.waitpid(thread, _WALL | os.WNOHANG) == (0, 0):
+        if time.monotonic() > deadline:
+            raise _DoesNotStop
+        time.sleep(0.0002)
 
 
 def _threads(pid: int) -> list[int]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -97,3 +98,27 @@ def test_what_is_gone_cannot_be_stalled() -> None:
         gone.wait()
     with pytest.raises(StallFailed, match=f"process {gone.pid}"):
         Stall(gone.pid, 0.1).start()
+
+
+#: It waits in the kernel for its child, which never becomes another program.
+VFORKED = """\
+#include <stdio.h>
+#include <unistd.h>
+int main() { puts("waits"); fflush(stdout); if (vfork() == 0) { sleep(60); _exit(0); } return 0; }
+"""
+
+
+def test_a_program_that_cannot_stop_is_told_and_nobody_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("testbed.changing.stall._STANDS_WITHIN_S", 0.2)
+    (source := tmp_path / "vforked.c").write_text(VFORKED)
+    subprocess.run(["cc", "-o", tmp_path / "vforked", source], check=True)
+    with subprocess.Popen([tmp_path / "vforked"], stdout=subprocess.PIPE, text=True, start_new_session=True) as program:
+        try:
+            assert said(program) == "waits"
+            child = Path(f"/proc/{program.pid}/task/{program.pid}/children")
+            while not child.read_text():
+                time.sleep(0.001)
+            with pytest.raises(StallFailed, match="a thread of it has not stopped"):
+                Stall(program.pid, 60).start()
+        finally:
+            os.killpg(program.pid, signal.SIGKILL)

@@ -33,6 +33,8 @@ Standard = IO[bytes] | int | None
 
 #: How long a command that has the lab, say `netboxit set` that starts a node again, may keep a run from ending its nodes.
 _FINISHED_WITHIN_S = 30.0
+#: How long what a killed program has written is read.
+_LAST_WORDS_S = 1.0
 
 
 class NodeFailed(NetBoxITError):
@@ -301,7 +303,9 @@ def _finish(carrier: subprocess.Popen[bytes], program: Process, timeout_s: float
         output, errors = carrier.communicate(timeout=timeout_s)
     except BaseException as error:
         program.kill()
-        carrier.communicate()
+        # A child of it in the node may hold the pipes for ever.
+        with suppress(subprocess.TimeoutExpired):
+            carrier.communicate(timeout=_LAST_WORDS_S)
         if isinstance(error, subprocess.TimeoutExpired):
             raise ProgramFailed(f"{' '.join(program.argv)}: killed, still running after {timeout_s:g} s") from None
         raise

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,14 @@ def test_a_program_that_takes_too_long_is_killed_inside_its_container(plan_pair:
         with pytest.raises(ProgramFailed, match="still running after"):
             lab.run("left", ["sleep", "600"], timeout_s=0.3)
         until(lambda: cores.processes(lab.node("left").container) == before)
+
+
+def test_nobody_waits_for_what_a_killed_program_left_behind_with_its_output(plan_pair: PlanPair) -> None:
+    with Lab.up(plan_pair()) as lab:
+        begun = time.monotonic()
+        with pytest.raises(ProgramFailed, match="still running after"):
+            lab.run("left", ["sh", "-c", "sleep 60 & sleep 60"], timeout_s=0.3)
+        assert time.monotonic() - begun < 30  # not until the first of them ends
 
 
 def test_signals_reach_the_program_itself(plan_pair: PlanPair, tmp_path: Path) -> None:

@@ -90,11 +90,12 @@ def restrictions(memory: Mapping[str, Path]) -> list[str]:
     """
     folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory))
     below = " | ".join(f'"$LXC_ROOTFS_MOUNT"{shlex.quote(str(folder))}/*' for folder in ("/usr", CHECKOUT))
-    # A user namespace has to leave options on that a mount has. The kernel writes a space as \040.
+    # A user namespace has to leave options on that a mount has. The kernel writes a space as \040; only what has a backslash is
+    # decoded, since each decoding is a process, and a host may have hundreds of mounts.
     options = (
         # Where LXC puts a root together below /usr, the root is in its own /usr, too.
         'case $LXC_ROOTFS_MOUNT in /usr/*) umount --lazy "$LXC_ROOTFS_MOUNT$LXC_ROOTFS_MOUNT" || exit ;; esac; '
-        'while read -r _ _ _ _ at has _; do at=$(printf %b "$at"); case $at in '
+        'while read -r _ _ _ _ at has _; do case $at in *\\\\*) at=$(printf %b "$at") ;; esac; case $at in '
         f"{below}) case $has in *noexec*) more=,noexec ;; *) more= ;; esac; "
         'mount -o "remount,bind,ro,nosuid,nodev$more" "$at" || exit ;; esac; done </proc/self/mountinfo'
     )
