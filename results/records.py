@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from enum import IntEnum
 from pathlib import Path
@@ -48,12 +49,20 @@ class BadRecords(ValueError):
 
 
 def read(path: Path | str) -> NDArray[np.void]:
-    """All whole records of a file, in the order in which copies were settled; a last one cut short is left out."""
-    data = Path(path).read_bytes()
-    if len(data) < _HEADER.size:
-        raise BadRecords(f"{path} holds no frame records: {len(data)} bytes, no header")
-    magic, version, size = _HEADER.unpack_from(data)
-    if (magic, version, size) != (MAGIC, 1, RECORD.itemsize):
-        raise BadRecords(f"{path} holds no frame records of version 1: its header is {data[:16]!r}")
-    count = (len(data) - _HEADER.size) // size
-    return np.frombuffer(data, RECORD, count, _HEADER.size)
+    """All whole records of a file, in the order in which copies were settled; a last one cut short is left out.
+
+    Raises BadRecords also for a file with holes, which no netbox writes: as records they would be longer than the memory.
+    """
+    with Path(path).open("rb") as file:
+        header = file.read(_HEADER.size)
+        if len(header) < _HEADER.size:
+            raise BadRecords(f"{path} holds no frame records: {len(header)} bytes, no header")
+        magic, version, record = _HEADER.unpack(header)
+        if (magic, version, record) != (MAGIC, 1, RECORD.itemsize):
+            raise BadRecords(f"{path} holds no frame records of version 1: its header is {header!r}")
+        size = os.fstat(file.fileno()).st_size
+        if os.lseek(file.fileno(), 0, os.SEEK_HOLE) < size:
+            raise BadRecords(f"{path} holds no frame records: a part of its {size:,} bytes was never written")
+        if not (count := (size - _HEADER.size) // record):
+            return np.empty(0, RECORD)
+        return np.memmap(file, RECORD, "r", _HEADER.size, count)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -24,3 +25,16 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "frames.bin").write_bytes(content)
     with pytest.raises(records.BadRecords, match="no frame records"):
         records.read(tmp_path / "frames.bin")
+
+
+def test_a_file_with_no_record_yet_has_none(tmp_path: Path) -> None:
+    (tmp_path / "frames.bin").write_bytes(HEADER)
+    assert len(records.read(tmp_path / "frames.bin")) == 0
+
+
+def test_a_sparse_file_of_a_node_is_refused_before_it_takes_the_memory(tmp_path: Path) -> None:
+    file = tmp_path / "frames.bin"
+    file.write_bytes(HEADER)
+    os.truncate(file, 8 << 40)
+    with pytest.raises(records.BadRecords, match="never written"):
+        records.read(file)
