@@ -16,11 +16,13 @@ def folders_that_nodes_can_reach(tmp_path_factory: pytest.TempPathFactory) -> No
 
 
 @pytest.fixture(autouse=True, scope="session")
-def ctrl_c_that_interrupts() -> Iterator[None]:
-    """A shell that starts the suite in the background has it ignore Ctrl-C (POSIX, XCU 2.11), and all that the suite starts.
+def signals_that_end_programs() -> Iterator[None]:
+    """A shell that starts the suite in the background has it ignore Ctrl-C (POSIX, XCU 2.11), nohup(1) the end of its terminal.
 
-    Tests that interrupt themselves, or what they started, would then fail there alone.
+    So does all that the suite then starts. Tests that interrupt themselves, or what they started, would fail there alone.
     """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    handlers = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)

@@ -23,6 +23,6 @@ def test_a_test_can_interrupt_itself() -> None:
 def test_it_can_also_where_the_suite_was_told_to_ignore_interrupts() -> None:
     """As a shell without job control tells what it runs in the background."""
     words = ("-m", "pytest", "-q", f"{__file__}::{test_a_test_can_interrupt_itself.__name__}")
-    ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, *words]
+    ignoring = ["sh", "-c", 'trap "" INT HUP; exec "$@"', "sh", sys.executable, *words]
     done = subprocess.run(ignoring, cwd=CHECKOUT, capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stdout
