@@ -30,8 +30,9 @@ def everything() -> list[Moment]:
 @pytest.mark.parametrize("trials", [TRIALS[0], pytest.param(TRIALS[1], marks=pytest.mark.long)])
 def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was(everything: list[Moment], trials: int) -> None:
     outcomes = list(try_each(sample(everything, trials)))
-    # Those with the most moments; a sample need not have one of the others.
-    assert {outcome.moment.command for outcome in outcomes} >= {"up", "interrupted up", "apply", "down", "up of a switch"}
+    # Those with more moments than lie between two of the sample, which need not have one of the others.
+    many = {name for name, number in Counter(m.command for m in everything).items() if number > len(everything) / trials + 1}
+    assert {outcome.moment.command for outcome in outcomes} >= many >= {"up", "up of a switch"}
     # Programs do not wait equally often each time, so not every moment comes.
     assert sum(outcome.call is not None for outcome in outcomes) > trials / 2
     left = [f"{outcome.moment} ({outcome.call})\n{outcome.problem}" for outcome in outcomes if outcome.problem]
