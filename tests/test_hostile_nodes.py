@@ -121,6 +121,8 @@ def _put(file: Path, kind: str, elsewhere: Path, open_ones: ExitStack) -> None:
         open_ones.callback(os.close, folder)
         listening.bind(f"/proc/self/fd/{folder}/{file.name}")
         listening.listen()
+        # Closed alone, it would stay for the thread that waits for a client, and with it the node's disk.
+        open_ones.callback(listening.shutdown, socket.SHUT_RDWR)
         threading.Thread(target=_answer, args=(listening, SAYS[kind]), daemon=True).start()
 
 
