@@ -88,7 +88,7 @@ def whole() -> dict[str, Any]:
     data: dict[str, Any] = dict(read(CHECKOUT / "topologies" / "emergency.yaml").data)
     data["hosts"]["desk"] = {"address": "10.77.0.1/24"}
     data["wires"] += [["desk", "core.one"], ["radio", "core.two"], ["machine", "core.three"]]
-    return data | {"switches": {"core": SWITCH}, "equipment": EQUIPMENT, "replace": REPLACE, "events": EVENTS}
+    return copy.deepcopy(data | {"switches": {"core": SWITCH}, "equipment": EQUIPMENT, "replace": REPLACE, "events": EVENTS})
 
 
 @cache
@@ -170,7 +170,7 @@ def test_a_topology_with_anything_anywhere_is_sound_or_its_writer_is_told(file: 
     if chance.random() < 0.7:
         del mutant["replace"]
     else:
-        mutant["events"] = [EVENTS[0], EVENTS[1], EVENTS[5]]  # the others are of the netbox that is replaced
+        mutant["events"] = copy.deepcopy([EVENTS[0], EVENTS[1], EVENTS[5]])  # the others are of the netbox that is replaced
     for _ in range(chance.choice((1, 1, 2, 5))):
         mutate(mutant, chance)
     file.write_text(json.dumps(mutant))  # JSON is YAML
