@@ -10,7 +10,8 @@ _LEFT = """\
 ls -d /run/netboxit /dev/shm/netboxit /sys/fs/cgroup/*nbx* /run/netns/* /var/lib/netboxit/labs/* /run/lxc/lock/* 2>/dev/null
 ip -oneline link | grep -v ' lo: '
 ps -eo pid=,comm=,args= | grep -E '^ *[0-9]+ (lxc-|netbox-|click|ovs)'
-grep -E 'nbx|netboxit' /proc/self/mounts | grep -v ' /run/netns '
+grep -E 'nbx|/netboxit/(labs|users|awake)' /proc/self/mounts | grep -v ' /run/netns '
+losetup --noheadings --output BACK-FILE
 true
 """
 
