@@ -5,12 +5,12 @@
 # random: tries 10 000 random sets of parameters of each technology (five minutes on two cores)
 # e4, e5, e6: experiments of the thesis, ours beside its figures; `make e6 EXPERIMENT=--document` writes docs/experiments.md
 # kill-test: kills netboxit before each of its system calls and looks for what is left (a quarter of an hour on two quiet cores)
-# full-disk-test: has the disk be full, or fail, at each call of netboxit that it could refuse (five minutes on two quiet cores)
+# full-disk-test: has the disk be full, or fail, at each call of netboxit that it could refuse (minutes)
 # fuzz: sends ten million hostile frames into every port of every kind of node (nine minutes on two busy cores); `make fuzz FRAMES=100000`
 # soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
 # test: what everybody runs, under a quarter of an hour on two cores       test-long: the tests that take longer, as root
 # fresh-test: runs demo and test on a new Debian 12 without anything, made by mmdebstrap (docs/architecture.md), as root
-# guest-test: boots Debian 12 as users have it in a virtual machine, and uses labs in it (under 20 minutes); as root
+# guest-test: boots Debian 12 as users have it in a virtual machine, and uses labs in it (tens of minutes); as root
 # lint: style and types       clean: what was built       distclean: the virtual environment too
 
 TOPOLOGY ?= topologies/emergency.yaml

@@ -58,11 +58,8 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | Non
     check_free(lab, wire, lab_folder)
     place = folder(lab, wire)
     try:
-        _make_passable(FOLDER)
-        if FOLDER.is_symlink() or FOLDER.stat().st_uid != os.geteuid():
-            # Where everybody may make folders; whoever has made this one could put another in the place of a wire's.
-            raise MemoryWireFailed(f"{FOLDER} was made by another user; remove it")
-        _make_passable(place.parent)
+        for passed in (FOLDER, place.parent):
+            _make_passable(passed)
         if lab_folder is not None and not (place.parent / _OWNER).is_symlink():
             (place.parent / _OWNER).symlink_to(lab_folder)
         place.mkdir(mode=0o700)
@@ -109,10 +106,13 @@ def _is_foreign(lab: str, lab_folder: Path | None) -> bool:
 
 
 def _make_passable(folder: Path) -> None:
-    """Makes it, also where the umask of who calls would close it to everybody else."""
+    """Makes it, also where the umask would close it to others, or a command was killed before it had opened it to them."""
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-        folder.chmod(0o711)
+    if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
+        # Where everybody may make folders; whoever has made this one could put another in the place of a wire's.
+        raise MemoryWireFailed(f"{folder} was made by another user; remove it")
+    folder.chmod(0o711)
 
 
 def _make_ring(file: Path, capacity: int) -> None:

@@ -46,6 +46,12 @@ def test_nodes_of_a_user_namespace_reach_their_wire_and_other_users_do_not(share
     assert not reached_by(65534, [*tops, place, roots], files)
 
 
+def test_a_command_killed_before_it_opened_the_folders_closes_them_to_no_later_lab() -> None:
+    rings.FOLDER.mkdir(mode=0o700)
+    place = rings.create("lab", "one", 1 << 16)
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (rings.FOLDER, place.parent)] == [0o711, 0o711]
+
+
 def reached_by(user: int, folders: list[Path], files: list[Path]) -> set[Path]:
     """Which of these folders that user can list, and which files open for writing."""
     reading, writing = os.pipe()
