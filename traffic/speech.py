@@ -17,6 +17,8 @@ from testbed.errors import NetBoxITError
 PACE = 150
 #: Peak level of the speech, dB below full scale.
 PEAK_DB = -3.0
+#: An hour of speech takes sox some seconds.
+_DEADLINE_S = 120.0
 
 _PLACES = (
     "north bridge",
@@ -113,7 +115,9 @@ class Speech:
 
 def _run(argv: list[str], text: str = "") -> None:
     try:
-        done = subprocess.run(argv, input=text, capture_output=True, text=True, check=False)
+        done = subprocess.run(argv, input=text, capture_output=True, text=True, check=False, timeout=_DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        raise SpeechFailed(f"{argv[0]} is not over after {_DEADLINE_S:g} s; call `{' '.join(argv)}` by hand") from None
     except FileNotFoundError as missing:
         raise SpeechFailed(f"speech needs {argv[0]}, which is not installed; `make setup` installs it") from missing
     if done.returncode:

@@ -141,6 +141,7 @@ def _station(folder: Path, name: str, has_input: bool) -> dict[str, Any]:
 def _run_netbox(segment: str, configuration: Path) -> None:
     command = [str(program(segment)), str(configuration)]
     try:
+        # Without a deadline: it computes, and waits for nothing; how long, only who gave it its frames can say.
         subprocess.run(command, check=True, capture_output=True, text=True)
     except FileNotFoundError:
         raise EmulationFailed(f"{command[0]} is not built: run `make setup`, or set NETBOXIT_BUILD") from None

@@ -73,7 +73,7 @@ class Schedule:
         self._news.put(None)
         self._go.set()
         if self._events:
-            self._thread.join()
+            self._thread.join()  # None in its queue ends it; a change that it is making has a deadline at the node
             sys.setswitchinterval(self._switch_s)
 
     def start(self) -> None:
@@ -100,7 +100,7 @@ class Schedule:
                 steps = [(event, means.step(event.change)) for event in self._events]
                 conditions = {event.when for event in self._events if event.when is not None}
                 self._prepared.set()
-                self._go.wait()
+                self._go.wait()  # __exit__ sets it at the latest
                 watcher = Watcher(self._lab, self._log, conditions, self._tell, self._tell)
                 with watcher if conditions else ExitStack():
                     self._carry_out(steps, watcher)

@@ -52,7 +52,7 @@ class Stall:
     def start(self) -> None:
         """Raises StallFailed."""
         self._thread.start()
-        self._stands.wait()
+        self._stands.wait()  # set by the thread however it ends, within _STANDS_WITHIN_S
         if self._failure is not None:
             raise self._failure
 
@@ -62,6 +62,7 @@ class Stall:
         self._thread.join()
 
     def join(self) -> None:
+        """Returns when its time is over."""
         self._thread.join()
 
     def _hold(self) -> None:

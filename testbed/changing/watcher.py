@@ -51,7 +51,7 @@ class Watcher:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._over.set()
-        self._thread.join()
+        self._thread.join()  # it asks netboxes, which have a deadline to answer
 
     def settle(self, condition: Condition) -> bool:
         """It came true by other means. False when it was told of already."""

@@ -62,7 +62,7 @@ def metrics(
 
     with ends_upon_signal() as ended, MetricsServer(port) as server:
         drawing.say(f"metrics of all labs: {server.url}")
-        ended.wait()
+        ended.wait()  # for as long as the user wants
 
 
 @app.command(rich_help_panel=WATCH)

@@ -310,4 +310,4 @@ def _finish(carrier: subprocess.Popen[bytes], program: Process, timeout_s: float
             raise ProgramFailed(f"{' '.join(program.argv)}: killed, still running after {timeout_s:g} s") from None
         raise
     texts = [text.decode(errors="replace") for text in (output, errors)]
-    return subprocess.CompletedProcess(program.argv, program.wait(), *texts)
+    return subprocess.CompletedProcess(program.argv, program.wait(0.0), *texts)

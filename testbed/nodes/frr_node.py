@@ -36,7 +36,7 @@ WORD_S = 5.0
 
 
 class DaemonEnded(RuntimeError):
-    """A daemon ended by itself, or did not start."""
+    """A daemon ended by itself, did not start, or does not answer."""
 
 
 def start(name: str) -> subprocess.Popen[bytes]:
@@ -51,7 +51,12 @@ def start(name: str) -> subprocess.Popen[bytes]:
 
 
 def vtysh(*arguments: str) -> str:
-    return subprocess.run(["/usr/bin/vtysh", *arguments], check=True, capture_output=True, text=True).stdout
+    """Raises DaemonEnded when a daemon does not answer it, CalledProcessError for what it refuses."""
+    command = ["/usr/bin/vtysh", *arguments]
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=START_DEADLINE_S).stdout
+    except subprocess.TimeoutExpired:
+        raise DaemonEnded(f"{' '.join(command)} is not over after {START_DEADLINE_S:g} s: a daemon does not answer") from None
 
 
 def neighbours() -> int:
@@ -151,7 +156,7 @@ def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
         for daemon in daemons.values():
             daemon.terminate()
         for daemon in daemons.values():
-            daemon.wait()
+            daemon.wait()  # whoever asked this node to end kills it, with all that is in it, when that takes too long
     return 0
 
 

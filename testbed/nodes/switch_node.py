@@ -118,7 +118,7 @@ def main(folder: Path) -> int:
     finally:
         for daemon in reversed(daemons.values()):
             daemon.terminate()
-            daemon.wait()
+            daemon.wait()  # whoever asked this node to end kills it, with all that is in it, when that takes too long
     return 0
 
 

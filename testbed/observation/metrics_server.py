@@ -53,7 +53,7 @@ class MetricsServer:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._server.shutdown()
-        self._thread.join()
+        self._thread.join()  # it has no work of its own: each connection has a thread, which nobody waits for
         self._server.server_close()
         with self._looking:
             self._watch.close()

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 from testbed.files import CHECKOUT
 from testbed.ownership import state
+from testbed.probes import asking
 from testbed.probes.finding import Finding, there
 from testbed.system import apparmor, cores, users
 from testbed.system.realtime_support import realtime_support
@@ -52,8 +52,10 @@ def lxc() -> Finding:
     lost, remedy = "containers", "make setup (it installs the package lxc)"
     if shutil.which("lxc-execute") is None:
         return Finding("LXC", "no", "lxc-execute is not installed", lost, remedy, needed=True)
-    version = subprocess.run(["lxc-execute", "--version"], capture_output=True, text=True, check=False).stdout.strip()
-    return Finding("LXC", "yes", version, needed=True)
+    told = asking.said(["lxc-execute", "--version"])
+    if told is None:
+        return Finding("LXC", "no", asking.silent("lxc-execute"), lost, remedy, needed=True)
+    return Finding("LXC", "yes", told[0].strip(), needed=True)
 
 
 def user_namespaces() -> Finding:

@@ -16,7 +16,7 @@ from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-unty
 from testbed.errors import NetBoxITError
 from testbed.nodes import switches
 from testbed.probes.finding import Finding, there
-from testbed.system import foreign_text, kernel, wires
+from testbed.system import foreign_text, forked, kernel, wires
 
 _AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
 _ETH_P_ALL = 3
@@ -38,8 +38,12 @@ def wires_and_ports() -> Finding:
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as answers:
-        problem = json.load(answers)
-    os.waitpid(child, 0)
+        try:
+            status = forked.status(child, "make a wire")
+            told = answers.read()
+            problem = json.loads(told) if told else f"the trial ended with {status}"
+        except forked.ChildHangs as hangs:
+            problem = str(hangs)
     name, lost = "namespaces, veth, packet sockets", "wires between nodes, ports of netboxes and routers"
     remedy = "run as root, on a kernel with NET_NS, VETH and PACKET"
     return Finding(name, there(problem is None), problem or "made, offloads off, opened", lost, remedy, needed=True)

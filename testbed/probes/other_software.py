@@ -9,11 +9,11 @@ forwards to or from them, and tables that the kernel has once for all namespaces
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from testbed.probes import asking
 from testbed.probes.finding import Finding
 from testbed.system import foreign_text
 
@@ -100,11 +100,12 @@ def filters(root: Path, chains: Callable[[], str]) -> Iterator[Finding]:
 
 
 def chains() -> str:
-    """The packet filter's chains as JSON; without the program none can be seen."""
+    """The packet filter's chains as JSON; without the program, or its answer, none can be seen."""
     try:
-        return subprocess.run(["nft", "-j", "list", "chains"], capture_output=True, text=True, check=False).stdout
+        told = asking.said(["nft", "-j", "list", "chains"])
     except FileNotFoundError:
         return ""
+    return told[0] if told else ""
 
 
 def tables(root: Path) -> Iterator[Finding]:

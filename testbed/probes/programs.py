@@ -7,13 +7,13 @@ import importlib.metadata
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from netboxes.technology import technologies
 from testbed.files import CHECKOUT
-from testbed.probes.finding import Finding, there
+from testbed.probes import asking
+from testbed.probes.finding import Finding
 
 _BUILT = CHECKOUT / "build/bin"
 _SETUP = "make setup"
@@ -69,22 +69,14 @@ def netboxes() -> Finding:
 
 def tool(program: str, version: Sequence[str], lost: str) -> Finding:
     path = shutil.which(program)
-    found = "not installed" if path is None else _version(path, version)
-    return Finding(program, there(path is not None), found, lost, _SETUP)
-
-
-def _version(program: str, options: Sequence[str]) -> str:
-    told = subprocess.run(
-        [program, *options],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env={"PATH": os.environ.get("PATH", os.defpath)},  # some make a folder for their settings in the user's home
-    )
-    match = re.search(r"\d+(?:\.\d+)+|\d{8}", told.stdout + told.stderr)
-    return match[0] if match else program
+    if path is None:
+        return Finding(program, "no", "not installed", lost, _SETUP)
+    # Some make a folder for their settings in the user's home.
+    told = asking.said([path, *version], {"PATH": os.environ.get("PATH", os.defpath)})
+    if told is None:
+        return Finding(program, "no", asking.silent(path), lost, f"call `{' '.join([path, *version])}` by hand; {_SETUP}")
+    number = re.search(r"\d+(?:\.\d+)+|\d{8}", "".join(told))
+    return Finding(program, "yes", number[0] if number else program, lost, _SETUP)
 
 
 def _ns3_folder() -> Path:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.probes import isolation, network, programs, timing, trial_lab
+from testbed.probes import asking, isolation, network, programs, timing, trial_lab
 from testbed.probes.doctor import Examination, examine
 from testbed.probes.finding import Finding
 from testbed.system import cores, monitors
@@ -44,6 +44,18 @@ def test_a_program_that_is_not_installed_is_missed_with_what_it_is_for() -> None
 
 def test_the_version_of_an_installed_program_is_found() -> None:
     assert programs.tool("python3", ("--version",), "everything").found.startswith("3.")
+
+
+@pytest.mark.timeout(30)
+def test_a_program_that_does_not_answer_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "sleeper"
+    program.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(asking, "_PATIENCE_S", 0.2)
+    finding = programs.tool("sleeper", ("--version",), "sleep")
+    assert (finding.there, finding.lost) == ("no", "sleep")
+    assert "does not end within 0.2 s" in finding.found and f"{program} --version" in finding.remedy
 
 
 def test_lxc_is_missed_where_the_path_has_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

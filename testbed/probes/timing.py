@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import platform
 import re
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from testbed.probes import asking
 from testbed.probes.finding import Finding, There
 from testbed.system import awake, cores
 
@@ -74,7 +74,7 @@ def _chosen_preemption() -> str | None:
         if chosen := re.search(r"\((\w+)\)", Path("/sys/kernel/debug/sched/preempt").read_text()):
             return chosen[1]
     with suppress(OSError):
-        log = subprocess.run(["dmesg"], capture_output=True, text=True, errors="replace", check=False).stdout
+        log, _ = asking.said(["dmesg"]) or ("", "")
         if said := re.findall(r"Dynamic Preempt: (\w+)", log):
             return str(said[-1])
     return None

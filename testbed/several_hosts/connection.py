@@ -29,6 +29,8 @@ _GREETING_S = 30.0
 _PATIENCE_S = 60.0
 #: What the far side may take to end its programs and to take down what is left.
 _FAREWELL_S = 60.0
+#: What the kernel may take to end ssh.
+_KILLED_WITHIN_S = 5.0
 _LINES_KEPT = 8
 
 
@@ -128,7 +130,9 @@ class Connection:
             status = self._ssh.wait(_FAREWELL_S)
         except subprocess.TimeoutExpired:
             self._ssh.kill()
-            status = self._ssh.wait()
+            with suppress(subprocess.TimeoutExpired):  # the kernel holds it, and ends it when it can
+                self._ssh.wait(_KILLED_WITHIN_S)
+            status = None
         for thread in self._threads:
             thread.join(1.0)
         for stream in (self._ssh.stdout, self._ssh.stderr):

@@ -87,6 +87,7 @@ def capture(machine: Machine, lab: str, points: Sequence[str], duration: str | N
         raise OnSeveralMachines(f"frames come from {machine.name} as one stream; leave out --ring and --json, or call it there")
     verb = ["capture", "--live", "--lab", lab, *(["--duration", duration] if duration else []), "--", *points]
     with file.open("wb") if file else nullcontext() as kept:
+        # Without a duration for as long as the user wants; ssh ends it when the machine has gone silent (ServerAliveInterval).
         return subprocess.run(machine.netboxit(verb), stdout=kept, stdin=subprocess.DEVNULL, check=False).returncode
 
 

@@ -60,7 +60,7 @@ class FarPrograms:
                 self._say({"program": number, "output": written_output(piece)})
 
     def _tell_end(self, number: int, program: Process, reader: threading.Thread) -> None:
-        status = program.wait()
+        status = program.wait()  # a thread of its own, for as long as the program runs: it ends with the connection
         reader.join(_LAST_WORDS_S)
         self._say({"program": number, "exit": status})
         with self._lock:

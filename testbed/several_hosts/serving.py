@@ -35,10 +35,10 @@ class Server:
         self.say({"netboxit": version()})
         listener = threading.Thread(target=self._listen, args=(methods, over), name="listener", daemon=True)
         listener.start()
-        over.wait()
+        over.wait()  # the listener sets it, at the latest when it has heard nothing for SILENCE_S
 
     def close(self) -> None:
-        """Returns when no request is going on any more."""
+        """Returns when no request is going on any more: each has a deadline of its own, and so has telling its answer."""
         self._workers.shutdown(cancel_futures=True)
 
     def say(self, what: dict[str, Any]) -> None:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -12,6 +14,8 @@ from collections.abc import Iterator
 import pytest
 
 from testbed.files import CHECKOUT
+from testbed.several_hosts import connection as connections
+from testbed.several_hosts import wording
 from testbed.several_hosts.connection import Connection, FailedThere, NotConnected, OtherVersion, RefusedThere
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.version import version
@@ -109,6 +113,32 @@ def test_a_far_side_that_dies_fails_what_waits_for_it_and_what_runs_there(beta: 
     with pytest.raises(NotConnected, match="beta: the connection is lost"):
         beta.request("add", a=1, b=1)
     assert ends == [None]
+
+
+@pytest.mark.timeout(30)
+def test_a_far_side_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wording, "SILENCE_S", 0.2)
+    monkeypatch.setattr(connections, "_FAREWELL_S", 0.2)
+    greets = f"import time\nprint('{json.dumps({'netboxit': version()})}', flush=True)\ntime.sleep(60)"
+    with connected(greets) as deaf:
+        for _ in range(2):
+            with pytest.raises(NotConnected, match=r"beta: the connection is lost; .*netboxit down"):
+                deaf.begin("add", a="x" * 1_000_000, b="y")
+
+
+@pytest.mark.timeout(30)
+def test_a_far_side_ends_although_the_controller_reads_no_answer() -> None:
+    """One that was stopped, say (SIGSTOP), while much was told to it."""
+    code = f"from testbed.several_hosts import wording\nwording.SILENCE_S = 0.5\n{SERVER}"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None
+        request = {"id": 1, "method": "add", "parameters": {"a": "x" * 1_000_000, "b": "y"}}
+        server.stdin.write(json.dumps(request).encode() + b"\n")
+        server.stdin.flush()
+        try:
+            assert server.wait(20) == 0
+        finally:
+            server.kill()
 
 
 def test_the_far_side_ends_with_the_connection() -> None:

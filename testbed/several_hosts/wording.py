@@ -10,6 +10,7 @@ far side → controller    {"netboxit": version}                              fi
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import select
@@ -17,7 +18,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Final
 
-#: The controller says that it is there; a far side that hears nothing for so long is alone.
+#: The controller says that it is there; a side that hears nothing, or is not heard, for so long is alone.
 ALIVE_S: Final = 5.0
 SILENCE_S: Final = 30.0
 _CHUNK: Final = 1 << 16
@@ -28,13 +29,20 @@ class Mouth:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor, self._lock = descriptor, threading.Lock()
+        self._deaf, self._room = False, select.poll()
+        self._room.register(descriptor, select.POLLOUT)
 
     def say(self, what: dict[str, Any]) -> None:
-        """Raises OSError when nobody listens any more."""
+        """Raises OSError when nobody listens any more: the other side has ended, or has read nothing for SILENCE_S."""
         line = memoryview(json.dumps(what).encode() + b"\n")
         with self._lock:
             while line:
-                line = line[os.write(self._descriptor, line) :]
+                # Another line must not follow half a one, nor each caller wait anew.
+                self._deaf = self._deaf or not self._room.poll(SILENCE_S * 1e3)
+                if self._deaf:
+                    raise TimeoutError(errno.ETIMEDOUT, f"the other side has read nothing for {SILENCE_S:g} s")
+                # A pipe that can be written to has room for so much; a longer write would wait for more.
+                line = line[os.write(self._descriptor, line[: select.PIPE_BUF]) :]
 
 
 def heard(descriptor: int, silence_s: float | None = None) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Final
 from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.ownership import locks
-from testbed.system import foreign_text, holding, kernel
+from testbed.system import foreign_text, forked, holding, kernel
 
 FOLDER = Path("/run/netns")
 _OWN = Path("/proc/thread-self/ns/net")
@@ -88,8 +88,7 @@ def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
 
     def made() -> Path:
         os.write(order, b"1")
-        if not (answer := os.read(done, 1)) or answer != b"\0":
-            number = answer[0] if answer else errno.ECHILD
+        if number := forked.answer(done, child, "make network namespaces"):
             raise OSError(number, os.strerror(number))
         return Path(f"/proc/{child}/ns/net")
 
@@ -98,7 +97,7 @@ def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
     finally:
         os.close(order)
         os.close(done)
-        os.waitpid(child, 0)
+        forked.status(child, "make network namespaces")
 
 
 def _make(users: Path | None, orders: int, tell: int) -> None:

@@ -23,6 +23,8 @@ _LOOPS: Final = Path("/dev/loop-control")
 _MAKE: Final = ("mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", "-E", "lazy_itable_init=1,nodiscard")
 #: What is removed in it gives its room back to the host.
 _OPTIONS: Final = "loop,nosuid,nodev,noexec,discard,noinit_itable"
+#: Of each program; on a busy disk it takes a second.
+_DEADLINE_S: Final = 60.0
 
 
 class NodeDiskFailed(NetBoxITError):
@@ -92,7 +94,19 @@ def delete(image: Path, folder: Path) -> None:
 
 def _run(*command: str) -> None:
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False)
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_DEADLINE_S,
+        )
+    except subprocess.TimeoutExpired:
+        raise NodeDiskFailed(
+            f"{' '.join(command)} is not over after {_DEADLINE_S:g} s; see in `dmesg` whether the disk of the state folder fails"
+        ) from None
     except OSError as error:
         raise NodeDiskFailed(f"{command[0]}: {error.strerror}") from error
     if done.returncode:

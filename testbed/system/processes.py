@@ -19,7 +19,8 @@ from testbed.system import foreign_text
 
 #: More than the command of any node.
 _COMMAND_LINE_BYTES: Final = 1 << 16
-
+#: What the kernel may take to end a process.
+_KILLED_WITHIN_S: Final = 5.0
 
 #: Two numbers of the kernel's, of 64 bits at most.
 _IDENTITY = re.compile("([0-9]{1,20})-([0-9]{1,20})")
@@ -80,7 +81,10 @@ class Process:
         return None if status is None else _as_shells_say(status)
 
     def wait(self, timeout_s: float | None = None) -> int:
-        """The exit status. Raises ProgramFailed when the program still runs after the time given."""
+        """The exit status. Raises ProgramFailed when the program still runs after the time given.
+
+        Without one it waits for as long as the program runs: for callers who have nothing else to do until then.
+        """
         try:
             return _as_shells_say(self._carrier.wait(timeout_s))
         except subprocess.TimeoutExpired:
@@ -118,7 +122,8 @@ def program_inside(carrier: subprocess.Popen[bytes], argv: Sequence[str], deadli
                 return Process(carrier, pid, argv)
         if time.monotonic() > deadline:
             carrier.kill()
-            carrier.wait()
+            with suppress(subprocess.TimeoutExpired):  # the kernel holds it, and ends it when it can
+                carrier.wait(_KILLED_WITHIN_S)
             raise ProgramFailed(f"{' '.join(argv)}: not started in its container within {deadline_s:g} s")
         time.sleep(0.001)
     return Process(carrier, carrier.pid, argv)

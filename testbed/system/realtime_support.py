@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from testbed.plan import RealtimeSupport
-from testbed.system import awake, cores
+from testbed.system import awake, cores, forked
 from testbed.system.cores import Hierarchy
 from testbed.system.processes import ProcessIdentity
 
@@ -114,4 +114,4 @@ def _fifo_in_child(group: Path) -> int:
             os._exit(0)
         except OSError as error:
             os._exit(error.errno or 255)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return forked.status(child, "take real-time priority in a control group")

@@ -115,7 +115,7 @@ def running(
             raise SandboxFailed(
                 f"{command[0]} runs in a sandbox only, and {PROGRAM} is not installed; run `make setup`"
             ) from None
-        with process:
+        with process:  # at its end it waits for bubblewrap, which is killed by then
             try:
                 yield Program(command[0], process, complaints, limits)
             finally:

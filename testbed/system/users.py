@@ -17,7 +17,7 @@ from pathlib import Path
 from testbed.errors import NetBoxITError
 from testbed.ownership.closing import NODES, make_closed
 from testbed.plan import NodePlan
-from testbed.system import kernel
+from testbed.system import forked, kernel
 
 #: The host's number of a node's user 0.
 FIRST_ID = NODES
@@ -165,7 +165,7 @@ def _limit(child: int) -> None:
                 os._exit(number)
     finally:
         os.close(inside)
-    if number := os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]):
+    if number := forked.status(writer, "bound what a user namespace may have"):
         raise OSError(number, os.strerror(number))
 
 
@@ -184,7 +184,7 @@ def _unlimited() -> str | None:
             os._exit(0)
         finally:
             os._exit(1)
-    granted = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    granted = forked.status(child, "raise limits of resources") == 0
     return None if granted else "this host lets nobody raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK (CAP_SYS_RESOURCE)"
 
 
@@ -211,10 +211,10 @@ def _child() -> Iterator[tuple[int, Callable[[], int]]]:
 
     def failed() -> int:
         os.write(order, b"1")
-        return _answer(ready)
+        return forked.answer(ready, child, "mount /proc and /sys in a user namespace")
 
     try:
-        if number := _answer(ready):
+        if number := forked.answer(ready, child, "make a user namespace"):
             raise OSError(number, os.strerror(number))
         for kind in ("uid_map", "gid_map"):
             Path(f"/proc/{child}/{kind}").write_text(f"0 {FIRST_ID} {IDS}\n")
@@ -222,7 +222,7 @@ def _child() -> Iterator[tuple[int, Callable[[], int]]]:
     finally:
         os.close(ready)
         os.close(order)
-        os.waitpid(child, 0)
+        forked.status(child, "hold a user namespace")
 
 
 def _mount_own() -> None:
@@ -240,12 +240,8 @@ def _mount_own() -> None:
             number = _error_of(mount)[0]
         finally:
             os._exit(number)
-    if number := os.waitstatus_to_exitcode(os.waitpid(inside, 0)[1]):
+    if number := forked.status(inside, "mount /proc and /sys"):
         raise OSError(number, os.strerror(number))
-
-
-def _answer(descriptor: int) -> int:
-    return (os.read(descriptor, 1) or bytes([errno.ECHILD]))[0]
 
 
 def _error_of(call: Callable[[], object]) -> bytes:
