@@ -39,9 +39,9 @@ def main(
     kept = document.keep(outcome)
     if write:
         document.write_down(outcome)
-    drawing.console().print(f"kept: {kept} and, as these tables, {kept.with_suffix('.md').name}", markup=False)
+    drawing.say(f"kept: {kept} and, as these tables, {kept.with_suffix('.md').name}")
     for one in outcome.surprises:
-        print(f"{'met, but known to differ' if one.met else 'not met'}: {one.what}", file=sys.stderr)
+        drawing.say(f"{'met, but known to differ' if one.met else 'not met'}: {one.what}", file=sys.stderr)
     raise typer.Exit(1 if outcome.surprises else 0)
 
 

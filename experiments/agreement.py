@@ -24,10 +24,10 @@ class Tolerance:
 
 
 def agree(what: str, real: Figures, virtual: Figures, tolerance: Tolerance) -> Expectation:
-    """Goodput, loss and mean delay of the same traffic in both."""
-    goodput = _relative(real.goodput_ip_kbps, virtual.goodput_ip_kbps)
+    """Goodput, loss and mean delay of the same traffic in both. Where nothing arrived, in one or in both, they do not agree."""
+    goodput = abs(real.goodput_ip_kbps - virtual.goodput_ip_kbps) / virtual.goodput_ip_kbps
     loss = abs(real.loss_ratio - virtual.loss_ratio)
-    there, here = virtual.delay_mean_ms or 0.0, real.delay_mean_ms or 0.0
+    there, here = virtual.delay_mean_ms, real.delay_mean_ms
     delay, most = abs(here - there), tolerance.lateness_ms + tolerance.delay * there
     required = f"{share(tolerance.goodput)}, {share(tolerance.loss)} of all, {number(most)} ms"
     return Expectation(
@@ -36,9 +36,3 @@ def agree(what: str, real: Figures, virtual: Figures, tolerance: Tolerance) -> E
         f"apart by {share(goodput)}, {share(loss)}, {number(delay)} ms ({number(here)} and {number(there)})",
         goodput <= tolerance.goodput and loss <= tolerance.loss and delay <= most,
     )
-
-
-def _relative(real: float | None, virtual: float | None) -> float:
-    if real is None or virtual is None:
-        return 1.0  # nothing arrived in one of them: that is no agreement, not even of both
-    return abs(real - virtual) / virtual

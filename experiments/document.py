@@ -28,14 +28,14 @@ def show(outcome: Outcome) -> None:
         drawing.console().print(drawn)
     drawn = drawing.table("expected", "what", "required", "measured", "met")
     for one in outcome.expectations:
-        drawn.add_row(
-            one.what, one.required, one.measured, f"[{drawing.COLOURS['yes' if one.is_as_known else 'no']}]{_answer(one)}[/]"
-        )
+        answer = drawing.plain(_answer(one), drawing.COLOURS["yes" if one.is_as_known else "no"])
+        drawn.add_row(one.what, one.required, one.measured, answer)
     drawing.console().print(drawn)
     for verdict in outcome.verdicts:
-        drawing.console().print(f"run {verdict.run}: [{drawing.COLOURS[verdict.status]}]{verdict.status}[/]")
+        status = (verdict.status, drawing.COLOURS[verdict.status])
+        drawing.console().print(drawing.coloured(f"run {verdict.run}: ", status))
         for reason in verdict.reasons:
-            print(f"  - {reason}")
+            drawing.say(f"  - {reason}")
 
 
 def keep(outcome: Outcome) -> Path:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,23 +18,23 @@ _ETHERNET_HEADER = 14
 
 @dataclass(frozen=True)
 class Figures:
-    """One flow, or several alike together. What cannot be told because too little arrived is None."""
+    """One flow, or several alike together. What too few frames arrived for is NaN, with which no comparison holds."""
 
     sent: int
     arrived: int
     #: Bits of IP packets that arrived, per time of arrival.
-    goodput_ip_kbps: float | None
-    delay_mean_ms: float | None
-    delay_min_ms: float | None
-    delay_max_ms: float | None
+    goodput_ip_kbps: float
+    delay_mean_ms: float
+    delay_min_ms: float
+    delay_max_ms: float
     #: Mean of RFC 3550's running estimate; of several flows the mean of theirs.
-    jitter_ms: float | None
+    jitter_ms: float
     #: Frames lost, by reason.
     losses: dict[str, int]
 
     @property
     def loss_ratio(self) -> float:
-        return 1.0 - self.arrived / self.sent if self.sent else 0.0
+        return 1.0 - self.arrived / self.sent if self.sent else math.nan
 
 
 def whole(flows: Sequence[Measured]) -> Figures:
@@ -63,13 +64,14 @@ def _figures(tables: Sequence[pl.DataFrame]) -> Figures:
     jitters = [found.mean() for table in tables if (found := metrics.jitter_ms(table, None)).size]
     lost = rows.filter(pl.col("received_ns").is_null())["lost_why"].drop_nulls()
     ip = rows.with_columns((pl.col("ethernet_bytes") - _ETHERNET_HEADER).alias("payload_bytes"))
+    goodput = metrics.goodput_kbps(ip)
     return Figures(
         sent=rows.height,
         arrived=delays.size,
-        goodput_ip_kbps=metrics.goodput_kbps(ip),
-        delay_mean_ms=float(delays.mean()) if delays.size else None,
-        delay_min_ms=float(delays.min()) if delays.size else None,
-        delay_max_ms=float(delays.max()) if delays.size else None,
-        jitter_ms=float(np.mean(jitters)) if jitters else None,
+        goodput_ip_kbps=math.nan if goodput is None else goodput,
+        delay_mean_ms=float(delays.mean()) if delays.size else math.nan,
+        delay_min_ms=float(delays.min()) if delays.size else math.nan,
+        delay_max_ms=float(delays.max()) if delays.size else math.nan,
+        jitter_ms=float(np.mean(jitters)) if jitters else math.nan,
         losses={str(why): count for why, count in lost.value_counts().sort("count", descending=True).iter_rows()},
     )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -85,7 +87,9 @@ class Outcome:
         return [one for one in self.expectations if not one.is_as_known]
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "as_known": not self.surprises}
+        """For JSON, which has no NaN: points of a curve that nothing arrived for are null."""
+        told: dict[str, Any] = json.loads(json.dumps(asdict(self)), parse_constant=lambda _: None)
+        return {**told, "as_known": not self.surprises}
 
 
 def verdict_of(run: str, carried: Carried) -> Verdict:
@@ -100,15 +104,15 @@ def chosen(rows: Sequence[Sequence[str]]) -> Table:
 
 def mbps(figures: Figures) -> float:
     """Goodput at IP, the thesis's unit, in Mbit/s."""
-    return (figures.goodput_ip_kbps or 0.0) / 1e3
+    return figures.goodput_ip_kbps / 1e3
 
 
-def number(value: float | None, digits: int = 2) -> str:
-    return "–" if value is None else f"{value:.{digits}f}"
+def number(value: float, digits: int = 2) -> str:
+    return "–" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def share(ratio: float) -> str:
-    return f"{100 * ratio:.2f} %"
+    return "–" if math.isnan(ratio) else f"{100 * ratio:.2f} %"
 
 
 def delay(figures: Figures) -> str:

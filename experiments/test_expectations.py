@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from experiments import e4, e5, e6
 from experiments.agreement import Tolerance, agree
-from experiments.carrying import in_virtual_time
-from experiments.document import section
+from experiments.carrying import Carried, in_virtual_time
+from experiments.document import section, show
 from experiments.figures import Figures
-from experiments.outcome import Expectation, Outcome, Table
+from experiments.outcome import Curve, Expectation, Outcome, Plot, Table, Verdict
 from experiments.variant import variant
 
 
@@ -62,7 +63,7 @@ def test_e6_without_grants_to_connections_voice_gets_earlier_with_company(tmp_pa
         file.write_text(file.read_text().replace("grants: connection", "grants: station"))
         return in_virtual_time(file).segment(e6.WIMAX, "voice")
 
-    second, third = (stage(which).delay_mean_ms or 0.0 for which in e6.STAGES[1:3])
+    second, third = (stage(which).delay_mean_ms for which in e6.STAGES[1:3])
     assert third < second - 5.0
 
 
@@ -74,7 +75,8 @@ FIGURES = Figures(100, 90, 1000.0, 10.0, 5.0, 20.0, 1.0, {"queue full": 10})
     [
         ({}, True),
         ({"goodput_ip_kbps": 1040.0}, False),
-        ({"goodput_ip_kbps": None}, False),
+        ({"goodput_ip_kbps": math.nan}, False),
+        ({"delay_mean_ms": math.nan}, False),
         ({"arrived": 86}, False),
         ({"delay_mean_ms": 11.9}, True),
         ({"delay_mean_ms": 12.1}, False),
@@ -85,8 +87,45 @@ def test_real_and_virtual_time_agree_within_the_tolerance(change: dict[str, Any]
 
 
 def test_two_that_carried_nothing_do_not_agree() -> None:
-    nothing = replace(FIGURES, goodput_ip_kbps=None, delay_mean_ms=None)
+    nothing = replace(FIGURES, goodput_ip_kbps=math.nan, delay_mean_ms=math.nan)
     assert not agree("a flow", nothing, nothing, Tolerance(lateness_ms=1.0)).met
+
+
+def test_what_nothing_arrived_for_meets_no_expectation() -> None:
+    nothing = Figures(100, 0, math.nan, math.nan, math.nan, math.nan, math.nan, {"queue full": 100})
+
+    class Silent:
+        measured: tuple[()] = ()
+
+        def whole(self, *_: str) -> Figures:
+            return nothing
+
+        segment = whole
+
+    silent = cast(Carried, Silent())
+    stages = dict.fromkeys((1, 2, 3, 4), silent)
+    judged = [
+        *e4.expectations_of_loads(silent, "real time"),
+        *e5.expectations_of(silent, "real time"),
+        *e6.expectations_of(stages, "real time"),
+    ]
+    assert len(judged) > 15
+    assert [one for one in judged if one.met] == []
+
+
+def test_what_was_found_is_drawn_without_markup(capsys: pytest.CaptureFixture[str]) -> None:
+    met = Expectation("goodput [x]", "7", "7", True)
+    show(Outcome("e0", "E0", "What was run.", [], [met], [], [Verdict("loads", "degraded", ["late [x]"])]))
+    drawn = capsys.readouterr().out
+    assert "goodput [x]" in drawn
+    assert "run loads: degraded\n  - late [x]\n" in drawn
+    assert "[green]" not in drawn
+
+
+def test_points_that_nothing_arrived_for_are_null_in_json() -> None:
+    plot = Plot("p", "P", "x", "y", [Curve("c", [1.0, 2.0], [math.nan, 3.0], "real")])
+    told = Outcome("e0", "E0", "", [], [], [plot], []).to_json()
+    assert told["plots"][0]["curves"][0]["y"] == [None, 3.0]
 
 
 def test_an_outcome_that_was_not_expected_is_told() -> None:
