@@ -8,6 +8,7 @@ from pathlib import Path
 
 from testbed import durable
 from testbed.files import CHECKOUT
+from testbed.labs import host_notes
 from testbed.labs.removal import container_of, disk_of, ledger_file, nodes_folder, undo
 from testbed.names import monitors_namespace
 from testbed.ownership import recorded, state
@@ -216,6 +217,8 @@ class Deployment:
         for name in made:
             rings.check_free(self._plan.lab, name, self._folder)
         self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in made))
+        if made and (note := rings.claim()):
+            host_notes.add(self._folder, note)
         for name in made:
             rings.create(self._plan.lab, name, owner=users.FIRST_ID if users.of(self._mark) else None, lab_folder=self._folder)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from testbed.files import CHECKOUT
-from testbed.labs import switch_statistics
+from testbed.labs import host_notes, switch_statistics
 from testbed.ownership import recorded
 from testbed.plan import WireEnd, WirePlan
 from testbed.system import apparmor, awake, node_disks, users
@@ -49,6 +49,7 @@ def status(lab: Lab) -> dict[str, Any]:
         "equipment": [one.to_json() for one in lab.plan.equipment],
         "notes": [
             *lab.plan.notes,
+            *host_notes.read(lab.folder),
             *_roots(lab, nodes),
             *_without_profile(),
             *Support.read().missing(),

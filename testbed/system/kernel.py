@@ -15,7 +15,8 @@ _CLONE_NEWPID = 0x20000000
 _MS_BIND = 4096
 _MS_REC = 16384
 _MS_SHARED = 1 << 20
-_MNT_DETACH = 2
+_MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
+_RENAME_EXCHANGE = 2
 _OPEN_TREE, _OPEN_TREE_CLONE = 428, 1  # of no C library before glibc 2.36; the number is the same everywhere
 _AT_FDCWD = -100
 #: Of x86-64 (asm/unistd_64.h). The C library's functions change all threads of a process, the kernel's calls only their own.
@@ -95,7 +96,13 @@ def share_mounts(target: Path) -> None:
 
 
 def unmount(target: Path) -> None:
-    _check(_libc.umount2(bytes(target), _MNT_DETACH), f"unmount {target}")
+    """A link in its place is not followed."""
+    _check(_libc.umount2(bytes(target), _MNT_DETACH | _UMOUNT_NOFOLLOW), f"unmount {target}")
+
+
+def exchange(folder: int, one: str, other: str) -> None:
+    """Two objects in an open folder get each other's names, at once."""
+    _check(_libc.renameat2(folder, os.fsencode(one), folder, os.fsencode(other), _RENAME_EXCHANGE), f"exchange {one} and {other}")
 
 
 def _check(result: int, call: str) -> None:

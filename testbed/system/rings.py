@@ -14,6 +14,7 @@ from pathlib import Path
 
 from testbed import durable
 from testbed.errors import NetBoxITError
+from testbed.system import claimed_folder
 
 #: Where the host keeps the memory wires of all labs.
 FOLDER = Path("/dev/shm/netboxit")
@@ -39,8 +40,21 @@ def folder(lab: str, wire: str) -> Path:
     return FOLDER / lab / wire
 
 
+def claim() -> str | None:
+    """Makes the folder of all labs' wires, where every user may make names. Returns what of another user's was in its place.
+
+    Raises MemoryWireFailed.
+    """
+    try:
+        return claimed_folder.claim(FOLDER)
+    except (OSError, claimed_folder.NotClaimed) as error:
+        raise MemoryWireFailed(f"{FOLDER} cannot be made: {error}") from error
+
+
 def check_free(lab: str, wire: str, lab_folder: Path | None = None) -> None:
     """Raises MemoryWireFailed when the wire's folder, or that of the lab's wires, is somebody else's."""
+    if not claimed_folder.is_own(FOLDER):
+        return  # nothing in it is a lab's
     if (place := folder(lab, wire)).exists() or _is_foreign(lab, lab_folder):
         raise MemoryWireFailed(
             f"memory wire {wire}: {place} is there already, left behind by a lab {lab}; remove it, or give the lab another --name"
@@ -59,7 +73,7 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | Non
     place = folder(lab, wire)
     try:
         for passed in (FOLDER, place.parent):
-            _make_passable(passed)
+            claimed_folder.claim(passed)
         if lab_folder is not None and not (place.parent / _OWNER).is_symlink():
             (place.parent / _OWNER).symlink_to(lab_folder)
         place.mkdir(mode=0o700)
@@ -81,9 +95,9 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | Non
 def delete(lab: str, wire: str, lab_folder: Path | None = None) -> None:
     """Removes the wire's folder, also what a node has left in it, and the lab's with its last wire.
 
-    What is gone already is fine; what is marked as another lab's is left alone.
+    What is gone already is fine; what is marked as another lab's, or was made by another user, is left alone.
     """
-    if _is_foreign(lab, lab_folder):
+    if not claimed_folder.is_own(FOLDER) or _is_foreign(lab, lab_folder):
         return
     place = folder(lab, wire)
     try:
@@ -94,25 +108,22 @@ def delete(lab: str, wire: str, lab_folder: Path | None = None) -> None:
     except OSError as error:
         raise MemoryWireFailed(f"memory wire {wire}: {place} cannot be removed: {error.strerror}") from error
     for parent in (place.parent, FOLDER):
-        with suppress(OSError):  # other wires, or other labs, are in it
-            parent.rmdir()
+        _remove_empty(parent)
+
+
+def _remove_empty(folder: Path) -> None:
+    with suppress(OSError):  # other wires, or other labs, are in it, or it is another user's
+        folder.rmdir()
 
 
 def _is_foreign(lab: str, lab_folder: Path | None) -> bool:
+    """Whether the folder of the lab's wires is another lab's, or another user's."""
+    if not claimed_folder.is_own(FOLDER / lab):
+        return os.path.lexists(FOLDER / lab)
     try:
         return (FOLDER / lab / _OWNER).readlink() != lab_folder
     except FileNotFoundError:
         return False
-
-
-def _make_passable(folder: Path) -> None:
-    """Makes it, also where the umask would close it to others, or a command was killed before it had opened it to them."""
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    if folder.is_symlink() or folder.stat().st_uid != os.geteuid():
-        # Where everybody may make folders; whoever has made this one could put another in the place of a wire's.
-        raise MemoryWireFailed(f"{folder} was made by another user; remove it")
-    folder.chmod(0o711)
 
 
 def _make_ring(file: Path, capacity: int) -> None:
