@@ -9,18 +9,15 @@ python -m tests.disk_test [MOST] [--record FILE]      so many trials at most, ev
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 
-from results.environment import environment
 from tests.disk_trials import Moment, Outcome, count, moments, try_each
+from tests.evidence import keep
 from tests.trial import all_cores, sample
 
 
@@ -63,17 +60,13 @@ def _try(portion: Sequence[Moment]) -> list[Outcome]:
 def _keep(file: Path, outcomes: Sequence[Outcome]) -> None:
     """All that is needed to see what was tried, where, and what came of it."""
     refused = Counter(f"{outcome.moment.failure} {outcome.call.split()[1]}" for outcome in outcomes if outcome.call)
-    record = {
-        "what": "make full-disk-test",
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "machine": environment(),
+    found = {
         "tried": len(outcomes),
         "refused": dict(sorted(refused.items())),
         "with something wrong": sum(bool(outcome.problem) for outcome in outcomes),
         "outcomes": [asdict(outcome) for outcome in sorted(outcomes, key=lambda one: one.moment)],
     }
-    with gzip.open(file, "wt") as compressed:
-        json.dump(record, compressed)
+    keep(file, "make full-disk-test", found)
 
 
 if __name__ == "__main__":

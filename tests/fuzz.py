@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sends hostile frames into every port of a network that has every kind of node: `make fuzz`. Exit status 1 when one did harm.
 
-python -m tests.fuzz [FRAMES] [--seed 1] [--rate 40000]      so many frames in all, at so many a second
+python -m tests.fuzz [FRAMES] [--seed 1] [--rate 40000] [--record FILE]      so many frames in all, at so many a second
+
+FILE gets what was sent, counted and held (.json.gz).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from testbed.files import CHECKOUT
+from tests.evidence import keep
 from tests.fuzzed_network import Fuzzed, Resources
 
 RESULTS = CHECKOUT / "results" / "bench"
@@ -88,6 +91,7 @@ def main() -> int:
     parser.add_argument("frames", nargs="?", type=int, default=10_000_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=int, default=40_000)
+    parser.add_argument("--record", type=Path)
     said = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         Path(folder).chmod(0o711)
@@ -96,6 +100,8 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     file = RESULTS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-fuzz.json"
     file.write_text(json.dumps(outcome, indent=1) + "\n")
+    if said.record:
+        keep(said.record, f"python -m tests.fuzz {said.frames} --seed {said.seed} --rate {said.rate}", outcome)
     for name, node in outcome["nodes"].items():
         memory, files = node["memory_kib"], node["files"]
         at = min(WARM_UP, len(memory) - 1)

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A lab that works for a long time with everything going on in it, and what its processes hold meanwhile: `make soak`.
 
-python -m tests.soak [MINUTES] [--name LAB]      exit status 1 when memory, open files or threads of anything grew
+python -m tests.soak [MINUTES] [--name LAB] [--record FILE]      exit status 1 when memory, open files or threads of anything grew
+
+FILE gets each sample (.json.gz).
 
 A call, a camera and a flow through a switch; each ten seconds a change: a parameter, a wire unplugged, a router without power;
 captures at all hosts by the run, a capture in a ring by the command, and somebody who asks for the status every few seconds.
@@ -27,7 +29,8 @@ from testbed.files import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.ownership import state
 from testbed.system import cores, processes
-from tests.soak_judgement import SAMPLE_S, WARM_UP, Sample, judged, table
+from tests.evidence import keep
+from tests.soak_judgement import SAMPLE_S, WARM_UP, Sample, columns, judged, table
 
 RESULTS = CHECKOUT / "results" / "bench"
 NETBOXIT = [sys.executable, str(CHECKOUT / "netboxit.py")]
@@ -153,6 +156,7 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("minutes", nargs="?", type=float, default=10.0)
     parser.add_argument("--name", default=f"soak{os.getpid()}")
+    parser.add_argument("--record", type=Path)
     said = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         folder = Path(name)
@@ -184,6 +188,8 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     file = RESULTS / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-soak.json"
     file.write_text(json.dumps(outcome, indent=1) + "\n")
+    if said.record:
+        keep(said.record, f"make soak MINUTES={said.minutes:g}", {**outcome, "sampled": columns(samples)})
     text = table(grown)
     file.with_suffix(".md").write_text(text)
     print(

@@ -49,6 +49,17 @@ class Held:
         return {"program": self.program, **by_kind}
 
 
+def columns(samples: Sequence[Sample]) -> dict[str, Any]:
+    """Each sample: `at_s`, and by program what it held at those times by kind; None where it was not there."""
+    programs = sorted({program for sample in samples for program in sample.held})
+    absent = (None,) * len(_KINDS)
+    held = {}
+    for program in programs:
+        rows = [sample.held.get(program, absent) for sample in samples]
+        held[program] = dict(zip(_KINDS, zip(*rows, strict=True), strict=True))
+    return {"at_s": [sample.at_s for sample in samples], "held": held}
+
+
 def judged(samples: Sequence[Sample]) -> list[Held]:
     """Of each program that was there most of the time; `problems` are empty for one that holds no more than it did."""
     warm = [sample for sample in samples if sample.at_s >= WARM_UP * samples[-1].at_s]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.soak_judgement import Sample, judged, table
+from tests.soak_judgement import Sample, columns, judged, table
 
 Held = Callable[[float], tuple[int, int, int]]
 
@@ -54,3 +54,11 @@ def test_a_program_that_is_there_for_a_moment_now_and_then_is_not_judged() -> No
 
 def test_the_table_has_a_line_for_each_program() -> None:
     assert "| node: program | 50000 → 50000 | 50000 | 12 → 12 | 3 → 3 |" in table(judged(soaked(lambda _: (50_000, 12, 3))))
+
+
+def test_columns_hold_each_sample_and_say_where_a_program_was_not_there() -> None:
+    samples = [Sample(0.0, {"a: b": (10, 2, 1)}), Sample(2.0, {}), Sample(4.0, {"a: b": (12, 3, 1), "c: d": (7, 1, 1)})]
+    told = columns(samples)
+    assert told["at_s"] == [0.0, 2.0, 4.0]
+    assert told["held"]["a: b"] == {"memory_kib": (10, None, 12), "files": (2, None, 3), "threads": (1, None, 1)}
+    assert told["held"]["c: d"]["memory_kib"] == (None, None, 7)
