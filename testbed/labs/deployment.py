@@ -127,13 +127,17 @@ class Deployment:
                 users.give(container.folder)
 
     def _make_disks(self, nodes: Collection[NodePlan]) -> None:
-        """Where this host can have none, nodes' folders are on its own disk, which `status` tells."""
+        """Where this host can have none, nodes' folders are on its own disk, and the lab's notes say so."""
         if not nodes or node_disks.refused() is not None:
             return
         self._ledger.add(*(Record("disk", node.name) for node in nodes))
-        node_disks.create(
-            NodeDisk(disk_of(self._folder, node.name), self._container(node).folder, node.limits.disk) for node in nodes
-        )
+        disks = [NodeDisk(disk_of(self._folder, node.name), self._container(node).folder, node.limits.disk) for node in nodes]
+        try:
+            node_disks.create(disks)
+        except node_disks.NotMounted as error:
+            for disk in disks:
+                node_disks.delete(disk.image, disk.folder)
+            host_notes.add(self._folder, f"nodes' folders have no disks of their own: {error}")
 
     def _make_users(self) -> None:
         """The lab's user namespace, also when none of its nodes can be in it."""

@@ -94,6 +94,29 @@ def test_a_nodes_folder_takes_so_much_and_no_more(lab: Lab) -> None:
     assert lab.limits_reached("left") == ["disk: its folder is full (16 MiB)"]
 
 
+def test_where_a_disk_cannot_be_mounted_the_lab_comes_up_without_and_says_so(
+    plan_pair: PlanPair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As in a container that has /dev/loop-control and no loop device. Of two, the second one fails."""
+    if refused := node_disks.refused():
+        pytest.skip(refused)
+    program = tmp_path / "mount"
+    program.write_text(
+        '#!/bin/sh\n[ -e "$0.once" ] || { touch "$0.once"; exec /bin/mount "$@"; }\n'
+        "echo 'mount: failed to setup loop device' >&2\nexit 32\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with Lab.up(plan_pair(limits=LIMITS)) as lab:
+        notes = lab.status()["notes"]
+        (why,) = [note for note in notes if "no disks of their own" in note]
+        assert "failed to setup loop device; the kernel needs ext4" in why
+        assert any("left, right: the limit of disk is not enforced" in note for note in notes)
+        write = "for name in 'ab': open(f'/run/netboxit/{name}', 'wb').write(bytes(12 << 20))"
+        assert python(lab, "left", write).returncode == 0
+        assert not list(lab.folder.glob("disks/*"))
+
+
 def test_no_file_of_a_node_is_longer_than_its_disk(lab: Lab, tmp_path: Path) -> None:
     """Neither a sparse one of its own, nor one of the host's that it was handed: the log of what is run in it."""
     sparse = python(lab, "left", "open('/run/netboxit/sparse', 'wb').truncate(8 << 40)")

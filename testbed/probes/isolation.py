@@ -12,7 +12,7 @@ from testbed.files import CHECKOUT
 from testbed.ownership import state
 from testbed.probes import asking
 from testbed.probes.finding import Finding, there
-from testbed.system import apparmor, cores, users
+from testbed.system import apparmor, cores, foreign_text, limits, node_disks, users
 from testbed.system.realtime_support import realtime_support
 
 #: Bits of capabilities(7) that bringing a lab up takes.
@@ -24,6 +24,7 @@ def probe() -> Iterator[Finding]:
     yield lxc()
     yield user_namespaces()
     yield control_groups()
+    yield limits_of_nodes()
     yield realtime()
     yield confinement_by_apparmor()
 
@@ -78,6 +79,39 @@ def control_groups() -> Finding:
     known = {"cpu", "cpuset", "cpuacct", "memory", "io", "blkio", "pids", "freezer", "devices"}
     names = sorted({name for hierarchy in cores.hierarchies() for name in hierarchy.controllers & known})
     return Finding("cgroups", "yes", f"version {cpuset.version}: {', '.join(names)}", needed=True)
+
+
+def limits_of_nodes() -> Finding:
+    """What one node may take of this host, and what nothing bounds. Root tries whether a node's folder can have a disk."""
+    support = limits.Support.read()
+    unbounded = {
+        what: f"mount a control group hierarchy with {controller} (systemd does), and boot without cgroup_disable={controller}"
+        for what, controller, version in (("processes", "pids", support.processes), ("memory", "memory", support.memory))
+        if version is None
+    }
+    if support.memory is not None and support.swap is None and _swaps():
+        unbounded["swap"] = "boot with swapaccount=1, or without swap"
+    tried = os.geteuid() == 0
+    if tried and (why := node_disks.refused_when_tried()):
+        unbounded["disk"] = why
+    every = ("processes", "memory", "disk") if tried else ("processes", "memory")
+    found = f"bounded: {', '.join(one for one in every if one not in unbounded) or 'none of them'}"
+    if not tried:
+        found += "; whether disk is, only root can try"
+    if not unbounded:
+        return Finding("limits of nodes", "yes", found)
+    return Finding(
+        "limits of nodes",
+        "partly",
+        f"{found}; not bounded: {', '.join(unbounded)}",
+        f"one node can use up this host's {' and '.join(unbounded)}",
+        "; ".join(f"{what}: {remedy}" for what, remedy in unbounded.items()),
+    )
+
+
+def _swaps() -> bool:
+    """Whether this host swaps at all: a heading, and a line for each place (proc(5))."""
+    return len(foreign_text.lines(Path("/proc/swaps"))) > 1
 
 
 def realtime() -> Finding:

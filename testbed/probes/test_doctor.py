@@ -11,7 +11,7 @@ import pytest
 from testbed.probes import asking, isolation, network, programs, timing, trial_lab
 from testbed.probes.doctor import Examination, examine
 from testbed.probes.finding import Finding
-from testbed.system import cores, monitors
+from testbed.system import cores, monitors, node_disks
 
 
 @pytest.mark.usefixtures("state_folder")
@@ -67,6 +67,28 @@ def test_control_groups_are_missed_where_none_has_cpuset(monkeypatch: pytest.Mon
     monkeypatch.setattr(cores, "hierarchies", lambda: (cores.Hierarchy(Path("/cgroup"), 1, frozenset({"memory"})),))
     assert isolation.control_groups().there == "no"
     assert not isolation.realtime().found.startswith("SCHED_FIFO works")
+
+
+def test_what_nothing_bounds_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "hierarchies", lambda: (cores.Hierarchy(Path("/cgroup"), 2, frozenset({"memory"})),))
+    finding = isolation.limits_of_nodes()
+    assert finding.there == "partly" and finding.lost.startswith("one node can use up this host's processes")
+    assert "bounded: memory" in finding.found and "not bounded: processes" in finding.found
+    assert "cgroup_disable=pids" in finding.remedy and "cgroup_disable=memory" not in finding.remedy
+
+
+@pytest.mark.lab
+def test_whether_nodes_can_have_disks_is_tried(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if refused := node_disks.refused():
+        pytest.skip(refused)
+    assert "disk" not in isolation.limits_of_nodes().lost
+    program = tmp_path / "mount"
+    program.write_text("#!/bin/sh\necho 'mount: failed to setup loop device' >&2\nexit 32\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    finding = isolation.limits_of_nodes()
+    assert finding.there == "partly" and "not bounded: disk" in finding.found
+    assert "failed to setup loop device" in finding.remedy and "losetup --find" in finding.remedy
 
 
 def test_the_number_of_cores_is_that_of_this_process() -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from testbed.errors import NetBoxITError
@@ -27,8 +28,20 @@ _OPTIONS: Final = "loop,nosuid,nodev,noexec,discard,noinit_itable"
 _DEADLINE_S: Final = 60.0
 
 
+#: How large a disk is that is only tried.
+_TRIED: Final = 16 << 20
+_REMEDY: Final = (
+    "the kernel needs ext4, and a loop device that is free and that root may open (`losetup --find`); where this host is a "
+    "container, its own host has to grant them"
+)
+
+
 class NodeDiskFailed(NetBoxITError):
     """A node's disk could not be made or removed."""
+
+
+class NotMounted(NodeDiskFailed):
+    """This host does not mount an image, although it has loop devices."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +62,22 @@ def refused() -> str | None:
     return None
 
 
+def refused_when_tried() -> str | None:
+    """The same for root, by making one. It is mounted for a moment, where no other process sees it."""
+    if (why := refused()) is not None:
+        return why
+    with TemporaryDirectory(prefix="netboxit-disk-") as folder:
+        disk = NodeDisk(Path(folder) / "image", Path(folder) / "mounted", _TRIED)
+        try:
+            _make_image(disk, disk.image)
+            _mount(disk, "unshare", "--mount")
+        except NodeDiskFailed as error:
+            return str(error)
+    return None
+
+
 def create(disks: Iterable[NodeDisk]) -> None:
-    """Makes the images and mounts each at its folder, which is made. Raises NodeDiskFailed.
+    """Makes the images and mounts each at its folder, which is made. Raises NodeDiskFailed, NotMounted.
 
     The file system is made once for each size, and copied: a copy takes a millisecond and mkfs.ext4 six.
     """
@@ -58,8 +85,7 @@ def create(disks: Iterable[NodeDisk]) -> None:
     for disk in (disks := list(disks)):
         _make_image(disk, made.setdefault(disk.size, disk.image))
     for disk in disks:
-        # The block device goes with the mount, however that ends (losetup(8), "autoclear").
-        _run("mount", "-t", "ext4", "-o", _OPTIONS, str(disk.image), str(disk.folder))
+        _mount(disk)
         (disk.folder / "lost+found").rmdir()
 
 
@@ -78,7 +104,16 @@ def _make_image(disk: NodeDisk, model: Path) -> None:
     except OSError as error:
         raise NodeDiskFailed(f"{disk.image} cannot be made: {error.strerror}") from error
     if model == disk.image:
-        _run(*_MAKE, str(disk.image))
+        command = (*_MAKE, str(disk.image))
+        if complaint := _complaint(command):
+            raise NodeDiskFailed(f"{' '.join(command)} {complaint}")
+
+
+def _mount(disk: NodeDisk, *by: str) -> None:
+    """The block device goes with the mount, however that ends (losetup(8), "autoclear")."""
+    command = (*by, "mount", "-t", "ext4", "-o", _OPTIONS, str(disk.image), str(disk.folder))
+    if complaint := _complaint(command):
+        raise NotMounted(f"{' '.join(command)} {complaint}; {_REMEDY}")
 
 
 def delete(image: Path, folder: Path) -> None:
@@ -92,7 +127,8 @@ def delete(image: Path, folder: Path) -> None:
         raise NodeDiskFailed(f"{image}, mounted at {folder}, cannot be removed: {error.strerror}") from error
 
 
-def _run(*command: str) -> None:
+def _complaint(command: Sequence[str]) -> str | None:
+    """How it failed; None when it did not."""
     try:
         done = subprocess.run(
             command,
@@ -109,5 +145,4 @@ def _run(*command: str) -> None:
         ) from None
     except OSError as error:
         raise NodeDiskFailed(f"{command[0]}: {error.strerror}") from error
-    if done.returncode:
-        raise NodeDiskFailed(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.strip()}")
+    return f"ended with {done.returncode}: {' '.join(done.stderr.split())}" if done.returncode else None
