@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from tests import disk_calls, machine_parts
+from tests import disk_calls, machine_parts, trial
 from tests.disk_calls import DiskCall
 from tests.host_state import ALL, HostState
 from tests.killed_commands import COMMANDS, Killed
@@ -39,28 +39,21 @@ _LABS: Final = Path("/run/state/labs")
 
 
 @dataclass(frozen=True, order=True)
-class Moment:
-    """The so-many-th call of netboxit (child 0), or of one of its children, that a disk can refuse."""
+class Moment(trial.Moment):
+    """At a call that a disk can refuse."""
 
-    command: str
-    child: int
-    number: int
     failure: Failure
 
     def __str__(self) -> str:
-        who = f"its child {self.child}" if self.child else "netboxit"
-        return f"{self.command}: {self.failure} at call {self.number} of {who}"
+        return f"{self.command}: {self.failure} at call {self.number} of {self.caller}"
 
 
 @dataclass(frozen=True)
-class Outcome:
-    moment: Moment
-    #: The call that was refused first, and whose it was; None when the command came to its end before.
-    call: str | None
+class Outcome(trial.Outcome[Moment]):
+    """Its call is the one that was refused first."""
+
     #: How the command ended.
     status: int | None
-    #: What was wrong with what it said, what `down` complained of, and what was left; empty as it should be.
-    problem: str
 
 
 #: How many calls can be refused, by command and child.
@@ -92,11 +85,11 @@ def _count(names: Collection[str]) -> dict[str, dict[int, int]]:
     counted = {}
     for name in names:
         command = COMMANDS[name]
-        with _Trial(command) as trial:
-            trial.run(None)
-            assert trial.status == bool(command.interrupted_at), f"{name} ended with {trial.status}: {trial.output}"
-            counted[name] = {child: trial.refusable.get(child, 0) for child in trial.children()}
-            assert trial.take_down() == ""
+        with _Trial(command) as tried:
+            tried.run(None)
+            assert tried.status == bool(command.interrupted_at), f"{name} ended with {tried.status}: {tried.output}"
+            counted[name] = {child: tried.refusable.get(child, 0) for child in tried.children()}
+            assert tried.take_down() == ""
     return counted
 
 
@@ -108,14 +101,14 @@ def _try_some(chosen: Sequence[Moment]) -> list[Outcome]:
     before = HostState.now(ALL)
     outcomes = []
     for moment in chosen:
-        with _Trial(COMMANDS[moment.command]) as trial:
-            call = trial.run(moment)
+        with _Trial(COMMANDS[moment.command]) as tried:
+            call = tried.run(moment)
             FILE.unlink()
-            problem = trial.wrong(moment)
+            problem = tried.wrong(moment)
             with _full() if moment.failure == "full" and call else _as_it_is():
-                problem += trial.take_down()
+                problem += tried.take_down()
         left = lasting_changes(before)
-        outcomes.append(Outcome(moment, call, trial.status, problem + left))
+        outcomes.append(Outcome(moment, call, problem + left, tried.status))
         if left or (_LABS.is_dir() and any(_LABS.iterdir())):
             break
     return outcomes

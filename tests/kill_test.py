@@ -37,7 +37,7 @@ def main() -> int:
         outcomes += some
         for outcome in some:
             if outcome.problem:
-                print(f"{outcome.moment} ({outcome.call})\n{outcome.problem}", flush=True)
+                print(outcome, flush=True)
         failed = sum(bool(outcome.problem) for outcome in outcomes)
         print(f"{len(outcomes)} tried, {failed} left something, {time.monotonic() - started:.0f} s", flush=True)
     late = sum(outcome.call is None for outcome in outcomes)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from tests import trial
 from tests.host_state import ALL, HostState
 from tests.killed_commands import COMMANDS, Killed
 from tests.own_commands import FILE, Running, lasting_changes, prepare
@@ -30,26 +31,17 @@ _BUSY = "another netboxit command"
 
 
 @dataclass(frozen=True, order=True)
-class Moment:
-    """Before the so-many-th changing call of netboxit (child 0), or of one of its children with all that this one started."""
+class Moment(trial.Moment):
+    """Before a call that changes something; those of a child are counted with those of all that it started."""
 
-    command: str
-    child: int
-    number: int
     victim: Victim
 
     def __str__(self) -> str:
-        who = f"its child {self.child}" if self.child else "netboxit"
-        return f"{self.command}: {self.victim} killed before call {self.number} of {who}"
+        return f"{self.command}: {self.victim} killed before call {self.number} of {self.caller}"
 
 
-@dataclass(frozen=True)
-class Outcome:
-    moment: Moment
-    #: The call that was not made, and whose it was; None when the command came to its end before.
-    call: str | None
-    #: What `down` complained of, and what was left; empty as it should be.
-    problem: str
+#: Its call is the one that was not made.
+Outcome = trial.Outcome[Moment]
 
 
 @dataclass(frozen=True)
@@ -87,11 +79,11 @@ def _count() -> Counted:
     prepare()
     counted: Counted = {}
     for name, command in COMMANDS.items():
-        with _Trial(command) as trial:
-            trial.run_until(None)
-            assert trial.status == bool(command.interrupted_at), f"{name} ended with {trial.status}"
-            counted[name] = trial.of_interest()
-            trial.take_down()
+        with _Trial(command) as tried:
+            tried.run_until(None)
+            assert tried.status == bool(command.interrupted_at), f"{name} ended with {tried.status}"
+            counted[name] = tried.of_interest()
+            tried.take_down()
     return counted
 
 
@@ -102,10 +94,10 @@ def _try_some(chosen: Sequence[Moment]) -> list[Outcome]:
     before = HostState.now(ALL)
     outcomes = []
     for moment in chosen:
-        with _Trial(COMMANDS[moment.command]) as trial:
-            call = trial.run_until(moment)
+        with _Trial(COMMANDS[moment.command]) as tried:
+            call = tried.run_until(moment)
             FILE.unlink()
-            problem = trial.take_down()
+            problem = tried.take_down()
         problem += lasting_changes(before)
         outcomes.append(Outcome(moment, call, problem))
         if problem:

@@ -38,7 +38,7 @@ def test_the_same_of_all_commands() -> None:
 def check(counted: Counted, trials: int) -> None:
     outcomes = list(try_each(sample(moments(counted), trials)))
     assert sum(outcome.call is not None for outcome in outcomes) > trials * 0.8
-    wrong = [f"{outcome.moment} ({outcome.call})\n{outcome.problem}" for outcome in outcomes if outcome.problem]
+    wrong = [str(outcome) for outcome in outcomes if outcome.problem]
     assert not wrong, "\n".join(wrong)
 
 

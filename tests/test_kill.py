@@ -35,7 +35,7 @@ def test_whenever_netboxit_is_killed_down_leaves_the_host_as_it_was(everything: 
     assert {outcome.moment.command for outcome in outcomes} >= many >= {"up", "up of a switch"}
     # Programs do not wait equally often each time, so not every moment comes.
     assert sum(outcome.call is not None for outcome in outcomes) > trials / 2
-    left = [f"{outcome.moment} ({outcome.call})\n{outcome.problem}" for outcome in outcomes if outcome.problem]
+    left = [str(outcome) for outcome in outcomes if outcome.problem]
     assert not left, "\n".join(left)
 
 

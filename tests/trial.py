@@ -12,7 +12,8 @@ import os
 import signal
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Self, TypeVar
+from dataclasses import dataclass
+from typing import Generic, Self, TypeVar
 
 from testbed.files import CHECKOUT
 from tests.kill_steps import Step, Steps
@@ -28,6 +29,33 @@ _FOR_A_CORE = 1.5
 
 _Moment = TypeVar("_Moment")
 _Outcome = TypeVar("_Outcome")
+
+
+@dataclass(frozen=True, order=True)
+class Moment:
+    """The so-many-th call, of those that are counted, of netboxit (child 0) or of one of its children."""
+
+    command: str
+    child: int
+    number: int
+
+    @property
+    def caller(self) -> str:
+        return f"its child {self.child}" if self.child else "netboxit"
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[_Moment]):
+    """What came of a trial."""
+
+    moment: _Moment
+    #: The call that was the moment's, and whose it was; None when the command came to its end before.
+    call: str | None
+    #: What was wrong, what `down` complained of, and what was left; empty as it should be.
+    problem: str
+
+    def __str__(self) -> str:
+        return f"{self.moment} ({self.call})\n{self.problem}"
 
 
 class Trial:
