@@ -6,6 +6,7 @@ A run that failed half-way is analysed too: what is missing is null with a reaso
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -53,16 +54,23 @@ def _analysed(run: RunFolder) -> dict[str, Any]:
     folder = run.path
     measured = measure(run)
     if measured:
-        pl.concat([one.rows for one in measured], how="diagonal").write_parquet(folder / "frames.parquet")
+        _write_table(pl.concat([one.rows for one in measured], how="diagonal"), folder / "frames.parquet")
     began_ns = _began_ns(run, measured)
     table = journal.series(run.journals, began_ns)
     if not table.is_empty():
-        table.write_parquet(folder / "series.parquet")
+        _write_table(table, folder / "series.parquet")
     series = list(all_series(table))
     found = _metrics(run, measured, series, began_ns)
     durable.write(folder / "metrics.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
     write_report(run, measured, series, found)
     return found
+
+
+def _write_table(table: pl.DataFrame, file: Path) -> None:
+    """Whole, or not at all: what polars itself says of a full disk is that the file is damaged. Raises NotWritten."""
+    content = io.BytesIO()
+    table.write_parquet(content)
+    durable.write(file, content.getvalue())
 
 
 def _began_ns(run: RunFolder, measured: list[Measured]) -> int:

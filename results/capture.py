@@ -68,8 +68,10 @@ class Capture:
         self._namespaces, self.node, self.interface, self.path = namespaces, node, interface, path
         self._log = path.with_suffix(".log")
         self._program: Program | None = None
-        #: Known after the end.
+        #: Known after the end, of a capture that went on until then.
         self.counts: Counts | None = None
+        #: Of one that ended before, as where the disk was full: what dumpcap said.
+        self.ended: str | None = None
 
     def start(self) -> None:
         """Returns when frames are being captured. Raises CaptureFailed with what dumpcap said."""
@@ -90,6 +92,10 @@ class Capture:
         if self._program is None:
             return
         program, self._program = self._program, None
+        if program.poll() is not None:
+            # What it counts until then is no count of the run.
+            self.ended = _complaint(self._said())
+            return
         program.interrupt()
         try:
             program.wait(_STOP_DEADLINE_S)
@@ -143,7 +149,7 @@ class Captures:
         durable.write(self._folder / COUNTS_FILE, json.dumps(self.counts(), indent=2) + "\n")
 
     def counts(self) -> list[dict[str, Any]]:
-        """For each capture; `received` and `dropped` are null when its program died without a last word."""
+        """For each capture; `received` and `dropped` are null when its program ended early, `ended` then says why."""
         return [
             {
                 "file": capture.path.name,
@@ -151,9 +157,16 @@ class Captures:
                 "interface": capture.interface,
                 "received": capture.counts.received if capture.counts else None,
                 "dropped": capture.counts.dropped if capture.counts else None,
+                "ended": capture.ended,
             }
             for capture in self._captures
         ]
+
+
+def _complaint(said: str) -> str:
+    """Of what dumpcap said: from its complaint to its counters."""
+    complaint = said[said.rfind("dumpcap: ") :].partition("Packets captured:")[0]
+    return " ".join(complaint.split()) or "dumpcap said nothing"
 
 
 def file_name(node: NodePlan, interface: str) -> str:

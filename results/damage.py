@@ -128,8 +128,10 @@ class _Capture(TypedDict):
     file: str
     node: str
     interface: str
-    received: int
-    dropped: int
+    received: int | None
+    dropped: int | None
+    #: Not of older runs.
+    ended: NotRequired[str | None]
 
 
 #: By the name of a file: what stands in it, or in each of its lines.

@@ -14,6 +14,7 @@ import pytest
 from results import pcapng
 from results.capture import Capture, CaptureFailed, Captures
 from testbed.errors import NetBoxITError
+from tests.waiting import until
 
 
 class Started:
@@ -86,7 +87,24 @@ def test_frames_are_captured_from_the_first_in_nanoseconds_and_counted(namespace
     assert {len(packet.data) for packet in packets} == {256}
     assert any(packet.time_ns % 1000 for packet in packets)
     (counts,) = json.loads((tmp_path / "captures/captures.json").read_text())
-    assert counts == {"file": "host.pcapng", "node": "host", "interface": "lo", "received": 100, "dropped": 0}
+    assert counts == {"file": "host.pcapng", "node": "host", "interface": "lo", "received": 100, "dropped": 0, "ended": None}
+
+
+@pytest.mark.lab
+def test_a_capture_that_a_full_disk_has_ended_counts_nothing_and_says_why(namespace: OneNamespace, tmp_path: Path) -> None:
+    (folder := tmp_path / "captures").mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32k", "none", str(folder)], check=True)
+    try:
+        (spare := folder / "spare").write_bytes(bytes(8192))
+        with Captures(namespace, folder) as captures:
+            namespace.ping(300)
+            until(lambda: "no space left" in (folder / "host.log").read_text(), "dumpcap ends")
+            spare.unlink()  # there is room again when the run ends
+        (counts,) = captures.counts()
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+    assert (counts["received"], counts["dropped"]) == (None, None)
+    assert counts["ended"].startswith("dumpcap: ") and "no space left" in counts["ended"]
 
 
 @pytest.mark.lab

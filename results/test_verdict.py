@@ -110,6 +110,12 @@ def test_what_makes_measurements_incomplete_is_invalid(others: dict[str, Any]) -
     assert verdict_of(**others).status == "invalid"
 
 
+def test_why_a_capture_ended_early_is_told() -> None:
+    capture = {**CAPTURE, "received": None, "dropped": None, "ended": "dumpcap: no space left"}
+    (reason,) = verdict_of(captures=[capture]).invalid
+    assert reason == "the capture at eth of eoc ended before the run was over: dumpcap: no space left"
+
+
 def test_missing_records_are_invalid() -> None:
     assert verdict_of({"records": {"dropped": 1}}).status == "invalid"
 

@@ -53,6 +53,10 @@ class NoResults(NetBoxITError):
     exit_status = 2
 
 
+class NoReport(NetBoxITError):
+    """A run is over and its results are kept, but what is made of them could not be written."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A run that is over: its folder, and what `metrics.json` there says."""
@@ -74,8 +78,8 @@ def run(
     """Runs a topology file, on the machines of an inventory that it names.
 
     Raises BadTopology before anything is created. Whatever fails later is in the outcome: an invalid verdict whose reasons
-    tell it. Ctrl-C takes the lab down, keeps what was measured and is raised again. `take` names interfaces that the lab may have
-    though they are in use.
+    tell it; or, where the disk of the results is full or fails, NotWritten or NoReport is raised. Ctrl-C takes the lab down,
+    keeps what was measured and is raised again. `take` names interfaces that the lab may have though they are in use.
     """
     with Connections() as connections:
         planned = plan_over(topology, inventory, connections.facts, lab=lab, duration_s=duration_s)
@@ -84,7 +88,12 @@ def run(
         folder = _run(planned, connections, topology, duration_s, progress, results)
     resign()
     progress("analysing")
-    return Outcome(folder, analyse(folder))
+    try:
+        return Outcome(folder, analyse(folder))
+    except durable.NotWritten as error:
+        raise NoReport(
+            f"{error}; what was measured is kept: instead of the run, `netboxit report {printable(str(folder))}` is enough"
+        ) from error
 
 
 def _run(
