@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs a command in a fresh guest: `python -m tests.guest [--without-apparmor] 'command …'`."""
+"""Runs a command in a fresh guest: `python -m tests.guest [--kernel WORDS] 'command …'`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from tests.guest.machine import Guest
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.guest", description="Runs a command as root in a fresh guest.")
-    parser.add_argument("--without-apparmor", action="store_true", help="boot its kernel without AppArmor")
+    parser.add_argument("--kernel", default="", metavar="WORDS", help="more of its kernel's command line: 'apparmor=0', say")
     parser.add_argument("--within", type=float, default=1800, metavar="SECONDS", help="how long the command may take")
     parser.add_argument("command", help="a shell's command; it begins in the checkout")
     asked = parser.parse_args()
-    disks.make_checkout()
-    with disks.overlays() as own, Guest(own, apparmor=not asked.without_apparmor) as guest:
+    with disks.checkout() as checkout, disks.overlays(checkout) as own, Guest(own, kernel=asked.kernel.split()) as guest:
         print(f"booted in {guest.ready:.0f} s", file=sys.stderr)
         done = guest.run(asked.command, within_s=asked.within)
         print(done.output, end="")

@@ -19,14 +19,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def checkout_disk() -> None:
+def checkout_disk() -> Iterator[Path]:
     """This checkout as it is when the first guest boots."""
     disks.check_root()
-    disks.make_checkout()
+    with disks.checkout() as made:
+        yield made
 
 
 @pytest.fixture(scope="module")
-def own_disks(checkout_disk: None) -> Iterator[list[Path]]:
+def own_disks(checkout_disk: Path) -> Iterator[list[Path]]:
     """Disks of a module's own."""
-    with disks.overlays() as made:
+    with disks.overlays(checkout_disk) as made:
         yield list(made)

@@ -25,7 +25,6 @@ from tests.virtual_machine import GUEST, MODULES
 _ROOT: Final = GUEST / "root.ext4"
 KERNEL: Final = GUEST / "vmlinuz"
 INITRD: Final = GUEST / "initrd"
-_CHECKOUT_DISK: Final = GUEST / "checkout.ext4"
 
 #: What Debian's installer puts on a machine, or its user, besides what NetBoxIT's own set-up installs.
 _OF_THE_MACHINE: Final = (
@@ -111,12 +110,15 @@ def check_root() -> None:
         pytest.fail(f"{_ROOT} is missing: run `make build/stamps/guest`, which makes it")
 
 
-def make_checkout() -> None:
-    """Makes the disk with this checkout, its build and its virtual environment as they are now."""
+@contextmanager
+def checkout() -> Iterator[Path]:
+    """A disk with this checkout, its build and its virtual environment as they are now."""
     with tempfile.TemporaryDirectory(dir=GUEST, prefix="checkout-") as place:
-        tree = Path(place, "tree")
+        tree, disk = Path(place, "tree"), Path(place, "checkout.ext4")
         _link(CHECKOUT, tree)
-        _make_disk(tree, _CHECKOUT_DISK, room_gib=4)
+        _make_disk(tree, disk, room_gib=4)
+        shutil.rmtree(tree)
+        yield disk
 
 
 def _link(folder: Path, to: Path) -> None:
@@ -138,11 +140,11 @@ def _link(folder: Path, to: Path) -> None:
 
 
 @contextmanager
-def overlays() -> Iterator[Sequence[Path]]:
+def overlays(checkout_disk: Path) -> Iterator[Sequence[Path]]:
     """Two disks of a test's own, root and checkout: what it writes is theirs, and gone with them."""
     with tempfile.TemporaryDirectory(dir=GUEST, prefix="overlay-") as place:
         made = []
-        for disk in (_ROOT, _CHECKOUT_DISK):
+        for disk in (_ROOT, checkout_disk):
             made.append(overlay := Path(place, disk.with_suffix(".qcow2").name))
             _run("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(disk), str(overlay))
         yield made

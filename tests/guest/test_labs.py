@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What people do with labs, on Debian 12 as it is installed, without AppArmor, and with the kernel's part of it alone."""
+"""What people do with labs, on Debian 12 as it is installed, and on machines that grant less, or the same in another way."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -15,22 +17,47 @@ from tests.guest.machine import Guest
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
 
-MACHINES = ("AppArmor", "no AppArmor", "AppArmor's kernel part alone")
+
+@dataclass(frozen=True)
+class Machine:
+    """What a machine grants. Whatever it may refuse, one of MACHINES has and another one has not."""
+
+    #: Words of the kernel's command line.
+    kernel: tuple[str, ...]
+    #: Of control groups.
+    version: int
+    #: Whether they bound memory.
+    bounds_memory: bool
+    #: What `doctor` says of AppArmor.
+    apparmor: tuple[str, str]
 
 
-@pytest.fixture(scope="module", params=MACHINES)
-def machine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+MACHINES = {
+    "Debian 12": Machine((), 2, True, ("yes", "LXC's profile lxc-container-default-cgns")),
+    "cgroup v1 and no AppArmor": Machine(
+        ("systemd.unified_cgroup_hierarchy=0", "apparmor=0"), 1, True, ("partly", "off in this kernel")
+    ),
+    "AppArmor's kernel part alone and no memory controller": Machine(
+        # As without the package: nobody has loaded a profile.
+        ("systemd.mask=apparmor.service", "cgroup_disable=memory"),
+        2,
+        False,
+        ("partly", "is not loaded"),
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=MACHINES.values(), ids=MACHINES)
+def machine(request: pytest.FixtureRequest) -> Machine:
+    granted = request.param
+    assert isinstance(granted, Machine)
+    return granted
 
 
 @pytest.fixture(scope="module")
-def guest(machine: str, checkout_disk: None) -> Iterator[Guest]:
-    with disks.overlays() as own:
-        if machine == MACHINES[2]:
-            with Guest(own) as before:
-                before.run("dpkg --purge apparmor && sync").checked()
-        with Guest(own, apparmor=machine != MACHINES[1]) as booted:
-            yield booted
+def guest(machine: Machine, checkout_disk: Path) -> Iterator[Guest]:
+    with disks.overlays(checkout_disk) as own, Guest(own, kernel=machine.kernel) as booted:
+        yield booted
 
 
 def notes(guest: Guest, lab: str) -> list[str]:
@@ -38,31 +65,42 @@ def notes(guest: Guest, lab: str) -> list[str]:
     return list(told["notes"])
 
 
-def test_doctor_says_that_labs_can_run_and_what_confines_them(guest: Guest, machine: str) -> None:
+def test_doctor_says_that_labs_can_run_and_what_confines_them(guest: Guest, machine: Machine) -> None:
     findings = {one["name"]: one for one in json.loads(guest.run("./netboxit.py doctor --json").checked())["findings"]}
     assert findings["a lab"]["there"] == "yes"
     assert findings["user namespaces"]["found"] == "the root of all nodes is nobody on this host"
-    expected = {
-        MACHINES[0]: ("yes", "LXC's profile lxc-container-default-cgns"),
-        MACHINES[1]: ("partly", "off in this kernel"),
-        MACHINES[2]: ("partly", "is not loaded"),
-    }[machine]
-    assert findings["AppArmor"]["there"] == expected[0] and expected[1] in findings["AppArmor"]["found"]
+    assert findings["SCHED_FIFO in containers"]["found"] == "SCHED_FIFO works in control groups, without budgets"
+    assert findings["cgroups"]["found"].startswith(f"version {machine.version}: ")
+    assert ("memory" in findings["cgroups"]["found"]) is machine.bounds_memory
+    there, found = machine.apparmor
+    assert findings["AppArmor"]["there"] == there and found in findings["AppArmor"]["found"]
 
 
-def test_the_emergency_network_comes_up_confined(guest: Guest, machine: str) -> None:
+def test_the_emergency_network_comes_up_confined(guest: Guest, machine: Machine) -> None:
     guest.run("./netboxit.py up topologies/emergency.yaml").checked()
     profile = guest.run("./netboxit.py exec fr1 -- cat /proc/self/attr/current").output.strip()
-    assert profile.startswith("lxc-container-default-cgns") is (machine == MACHINES[0])
+    assert profile.startswith("lxc-container-default-cgns") is (machine.apparmor[0] == "yes")
     emulator = guest.run(f"pgrep --full '^{CHECKOUT}/build/bin/netbox-wifi'").checked().strip()
     assert guest.run(f"stat --format %u /proc/{emulator}").checked() == "1879048192\n", "it is root on this machine"
     scheduling = guest.run(f"chrt --all-tasks --pid {emulator}").checked()
     assert "policy: SCHED_FIFO" in scheduling and "priority: 50" in scheduling
 
 
-def test_its_status_tells_whether_apparmor_confines_it(guest: Guest, machine: str) -> None:
-    told = [note for note in notes(guest, "emergency") if "AppArmor" in note]
-    assert len(told) == (machine == MACHINES[2])
+def test_its_nodes_have_their_cores_and_limits(guest: Guest, machine: Machine) -> None:
+    """As the control groups have them, whichever version that is."""
+    tree = "/sys/fs/cgroup" if machine.version == 2 else "/sys/fs/cgroup/{}"
+    files = {"cpuset": "cpuset.cpus", "pids": "pids.max"}
+    if machine.bounds_memory:
+        files["memory"] = "memory.max" if machine.version == 2 else "memory.limit_in_bytes"
+    for controller, file in files.items():
+        bound = guest.run(f"cat {tree.format(controller)}/nbx-emergency-fr1/{file}").checked().strip()
+        assert bound not in ("", "max") and (controller == "cpuset" or int(bound) < 1 << 40), (controller, bound)
+
+
+def test_its_status_tells_what_does_not_confine_it(guest: Guest, machine: Machine) -> None:
+    told = notes(guest, "emergency")
+    assert any("AppArmor" in note for note in told) is ("is not loaded" in machine.apparmor[1])
+    assert any("limits of memory are not enforced" in note for note in told) is not machine.bounds_memory
 
 
 def test_programs_run_in_its_nodes_and_reach_each_other(guest: Guest) -> None:
