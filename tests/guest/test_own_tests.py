@@ -21,6 +21,12 @@ def guest(own_disks: list[Path]) -> Iterator[Guest]:
         yield booted
 
 
-@pytest.mark.parametrize("tests", ["testbed/system", "testbed/labs/test_confinement.py"])
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "testbed/system --ignore testbed/system/test_sealed_tunnel.py",  # test_sealed_tunnels.py has that one
+        "testbed/labs/test_confinement.py testbed/labs/test_limits.py",
+    ],
+)
 def test_they_pass_or_say_why_they_are_skipped(guest: Guest, tests: str) -> None:
     guest.run(f".venv/bin/pytest -q -m 'not long' --timeout 900 -p no:cacheprovider {tests}", within_s=1100).checked()
