@@ -15,7 +15,7 @@ import pytest
 from testbed.conftest import PlanPair
 from testbed.files import CHECKOUT
 from testbed.labs.lab import Lab
-from testbed.system import seccomp, users
+from testbed.system import node_disks, seccomp, users
 from testbed.system.users import UserSupport
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -132,6 +132,20 @@ def test_what_the_host_has_mounted_below_usr_is_there_and_read_only() -> None:
     assert done.stderr.count("Read-only file system") == 6, done.stderr
 
 
+_RUNS_WHAT_IT_WRITES = ["sh", "-c", "cp /usr/bin/true /run/netboxit/true && /run/netboxit/true"]
+
+
 def test_what_a_node_writes_on_the_host_cannot_be_run(lab: Lab) -> None:
-    script = "cp /usr/bin/true /run/netboxit/true && /run/netboxit/true"
-    assert lab.run("left", ["sh", "-c", script]).returncode == 126
+    assert lab.run("left", _RUNS_WHAT_IT_WRITES).returncode == 126
+
+
+def test_neither_can_what_it_writes_where_this_host_has_no_disks_for_nodes(
+    plan_pair: PlanPair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node_disks, "refused", lambda: "this test's host has none")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o711)
+        monkeypatch.setenv("NETBOXIT_STATE", folder)
+        with Lab.up(plan_pair(capabilities=("net_raw",))) as lab:
+            assert not lab.node_folder("left").is_mount()
+            assert lab.run("left", _RUNS_WHAT_IT_WRITES).returncode == 126

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -16,7 +18,7 @@ from testbed.conftest import PlanPair
 from testbed.labs import removal
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.plan import Limits
-from testbed.system import cores, node_disks
+from testbed.system import cores, loop_devices, node_disks
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -79,7 +81,7 @@ def test_a_nodes_folder_takes_so_much_and_no_more(lab: Lab) -> None:
     if refused := node_disks.refused():
         assert any(refused in note for note in lab.status()["notes"])
         pytest.skip(refused)
-    fill = "import os, itertools\nfor number in itertools.count(): open(f'/run/netboxit/{number}', 'wb').write(bytes(1 << 20))"
+    fill = "import os, itertools\nfor number in itertools.count(): open(f'/run/netboxit/{number}', 'wb').write(bytes(1 << 16))"
     assert "No space left on device" in python(lab, "left", fill).stderr
     image = removal.disk_of(lab.folder, "left")
     assert image.stat().st_blocks * 512 <= LIMITS.disk
@@ -95,22 +97,23 @@ def test_a_nodes_folder_takes_so_much_and_no_more(lab: Lab) -> None:
 
 
 def test_where_a_disk_cannot_be_mounted_the_lab_comes_up_without_and_says_so(
-    plan_pair: PlanPair, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    plan_pair: PlanPair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in a container that has /dev/loop-control and no loop device. Of two, the second one fails."""
     if refused := node_disks.refused():
         pytest.skip(refused)
-    program = tmp_path / "mount"
-    program.write_text(
-        '#!/bin/sh\n[ -e "$0.once" ] || { touch "$0.once"; exec /bin/mount "$@"; }\n'
-        "echo 'mount: failed to setup loop device' >&2\nexit 32\n"
-    )
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    attached = loop_devices.attached
+
+    def granted_once(file: Path) -> AbstractContextManager[Path]:
+        if file.name == "right":
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+        return attached(file)
+
+    monkeypatch.setattr(loop_devices, "attached", granted_once)
     with Lab.up(plan_pair(limits=LIMITS)) as lab:
         notes = lab.status()["notes"]
         (why,) = [note for note in notes if "no disks of their own" in note]
-        assert "failed to setup loop device; the kernel needs ext4" in why
+        assert "Operation not permitted; the kernel needs ext4" in why
         assert any("left, right: the limit of disk is not enforced" in note for note in notes)
         write = "for name in 'ab': open(f'/run/netboxit/{name}', 'wb').write(bytes(12 << 20))"
         assert python(lab, "left", write).returncode == 0

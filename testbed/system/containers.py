@@ -125,7 +125,7 @@ def configuration(
         *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder, memory or {}, node.limits.temporary)),
         *(f"lxc.mount.entry = {device} {device[1:]} none bind,create=file 0 0" for device in node.devices),
         "lxc.hook.version = 1",
-        *(f"lxc.hook.mount = {command}" for command in rootfs.restrictions(memory or {})),
+        f"lxc.hook.mount = {rootfs.restriction(memory or {})}",
         f"lxc.namespace.share.net = {namespaces.path(node.namespace)}",
         *(_user_lines(node, user_namespace) if user_namespace else []),
         f"lxc.cap.keep = {' '.join(_capability(name) for name in node.capabilities) or 'none'}",

@@ -12,12 +12,15 @@ CLONE_NEWNET = 0x40000000
 CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNS = 0x00020000
 _CLONE_NEWPID = 0x20000000
+_MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
 _MS_BIND = 4096
 _MS_REC = 16384
 _MS_SHARED = 1 << 20
 _MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
 _RENAME_EXCHANGE = 2
 _OPEN_TREE, _OPEN_TREE_CLONE = 428, 1  # of no C library before glibc 2.36; the number is the same everywhere
+_FSOPEN, _FSOPEN_CLOEXEC = 430, 1  # linux/mount.h, the same everywhere
+_FSCONFIG, _SET_STRING, _CREATE = 431, 1, 6
 _AT_FDCWD = -100
 #: Of x86-64 (asm/unistd_64.h). The C library's functions change all threads of a process, the kernel's calls only their own.
 _SETGROUPS, _SETRESUID, _SETRESGID = 116, 117, 119
@@ -39,6 +42,26 @@ def unshare_users() -> None:
 def unshare_system() -> None:
     """Gives the calling thread mounts and a network of its own, and its next child processes of their own."""
     _check(_libc.unshare(_CLONE_NEWNS | _CLONE_NEWPID | CLONE_NEWNET), "unshare")
+
+
+def mount_device(device: Path, target: Path, kind: str, options: str) -> None:
+    """Mounts a block device's file system of that kind, without set-uid programs, devices and programs.
+
+    `options` are the file system's own.
+    """
+    flags = _MS_NOSUID | _MS_NODEV | _MS_NOEXEC
+    _check(_libc.mount(bytes(device), bytes(target), kind.encode(), flags, options.encode()), f"mount {device} on {target}")
+
+
+def try_device(device: Path, kind: str) -> None:
+    """Opens a block device's file system of that kind as a mount does, and closes it; it appears nowhere."""
+    descriptor = int(_libc.syscall(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC))
+    _check(0 if descriptor >= 0 else -1, f"fsopen {kind}")
+    try:
+        _check(_libc.syscall(_FSCONFIG, descriptor, _SET_STRING, b"source", bytes(device), 0), f"fsconfig {device}")
+        _check(_libc.syscall(_FSCONFIG, descriptor, _CREATE, None, None, 0), f"open {kind} on {device}")
+    finally:
+        os.close(descriptor)
 
 
 def mount_new(kind: str, target: Path) -> None:

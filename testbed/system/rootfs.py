@@ -37,6 +37,18 @@ _FILES = {
     "pam.d/frr": "account sufficient pam_rootok.so\nauth sufficient pam_rootok.so\n",  # vtysh asks whether root may use it
 }
 
+#: Of linux/mount.h: MOUNT_ATTR_RDONLY, _NOSUID, _NODEV and _NOEXEC.
+_READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
+#: Takes the root, then pairs of attributes and a place in the root. Where LXC puts a root together below /usr, the root is in
+#: its own /usr, too: first that copy is unmounted (umount2(2), 166 on x86-64, MNT_DETACH). Then mount_setattr(2) (442 everywhere)
+#: sets the attributes with AT_RECURSIVE. Perl's `syscall` takes no constants.
+_RESTRICT = (
+    "my $root = shift; "
+    'if ($root =~ m{^/usr/}) { syscall(166, "$root$root", 2) == 0 or die "umount $root$root: $!\\n" } '
+    'while (my ($set, $at) = splice(@ARGV, 0, 2)) { $at = "$root$at"; $set = pack("Q4", $set, 0, 0, 0); '
+    'syscall(442, -100, $at, 0x8000, $set, 32) == 0 or die "mount_setattr $at: $!\\n" }'
+)
+
 
 def build(root: Path, plan: Plan) -> None:
     """Fills a new folder: mount points, links of a merged /usr, and an /etc of our own."""
@@ -82,27 +94,19 @@ def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int)
     ]
 
 
-def restrictions(memory: Mapping[str, Path]) -> list[str]:
-    """Commands that keep programs from being run from the folders of the host in which a container writes.
+def restriction(memory: Mapping[str, Path]) -> str:
+    """The command of LXC's mount hook: no program runs from the folders of the host in which a container writes, and all that is
+    mounted below /usr and the checkout is read-only.
 
-    LXC sets such options of a mount (lxc.mount.entry) only where it is read-only; these are for its mount hook. Nor does it set
-    any of mounts below another one: those in /usr and the checkout are made read-only here.
+    LXC sets such options of a mount (lxc.mount.entry) only where it is read-only, and of none below another one. Perl is part of
+    each Debian, starts in a millisecond, and can call the kernel: mount_setattr(2) needs no list of mounts, which has hundreds of
+    lines in a large lab. Attributes are added to those that a mount has: a user namespace has to leave them on.
     """
     folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory))
-    below = " | ".join(f'"$LXC_ROOTFS_MOUNT"{shlex.quote(str(folder))}/*' for folder in ("/usr", CHECKOUT))
-    # A user namespace has to leave options on that a mount has. The kernel writes a space as \040; only what has a backslash is
-    # decoded, since each decoding is a process, and a host may have hundreds of mounts.
-    options = (
-        # Where LXC puts a root together below /usr, the root is in its own /usr, too.
-        'case $LXC_ROOTFS_MOUNT in /usr/*) umount --lazy "$LXC_ROOTFS_MOUNT$LXC_ROOTFS_MOUNT" || exit ;; esac; '
-        'while read -r _ _ _ _ at has _; do case $at in *\\\\*) at=$(printf %b "$at") ;; esac; case $at in '
-        f"{below}) case $has in *noexec*) more=,noexec ;; *) more= ;; esac; "
-        'mount -o "remount,bind,ro,nosuid,nodev$more" "$at" || exit ;; esac; done </proc/self/mountinfo'
-    )
-    return [
-        f"sh -c {shlex.quote(options)}",
-        *(f'mount -o remount,bind,rw,nosuid,nodev,noexec "$LXC_ROOTFS_MOUNT{folder}"' for folder in folders),
-    ]
+    attributes = {str(place): _READ_ONLY | _NO_SUID | _NO_DEVICES for place in ("/usr", CHECKOUT)}
+    attributes |= dict.fromkeys(folders, _NO_SUID | _NO_DEVICES | _NO_PROGRAMS)
+    words = " ".join(f"{attribute} {shlex.quote(place)}" for place, attribute in attributes.items())
+    return f'perl -e {shlex.quote(_RESTRICT)} "$LXC_ROOTFS_MOUNT" {words}'
 
 
 def write_hosts(root: Path, plan: Plan) -> None:
