@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from testbed.files import CHECKOUT
-from testbed.names import sealed_address
+from testbed.names import monitors_namespace, sealed_address
 from tests.host_state import HostState
 from tests.member_hosts import INVENTORY, STATE, MemberHosts, run_in_member_hosts
 from tests.waiting import until
@@ -215,7 +215,7 @@ def cut_off(hosts: MemberHosts) -> None:
     assert answer.status == 1 and "lab x is not down everywhere; `netboxit down x` goes on when" in answer.said, answer
     assert not any(Path("/run/netns").iterdir())
     hosts.plug_in("beta")
-    assert hosts.run("beta", "ls", "/run/netns").split() == ["nbx-x-b", "nbx-x-second"]
+    assert hosts.run("beta", "ls", "/run/netns").split() == ["nbx-x-b", "nbx-x-second", monitors_namespace("x")]
     INVENTORY.unlink()
     done("down")
     assert hosts.run("beta", f"ls /run/netns {STATE}/labs").split() == ["/run/netns:", f"{STATE}/labs:"]
