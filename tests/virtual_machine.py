@@ -44,7 +44,7 @@ class VirtualMachine:
     def __init__(self, folder: Path, host: Namespace, tap: str, script: str) -> None:
         if not (GUEST / "vmlinuz").exists():
             pytest.fail(
-                f"{GUEST} is missing: run `make build/stamps/guest` as root, which gets the kernel of the virtual machine"
+                f"{GUEST} is missing: run `make build/guest/root.ext4` as root, which gets the kernel of the virtual machine"
             )
         self.console = folder / "console"
         image = folder / "initramfs"

@@ -13,9 +13,9 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Self
 
 from testbed.errors import NetBoxITError
-from testbed.labs import removal, switch_statistics
+from testbed.labs import removal
 from testbed.labs.event_log import EVENTS_FILE, EventLog
-from testbed.nodes import frr, routers
+from testbed.nodes import routers
 from testbed.nodes.control import Control, ControlFailed
 from testbed.ownership import recorded, state
 from testbed.ownership.operators import operator
@@ -269,6 +269,9 @@ class Lab:
 
     def _ready(self, node: str) -> bool:
         if self.node(node).kind == "switch":
+            # With all of the topology's model, which nobody needs who finds a lab that is up.
+            from testbed.labs import switch_statistics
+
             return switch_statistics.is_ready(self.node_folder(node))
         if self.node(node).kind == "router":
             return self._router_answers(node)
@@ -278,6 +281,8 @@ class Lab:
     def _router_answers(self, router: str) -> bool:
         node = self.node(router)
         if node.forwards:
+            from testbed.nodes import frr
+
             return frr.CONFIGURATION not in node.files or node_files.exists(self.node_folder(router) / frr.READY)
         try:
             with routers.Handlers(self.node_folder(router) / routers.CONTROL):
