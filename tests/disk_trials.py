@@ -163,8 +163,9 @@ class _Trial(Trial):
             if self._command.argv[0] == "down" and moment.failure == "full":
                 if self.status != 0:
                     wrong.append("it needs room")
-            elif self.status == 0 and self._refused.name not in _MADE_OTHERWISE:
-                wrong.append("it went on as if nothing were")
+            elif self.status == 0:
+                if self._refused.name not in _MADE_OTHERWISE:
+                    wrong.append("it went on as if nothing were")
             elif why not in self.output or str(self._refused.place.parent) not in self.output:
                 wrong.append(f"it does not say {why} of {self._refused.place.parent}")
         return "".join(f"{one}\n" for one in wrong) + (f"it said: {self.output}\n" if wrong else "")

@@ -110,7 +110,8 @@ def _make_image(disk: NodeDisk, model: Path) -> None:
                 with model.open("rb") as source:
                     node_files.copy_sparsely(source.fileno(), file.fileno(), disk.size)
     except OSError as error:
-        raise NodeDiskFailed(f"{disk.image} cannot be made: {error.strerror}") from error
+        # The kernel names the place of what it refused by name, and nothing where it refused to write.
+        raise NodeDiskFailed(f"{error.filename or disk.image} cannot be made: {error.strerror}") from error
     if model == disk.image:
         _run(*_MAKE, str(disk.image))
         # It tells its version first, and ends with 0 whatever happens.
