@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.guest import disks
+from tests.guest.machine import Guest
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -26,8 +27,17 @@ def checkout_disk() -> Iterator[Path]:
         yield made
 
 
+@pytest.fixture(scope="session")
+def booted(checkout_disk: Path) -> Iterator[tuple[Path, Sequence[Path]]]:
+    """A guest that has just booted: the file in which it was saved, and its disks."""
+    with disks.overlays(checkout_disk) as own, Guest(own) as guest:
+        guest.save(saved := own[0].with_name("saved"))
+        yield saved, own
+
+
 @pytest.fixture(scope="module")
-def own_disks(checkout_disk: Path) -> Iterator[list[Path]]:
-    """Disks of a module's own."""
-    with disks.overlays(checkout_disk) as made:
-        yield list(made)
+def fresh_guest(booted: tuple[Path, Sequence[Path]]) -> Iterator[Guest]:
+    """A module's own, which goes on from there."""
+    saved, below = booted
+    with disks.overlays(*below) as own, Guest(own, saved=saved) as guest:
+        yield guest

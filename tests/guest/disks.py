@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The disks of a guest: Debian 12 as it is installed with what `make setup` installs, and this checkout as it was built.
 
-`python -m tests.guest.disks` makes the first one (some minutes); `make build/stamps/guest` calls it when its contents changed.
+`python -m tests.guest.disks` makes the first one (some minutes); `make build/guest/root.ext4` calls it when its contents changed.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _make_disk(tree: Path, disk: Path, room_gib: int) -> None:
 def check_root() -> None:
     """Fails the test where nobody has made the disk with Debian."""
     if not _ROOT.exists():
-        pytest.fail(f"{_ROOT} is missing: run `make build/stamps/guest`, which makes it")
+        pytest.fail(f"{_ROOT} is missing: run `make build/guest/root.ext4`, which makes it")
 
 
 @contextmanager
@@ -140,13 +140,18 @@ def _link(folder: Path, to: Path) -> None:
 
 
 @contextmanager
-def overlays(checkout_disk: Path) -> Iterator[Sequence[Path]]:
-    """Two disks of a test's own, root and checkout: what it writes is theirs, and gone with them."""
+def overlays(*disks: Path) -> Iterator[Sequence[Path]]:
+    """Disks of a test's own, root and checkout: what it writes is theirs, and gone with them.
+
+    `disks`: the checkout's, or those of a guest that was saved.
+    """
+    below = disks if len(disks) == 2 else (_ROOT, *disks)
     with tempfile.TemporaryDirectory(dir=GUEST, prefix="overlay-") as place:
         made = []
-        for disk in (_ROOT, checkout_disk):
+        for disk in below:
             made.append(overlay := Path(place, disk.with_suffix(".qcow2").name))
-            _run("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", str(disk), str(overlay))
+            backing = "qcow2" if disk.suffix == ".qcow2" else "raw"
+            _run("qemu-img", "create", "-q", "-f", "qcow2", "-F", backing, "-b", str(disk), str(overlay))
         yield made
 
 

@@ -25,6 +25,7 @@ from tests.guest.disks import INITRD, KERNEL
 #: Half a minute on two quiet cores; there is nothing to be gained by less patience with busy ones.
 _BOOT_S: Final = 600.0
 _ANSWER_S: Final = 60.0
+_SAVED_S: Final = 300.0
 _ENVIRONMENT: Final = (
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME=/root",
@@ -55,14 +56,21 @@ class Done:
 class Guest:
     """A guest on two disks, as long as the block lasts; what it writes stays on them.
 
-    `kernel` are more words of its command line, `apparmor=0` say; `devices` are more words for QEMU, an interface say. `ready` is
-    how many seconds it took to boot.
+    `kernel` are more words of its command line, `apparmor=0` say; `devices` are more words for QEMU, an interface say. `saved` is
+    the file of a guest that was saved (`save`), whose disks are below these: this one continues it, and does not boot. `ready` is
+    how many seconds either took.
     """
 
     def __init__(
-        self, disks: Sequence[Path], *, kernel: Sequence[str] = (), devices: Sequence[str] = (), memory_mib: int = 3072
+        self,
+        disks: Sequence[Path],
+        *,
+        kernel: Sequence[str] = (),
+        devices: Sequence[str] = (),
+        memory_mib: int = 3072,
+        saved: Path | None = None,
     ) -> None:
-        self._folder = disks[0].parent
+        self._folder, self._saved = disks[0].parent, saved
         words = ["root=/dev/vda", "console=ttyS0", "quiet", "panic=-1", "mitigations=off", *kernel]
         self._argv = [
             # Without KVM, which many virtual machines offer and do not have. All that the processor can be made to do: Polars
@@ -74,21 +82,53 @@ class Guest:
             *("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"),
             # What the guest has flushed to its disk is there after its power was cut (`cache=unsafe` would spoil the overlay).
             *(word for disk in disks for word in ("-drive", f"file={disk},format=qcow2,if=virtio,cache=writeback,discard=unmap")),
+            *("-mon", "chardev=monitor,mode=control"),
             *devices,
         ]
 
     def __enter__(self) -> Self:
-        self.boot()
+        self._start(() if self._saved is None else ("-incoming", f"exec:cat {shlex.quote(str(self._saved))}"))
         return self
 
     def boot(self) -> None:
-        """Boots it, also again after its power was cut."""
+        """Boots it again after its power was cut."""
+        self._start(())
+
+    def save(self, file: Path) -> None:
+        """Writes its memory and devices to a file and ends it: what is on its disks goes with that from now on.
+
+        It is QEMU's migration to another process, later (QEMU documentation, "Migration framework").
+        """
+        with self._monitor.makefile("rw", buffering=1) as monitor:
+
+            def ask(command: str, **arguments: Any) -> Any:
+                monitor.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
+                while "return" not in (answer := json.loads(monitor.readline())):
+                    if "error" in answer:
+                        raise GuestFailed(f"QEMU refused {command}: {answer['error']}")
+                return answer["return"]
+
+            monitor.readline()  # its greeting
+            ask("qmp_capabilities")
+            ask("migrate-set-parameters", **{"max-bandwidth": 1 << 40})
+            ask("migrate", uri=f"exec:cat >{shlex.quote(str(file))}")
+            deadline = time.monotonic() + _SAVED_S
+            while (state := ask("query-migrate"))["status"] != "completed":
+                if state["status"] == "failed" or time.monotonic() > deadline:
+                    raise GuestFailed(f"QEMU has not saved the guest: {state}")
+                time.sleep(0.2)
+            ask("quit")
+        self._process.wait()
+
+    def _start(self, more: Sequence[str]) -> None:
         begun = time.monotonic()
-        self._socket, far = socket.socketpair()
+        (self._socket, agent), (self._monitor, monitor) = socket.socketpair(), socket.socketpair()
+        self._monitor.settimeout(_SAVED_S)
         self._asked, self._received = 0, b""
-        with (self._folder / "qemu.log").open("wb") as log, far:
-            argv = [*self._argv, "-chardev", f"socket,id=agent,fd={far.fileno()}"]
-            self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[far.fileno()])
+        with (self._folder / "qemu.log").open("wb") as log, agent, monitor:
+            fds = {"agent": agent.fileno(), "monitor": monitor.fileno()}
+            argv = [*self._argv, *(word for name, fd in fds.items() for word in ("-chardev", f"socket,id={name},fd={fd}")), *more]
+            self._process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[*fds.values()])
         try:
             self._wait_booted(begun + _BOOT_S)
         except BaseException:
@@ -104,6 +144,7 @@ class Guest:
         self._process.kill()
         self._process.wait()
         self._socket.close()
+        self._monitor.close()
 
     def run(self, command: str, *, within_s: float = 400, stdin: str = "") -> Done:
         """Runs a shell's command as root in the checkout. Raises GuestFailed when it takes longer."""

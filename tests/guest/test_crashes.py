@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.guest import small_lab
@@ -25,11 +22,10 @@ _UP = ("test -e /run/netns/nbx-small-a", "test -d /dev/shm/netboxit/small", "tes
 
 
 @pytest.fixture(scope="module")
-def guest(own_disks: list[Path]) -> Iterator[Guest]:
-    with Guest(own_disks) as booted:
-        small_lab.write(booted)
-        small_lab.write(booted, small_lab.LARGER, "/root/larger.yaml")
-        yield booted
+def guest(fresh_guest: Guest) -> Guest:
+    small_lab.write(fresh_guest)
+    small_lab.write(fresh_guest, small_lab.LARGER, "/root/larger.yaml")
+    return fresh_guest
 
 
 @pytest.mark.parametrize("condition", _UP)

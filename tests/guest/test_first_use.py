@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.guest.machine import Guest
@@ -14,9 +11,8 @@ pytestmark = [pytest.mark.lab, pytest.mark.patient]
 
 
 @pytest.fixture(scope="module")
-def guest(own_disks: list[Path]) -> Iterator[Guest]:
-    with Guest(own_disks) as booted:
-        yield booted
+def guest(fresh_guest: Guest) -> Guest:
+    return fresh_guest
 
 
 def test_the_guest_is_as_users_have_it(guest: Guest) -> None:

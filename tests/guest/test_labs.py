@@ -55,7 +55,10 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 
 
 @pytest.fixture(scope="module")
-def guest(machine: Machine, checkout_disk: Path) -> Iterator[Guest]:
+def guest(machine: Machine, checkout_disk: Path, request: pytest.FixtureRequest) -> Iterator[Guest]:
+    if not machine.kernel:
+        yield request.getfixturevalue("fresh_guest")
+        return
     with disks.overlays(checkout_disk) as own, Guest(own, kernel=machine.kernel) as booted:
         yield booted
 

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from tests.guest.machine import Guest
@@ -14,11 +11,10 @@ pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
-def guest(own_disks: list[Path]) -> Iterator[Guest]:
-    with Guest(own_disks) as booted:
-        # As Docker leaves it: new namespaces have it from there.
-        booted.run("sysctl -qw net.ipv4.ip_forward=1").checked()
-        yield booted
+def guest(fresh_guest: Guest) -> Guest:
+    # As Docker leaves it: new namespaces have it from there.
+    fresh_guest.run("sysctl -qw net.ipv4.ip_forward=1").checked()
+    return fresh_guest
 
 
 @pytest.mark.parametrize(

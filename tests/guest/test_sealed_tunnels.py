@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from testbed.names import sealed_address
@@ -22,9 +19,8 @@ _PLAY = ".venv/bin/ansible-playbook -i /tmp/hosts.yml --tags sealed ansible"
 
 
 @pytest.fixture(scope="module")
-def guest(own_disks: list[Path]) -> Iterator[Guest]:
-    with Guest(own_disks) as booted:
-        yield booted
+def guest(fresh_guest: Guest) -> Guest:
+    return fresh_guest
 
 
 def test_a_third_sender_s_frames_are_taken_without_it_and_not_with_it(guest: Guest) -> None:

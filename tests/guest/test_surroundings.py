@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,10 +16,9 @@ pytestmark = [pytest.mark.lab, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")
-def guest(own_disks: list[Path]) -> Iterator[Guest]:
-    with Guest(own_disks) as booted:
-        small_lab.write(booted)
-        yield booted
+def guest(fresh_guest: Guest) -> Guest:
+    small_lab.write(fresh_guest)
+    return fresh_guest
 
 
 def test_two_labs_are_up_side_by_side(guest: Guest) -> None:
