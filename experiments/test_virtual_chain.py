@@ -28,7 +28,7 @@ def test_a_frame_crosses_each_segment_in_turn_and_adds_up(tmp_path: Path) -> Non
     carried = made(tmp_path, one_flow)
     (flow,) = carried.measured
     rows = flow.rows
-    assert flow.way.netboxes == ("field", "longhaul", "backhaul")
+    assert [path.netboxes for path in flow.paths] == [("field", "longhaul", "backhaul")]
     # Routers and wires take no time: what leaves one segment enters the next.
     assert (rows["in_ns.field"] == rows["sent_ns"]).all()
     assert (rows["in_ns.longhaul"] == rows["out_ns.field"]).all()

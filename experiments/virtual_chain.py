@@ -13,17 +13,16 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
 from experiments.frame_maker import FrameMaker, announcement, key_of, routed
 from netboxes.engine.virtual import Change, Emulation, TimedFrame, run
-from results.frames import PATIENCE_NS, SEEN, follow, passages
+from results.flow_path import Network
+from results.frames import PATIENCE_NS, SEEN, follow, passages, together
 from results.identity import identity
 from results.run_folder import Measured
-from results.way import find_way, nodes_between
 from testbed.changes import ParameterChange
 from testbed.description.topology import Topology
 from testbed.errors import NetBoxITError
@@ -73,14 +72,15 @@ def emulate_chain(topology: Topology, *, duration_s: float | None = None) -> Vir
     plan = resolve(topology, lab=_LAB, duration_s=duration_s, realtime=_NO_LAB)
     streams = [stream for traffic in plan.traffic for stream in _streams(plan, traffic)]
     emulations = dict(_emulations(plan, streams))
-    records = {netbox: passages(emulation.records) for netbox, emulation in emulations.items()}
+    records = together({netbox: passages(emulation.records) for netbox, emulation in emulations.items()})
+    network = Network(plan.to_json())
     measured = []
     for stream in streams:
-        way = find_way(plan.to_json(), stream.flow.source, stream.flow.destination)
         sent, received = _seen(stream.sent, stream.payload), _seen(stream.frames, stream.payload)
         # Every frame is accounted for, so none was still on its way at the end.
         end_ns = max([0, *sent["time_ns"], *received["time_ns"]]) + 100 * PATIENCE_NS
-        measured.append(Measured(stream.record, stream.flow, way, follow(stream.flow, way, sent, received, records, {}, end_ns)))
+        rows, paths = follow(stream.flow, network, sent, received, records, {}, end_ns)
+        measured.append(Measured(stream.record, stream.flow, paths, rows))
     return Virtual(measured, {netbox: emulation.statistics for netbox, emulation in emulations.items()})
 
 
@@ -174,31 +174,18 @@ def _changes(plan: Plan, netbox: str) -> Iterator[Change]:
 
 def _legs(plan: Plan, source: str, destination: str) -> tuple[Leg, ...]:
     """The netboxes between two hosts, with the stations by which a frame enters and leaves each."""
-    nodes = list(nodes_between(plan.to_json(), source, destination))
-    ends = [_wire_between(plan, here, there) for here, there in pairwise(nodes)]
+    wires = Network(plan.to_json()).wires(source, destination)
     kinds = {node.name: node.kind for node in plan.nodes}
     legs = []
-    for at in range(1, len(nodes) - 1):
-        if kinds[nodes[at]] != "netbox":
+    for at, (_, (netbox, entry)) in enumerate(wires[:-1]):
+        if kinds[netbox] != "netbox":
             continue
-        back = next(place for place in range(at, 0, -1) if kinds[nodes[place - 1]] != "netbox")
-        on = next(place for place in range(at, len(nodes)) if kinds[nodes[place + 1]] != "netbox")
-        sender = _interface(plan, nodes[back - 1], ends[back - 1][0])
-        receiver = _interface(plan, nodes[on + 1], ends[on][1])
-        legs.append(Leg(nodes[at], ends[at - 1][1], ends[at][0], sender, receiver))
+        sender = next(out for out, _ in wires[at::-1] if kinds[out[0]] != "netbox")
+        receiver = next(into for _, into in wires[at + 1 :] if kinds[into[0]] != "netbox")
+        legs.append(Leg(netbox, entry, wires[at + 1][0][1], _interface(plan, *sender), _interface(plan, *receiver)))
     if not legs:
         raise NotVirtual(f"no netbox lies between {source} and {destination}")
     return tuple(legs)
-
-
-def _wire_between(plan: Plan, here: str, there: str) -> tuple[str, str]:
-    """The interfaces of both ends of the wire that joins two nodes."""
-    for wire in plan.wires:
-        if (wire.left.node, wire.right.node) == (here, there):
-            return wire.left.interface, wire.right.interface
-        if (wire.left.node, wire.right.node) == (there, here):
-            return wire.right.interface, wire.left.interface
-    raise ValueError(f"no wire joins {here} and {there}")
 
 
 def _interface(plan: Plan, node: str, name: str) -> InterfacePlan:

@@ -18,16 +18,16 @@ from results import frames, journal, metrics, verdict, video, voice
 from results.counters import Series, all_series
 from results.damage import DamagedRun, damaged
 from results.decoding import MediaFailed
+from results.flow_path import Gap, Network
 from results.happenings import happenings
 from results.machines_verdict import judge_machines
 from results.outage import outages
 from results.report import write_report
 from results.run_folder import Measured, RunFolder
 from results.seconds import per_second
-from results.statistics import joined, summary
+from results.statistics import Values, joined, summary
 from results.timekeeping import ports_of_switches, timekeeping
 from results.tunnels import clock_error, over_machines
-from results.way import Way, find_way
 from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE
@@ -54,7 +54,7 @@ def _analysed(run: RunFolder) -> dict[str, Any]:
     folder = run.path
     measured = measure(run)
     if measured:
-        _write_table(pl.concat([one.rows for one in measured], how="diagonal"), folder / "frames.parquet")
+        _write_table(pl.concat([one.table() for one in measured], how="diagonal"), folder / "frames.parquet")
     began_ns = _began_ns(run, measured)
     table = journal.series(run.journals, began_ns)
     if not table.is_empty():
@@ -85,23 +85,24 @@ def measure(run: RunFolder) -> list[Measured]:
     hosts = {host for _, flow in flows for host in (flow.source, flow.destination)}
     only = [flow for _, flow in flows]
     captures = {host: run.captured(host, only) for host in sorted(hosts)}
-    ways = [find_way(run.plan, flow.source, flow.destination) for flow in only]
-    ends = sorted({(tunnel.wire, node) for way in ways for tunnel in way.tunnels for node in (tunnel.near, tunnel.far)})
-    seen = {end: run.captured_at(*end, only) for end in ends}
+    records = frames.together(run.passages)
+    network = Network(run.plan, run.unrecorded)
+    seen = {end: run.captured_at(*end, only) for end in network.tunnel_ends if flows}
     measured = []
-    for at, ((application, flow), way) in enumerate(zip(flows, ways, strict=True)):
+    for at, (application, flow) in enumerate(flows):
         there, here = captures[flow.source], captures[flow.destination]
-        crossed = {one.wire: (seen[one.wire, one.near].frames[at], seen[one.wire, one.far].frames[at]) for one in way.tunnels}
-        rows = frames.follow(flow, way, there.frames[at], here.frames[at], run.passages, crossed, here.end_ns)
-        measured.append(Measured(application, flow, way, rows))
+        crossed = {end: capture.frames[at] for end, capture in seen.items()}
+        rows, paths = frames.follow(flow, network, there.frames[at], here.frames[at], records, crossed, here.end_ns)
+        measured.append(Measured(application, flow, paths, rows))
     return measured
 
 
 def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], began_ns: int) -> dict[str, Any]:
     flows = [
         metrics.flow_metrics(one.flow, one.rows)
+        | metrics.path_metrics(one.paths, one.rows, began_ns)
         | {
-            "outages": outages(one.rows, one.flow.protocol, run.passages, began_ns),
+            "outages": outages(one.rows, one.flow.protocol, one.paths, began_ns),
             "seconds": per_second(one.rows, began_ns),
         }
         | clock_error(run.machines, one.flow)
@@ -124,8 +125,8 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         "flows": flows,
         "segments": list(_segments(measured)),
         "gaps": list(_gaps(measured)),
-        "overhead_us": summary(joined(metrics.overhead_us(one.way, one.rows) for one in measured)),
-        "overhead_without_routers_us": summary(joined(metrics.overhead_us(one.way, one.rows, routers=False) for one in measured)),
+        "overhead_us": summary(metrics.overheads_us(measured)),
+        "overhead_without_routers_us": summary(metrics.overheads_us(measured, routers=False)),
         "lateness_us": {name: metrics.lateness_us(one) for name, one in counted.items()},
         "netboxes": netboxes,
         "switches": switches,
@@ -140,24 +141,38 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
 
 
 def _segments(measured: list[Measured]) -> Iterable[dict[str, Any]]:
+    """Of each netbox that saw a frame, or that is on a path that a frame took."""
     for direction in metrics.DIRECTIONS:
         tables: dict[str, dict[str, pl.DataFrame]] = {}
         for one in measured:
             if one.flow.direction == direction:
-                for netbox in one.way.netboxes:
+                for netbox in _crossed(one):
                     tables.setdefault(netbox, {})[one.flow.name] = one.rows
         for netbox, by_flow in tables.items():
             yield metrics.segment_metrics(netbox, direction, by_flow)
 
 
+def _crossed(one: Measured) -> Iterable[str]:
+    for path, rows in one.by_path():
+        taken = rows["received_ns"].is_not_null().any()
+        seen = {
+            netbox for netbox, point in zip(path.netboxes, path.points, strict=True) if rows[f"fate.{point}"].is_not_null().any()
+        }
+        yield from (netbox for netbox in path.netboxes if taken or netbox in seen)
+
+
 def _gaps(measured: list[Measured]) -> Iterable[dict[str, Any]]:
+    """Of each gap that a frame crossed, or that is on a path that a frame took."""
     for direction in metrics.DIRECTIONS:
-        ways: dict[Way, list[pl.DataFrame]] = {}
+        gaps: dict[Gap, list[Values]] = {}
         for one in measured:
-            if one.flow.direction == direction:
-                ways.setdefault(one.way, []).append(one.rows)
-        for way, tables in ways.items():
-            yield from metrics.gap_metrics(way, direction, tables)
+            for path, rows in one.by_path() if one.flow.direction == direction else ():
+                taken = rows["received_ns"].is_not_null().any()
+                for gap, us in metrics.gaps_us(path, rows):
+                    if taken or us.size:
+                        gaps.setdefault(gap, []).append(us)
+        for gap, times in gaps.items():
+            yield metrics.gap_metrics(gap, direction, joined(times))
 
 
 def _voices(run: RunFolder, measured: list[Measured], flows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from itertools import pairwise
@@ -41,9 +41,9 @@ def rtp(sequence: int, timestamp: int, size: int = 160) -> bytes:
 
 @dataclass
 class Journey:
-    """One frame on its way: when it is sent, and how long it takes in each gap and in each netbox, in ns.
+    """One frame: when it is sent, and how long it takes in each gap and in each netbox, in ns.
 
-    `lost` is a netbox and the fate it gave the frame.
+    `lost` is a netbox and the fate it gave the frame, `path` the netboxes that it crosses where they are not those of the chain.
     """
 
     data: bytes
@@ -51,6 +51,7 @@ class Journey:
     gaps: Sequence[int]
     inside: Sequence[int]
     lost: tuple[str, records.Fate] | None = None
+    path: tuple[str, ...] = ()
 
 
 @dataclass
@@ -59,7 +60,7 @@ class SyntheticRun:
 
     folder: Path
     journeys: dict[str, list[Journey]] = field(default_factory=lambda: {"return": [], "forward": []})
-    netboxes: tuple[str, str] = ("cell", "sky")
+    netboxes: tuple[str, ...] = ("cell", "sky")
     lateness: dict[str, float] = field(default_factory=lambda: {"p50": 1.0, "p90": 2.0, "p99": 10.0, "p99_9": 50.0, "max": 90.0})
     missed: int = 0
     flow: dict[str, Any] = field(default_factory=dict)
@@ -79,10 +80,10 @@ class SyntheticRun:
         seen: dict[str, list[tuple[int, bytes]]] = {point: [] for point in self.captured()}
         for direction, journeys in self.journeys.items():
             source, destination = ("fr1", "eoc") if direction == "return" else ("eoc", "fr1")
-            way = self.netboxes if direction == "return" else self.netboxes[::-1]
+            chain = self.netboxes if direction == "return" else self.netboxes[::-1]
             for journey in journeys:
                 seen[source].append((journey.sent_ns, journey.data))
-                if (arrival := self._travel(journey, way, direction, kept, seen)) is not None:
+                if (arrival := self._travel(journey, journey.path or chain, direction, kept, seen)) is not None:
                     seen[destination].append((arrival, journey.data))
         self._captures(seen)
         for netbox, rows in kept.items():
@@ -101,14 +102,14 @@ class SyntheticRun:
     def _travel(
         self,
         journey: Journey,
-        way: Sequence[str],
+        path: Sequence[str],
         direction: str,
         kept: dict[str, list[tuple[int, ...]]],
         seen: dict[str, list[tuple[int, bytes]]],
     ) -> int | None:
         stations = (0, 1) if direction == "return" else (1, 0)
         now: int | None = journey.sent_ns + journey.gaps[0]
-        for number, (netbox, inside) in enumerate(zip(way, journey.inside, strict=True)):
+        for number, (netbox, inside) in enumerate(zip(path, journey.inside, strict=True)):
             if now is None:
                 return None
             fate = journey.lost[1] if journey.lost and journey.lost[0] == netbox else records.Fate.DELIVERED
@@ -189,7 +190,10 @@ class SyntheticRun:
 
     def plan(self) -> dict[str, Any]:
         kinds = {"fr1": "host", "cell": "netbox", "meoc": "router", "sky": "netbox", "eoc": "host"}
-        chain = list(kinds)
+        return self.planned(kinds, pairwise(kinds))
+
+    def planned(self, kinds: Mapping[str, str], wires: Iterable[tuple[str, str]]) -> dict[str, Any]:
+        """A plan with these nodes. The first end of a wire is on the side of fr1."""
         return {
             "lab": "synthetic",
             "topology": "synthetic.yaml",
@@ -197,13 +201,31 @@ class SyntheticRun:
             "lateness_limit_s": 1e-3,
             "lateness_policy": "mark",
             "notes": [],
-            "nodes": [{"name": name, "kind": kind, "cores": [0], "interfaces": [], "files": {}} for name, kind in kinds.items()],
+            "nodes": [
+                {"name": name, "kind": kind, "cores": [0], "interfaces": [], "files": _files(kind)}
+                for name, kind in kinds.items()
+            ],
             "wires": [
-                {"name": f"{a}-{b}", "left": {"node": a, "interface": "x"}, "right": {"node": b, "interface": "y"}, "mtu": 1500}
-                for a, b in pairwise(chain)
+                {
+                    "name": f"{a}-{b}",
+                    "left": {"node": a, "interface": _end(kinds, a, b, "x")},
+                    "right": {"node": b, "interface": _end(kinds, b, a, "y")},
+                    "mtu": 1500,
+                }
+                for a, b in wires
             ],
             "traffic": [{"name": "call", "application": "call", "source": "fr1", "destination": "eoc", "direction": "return"}],
         }
+
+
+def _end(kinds: Mapping[str, str], node: str, other: str, side: str) -> str:
+    """A netbox has a station on each side, any other node an interface for each wire."""
+    return side if kinds[node] == "netbox" else other
+
+
+def _files(kind: str) -> dict[str, str]:
+    """A netbox has two stations: y, towards fr1, and x."""
+    return {"netbox.json": json.dumps({"stations": [{"name": "y"}, {"name": "x"}]})} if kind == "netbox" else {}
 
 
 @pytest.fixture

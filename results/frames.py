@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One row for each frame of each flow: when it left, when it passed each netbox, when it arrived, or where it was lost.
 
-Points are captures at hosts, records of netboxes, and captures at both ends of wires between machines, all on one clock. Frames
-are recognised by their identity; frames of equal identity are matched in order. Frames that were still on their way when the
-captures ended are left out: whether they were lost nobody knows.
+Points are captures at hosts, records of netboxes, and captures at both ends of wires between machines, all on one clock. Each
+frame is followed along the path on which they saw it. Frames are recognised by their identity; frames of equal identity are
+matched in order. Frames that were still on their way when the captures ended are left out: whether they were lost nobody knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from results import pcapng
 from results.datagram import datagram, rtp
+from results.flow_path import Crossing, FlowPath, Followed, Network
 from results.identity import identity
 from results.records import Fate
-from results.way import Gap, Way
 from traffic.flow import Flow
 
 #: Reasons of a loss in words.
@@ -47,11 +47,28 @@ SEEN = {
     "rtp_timestamp": pl.UInt32,
 }
 
-#: The columns that every row has, whatever its way.
+#: Of one frame's passage through a netbox.
+PASSAGES = {
+    "identity": pl.UInt64,
+    "in_ns": pl.Int64,
+    "out_ns": pl.Int64,
+    "station_in": pl.UInt16,
+    "station_out": pl.UInt16,
+    "fate": pl.UInt8,
+}
+
+#: The columns that every row has, whatever its path.
 COLUMNS = (
     *("flow", "direction", "number", "identity", "ethernet_bytes", "payload_bytes", "rtp_sequence", "rtp_timestamp"),
-    *("sent_ns", "received_ns", "lost_at", "lost_why"),
+    *("sent_ns", "received_ns", "lost_at", "lost_why", "path"),
 )
+#: What a crossing is, in the order of `Network.crossing`'s arguments.
+_KIND = ["netbox", "station_in", "station_out", "fate"]
+#: The columns that depend on the path begin so.
+_CROSSED = ("in_ns", "out_ns", "fate", "near_ns", "far_ns")
+_EMPTY = [pl.lit(None, pl.String).alias("lost_at"), pl.lit(None, pl.String).alias("lost_why"), pl.lit(0, pl.UInt32).alias("path")]
+#: Why a frame was lost of which no point says so.
+_UNSEEN = "not seen again"
 
 
 @dataclass
@@ -84,97 +101,163 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
     return Capture({at: _table(found) for at, found in rows.items()}, end)
 
 
-#: What was seen of a flow at the ends of a wire between machines: at the near end and at the far one, as its frames meet them.
-Ends = tuple[pl.DataFrame, pl.DataFrame]
-
-
 def follow(
     flow: Flow,
-    way: Way,
+    network: Network,
     sent: pl.DataFrame,
     received: pl.DataFrame,
-    records: Mapping[str, pl.DataFrame],
-    tunnels: Mapping[str, Ends],
+    records: pl.DataFrame,
+    tunnels: Mapping[tuple[str, str], pl.DataFrame],
     end_ns: int,
-) -> pl.DataFrame:
-    """The rows of one flow. `records` are the passages through the netboxes of its way, `tunnels` what was seen at those of it.
+) -> tuple[pl.DataFrame, tuple[FlowPath, ...]]:
+    """The rows of one flow, and the paths that its frames took.
+
+    `records` are the passages through all netboxes (`together`), `tunnels` what was seen of the flow at each end of each wire
+    between machines, by wire and node.
 
     Columns: flow, direction, number, identity, ethernet_bytes, payload_bytes, rtp_sequence, rtp_timestamp, sent_ns, received_ns
-    (null when lost), lost_at, lost_why (null when received), and for each netbox of the way `in_ns.<netbox>`, `out_ns.<netbox>`,
-    `fate.<netbox>` (null when it has no record of the frame), for each tunnel `near_ns.<wire>`, `far_ns.<wire>` (null when the
-    frame was not seen there).
+    (null when lost), lost_at, lost_why (null when received), path (the place of the frame's path among those returned; that of a
+    lost frame is taken to go on by the shortest way), for each point of a path (`FlowPath.points`) `in_ns.<point>`,
+    `out_ns.<point>`, `fate.<point>` (null when it has no record of the frame), for each tunnel `near_ns.<wire>`, `far_ns.<wire>`
+    (null when the frame was not seen there). Raises NoPath.
     """
     rows = _numbered(sent).rename({"time_ns": "sent_ns"})
     arrived = _numbered(received).select("identity", "copy", received_ns="time_ns")
-    rows = rows.join(arrived, on=["identity", "copy"], how="left", maintain_order="left")
-    for netbox in way.netboxes:
-        passed = _passed(records[netbox], rows["identity"], netbox)
-        rows = rows.join(passed, on=["identity", "copy"], how="left", maintain_order="left")
-    for tunnel in way.tunnels:
-        for end, seen in zip(("near_ns", "far_ns"), tunnels[tunnel.wire], strict=True):
-            there = _numbered(seen).select("identity", "copy", pl.col("time_ns").alias(f"{end}.{tunnel.wire}"))
-            rows = rows.join(there, on=["identity", "copy"], how="left", maintain_order="left")
-    rows = rows.with_columns(flow=pl.lit(flow.name), direction=pl.lit(flow.direction), number=pl.int_range(pl.len()))
-    rows = _finished(rows, way, end_ns).with_columns(_lost_at(way), _lost_why(way)).drop("copy")
-    return rows.select(*COLUMNS, pl.exclude(*COLUMNS))
+    rows = rows.join(arrived, on=["identity", "copy"], how="left", maintain_order="left").with_row_index("number")
+    rows = rows.with_columns(pl.col("number").cast(pl.Int64), flow=pl.lit(flow.name), direction=pl.lit(flow.direction))
+    known, codes = _crossings(flow, network, records, rows)
+    rows = rows.join(known, on="number", how="left", maintain_order="left")
+    for (wire, node), table in tunnels.items():
+        there = _of_frames(table, rows, "time_ns", []).group_by("number").agg(pl.col("time_ns").min().alias(_seen_at(wire, node)))
+        rows = rows.join(there, on="number", how="left", maintain_order="left")
+    return _along_paths(flow, network, rows, codes, list(tunnels), end_ns)
+
+
+def together(records: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """The passages through several netboxes as one table."""
+    tables = [table.with_columns(netbox=pl.lit(netbox)) for netbox, table in records.items()]
+    return pl.concat([pl.DataFrame(schema=PASSAGES | {"netbox": pl.String}), *tables], how="vertical")
 
 
 def passages(records: NDArray[np.void]) -> pl.DataFrame:
     """Frame records (as `results.records.read` gives them) in the order in which the frames came in."""
-    columns = ("identity", "in_ns", "out_ns", "station_in", "station_out", "fate")
-    return pl.DataFrame({name: np.ascontiguousarray(records[name]) for name in columns}).sort("in_ns", maintain_order=True)
+    table = pl.DataFrame({name: np.ascontiguousarray(records[name]) for name in PASSAGES}, schema=PASSAGES)
+    return table.sort("in_ns", maintain_order=True)
 
 
-def _passed(records: pl.DataFrame, wanted: pl.Series, netbox: str) -> pl.DataFrame:
-    """The passages of the wanted frames. A flooded frame has a record for each station: one that delivered it counts first."""
-    return _numbered(
-        records.filter(pl.col("identity").is_in(wanted.unique().implode()))
-        .sort("in_ns", "fate", maintain_order=True)
-        .unique(["identity", "in_ns"], keep="first", maintain_order=True)
-    ).select(
-        "identity",
-        "copy",
-        pl.col("in_ns").alias(f"in_ns.{netbox}"),
-        pl.when(pl.col("fate") == 0).then("out_ns").alias(f"out_ns.{netbox}"),
-        pl.col("fate").alias(f"fate.{netbox}"),
+def _crossings(flow: Flow, network: Network, records: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[Crossing]]:
+    """Of each frame, by its number, its passages in the order of their times, as lists; and the crossing that each code means.
+
+    A flooded frame has one for each station.
+    """
+    found = _of_frames(records, rows, "in_ns", ["netbox"])
+    kinds = found.select(_KIND).unique(maintain_order=True)
+    crossings = [network.crossing(*kind) for kind in kinds.iter_rows()]
+    distances = network.distances(flow.source)
+    kinds = kinds.with_columns(
+        code=pl.Series(range(kinds.height), dtype=pl.UInt32),
+        distance=pl.Series([distances.get((one.netbox, one.entered), 0) for one in crossings], dtype=pl.Int64),
     )
+    found = found.join(kinds, on=_KIND).sort("number", "in_ns", "distance", "out_ns", "code")
+    return found.group_by("number", maintain_order=True).agg("code", "in_ns", "out_ns"), crossings
 
 
-def _lost_at(way: Way) -> pl.Expr:
-    """The netbox whose record says that it lost the frame, or else the tunnel or the gap after the last point that saw it."""
-    last_gap = _lost_in_gap(way.gaps[0], pl.lit(way.gaps[0].name))
-    for netbox, gap in zip(way.netboxes, way.gaps[1:], strict=True):
-        fate = pl.col(f"fate.{netbox}")
-        last_gap = pl.when(fate.is_null()).then(last_gap).when(fate == 0).then(pl.lit(gap.name)).otherwise(pl.lit(netbox))
-        last_gap = _lost_in_gap(gap, last_gap)
-    return pl.when(pl.col("received_ns").is_null()).then(last_gap).alias("lost_at")
+def _of_frames(seen: pl.DataFrame, rows: pl.DataFrame, time: str, at: list[str]) -> pl.DataFrame:
+    """What was seen of the frames, with the number of each one's frame. `at` are the columns that say where, besides `time`.
+
+    Of frames with equal identity it is that of the earliest which can have been there then, and was not there before.
+    """
+    frames = rows.select("identity", "number", "sent_ns", "received_ns", many=pl.len().over("identity") > 1)
+    once = seen.join(frames.filter(~pl.col("many")).select("identity", "number"), on="identity")
+    equal = frames.filter("many").group_by("identity", maintain_order=True).agg("number", "sent_ns", "received_ns")
+    if equal.is_empty():
+        return once
+    places = ["identity", *at, time]
+    times = seen.join(equal.select("identity"), on="identity", how="semi").select(places).unique().sort(time)
+    matched = [
+        (*place, now, number)
+        for *place, in_order, numbers, sent, received in times.group_by(places[:-1], maintain_order=True)
+        .agg(time)
+        .join(equal, on="identity")
+        .iter_rows()
+        for now, number in _matched(in_order, numbers, sent, received)
+    ]
+    found = pl.DataFrame(matched, schema={**{name: seen.schema[name] for name in places}, "number": pl.Int64}, orient="row")
+    return pl.concat([once, seen.join(found, on=places)])
 
 
-def _lost_in_gap(gap: Gap, before: pl.Expr) -> pl.Expr:
-    """`before`, or the tunnel of the gap that a frame entered and did not leave, or the gap where it left one."""
-    for tunnel in gap.tunnels:
-        entered, left = (pl.col(f"{end}.{tunnel.wire}").is_not_null() for end in ("near_ns", "far_ns"))
-        before = pl.when(left).then(pl.lit(gap.name)).when(entered).then(pl.lit(tunnel.name)).otherwise(before)
-    return before
+def _matched(times: list[int], numbers: list[int], sent: list[int], received: list[int | None]) -> Iterator[tuple[int, int]]:
+    """Of frames of equal identity: each time at which one was seen at a place, and the number of that frame."""
+    at = 0
+    for time in times:
+        while at < len(numbers) and (end := received[at]) is not None and end < time:
+            at += 1
+        if at < len(numbers) and sent[at] <= time:
+            yield time, numbers[at]
+            at += 1
 
 
-def _lost_why(way: Way) -> pl.Expr:
-    why = pl.lit("not seen again")
-    for netbox in way.netboxes:
-        fate = pl.col(f"fate.{netbox}")
-        named = fate.replace_strict(FATES, default="unknown", return_dtype=pl.String)
-        why = pl.when(fate.is_null() | (fate == 0)).then(why).otherwise(named)
-    return pl.when(pl.col("received_ns").is_null()).then(why).alias("lost_why")
+def _along_paths(
+    flow: Flow, network: Network, rows: pl.DataFrame, crossings: list[Crossing], ends: list[tuple[str, str]], end_ns: int
+) -> tuple[pl.DataFrame, tuple[FlowPath, ...]]:
+    """Finds the path once for all frames that the same points saw, and gives the rows its columns."""
+    signature = [
+        pl.col("code").cast(pl.List(pl.String)).list.join(" ").fill_null(""),
+        pl.col("received_ns").is_not_null(),
+        *(pl.col(_seen_at(*end)).is_not_null() for end in ends),
+    ]
+    rows = rows.with_columns(pl.struct(one.alias(str(at)) for at, one in enumerate(signature)).alias("signature"))
+    paths: dict[FlowPath, int] = {}
+    parts = []
+    for part in rows.partition_by("signature", maintain_order=True):
+        first = part.row(0, named=True)
+        own = [crossings[code] for code in first["code"] or ()]
+        seen = {end for end in ends if first[_seen_at(*end)] is not None}
+        arrived = first["received_ns"] is not None
+        followed = network.follow(flow.source, flow.destination, own, seen, arrived=arrived)
+        fates = [None if at is None else own[at].fate for at in followed.crossings]
+        lost = next((fate for fate in fates if fate), None)
+        parts.append(
+            part.with_columns(
+                pl.lit(None if arrived else followed.lost_at, pl.String).alias("lost_at"),
+                pl.lit(None if arrived else FATES.get(lost, "unknown") if lost else _UNSEEN, pl.String).alias("lost_why"),
+                pl.lit(paths.setdefault(followed.path, len(paths)), pl.UInt32).alias("path"),
+                *_crossed(followed, fates),
+            )
+        )
+    if not parts:
+        followed = network.follow(flow.source, flow.destination, (), frozenset(), arrived=True)
+        parts.append(rows.with_columns(*_EMPTY, *_crossed(followed, [None] * len(followed.crossings))))
+        paths[followed.path] = 0
+    whole = _finished(pl.concat(parts, how="diagonal").sort("number"), end_ns)
+    crossed = [name for name in whole.columns if name.partition(".")[0] in _CROSSED]
+    return whole.select(*COLUMNS, *crossed), tuple(paths)
 
 
-def _finished(rows: pl.DataFrame, way: Way, end_ns: int) -> pl.DataFrame:
+def _crossed(followed: Followed, fates: list[int | None]) -> Iterator[pl.Expr]:
+    """The columns of the points and tunnels of a path."""
+    for point, at, fate in zip(followed.path.points, followed.crossings, fates, strict=True):
+        none = pl.lit(None, pl.Int64)
+        yield (none if at is None else pl.col("in_ns").list.get(at)).alias(f"in_ns.{point}")
+        yield (none if at is None or fate else pl.col("out_ns").list.get(at)).alias(f"out_ns.{point}")
+        yield pl.lit(fate, pl.UInt8).alias(f"fate.{point}")
+    for tunnel in dict.fromkeys(followed.path.tunnels):
+        yield pl.col(_seen_at(tunnel.wire, tunnel.near)).alias(f"near_ns.{tunnel.wire}")
+        yield pl.col(_seen_at(tunnel.wire, tunnel.far)).alias(f"far_ns.{tunnel.wire}")
+
+
+def _seen_at(wire: str, node: str) -> str:
+    return f"seen_ns.{wire}.{node}"
+
+
+def _finished(rows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
     """Without the frames that could still have come when the captures ended.
 
     Those are the ones without any word of their loss, sent later than twice the largest delay of the flow before the end.
     """
     longest = (rows["received_ns"] - rows["sent_ns"]).max()
     patience = 2 * int(longest) if isinstance(longest, int) else PATIENCE_NS
-    reported = pl.any_horizontal(pl.lit(False), *((pl.col(f"fate.{netbox}") > 0).fill_null(False) for netbox in way.netboxes))
+    reported = pl.col("lost_why") != _UNSEEN
     return rows.filter(pl.col("received_ns").is_not_null() | reported | (pl.col("sent_ns") < end_ns - patience))
 
 

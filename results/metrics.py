@@ -3,18 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from results.flow_path import FlowPath, Gap
 from results.jitter import running_jitter, settled, unwrap_timestamps
-from results.statistics import Values, summary
-from results.way import Gap, Way
+from results.run_folder import Measured
+from results.statistics import Values, joined, summary
 from traffic.flow import Flow
 
 DIRECTIONS = ("return", "forward")
+
+#: Changes of path of a flow that are told, all are counted: a router that spreads packets over paths makes one with each.
+MOST_CHANGES = 100
 
 
 def delays_ms(rows: pl.DataFrame) -> Values:
@@ -80,9 +84,9 @@ def flow_metrics(flow: Flow, rows: pl.DataFrame) -> dict[str, Any]:
 
 def segment_metrics(netbox: str, direction: str, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     """An entry of `segments`: all flows of one direction through one netbox; `flows` has each of them by name."""
-    inside = {name: _inside_ms(rows, netbox) for name, rows in tables.items()}
-    fates = pl.concat([rows.select(pl.col(f"fate.{netbox}").alias("fate")) for rows in tables.values()])
-    seen, lost = fates["fate"].is_not_null().sum(), (fates["fate"].fill_null(0) > 0).sum()
+    inside = {name: joined(_inside_ms(rows, point) for point in points_of(netbox, rows)) for name, rows in tables.items()}
+    fates = [rows[f"fate.{point}"] for rows in tables.values() for point in points_of(netbox, rows)]
+    seen, lost = sum(one.is_not_null().sum() for one in fates), sum((one.fill_null(0) > 0).sum() for one in fates)
     return {
         "netbox": netbox,
         "direction": direction,
@@ -94,59 +98,98 @@ def segment_metrics(netbox: str, direction: str, tables: Mapping[str, pl.DataFra
     }
 
 
-def gap_metrics(way: Way, direction: str, tables: Iterable[pl.DataFrame]) -> list[dict[str, Any]]:
-    """Entries of `gaps`: the time between two points of measurement, in us: routers, switches, or wires and the hosts' stacks."""
-    rows = list(tables)
-    return [
+def points_of(netbox: str, rows: pl.DataFrame) -> list[str]:
+    """The points of paths (`FlowPath.points`) that are crossings of a netbox."""
+    points = [name.removeprefix("fate.") for name in rows.columns if name.startswith("fate.")]
+    return [point for point in points if point.partition(".")[0] == netbox]
+
+
+def path_metrics(paths: Sequence[FlowPath], rows: pl.DataFrame, began_ns: int) -> dict[str, Any]:
+    """What an entry of `flows` says of paths: of the frames that arrived those of each path, and when the path changed."""
+    arrived = rows.filter(pl.col("received_ns").is_not_null()).sort("sent_ns", maintain_order=True)
+    netboxes = [list(path.netboxes) for path in paths]
+    taken = [
         {
-            "name": gap.name,
-            "direction": direction,
-            "routers": list(gap.routers),
-            "switches": list(gap.switches),
-            "us": summary(np.concatenate([_difference(table, leave, enter) / 1e3 for table in rows])),
-            **({"tunnels": [tunnel.wire for tunnel in gap.tunnels]} if gap.tunnels else {}),
+            "netboxes": netboxes[part["path"][0]],
+            "received": part.height,
+            "first_s": (part["sent_ns"][0] - began_ns) / 1e9,
+            "last_s": (part["sent_ns"][-1] - began_ns) / 1e9,
+            "one_way_delay_ms": summary(delays_ms(part)),
         }
-        for gap, leave, enter in _points(way)
+        for part in arrived.partition_by("path", maintain_order=True)
     ]
+    changed = arrived.with_columns(pl.col("path").shift().alias("before")).filter(pl.col("path") != pl.col("before"))
+    changes = [
+        {"time_s": (sent_ns - began_ns) / 1e9, "from": netboxes[before], "to": netboxes[after]}
+        for sent_ns, before, after in changed.select("sent_ns", "before", "path").head(MOST_CHANGES).iter_rows()
+    ]
+    return {"paths": taken, "path_changes": {"count": changed.height, "list": changes}}
 
 
-def overhead_us(way: Way, rows: pl.DataFrame, routers: bool = True) -> Values:
+def gap_metrics(gap: Gap, direction: str, us: Values) -> dict[str, Any]:
+    """An entry of `gaps`: the time between two points of measurement: in routers, switches, or wires and the hosts' stacks."""
+    return {
+        "name": gap.name,
+        "direction": direction,
+        "from": gap.before,
+        "to": gap.after,
+        "routers": list(gap.routers),
+        "switches": list(gap.switches),
+        "us": summary(us),
+        **({"tunnels": [tunnel.wire for tunnel in gap.tunnels]} if gap.tunnels else {}),
+    }
+
+
+def gaps_us(path: FlowPath, rows: pl.DataFrame) -> Iterator[tuple[Gap, Values]]:
+    """The gaps of a path, with the times that its frames spent in each."""
+    for gap, leave, enter in _points(path):
+        yield gap, _difference(rows, leave, enter) / 1e3
+
+
+def overhead_us(path: FlowPath, rows: pl.DataFrame, routers: bool = True) -> Values:
     """For each frame whose passage through all netboxes is known: the time from host to host that was spent outside of them.
 
     Without `routers`, the gaps in which there is one or a switch are left out too: what remains is wires and the hosts' stacks.
     What a real network takes is none of the testbed's.
     """
     crossed = [
-        pl.col(enter) - pl.col(leave) for gap, leave, enter in _emulated(way) if routers or not (gap.routers or gap.switches)
+        pl.col(enter) - pl.col(leave) for gap, leave, enter in _emulated(path) if routers or not (gap.routers or gap.switches)
     ]
-    return _sums_us(rows.filter(_whole(way)), crossed)
+    return _sums_us(rows.filter(_whole(path)), crossed)
 
 
-def overhead_by_tunnels_us(way: Way, rows: pl.DataFrame) -> tuple[Values, Values]:
+def overheads_us(measured: Iterable[Measured], routers: bool = True) -> Values:
+    """`overhead_us` of all frames of all flows."""
+    return joined(overhead_us(path, rows, routers) for one in measured for path, rows in one.by_path())
+
+
+def overhead_by_tunnels_us(path: FlowPath, rows: pl.DataFrame) -> tuple[Values, Values]:
     """Of each frame whose passage is known, also at both ends of each tunnel: the overhead in tunnels, and all that is not."""
-    inside = [pl.col(f"far_ns.{one.wire}") - pl.col(f"near_ns.{one.wire}") for gap, _, _ in _emulated(way) for one in gap.tunnels]
-    known = rows.filter(_whole(way) & pl.all_horizontal(pl.lit(True), *(one.is_not_null() for one in inside)))
+    inside = [
+        pl.col(f"far_ns.{one.wire}") - pl.col(f"near_ns.{one.wire}") for gap, _, _ in _emulated(path) for one in gap.tunnels
+    ]
+    known = rows.filter(_whole(path) & pl.all_horizontal(pl.lit(True), *(one.is_not_null() for one in inside)))
     tunnels = _sums_us(known, inside)
-    return tunnels, overhead_us(way, known) - tunnels
+    return tunnels, overhead_us(path, known) - tunnels
 
 
-def _emulated(way: Way) -> list[tuple[Gap, str, str]]:
-    return [point for point in _points(way) if not point[0].equipment]
+def _emulated(path: FlowPath) -> list[tuple[Gap, str, str]]:
+    return [point for point in _points(path) if not point[0].equipment]
 
 
-def _whole(way: Way) -> pl.Expr:
-    return pl.all_horizontal(pl.col(enter).is_not_null() & pl.col(leave).is_not_null() for _, leave, enter in _emulated(way))
+def _whole(path: FlowPath) -> pl.Expr:
+    return pl.all_horizontal(pl.col(enter).is_not_null() & pl.col(leave).is_not_null() for _, leave, enter in _emulated(path))
 
 
 def _sums_us(rows: pl.DataFrame, times: Iterable[pl.Expr]) -> Values:
     return rows.select(pl.sum_horizontal(pl.lit(0), *times).alias("ns"))["ns"].to_numpy().astype(float) / 1e3
 
 
-def _points(way: Way) -> list[tuple[Gap, str, str]]:
+def _points(path: FlowPath) -> list[tuple[Gap, str, str]]:
     """For each gap the columns with the times at which a frame leaves the point before it and enters the one after it."""
-    leaves = ["sent_ns", *(f"out_ns.{netbox}" for netbox in way.netboxes)]
-    enters = [*(f"in_ns.{netbox}" for netbox in way.netboxes), "received_ns"]
-    return list(zip(way.gaps, leaves, enters, strict=True))
+    leaves = ["sent_ns", *(f"out_ns.{point}" for point in path.points)]
+    enters = [*(f"in_ns.{point}" for point in path.points), "received_ns"]
+    return list(zip(path.gaps, leaves, enters, strict=True))
 
 
 def lateness_us(statistics: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,8 +200,8 @@ def lateness_us(statistics: Mapping[str, Any]) -> dict[str, Any]:
     return {**frame, "event": event, "missed": statistics["missed"]}
 
 
-def _inside_ms(rows: pl.DataFrame, netbox: str) -> Values:
-    return _difference(rows, f"in_ns.{netbox}", f"out_ns.{netbox}") / 1e6
+def _inside_ms(rows: pl.DataFrame, point: str) -> Values:
+    return _difference(rows, f"in_ns.{point}", f"out_ns.{point}") / 1e6
 
 
 def _difference(rows: pl.DataFrame, before: str, after: str) -> Values:

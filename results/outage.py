@@ -7,7 +7,7 @@ person hears of a handover or of a route that changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from results.flow_path import FlowPath
 from results.statistics import Values
 
 #: A pause is an outage from so many usual distances of the flow's frames on: two lost in a row.
@@ -23,7 +24,7 @@ USUAL_DISTANCES = 3.0
 #: And from this on, in ms: less is jitter of networks (an 802.16 frame is up to 20 ms, a request takes several).
 SHORTEST_MS = 50.0
 
-#: Frames before and after an outage whose delay is told and whose way is looked for: those of this time, and at most so many.
+#: Frames before and after an outage whose delay and path are told: those of this time, and at most so many.
 _BESIDE_NS, _MOST_BESIDE = 1_000_000_000, 50
 
 #: Frames that leave within this time of each other after a pause were held by their host (its wire was unplugged, a neighbour did
@@ -38,11 +39,11 @@ _MOST_TOLD = 100
 
 
 def outages(
-    rows: pl.DataFrame, protocol: Literal["udp", "tcp"], passages: Mapping[str, pl.DataFrame], began_ns: int
+    rows: pl.DataFrame, protocol: Literal["udp", "tcp"], paths: Sequence[FlowPath], began_ns: int
 ) -> dict[str, Any] | None:
     """The entry `outages` of a flow: threshold, count, sum, the longest, and `list`; None for a flow with too few frames.
 
-    `rows` are the flow's (results.frames), `passages` those through all netboxes: a flow may change its way.
+    `rows` are the flow's, `paths` those of its frames (results.frames.follow).
     """
     sent = rows.sort("sent_ns")
     if sent.height < 3 or sent["received_ns"].is_not_null().sum() < 2:
@@ -52,7 +53,7 @@ def outages(
     usual_ms = float(np.percentile(distances, 99, method="inverted_cdf")) if protocol == "udp" else float(np.median(distances))
     threshold_ms = max(SHORTEST_MS, USUAL_DISTANCES * usual_ms)
     found = [one for one in _pauses(sent, protocol, threshold_ms) if one["duration_ms"] > threshold_ms]
-    told = [_described(one, sent, passages, began_ns) for one in found[:_MOST_TOLD]]
+    told = [_described(one, sent, paths, began_ns) for one in found[:_MOST_TOLD]]
     durations = [float(one["duration_ms"]) for one in found]
     return {
         "threshold_ms": threshold_ms,
@@ -103,9 +104,9 @@ def _silences(times: NDArray[np.int64], least_ns: float) -> Values:
     return silences
 
 
-def _described(one: Mapping[str, Any], sent: pl.DataFrame, passages: Mapping[str, pl.DataFrame], began_ns: int) -> dict[str, Any]:
-    before = _side(sent[: one["first"]].tail(_MOST_BESIDE), sent, passages, end=True)
-    after = _side(sent[one["last"] :].head(_MOST_BESIDE), sent, passages, end=False) if one["ended"] else None
+def _described(one: Mapping[str, Any], sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> dict[str, Any]:
+    before = _side(sent[: one["first"]].tail(_MOST_BESIDE), paths, end=True)
+    after = _side(sent[one["last"] :].head(_MOST_BESIDE), paths, end=False) if one["ended"] else None
     return {
         "begin_s": (one["begin_ns"] - began_ns) / 1e9,
         "duration_ms": one["duration_ms"],
@@ -118,8 +119,8 @@ def _described(one: Mapping[str, Any], sent: pl.DataFrame, passages: Mapping[str
     }
 
 
-def _side(frames: pl.DataFrame, sent: pl.DataFrame, passages: Mapping[str, pl.DataFrame], end: bool) -> dict[str, Any] | None:
-    """Delay and way of the frames on one side of an outage; None where none arrived."""
+def _side(frames: pl.DataFrame, paths: Sequence[FlowPath], end: bool) -> dict[str, Any] | None:
+    """Delay and path of the frames on one side of an outage; None where none arrived."""
     arrived = frames.filter(pl.col("received_ns").is_not_null())
     if arrived.is_empty():
         return None
@@ -127,22 +128,13 @@ def _side(frames: pl.DataFrame, sent: pl.DataFrame, passages: Mapping[str, pl.Da
     near = arrived.filter((pl.col("sent_ns") - edge).abs() <= _BESIDE_NS)
     delays: Values = (near["received_ns"] - near["sent_ns"]).to_numpy() / 1e6
     low, middle, high = np.percentile(delays, [10, 50, 90], method="inverted_cdf")
-    return {"delay_ms": float(middle), "delay_p10_ms": float(low), "delay_p90_ms": float(high), "via": _via(near, passages)}
+    return {"delay_ms": float(middle), "delay_p10_ms": float(low), "delay_p90_ms": float(high), "via": _via(near, paths)}
 
 
-def _via(frames: pl.DataFrame, passages: Mapping[str, pl.DataFrame]) -> list[str]:
-    """The netboxes that most of the frames crossed between sending and arrival, in their order."""
-    wanted = frames.select("identity", "sent_ns", "received_ns")
-    crossed: dict[str, float] = {}
-    for netbox, records in passages.items():
-        inside = (
-            records.filter((pl.col("fate") == 0) & pl.col("identity").is_in(wanted["identity"].unique().implode()))
-            .join(wanted, on="identity")
-            .filter(pl.col("in_ns").is_between(pl.col("sent_ns"), pl.col("received_ns")))
-        )
-        if inside["identity"].n_unique() * 2 > wanted.height:
-            crossed[netbox] = float(np.median((inside["in_ns"] - inside["sent_ns"]).to_numpy()))
-    return sorted(crossed, key=lambda netbox: crossed[netbox])
+def _via(arrived: pl.DataFrame, paths: Sequence[FlowPath]) -> list[str]:
+    """The netboxes of the path that most of the frames took, in their order."""
+    often = arrived.group_by("path", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    return list(paths[often["path"][0]].netboxes)
 
 
 def _apart_ms(before: Mapping[str, Any], after: Mapping[str, Any]) -> float:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -27,6 +26,8 @@ from testbed.views.network_words import network_words, rightmost
 _TEMPLATE = "report.html.j2"
 #: Of each netbox; metrics.json has more.
 _MISSES_SHOWN = 10
+#: Of each flow; metrics.json has more.
+_PATH_CHANGES_SHOWN = 10
 
 
 def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> None:
@@ -50,7 +51,7 @@ def _harmless(value: object) -> object:
 
 def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> dict[str, Any]:
     record, given = run.json("run.json") or {}, reference.load(run.path / reference.RUN_FILE)
-    overhead = np.concatenate([np.zeros(0), *(metrics.overhead_us(one.way, one.rows) for one in measured)])
+    overhead = metrics.overheads_us(measured)
     return {
         **{name: found[name] for name in ("lab", "verdict", "flows", "segments", "gaps")},
         "plan": run.plan,
@@ -59,6 +60,8 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         "folder": run.path.resolve().name,
         "key_figures": _key_figures(found),
         "network": picture(run.plan, network_words(run.plan, run.path / "topology.yaml"), rightmost(run.plan)),
+        "paths": [flow for flow in found["flows"] if len(flow["paths"]) > 1],
+        "path_changes_shown": _PATH_CHANGES_SHOWN,
         "losses": [
             {"flow": flow["name"], "direction": flow["direction"], **loss} for flow in found["flows"] for loss in flow["losses"]
         ],

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +15,8 @@ import polars as pl
 
 from results import frames, journal, lives, records
 from results.capture import COUNTS_FILE
+from results.flow_path import FlowPath
 from results.machines import MACHINES_FILE, Machines
-from results.way import Way
 from testbed.errors import NetBoxITError
 from traffic.flow import FLOWS_FILE, ApplicationRecord, Flow
 
@@ -32,6 +33,8 @@ class RunFolder:
 
     path: Path
     missing: list[str] = field(default_factory=list)
+    #: Netboxes of which it is not known what frames passed through them; known after `passages`.
+    unrecorded: list[str] = field(default_factory=list)
 
     def json(self, name: str) -> Any:
         """A JSON file of the folder; None when it is not there, cannot be read or is not JSON."""
@@ -156,15 +159,26 @@ class RunFolder:
             found = np.concatenate([records.read(file) for file in files])
             return self.machines.clock_of(netbox).corrected(frames.passages(found), "in_ns", "out_ns")
         except (FileNotFoundError, records.BadRecords) as error:
+            self.unrecorded.append(netbox)
             self.missing.append(f"netbox {netbox}: no frame records, so its share of delay and loss is not known ({error})")
             return frames.passages(np.empty(0, records.RECORD))
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One flow with its way and its frames."""
+    """One flow with its frames (results.frames.follow), and the paths that they took."""
 
     application: ApplicationRecord
     flow: Flow
-    way: Way
+    paths: tuple[FlowPath, ...]
     rows: pl.DataFrame
+
+    def by_path(self) -> Iterator[tuple[FlowPath, pl.DataFrame]]:
+        """The paths with the frames of each, lost ones too, from the path of the first frame on."""
+        for rows in self.rows.partition_by("path", maintain_order=True):
+            yield self.paths[rows["path"][0]], rows
+
+    def table(self) -> pl.DataFrame:
+        """The frames, and in `path` the netboxes of each one's path in words."""
+        names = pl.Series([", ".join(path.netboxes) for path in self.paths], dtype=pl.String)
+        return self.rows.with_columns(path=names.gather(self.rows["path"]))

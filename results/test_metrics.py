@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -158,3 +160,100 @@ def analyse_into(run: SyntheticRun) -> Any:
     folder = run.write()
     analyse(folder)
     return folder
+
+
+class ForkedRun(SyntheticRun):
+    """fr1, router west; then netbox near, or netbox far, router relay, netbox further; then router east, eoc."""
+
+    def plan(self) -> dict[str, Any]:
+        kinds = {"fr1": "host", "west": "router", "near": "netbox", "east": "router", "eoc": "host"}
+        kinds |= {"far": "netbox", "relay": "router", "further": "netbox"}
+        chains = ("fr1", "west", "near", "east", "eoc"), ("west", "far", "relay", "further", "east")
+        return self.planned(kinds, [wire for chain in chains for wire in pairwise(chain)])
+
+    def fail_over(self) -> None:
+        """A frame each 20 ms: 100 by near, 10 that it loses, 90 by far and further, and the last 100 by near again."""
+        near = {"gaps": (10 * US, 20 * US), "inside": (5 * MS,), "path": ("near",)}
+        far = {"gaps": (10 * US, 40 * US, 20 * US), "inside": (250 * MS, 30 * MS), "path": ("far", "further")}
+        for number in range(300):
+            lost = ("near", Fate.OUTAGE) if 100 <= number < 110 else None
+            data = frame(FIELD, CENTRE, number, rtp(number, number * 160))
+            course: Any = far if 110 <= number < 200 else near
+            self.journeys["return"].append(Journey(data, START_NS + number * 20 * MS, lost=lost, **course))
+
+
+@pytest.fixture
+def forked(tmp_path: Path) -> ForkedRun:
+    run = ForkedRun(tmp_path / "run", netboxes=("near", "far", "further"))
+    run.fail_over()
+    return run
+
+
+def test_each_path_of_a_flow_has_its_delays_and_each_change_its_time(forked: ForkedRun) -> None:
+    flow = by_direction(analyse(forked.write())["flows"], "return")
+    near, far = flow["paths"]
+    assert (near["netboxes"], near["received"], near["first_s"], near["last_s"]) == (["near"], 200, 0.0, pytest.approx(5.98))
+    assert (far["netboxes"], far["received"]) == (["far", "further"], 90)
+    assert (far["first_s"], far["last_s"]) == pytest.approx((2.2, 3.98))
+    for path, delay_ms in ((near, 5.03), (far, 280.07)):
+        assert (path["one_way_delay_ms"]["min"], path["one_way_delay_ms"]["max"]) == pytest.approx((delay_ms, delay_ms))
+    changes = [(one["time_s"], one["from"], one["to"]) for one in flow["path_changes"]["list"]]
+    assert changes == [(pytest.approx(2.2), ["near"], ["far", "further"]), (pytest.approx(4.0), ["far", "further"], ["near"])]
+    assert flow["path_changes"]["count"] == 2
+    assert flow["losses"] == [{"at": "near", "why": "outage", "frames": 10}]
+
+
+def test_segments_gaps_and_overhead_are_those_of_the_path_that_each_frame_took(forked: ForkedRun) -> None:
+    found = analyse(forked.write())
+    segments = {one["netbox"]: (one["packets"], one["lost"], one["one_way_delay_ms"]["mean"]) for one in found["segments"]}
+    assert segments == {
+        "near": (210, 10, pytest.approx(5.0)),
+        "far": (90, 0, pytest.approx(250.0)),
+        "further": (90, 0, pytest.approx(30.0)),
+    }
+    gaps = {(one["from"], one["to"]): (one["name"], one["us"]["count"], one["us"]["mean"]) for one in found["gaps"]}
+    assert gaps == {
+        ("fr1", "near"): ("router west", 210, pytest.approx(10.0)),
+        ("near", "eoc"): ("router east", 200, pytest.approx(20.0)),
+        ("fr1", "far"): ("router west", 90, pytest.approx(10.0)),
+        ("far", "further"): ("router relay", 90, pytest.approx(40.0)),
+        ("further", "eoc"): ("router east", 90, pytest.approx(20.0)),
+    }
+    # 200 frames with 30 us outside of the netboxes, 90 with 70 us.
+    assert found["overhead_us"]["count"] == 290
+    assert found["overhead_us"]["mean"] == pytest.approx((200 * 30 + 90 * 70) / 290)
+
+
+def test_the_outage_of_a_failover_tells_the_paths_on_both_sides(forked: ForkedRun) -> None:
+    (outage,) = by_direction(analyse(forked.write())["flows"], "return")["outages"]["list"]
+    assert (outage["before"]["via"], outage["after"]["via"], outage["lost"]) == (["near"], ["far", "further"], 10)
+
+
+def test_frames_are_kept_with_their_paths_and_the_page_tells_them(forked: ForkedRun) -> None:
+    folder = analyse_into(forked)
+    frames = pl.read_parquet(folder / "frames.parquet").filter(pl.col("received_ns").is_not_null())
+    assert dict(frames.group_by("path").len().iter_rows()) == {"near": 200, "far, further": 90}
+    assert frames.filter(pl.col("path") == "near")["in_ns.far"].is_null().all()
+    page = (folder / "report.html").read_text()
+    for words in ("The paths of frames", "far, further", "280.1", "at 2.200 s from near to far, further", "at 4.000 s"):
+        assert words in page
+
+
+def test_a_flow_with_one_path_has_one_and_no_changes(synthetic: SyntheticRun) -> None:
+    synthetic.calls(20)
+    folder = synthetic.write()
+    flow = by_direction(analyse(folder)["flows"], "forward")
+    assert [(one["netboxes"], one["received"]) for one in flow["paths"]] == [(["sky", "cell"], 20)]
+    assert flow["path_changes"] == {"count": 0, "list": []}
+    assert "The paths of frames" not in (folder / "report.html").read_text()
+
+
+def test_equal_frames_of_which_some_are_lost_keep_their_own_crossings(synthetic: SyntheticRun) -> None:
+    """The satellite loses the last one: it saw three, and the captures at the destination two."""
+    same = frame(FIELD, CENTRE, 7, rtp(1, 160))
+    for number, delay in enumerate((10 * MS, 20 * MS, 30 * MS)):
+        lost = ("sky", Fate.ON_AIR) if number == 2 else None
+        synthetic.journeys["return"].append(Journey(same, START_NS + number * 100 * MS, (0, 0, 0), (delay, MS), lost))
+    rows = pl.read_parquet(analyse_into(synthetic) / "frames.parquet").filter(pl.col("direction") == "return")
+    assert ((rows["out_ns.cell"] - rows["in_ns.cell"]) // MS).to_list() == [10, 20, 30]
+    assert rows["lost_at"].to_list() == [None, None, "sky"]

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from results.flow_path import FlowPath, Gap
 from results.outage import outages
 from results.seconds import per_second
 
@@ -21,19 +22,16 @@ def flow(frames: Sequence[tuple[float, float | None]]) -> pl.DataFrame:
     sent = [BEGAN_NS + round(at * MS) for at, _ in frames]
     received = [None if delay is None else BEGAN_NS + round((at + delay) * MS) for at, delay in frames]
     return pl.DataFrame(
-        {"identity": range(len(frames)), "sent_ns": sent, "received_ns": received, "payload_bytes": [160] * len(frames)},
-        schema={"identity": pl.UInt64, "sent_ns": pl.Int64, "received_ns": pl.Int64, "payload_bytes": pl.UInt32},
+        {"sent_ns": sent, "received_ns": received, "payload_bytes": [160] * len(frames), "path": [0] * len(frames)},
+        schema={"sent_ns": pl.Int64, "received_ns": pl.Int64, "payload_bytes": pl.UInt32, "path": pl.UInt32},
     )
 
 
-def passed(rows: pl.DataFrame, numbers: range) -> pl.DataFrame:
-    """Records of a netbox that these frames crossed, 1 ms after they were sent."""
-    some = rows[numbers.start : numbers.stop]
-    return some.select("identity", in_ns=pl.col("sent_ns") + MS, out_ns=pl.col("sent_ns") + 2 * MS, fate=pl.lit(0))
+NEAR, FAR = (FlowPath((netbox,), (Gap("a", netbox, ()), Gap(netbox, "b", ()))) for netbox in ("near", "far"))
 
 
-def told(rows: pl.DataFrame, protocol: Any = "udp", **passages: pl.DataFrame) -> dict[str, Any]:
-    found = outages(rows, protocol, passages, BEGAN_NS)
+def told(rows: pl.DataFrame, protocol: Any = "udp") -> dict[str, Any]:
+    found = outages(rows, protocol, (NEAR, FAR), BEGAN_NS)
     assert found is not None
     return found
 
@@ -54,7 +52,7 @@ def test_single_losses_are_none() -> None:
 
 def test_an_outage_is_from_the_last_arrival_to_the_next_with_delay_and_way_on_both_sides() -> None:
     rows = flow(voice(range(50, 75), delay=260.0, after=300.0))
-    found = told(rows, near=passed(rows, range(0, 50)), far=passed(rows, range(75, 200)))
+    found = told(rows.with_columns(path=(pl.int_range(pl.len()) >= 75).cast(pl.UInt32)))
     (one,) = found["list"]
     assert (one["begin_s"], one["duration_ms"], one["lost"], one["ended"]) == (
         pytest.approx(1.24),

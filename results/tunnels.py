@@ -27,7 +27,7 @@ def over_machines(machines: Machines, plan: Mapping[str, Any], measured: Sequenc
     """What metrics.json has of a run over several machines besides what it has of any; nothing of one on a single machine."""
     if not machines.several:
         return {}
-    parts = [metrics.overhead_by_tunnels_us(one.way, one.rows) for one in measured]
+    parts = [metrics.overhead_by_tunnels_us(path, rows) for one in measured for path, rows in one.by_path()]
     return {
         "machines": {"here": machines.here, "hosts": {name: _clock(machines, name) for name in machines.names}},
         "tunnels": [_tunnel(machines, plan, wire, measured) for wire in machines.told.get("wires", ())],
@@ -79,11 +79,12 @@ def _direction(
     machines: Machines, wire: str, near: Mapping[str, Any], far: Mapping[str, Any], measured: Sequence[Measured]
 ) -> dict[str, Any]:
     tables = [
-        one.rows.select(
+        rows.select(
             "received_ns", near_ns=f"near_ns.{wire}", far_ns=f"far_ns.{wire}", lost=pl.col("lost_at").eq_missing(tunnel.name)
         )
         for one in measured
-        for tunnel in one.way.tunnels
+        for path, rows in one.by_path()
+        for tunnel in dict.fromkeys(path.tunnels)
         if (tunnel.wire, tunnel.near) == (wire, near["node"])
     ]
     crossed = pl.concat(tables) if tables else pl.DataFrame(schema=_CROSSED)

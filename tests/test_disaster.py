@@ -72,8 +72,25 @@ def test_the_rain_and_what_it_did_are_told_in_order(carried: dict[str, Any]) -> 
     assert down < told.index(("meoc-a", "route"), down) < up
 
 
+@pytest.mark.parametrize("direction", ["return", "forward"])
+def test_each_path_of_the_call_has_its_delays_and_the_changes_their_times(carried: dict[str, Any], direction: str) -> None:
+    (voice,) = [flow for flow in carried["flows"] if flow["name"] == "call-a.voice" and flow["direction"] == direction]
+    chain = {"own": ["field-a", "longhaul-a", "satellite-a"], "other": ["field-a", "longhaul-a", "between", "satellite-b"]}
+    expected = {name: netboxes if direction == "return" else netboxes[::-1] for name, netboxes in chain.items()}
+    paths = {tuple(path["netboxes"]): path for path in voice["paths"]}
+    own, other = (paths[tuple(expected[name])] for name in ("own", "other"))
+    assert own["received"] + other["received"] > 0.95 * voice["received"]
+    # The other MEOC is a WiMAX hop further: between its frames of 5 ms and four of them.
+    assert 2.0 < other["one_way_delay_ms"]["p50"] - own["one_way_delay_ms"]["p50"] < 20.0
+    outage = outage_of(carried, direction)
+    end_s = outage["begin_s"] + outage["duration_ms"] / 1e3
+    first = next(change for change in voice["path_changes"]["list"] if change["to"] == expected["other"])
+    assert outage["begin_s"] - 1.0 < first["time_s"] < end_s
+
+
 def test_all_segments_carry_traffic_of_both_areas(carried: dict[str, Any]) -> None:
-    # Segments are told by the shortest ways, so without the link between the MEOCs.
     carrying = {segment["netbox"] for segment in carried["segments"]}
-    assert carrying == {f"{name}-{area}" for name in ("field", "sensors", "longhaul", "cell", "satellite") for area in "ab"}
+    both = {f"{name}-{area}" for name in ("field", "sensors", "longhaul", "cell", "satellite") for area in "ab"}
+    assert carrying == both | {"between"}
+    assert all(segment["one_way_delay_ms"] for segment in carried["segments"])
     assert all(flow["received"] > 0.9 * flow["packets"] for flow in carried["flows"] if flow["name"].endswith("-b"))

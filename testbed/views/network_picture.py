@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from results.way import equipment, joined
+from results.flow_path import equipment, joined
 
 _WIDTH, _BOX, _GAP = 1080, 148, 20
 _LINE = 15

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from results.conftest import CENTRE, FIELD, frame, rtp
+from results.datagram import datagram
+from results.datagram import rtp as read_rtp
+from results.flow_path import Crossing, Followed, Gap, Network, NoPath
+
+
+def network(kinds: str, wires: str, *, equipment: str = "", mute: Sequence[str] = ()) -> Network:
+    """From `host a b, netbox n` and wires like `a.x n.left, n.right b.y`; `mute` are netboxes without records.
+
+    A netbox has the ports of its wires as stations, in the order of the wires.
+    """
+    pairs = [[end.partition(".")[::2] for end in wire.split()] for wire in wires.split(", ")]
+    nodes = []
+    for kind, *names in map(str.split, kinds.split(", ")):
+        for name in names:
+            stations = [{"name": port} for pair in pairs for node, port in pair if node == name]
+            files = {"netbox.json": json.dumps({"stations": stations})} if kind == "netbox" else {}
+            nodes.append({"name": name, "kind": kind, "files": files})
+    ends = [[{"node": node, "interface": port} for node, port in pair] for pair in pairs]
+    real = [wire.split() for wire in equipment.split(", ") if wire]
+    plan = {
+        "nodes": nodes,
+        "wires": [{"name": f"w{at}", "left": left, "right": right} for at, (left, right) in enumerate(ends)],
+        "equipment": [{"name": name, "end": dict(zip(("node", "interface"), end.split("."), strict=True))} for name, end in real],
+    }
+    return Network(plan, mute)
+
+
+CHAIN = network("host a b, netbox n, router r s", "a.eth n.left, n.right r.x, r.y s.x, s.y b.eth")
+#: Routers r and s with a short path, by `near`, and a long one, by `far`, router t and `further`.
+RING_NODES = "host a b, netbox near far further, router r s t"
+RING_WIRES = (
+    "a.eth r.a, r.near near.r, near.s s.near, r.far far.r, far.t t.far, t.further further.t, further.s s.further, s.b b.eth"
+)
+RING = network(RING_NODES, RING_WIRES)
+
+
+def followed(crossings: Sequence[str], *, arrived: bool = True, of: Network = RING) -> Followed:
+    """Crossings are written as `near r s`, or with the fate of a lost frame as `near r s 5`."""
+    parts = [crossing.split() for crossing in crossings]
+    own = [Crossing(netbox, entered, left, int(fate[0]) if fate else 0) for netbox, entered, left, *fate in parts]
+    return of.follow("a", "b", own, frozenset(), arrived=arrived)
+
+
+def test_a_path_lists_netboxes_and_what_lies_between_them() -> None:
+    path = CHAIN.shortest("a", "b")
+    assert path.netboxes == ("n",)
+    assert path.gaps == (Gap("a", "n", ()), Gap("n", "b", ("r", "s")))
+    assert [gap.name for gap in CHAIN.shortest("b", "a").gaps] == ["router s and router r", "wire n to a"]
+
+
+def test_a_real_network_on_the_path_is_told_as_such() -> None:
+    chain = network("host a b, netbox n", "a.eth n.left", equipment="sky.left n.right, sky.right b.eth")
+    (first, second) = chain.shortest("a", "b").gaps
+    assert (first.equipment, second.equipment, second.name) == ((), ("sky",), "equipment sky")
+
+
+def test_a_gap_names_its_routers_and_switches() -> None:
+    mixed = network("host a b, switch s, router r, netbox n", "a.eth s.a, s.r r.s, r.n n.r, n.b b.eth")
+    (first, second) = mixed.shortest("a", "b").gaps
+    assert (first.routers, first.switches, first.name) == (("r",), ("s",), "router r and switch s")
+    assert second.switches == ()
+
+
+def test_hosts_on_one_wire_have_a_path_without_netboxes() -> None:
+    assert network("host a b", "a.eth b.eth").shortest("a", "b").gaps == (Gap("a", "b", ()),)
+
+
+def test_hosts_that_nothing_joins_have_no_path() -> None:
+    with pytest.raises(NoPath, match="from a to b"):
+        network("host a b, netbox n", "a.eth n.left").shortest("a", "b")
+
+
+def test_a_path_goes_by_the_netboxes_that_saw_the_frame_and_not_by_the_fewest_wires() -> None:
+    assert followed(["near r s"]).path.netboxes == ("near",)
+    found = followed(["far r t", "further t s"])
+    assert found.path.netboxes == ("far", "further")
+    assert found.crossings == (0, 1)
+    assert found.path.gaps == (Gap("a", "far", ("r",)), Gap("far", "further", ("t",)), Gap("further", "b", ("s",)))
+
+
+def test_a_netbox_that_a_flooded_frame_entered_too_is_not_on_its_path() -> None:
+    lan = network("host a b c, router r, netbox lan sky", "a.eth lan.a, lan.r r.lan, lan.c c.eth, r.sky sky.r, sky.b b.eth")
+    found = followed(["lan a c", "lan a r", "sky r b"], of=lan)
+    assert (found.path.netboxes, found.crossings) == (("lan", "sky"), (1, 2))
+
+
+def test_a_netbox_that_is_crossed_twice_is_there_twice() -> None:
+    """Two stations of a cell, and a router behind its gateway."""
+    cell = network("host a b, netbox cell, router r", "a.eth cell.one, b.eth cell.two, cell.gateway r.cell")
+    found = followed(["cell one gateway", "cell gateway two"], of=cell)
+    assert (found.path.netboxes, found.path.points, found.crossings) == (("cell", "cell"), ("cell", "cell.2"), (0, 1))
+    assert found.path.gaps[1] == Gap("cell", "cell", ("r",))
+
+
+def test_a_routing_loop_is_followed_all_the_way() -> None:
+    found = followed(["near r s", "near s r", "near r s"])
+    assert (found.path.netboxes, found.crossings) == (("near", "near", "near"), (0, 1, 2))
+
+
+def test_a_lost_frame_is_lost_where_a_record_says_so_and_its_path_goes_on_from_there() -> None:
+    found = followed(["far r t", "further t s 5"], arrived=False)
+    assert (found.path.netboxes, found.reached, found.lost_at) == (("far", "further"), 2, "further")
+
+
+def test_a_frame_that_is_not_seen_again_is_lost_behind_the_last_point_that_saw_it() -> None:
+    assert followed(["far r t"], arrived=False).lost_at == "router t"
+    assert followed([], arrived=False).lost_at == "router r"
+    assert followed(["far r t", "further t s"], arrived=False).lost_at == "router s"
+
+
+def test_of_a_frame_that_was_flooded_and_lost_the_crossing_towards_its_destination_counts() -> None:
+    lan = network("host a b c, netbox lan", "a.eth lan.a, lan.b b.eth, lan.c c.eth")
+    found = followed(["lan a c", "lan a b 4"], arrived=False, of=lan)
+    assert (found.crossings, found.lost_at) == ((1,), "lan")
+
+
+def test_a_netbox_without_records_lies_on_the_path_between_those_that_have_some() -> None:
+    found = followed(["far r t"], of=network(RING_NODES, RING_WIRES, mute=["further"]))
+    assert (found.path.netboxes, found.crossings) == (("far", "further"), (0, None))
+
+
+def test_records_of_stations_that_a_netbox_has_not_are_on_no_path() -> None:
+    assert RING.crossing("near", 0, 1, 0) == Crossing("near", "r", "s", 0)
+    crossings = [RING.crossing("near", 0, 9, 0), RING.crossing("far", 0, 1, 0), RING.crossing("further", 0, 1, 0)]
+    found = RING.follow("a", "b", crossings, frozenset(), arrived=True)
+    assert (found.path.netboxes, found.crossings) == (("far", "further"), (1, 2))
+
+
+def test_a_captured_frame_tells_its_addresses_ports_and_true_lengths() -> None:
+    whole = frame(FIELD, CENTRE, 1, rtp(9, 1_440, size=500))
+    for data in (whole, whole + bytes(20), whole[:256]):
+        found = datagram(data)
+        assert found is not None
+        assert (found.source, found.destination, found.protocol) == (FIELD, CENTRE, "udp")
+        assert (found.source_port, found.destination_port) == (20_000, 20_000)
+        assert (found.ethernet_bytes, found.payload_bytes) == (14 + 20 + 8 + 512, 512)
+        header = read_rtp(found.payload)
+        assert header is not None and (header.sequence, header.timestamp, header.payload_type) == (9, 1_440, 8)
+
+
+def test_a_vlan_tag_is_passed_over() -> None:
+    whole = frame(FIELD, CENTRE, 1, b"x" * 30)
+    tagged = whole[:12] + b"\x81\x00\x00\x05" + whole[12:]
+    found = datagram(tagged)
+    assert found is not None and found.payload_bytes == 30
+
+
+@pytest.mark.parametrize("data", [b"", bytes(14), bytes(12) + b"\x08\x00" + bytes(10), bytes(12) + b"\x08\x06" + bytes(40)])
+def test_what_is_no_datagram_is_none(data: bytes) -> None:
+    assert datagram(data) is None
+
+
+def test_later_fragments_have_no_ports() -> None:
+    whole = bytearray(frame(FIELD, CENTRE, 1, b"x" * 30))
+    whole[20:22] = b"\x00\x10"
+    assert datagram(bytes(whole)) is None
+
+
+def test_rtcp_is_not_taken_for_rtp() -> None:
+    assert read_rtp(b"\x80\xc8" + bytes(26)) is None
