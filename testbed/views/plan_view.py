@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from testbed.changing.comparison import Compared
     from testbed.plan import EquipmentPlan, Plan, TrafficPlan, WirePlan
     from testbed.plans.calibration import Calibration
-    from testbed.plans.load import LoadEstimate
+    from testbed.plans.load import Failure, LoadEstimate
+    from testbed.plans.traffic_paths import TrafficPath
 
 
 def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
@@ -61,7 +63,10 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
         _print_equipment(plan.equipment)
     if load.netboxes:
         _print_load(load)
+    if load.failures:
+        _print_failures(load.failures)
     _print_traffic(plan.traffic)
+    _print_paths(load.paths)
     if plan.events:
         _print_events(plan.events)
     drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {one}" for one in missing), *remarks))
@@ -124,6 +129,30 @@ def _print_load(load: LoadEstimate) -> None:
         most = "" if one.most_per_s is None else f"{rounded(one.most_per_s)}/s"
         table.add_row(one.netbox, f"{one.frames_per_s:.4g}", f"{one.mean_bytes:.0f} B", share, most, one.reason)
     drawing.console().print(table)
+
+
+def _print_failures(failures: Sequence[Failure]) -> None:
+    table = drawing.table("when a part of a path fails", "what fails", "traffic", "goes on by", "netboxes then")
+    for failure in failures:
+        then = [
+            f"{one.netbox} {one.frames_per_s:.4g} frames/s" + ("" if one.share is None else f", {one.share:.1%} of a core")
+            for one in failure.netboxes
+        ]
+        rows = [(f"{path.traffic}, {path.source} to {path.destination}", _by(path)) for path in failure.moved]
+        rows += [(f"{path.traffic}, {path.source} to {path.destination}", "no path") for path in failure.cut]
+        cells = zip_longest(failure.parts, rows, then)
+        for part, row, load in cells:
+            table.add_row(part or "", *(row or ("", "")), load or "")
+    drawing.console().print(table)
+
+
+def _print_paths(paths: Sequence[TrafficPath]) -> None:
+    for path in paths:
+        drawing.say(f"{path.traffic}, {path.source} to {path.destination}: {f'by {_by(path)}' if path.paths else 'no route'}")
+
+
+def _by(path: TrafficPath) -> str:
+    return " or ".join(", ".join(netboxes) or "no netbox" for netboxes in path.paths)
 
 
 def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> None:

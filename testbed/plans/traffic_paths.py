@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which netboxes the declared traffic crosses, and by which stations."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from testbed.description.input_errors import listed
+from testbed.description.topology import Topology
+from testbed.description.wiring import End, Wiring
+from testbed.plan import Plan, TrafficPlan
+from testbed.plans.routing import RoutesUnknown, Routing, Wires
+from traffic.stream import Stream
+
+
+@dataclass(frozen=True)
+class TrafficPath:
+    """The netboxes on the paths of an application in one direction; several paths are equally good, none means no route."""
+
+    traffic: str
+    source: str
+    destination: str
+    paths: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """A stream through a netbox: in at one station, out at one or several."""
+
+    stream: Stream
+    entering: str | None
+    leaving: frozenset[str]
+
+
+#: Traffic by name, and whether it is that back from its destination to its source.
+_Direction = tuple[str, bool]
+
+
+class TrafficPaths:
+    """Of the traffic of a topology, through a network with this wiring, which may lack wires that have failed."""
+
+    def __init__(self, topology: Topology, plan: Plan, wiring: Wiring) -> None:
+        self._topology, self._wiring = topology, wiring
+        self._plans = {traffic.name: traffic for traffic in plan.traffic}
+        #: None where it is not known how routers choose.
+        self.wires: dict[_Direction, list[Wires] | None] = {}
+        self._unknown: dict[str, list[str]] = {}
+        routing = Routing(plan, wiring)
+        for traffic in plan.traffic:
+            streams = topology.traffic[traffic.name].options.streams()
+            for back in sorted({False, *(stream.back for stream in streams)} if streams else {False, True}):
+                source, _, address = _ends(traffic, back)
+                try:
+                    self.wires[traffic.name, back] = routing.paths(source, ipaddress.ip_address(address))
+                except RoutesUnknown as unknown:
+                    self.wires[traffic.name, back] = None
+                    self._unknown.setdefault(unknown.router, []).append(traffic.name)
+
+    def of(self, direction: _Direction) -> TrafficPath:
+        source, destination, _ = _ends(self._plans[direction[0]], direction[1])
+        paths = (
+            tuple(into.node for _, into in wires if into.node in self._topology.netboxes) for wires in self._taken(direction)
+        )
+        return TrafficPath(direction[0], source, destination, tuple(paths))
+
+    def notes(self) -> Iterator[str]:
+        """What is not as one would expect of routes."""
+        for router, names in self._unknown.items():
+            yield (
+                f"the configuration of router {router} does not say where packets of {listed(sorted(set(names)), 'and')} go: "
+                "the shortest chain of wires is taken"
+            )
+        for direction, wires in self.wires.items():
+            told = self.of(direction)
+            named = f"{told.traffic} from {told.source} to {told.destination}"
+            if wires == []:
+                yield f"the load of {named} is not in the estimate: no route leads there"
+            elif wires and len(wires) > 1:
+                yield f"{named} has {len(wires)} paths that are equally good; its whole load is counted on each"
+
+    def crossings(self) -> dict[str, list[Crossing]]:
+        """By netbox."""
+        found: dict[str, list[Crossing]] = {name: [] for name in self._topology.netboxes}
+        for stream, paths in self._streams():
+            leaving: dict[tuple[str, str | None], set[str]] = {}
+            for wires in paths:
+                entered: End | None = None
+                for out, into in wires:
+                    leaving.setdefault((out.node, entered.port if entered else None), set()).add(out.port)
+                    entered = into
+                if entered is not None:
+                    leaving.setdefault((entered.node, entered.port), set())
+            for (node, port), ports in leaving.items():
+                if node in found:
+                    found[node].append(Crossing(stream, port, frozenset(ports)))
+        return found
+
+    def _taken(self, direction: _Direction) -> list[Wires]:
+        if (known := self.wires[direction]) is not None:
+            return known
+        source, destination, _ = _ends(self._plans[direction[0]], direction[1])
+        return [tuple(self._wiring.way(source, destination))]
+
+    def _streams(self) -> Iterator[tuple[Stream, list[Wires]]]:
+        """Each stream with its paths."""
+        for name, traffic in self._topology.traffic.items():
+            for stream in traffic.options.streams():
+                yield stream, self._taken((name, stream.back))
+        for name, netbox in self._topology.netboxes.items():
+            for station, stream in netbox.parameters.streams().items():
+                start = End(name, station)
+                first = next(wire for pair in self._wiring.wires for wire in (pair, pair[::-1]) if wire[0] == start)
+                goals = _goals(self._topology, self._wiring, start)
+                yield stream, [(first, *self._wiring.way(first[1].node, goal.node)) for goal in goals]
+
+
+def _ends(traffic: TrafficPlan, back: bool) -> tuple[str, str, str]:
+    """Source, destination and the address that is sent to."""
+    if back:
+        return traffic.destination, traffic.source, traffic.source_address
+    return traffic.source, traffic.destination, traffic.destination_address
+
+
+def _goals(topology: Topology, wiring: Wiring, start: End) -> list[End]:
+    """Where frames that begin at a station of a netbox end, on its layer-2 segment."""
+    others = [end for end in next(s for s in wiring.segments() if start in s) if end.node != start.node]
+    sinks = [end for end in others if end.node in topology.netboxes and topology.netboxes[end.node].parameters.ABSORBS]
+    return sinks or [end for end in others if end.node not in topology.netboxes]
