@@ -18,9 +18,9 @@ import pytest
 from testbed.changing import handlers, now
 from testbed.errors import NetBoxITError
 from testbed.labs.lab import Lab
-from testbed.observation.announced import status_with_events
 from testbed.observation.happenings import Happenings
 from testbed.observation.reading import LabReader
+from testbed.observation.status_now import status_with_events
 from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 from tests.traces import traces

@@ -25,7 +25,7 @@ def status(
     interval: Annotated[str, typer.Option("--interval", metavar="TIME", help="Of --watch, from 0.2 s.")] = "1 s",
     json: Json = False,
 ) -> None:
-    """Show labs, their nodes, and what netboxes say of themselves and of what happened lately."""
+    """Show labs, their nodes, what netboxes say of themselves, and what happened lately: reboots, wires, routes, links."""
     if state.seen_lab_names() != []:
         operators.as_root()
     if watch:

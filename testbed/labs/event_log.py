@@ -27,17 +27,18 @@ class EventLog:
     def __init__(self, file: Path, lab: Path) -> None:
         """`file` is the log, `lab` the lab's folder."""
         self._file, self._lab, self._lock = file, lab, threading.Lock()
-        self.began_ns, self._began = 0, 0.0
+        self.began_ns, self._began, self.has_begun = 0, 0.0, False
 
     @classmethod
     def of(cls, lab: Path) -> Self:
-        """That of a lab that is up."""
+        """That of a lab that is up. Of one whose network's time has not begun it counts from now, and `has_begun` is false."""
+        has_begun = True
         try:
             began_ns, file = recorded.read(lab / _BEGUN, lambda said: (int(said["began_ns"]), Path(said["file"])))
         except FileNotFoundError:
-            began_ns, file = time.time_ns(), lab / EVENTS_FILE
+            began_ns, file, has_begun = time.time_ns(), lab / EVENTS_FILE, False
         log = cls(file, lab)
-        log.began_ns = began_ns
+        log.began_ns, log.has_begun = began_ns, has_begun
         log._began = time.monotonic() - (time.time_ns() - log.began_ns) / 1e9
         return log
 
@@ -47,7 +48,7 @@ class EventLog:
 
     def begin(self) -> None:
         """The network's time begins now."""
-        self.began_ns, self._began = time.time_ns(), time.monotonic()
+        self.began_ns, self._began, self.has_begun = time.time_ns(), time.monotonic(), True
         recorded.put(self._lab / _BEGUN, {"began_ns": self.began_ns, "file": str(self._file.absolute())})
 
     def due(self, at_s: float) -> float:

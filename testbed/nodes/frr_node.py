@@ -67,18 +67,30 @@ def neighbours() -> int:
 
 
 class Journal:
-    """One JSON object a line. A node that was rebooted goes on in the same file, with times since it began again."""
+    """One JSON object a line. A node that was rebooted goes on in the same file, and counts from the same time."""
 
     def __init__(self, file: Path) -> None:
+        before = began_ns(file)
         self._file = file.open("a", encoding="utf-8", buffering=1)
-        self._began_ns = time.time_ns()
-        self._write({"began_ns": self._began_ns})
+        self._began_ns = time.time_ns() if before is None else before
+        if before is None:
+            self._write({"began_ns": self._began_ns})
 
     def add(self, event: str, **details: object) -> None:
         self._write({"at_s": (time.time_ns() - self._began_ns) / 1e9, "event": event, **details})
 
     def _write(self, line: dict[str, object]) -> None:
         self._file.write(json.dumps(line) + "\n")
+
+
+def began_ns(journal: Path) -> int | None:
+    """What the first line of a journal says; None where there is none yet."""
+    try:
+        with journal.open(encoding="utf-8") as file:
+            told = json.loads(file.readline())["began_ns"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return told if isinstance(told, int) else None
 
 
 def follow_routes(journal: Journal) -> None:

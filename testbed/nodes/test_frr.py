@@ -11,7 +11,7 @@ import pytest
 from testbed.description.topology_file import load
 from testbed.errors import BadTopology
 from testbed.labs.lab import Lab
-from testbed.nodes import frr
+from testbed.nodes import frr, frr_node
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.planning import plan_file
 from testbed.plans.resolve import resolve
@@ -162,3 +162,21 @@ def hops(lab: Lab) -> list[str]:
         text = lab.run("a", ["/usr/bin/ping", "-n", "-c", "1", "-W", "1", "-t", str(ttl), "10.2.0.2"]).stdout
         found += re.findall(r"(?:From|bytes from) ([0-9.]+)", text)
     return found
+
+
+def test_a_router_that_was_rebooted_counts_from_the_same_time_as_before(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    began_ns = time.time_ns() - 100 * 10**9
+    journal.write_text(json.dumps({"began_ns": began_ns}) + "\n")
+    frr_node.Journal(journal).add("route", destination="10.0.0.0/8", ways=[])
+    first, added = map(json.loads, journal.read_text().splitlines())
+    assert first == {"began_ns": began_ns}
+    assert 100.0 <= added["at_s"] < 100.0 + (time.time_ns() - began_ns) / 1e9
+
+
+@pytest.mark.parametrize("left", ["", "half a li", "[]\n", '{"began_ns": "then"}\n'])
+def test_a_router_whose_journal_says_no_time_begins_one(tmp_path: Path, left: str) -> None:
+    journal = tmp_path / "journal.jsonl"
+    journal.write_text(left)
+    assert frr_node.began_ns(journal) is None
+    assert frr_node.began_ns(tmp_path / "none") is None

@@ -4,14 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
-
-from testbed.changing import unfinished
-from testbed.nodes.control import ControlFailed
-from testbed.ownership.recorded import DamagedRecord
-
-if TYPE_CHECKING:
-    from testbed.labs.lab import Lab
+from typing import Any
 
 _NOT_DETAILS = frozenset({"at_s", "event", "station"})
 
@@ -41,26 +34,6 @@ def links_down(events: Iterable[Mapping[str, Any]]) -> list[str]:
         if event["event"] in ("link_down", "link_up") and event.get("station") is not None:
             down[str(event["station"])] = event["event"] == "link_down"
     return [station for station, is_down in down.items() if is_down]
-
-
-def status_with_events(lab: Lab) -> dict[str, Any]:
-    """A lab's status in which each netbox that answers has its latest `events`, at most 100, and by them its `links_down`."""
-    status = lab.status()
-    try:
-        if left := unfinished.of(lab.folder):
-            status["notes"].append(left.note(lab.name))
-    except DamagedRecord as error:
-        status["notes"].append(str(error))
-    for node in status["nodes"]:
-        if node["netbox"] is None:
-            continue
-        try:
-            with lab.control(node["name"]) as control:
-                events = control.statistics()["events"]
-        except ControlFailed:
-            continue
-        node["netbox"] |= {"events": events, "links_down": links_down(events)}
-    return status
 
 
 def _value(value: Any) -> str:

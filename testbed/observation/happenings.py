@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,12 @@ from testbed.system import node_files
 
 #: What is read of a file at a time. A node could write into its own without end.
 _PIECE: Final = 64 << 10
+#: Of a journal's first line, which says when it began.
+_FIRST_LINE: Final = 256
 JOURNAL: Final = "journal.jsonl"
+
+#: Netboxes begin just before the lab does. What routers told each other while the lab came up is nothing that happened in it.
+_EARLIEST_S: Final = -0.5
 
 
 class Happenings:
@@ -26,22 +32,27 @@ class Happenings:
         self._lab = lab
         self._journals = {node.name: _Tail(lab.node_folder(node.name) / JOURNAL) for node in lab.plan.nodes}
         self._log = _Tail(EventLog.of(lab.folder).file)
-
-    def began_ns(self) -> int:
-        """When the network's time began, in CLOCK_REALTIME: from there count the times of events."""
-        return EventLog.of(self._lab.folder).began_ns
+        #: When the network's time began, in CLOCK_REALTIME, as of the last look: from there count the times of events.
+        self.began_ns: int | None = None
 
     def new(self) -> list[dict[str, Any]]:
-        """Lines of kind "event", in the order of their times: `at_s` since the network's time began, `words` for people."""
+        """Lines of kind "event", in the order of their times: `at_s` since the network's time began, `words` for people.
+
+        Each node counts from when its own program began, and again after a reboot; here all times are the lab's.
+        """
+        log = EventLog.of(self._lab.folder)
+        self.began_ns = log.began_ns if log.has_begun else None
+        if self.began_ns is None:
+            return []
         told = []
         for node, tail in self._journals.items():
             for line in tail.lines():
-                with suppress(KeyError, TypeError, ValueError):  # a node can write anything into its own file
-                    told.append(
-                        self._event(float(line["at_s"]), node, line["event"], announced.words(node, line), line.get("station"))
-                    )
-        if (file := EventLog.of(self._lab.folder).file) != self._log.path:
-            self._log = _Tail(file)  # a run has begun in this lab
+                with suppress(KeyError, TypeError, ValueError, OverflowError):  # a node can write anything into its own file
+                    at_s = float(line["at_s"]) + (tail.began_ns - self.began_ns) / 1e9
+                    if _EARLIEST_S <= at_s < math.inf:
+                        told.append(self._event(at_s, node, line["event"], announced.words(node, line), line.get("station")))
+        if log.file != self._log.path:
+            self._log = _Tail(log.file)  # a run has begun in this lab
         for line in self._log.lines():
             # What a netbox was told is in its own journal.
             if "kind" in line and (line["kind"] != "parameter" or line.get("error")):
@@ -62,10 +73,12 @@ class Happenings:
 
 
 class _Tail:
-    """The lines of a file of JSON that are new since the last look. One that has become shorter was begun anew."""
+    """The lines of a file of JSON that are new since the last look. One that is shorter, or begins otherwise, was begun anew."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        #: What a journal says of when the times of its lines begin, CLOCK_REALTIME; 0: it does not say.
+        self.began_ns = 0
         self._place: int | None = None
         self._rest = b""
 
@@ -75,15 +88,23 @@ class _Tail:
         except (OSError, node_files.NodeFileInTheWay):
             return []
         with file:
-            size = os.fstat(file.fileno()).st_size
-            if self._place is None or size < self._place:
-                self._place, self._rest = max(0, size - _PIECE) if self._place is None else 0, b""
+            size, began_ns = os.fstat(file.fileno()).st_size, _began_ns(file.read(_FIRST_LINE))
+            if self._place is None:
+                self._place = max(0, size - _PIECE)
+            elif size < self._place or began_ns != self.began_ns:
+                self._place, self._rest = 0, b""
+            self.began_ns = began_ns
             file.seek(self._place)
             new = file.read(_PIECE)
         self._place += len(new)
         *whole, self._rest = (self._rest + new).split(b"\n")
         self._rest = self._rest[-_PIECE:]
         return [line for text in whole if (line := _parsed(text)) is not None]
+
+
+def _began_ns(start: bytes) -> int:
+    first = _parsed(start.partition(b"\n")[0]) or {}
+    return told if isinstance(told := first.get("began_ns"), int) else 0
 
 
 def _parsed(text: bytes) -> dict[str, Any] | None:

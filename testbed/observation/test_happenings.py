@@ -26,6 +26,11 @@ def lab(tmp_path: Path) -> Lab:
     return cast(Lab, found)
 
 
+def began(lab: Lab, later_s: float = 0.0) -> dict[str, int]:
+    """The first line of a journal that begins so much later than the lab."""
+    return {"began_ns": EventLog.of(lab.folder).began_ns + round(later_s * 1e9)}
+
+
 def write(lab: Lab, *lines: Any) -> None:
     with (lab.folder / "n" / JOURNAL).open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
@@ -40,7 +45,7 @@ def words(happenings: Happenings) -> list[str]:
 
 
 def test_each_look_tells_what_is_new_in_the_order_of_time(lab: Lab) -> None:
-    write(lab, {"began_ns": 1}, down(1), {"at_s": 2, "statistics": {}})
+    write(lab, began(lab), down(1), {"at_s": 2, "statistics": {}})
     happenings = Happenings(lab)
     assert words(happenings) == ["1 n.s: link down (reason faded)"]
     assert words(happenings) == []
@@ -51,20 +56,58 @@ def test_each_look_tells_what_is_new_in_the_order_of_time(lab: Lab) -> None:
 
 
 def test_a_journal_that_begins_anew_is_read_anew(lab: Lab) -> None:
-    write(lab, {"began_ns": 1}, *map(down, range(10)))
+    write(lab, began(lab), *map(down, range(10)))
     happenings = Happenings(lab)
     assert len(happenings.new()) == 10
-    (lab.folder / "n" / JOURNAL).write_text(json.dumps(down(0.5)) + "\n")
+    (lab.folder / "n" / JOURNAL).unlink()
+    write(lab, began(lab), down(0.5))
     assert words(happenings) == ["0.5 n.s: link down (reason faded)"]
+
+
+def test_times_of_all_nodes_count_from_when_the_labs_began(lab: Lab) -> None:
+    """A router's journal begins with its program, while the lab comes up."""
+    write(lab, began(lab, -8.0), down(3), down(9.5))
+    assert words(Happenings(lab)) == ["1.5 n.s: link down (reason faded)"]
+
+
+def test_a_node_that_was_rebooted_goes_on_in_the_labs_time_though_its_journal_is_longer_by_now(lab: Lab) -> None:
+    write(lab, began(lab), down(1))
+    happenings = Happenings(lab)
+    assert words(happenings) == ["1 n.s: link down (reason faded)"]
+    (lab.folder / "n" / JOURNAL).unlink()
+    write(lab, began(lab, 30.0), *map(down, range(3)))
+    assert words(happenings) == [f"{at} n.s: link down (reason faded)" for at in (30, 31, 32)]
+
+
+def test_when_a_run_begins_in_the_lab_times_count_from_there(lab: Lab) -> None:
+    write(lab, began(lab), down(60.0))
+    happenings = Happenings(lab)
+    assert words(happenings) == ["60 n.s: link down (reason faded)"]
+    before_ns = happenings.began_ns
+    EventLog(lab.folder / "run.jsonl", lab.folder).begin()
+    write(lab, down(61.0))
+    (event,) = happenings.new()
+    assert before_ns is not None and happenings.began_ns is not None
+    assert event["at_s"] == pytest.approx(61.0 - (happenings.began_ns - before_ns) / 1e9)
+
+
+def test_before_the_network_s_time_has_begun_nothing_is_told(tmp_path: Path, lab: Lab) -> None:
+    write(lab, began(lab), down(1))
+    (lab.folder / "begun.json").unlink()
+    happenings = Happenings(lab)
+    assert words(happenings) == []
+    assert happenings.began_ns is None
 
 
 def test_a_line_that_is_half_written_is_told_once_it_is_whole(lab: Lab) -> None:
     happenings = Happenings(lab)
     line = json.dumps(down(1)) + "\n"
+    write(lab, began(lab))
     journal = lab.folder / "n" / JOURNAL
-    journal.write_text(line[:20])
+    begun = journal.read_text()
+    journal.write_text(begun + line[:20])
     assert words(happenings) == []
-    journal.write_text(line)
+    journal.write_text(begun + line)
     assert words(happenings) == ["1 n.s: link down (reason faded)"]
 
 
@@ -86,8 +129,14 @@ def test_what_a_parameter_was_set_to_is_told_once_and_a_failure_too(lab: Lab) ->
 
 def test_a_node_that_writes_nonsense_or_a_link_to_elsewhere_is_passed_over(lab: Lab) -> None:
     journal = lab.folder / "n" / JOURNAL
+    first = json.dumps(began(lab)).encode() + b"\n" + b'{"at_s": 1e999, "event": "x"}\n'
     journal.write_bytes(
-        b'\xff\xfe\n[]\n{"event": 1}\n' + json.dumps({"at_s": "x", "event": "route"}).encode() + b"\n" + b"x" * 200_000 + b"\n"
+        first
+        + b'\xff\xfe\n[]\n{"event": 1}\n'
+        + json.dumps({"at_s": "x", "event": "route"}).encode()
+        + b"\n"
+        + b"x" * 200_000
+        + b"\n"
     )
     happenings = Happenings(lab)
     write(lab, {"at_s": 1, "event": "e\u001b[2J", "station": None})

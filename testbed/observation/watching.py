@@ -38,6 +38,8 @@ class WatchedLab:
     reader: LabReader
     happenings: Happenings
     plan: tuple[int, int]
+    #: From which the times of `events` count.
+    began_ns: int | None = None
     #: The latest reading.
     now: Reading | None = None
     interval: dict[str, Any] | None = None
@@ -72,7 +74,7 @@ class Watch:
                 self.labs[name].events.extend(self.labs[name].happenings.new())
             except NetBoxITError:
                 continue  # it went just now, or is half up
-            yield {"kind": "lab", "lab": name, "state": "up", "began_ns": self.labs[name].happenings.began_ns()}
+            yield self._up(self.labs[name])
 
     def _look_at(self, watched: WatchedLab) -> list[dict[str, Any]]:
         try:
@@ -80,13 +82,23 @@ class Watch:
         except (NetBoxITError, OSError):
             watched.now = None
             return []  # it is going down; the next look tells
+        again = [] if watched.happenings.began_ns == watched.began_ns else [self._up(watched)]
         watched.events.extend(events)
         try:
             watched.interval = None if watched.now is None else interval(watched.lab.plan, watched.now, now)
         except (LookupError, ValueError):  # something in the place of a netbox, which says one thing now and another then
             watched.interval = None
         watched.now = now
-        return [*events, *([watched.interval] if watched.interval is not None else [])]
+        return [*again, *events, *([watched.interval] if watched.interval is not None else [])]
+
+    @staticmethod
+    def _up(watched: WatchedLab) -> dict[str, Any]:
+        """Announces a lab and when its network's time began, which is later than it is up, and again with a run's traffic."""
+        before_ns, watched.began_ns = watched.began_ns, watched.happenings.began_ns
+        if before_ns is not None and watched.began_ns is not None:
+            for event in watched.events:
+                event["at_s"] += (before_ns - watched.began_ns) / 1e9
+        return {"kind": "lab", "lab": watched.lab.name, "state": "up", "began_ns": watched.began_ns}
 
 
 def lines(only: str | None, interval_s: float, ended: threading.Event, write: Callable[[str], object] = sys.stdout.write) -> None:

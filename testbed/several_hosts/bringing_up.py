@@ -11,7 +11,7 @@ from testbed.description.topology_file import load
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab
 from testbed.names import lab_name
-from testbed.observation.announced import status_with_events
+from testbed.observation.status_now import status_with_events
 from testbed.ownership import state
 from testbed.plans import taking
 from testbed.several_hosts.connections import Connections
@@ -33,7 +33,7 @@ def up(
         planned = plan_over(file, inventory, connections.facts, lab=name)
         plan = taking.named(planned.plan, take)
         if not plan.hosts:
-            return Lab.up_and_ready(plan, progress).status(), len(plan.events)
+            return status_with_events(Lab.up_and_ready(plan, progress)), len(plan.events)
         planned.check()
         lab = JoinedLab.up_and_ready(plan, connections.to_all(planned.machines()), progress)
         others = {machine: part.status() for machine, part in lab.far.items()}

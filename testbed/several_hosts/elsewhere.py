@@ -32,7 +32,7 @@ def parts_of(lab: str | None) -> Parts | None:
 
 def status_of(lab: str) -> dict[str, Any]:
     """Of any lab. One on several machines has its nodes' machines, and nulls for what is on one that does not answer."""
-    from testbed.observation.announced import status_with_events
+    from testbed.observation.status_now import status_with_events
 
     up = Lab.open(lab)
     own = status_with_events(up)

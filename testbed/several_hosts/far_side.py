@@ -135,7 +135,7 @@ class FarSide:
         self._kept = True
 
     def status(self) -> dict[str, Any]:
-        from testbed.observation.announced import status_with_events
+        from testbed.observation.status_now import status_with_events
 
         return status_with_events(self.lab)
 

@@ -27,6 +27,7 @@ def joined(parts: Parts, own: Mapping[str, Any], others: Mapping[str, Mapping[st
         "nodes": [nodes.get(node.name) or _unknown(node) for node in plan.nodes],
         "wires": [*(wire for one in told.values() for wire in one["wires"]), *(_between(plan, wire, nodes) for wire in between)],
         "equipment": [port for one in told.values() for port in one["equipment"] if port["name"] not in names],
+        "events": sorted((event for one in told.values() for event in one["events"]), key=lambda event: float(event["at_s"])),
         "notes": [
             *plan.notes,
             *(f"{name}: {note}" for name, one in told.items() for note in one["notes"]),

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
-from testbed.observation import announced
 from testbed.views import drawing
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from testbed.observation.record import Recorded
 
 
-#: Of each netbox; --json has up to 100.
-_MOST_EVENTS = 5
+#: Of what each node announced, and of what was changed in the lab; --json has 100 of all.
+_MOST_EVENTS, _MOST_CHANGES = 5, 10
 #: Of a node, by whether it is alive (None: nobody knows), and the colour of it.
 _STATES = {None: ("not reached", "yellow"), True: ("runs", "green"), False: ("ended", "red")}
 
@@ -99,7 +99,7 @@ def _print_lab(status: Mapping[str, Any]) -> None:
             table.add_row(one["name"], one["what"], f"{one['node']}.{one['interface']}", str(one["mtu"]))
         drawing.console().print(table)
     _print_switches(status["nodes"])
-    _print_events(status["nodes"])
+    _print_events(status["events"])
     drawing.print_notes(status["notes"])
 
 
@@ -127,18 +127,19 @@ def _print_switches(nodes: Sequence[Mapping[str, Any]]) -> None:
     drawing.console().print(table)
 
 
-def _print_events(nodes: Sequence[Mapping[str, Any]]) -> None:
-    """The latest of each netbox; times count from when the network's time began."""
-    told = [
-        (float(event["at_s"]), announced.words(node["name"], event))
-        for node in nodes
-        for event in ((node["netbox"] or {}).get("events") or ())[-_MOST_EVENTS:]
-    ]
-    if not told:
+def _print_events(events: Sequence[Mapping[str, Any]]) -> None:
+    """The latest of each node, and of what was changed; times count from when the network's time began."""
+    left = Counter(event["node"] for event in events)
+    shown = []
+    for event in events:
+        if left[event["node"]] <= (_MOST_CHANGES if event["node"] is None else _MOST_EVENTS):
+            shown.append(event)
+        left[event["node"]] -= 1
+    if not shown:
         return
     table = drawing.table("latest events", "at", "what")
-    for at_s, words in sorted(told):
-        table.add_row(f"{at_s:.3f} s", words)
+    for event in shown:
+        table.add_row(f"{event['at_s']:.3f} s", event["words"])
     drawing.console().print(table)
 
 

@@ -49,15 +49,16 @@ def test_what_a_netbox_says_of_itself_is_text_in_a_lab_s_status(capsys: pytest.C
     netbox = {
         **{"technology": HOSTILE, "ready": True, "simulated_s": 1.0, "links_down": [HOSTILE]},
         "scheduler": {"policy": HOSTILE, "priority": 1},
-        "events": [{"at_s": 1.0, "event": HOSTILE, "station": HOSTILE}],
     }
+    event = {"node": "seg", "at_s": 1.0, "event": HOSTILE, "station": HOSTILE, "words": f"seg.{HOSTILE}: {HOSTILE}"}
     node = {
         **{"name": "seg", "kind": "netbox", "alive": True, "cores": [0], "awake": False, "addresses": []},
         **{"netbox": netbox, "switch": None},
     }
     end = {"node": "seg", "interface": "left", "port": HOSTILE, "reason": HOSTILE}
     wire = {"kind": "veth", "reason": HOSTILE, "ends": [end, end]}
-    lab_view.show_status([{"lab": "x", "nodes": [node], "wires": [wire], "equipment": [], "notes": [HOSTILE]}], as_json=False)
+    told = {"nodes": [node], "wires": [wire], "equipment": [], "events": [event], "notes": [HOSTILE]}
+    lab_view.show_status([{"lab": "x", **told}], as_json=False)
     text = shown(capsys)
     assert text.count("[/red][link=file:///]") >= 8
     assert text.endswith(squeezed(f"note: {HARMLESS}"))

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab's status with what happened in it lately."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from testbed.changing import unfinished
+from testbed.nodes.control import ControlFailed
+from testbed.observation.announced import links_down
+from testbed.observation.happenings import Happenings
+from testbed.ownership.recorded import DamagedRecord
+
+if TYPE_CHECKING:
+    from testbed.labs.lab import Lab
+
+_MOST_EVENTS: Final = 100
+
+
+def status_with_events(lab: Lab) -> dict[str, Any]:
+    """A lab's status with its latest `events`, at most 100, and `began_ns`, from which their times count.
+
+    They are what netboxes and routers announced and what was changed (docs/watching.md, lines of kind "event"). Each netbox that
+    answers has by its own its `links_down`.
+    """
+    status = lab.status()
+    try:
+        if left := unfinished.of(lab.folder):
+            status["notes"].append(left.note(lab.name))
+    except DamagedRecord as error:
+        status["notes"].append(str(error))
+    for node in status["nodes"]:
+        if node["netbox"] is None:
+            continue
+        try:
+            with lab.control(node["name"]) as control:
+                events = control.statistics()["events"]
+        except ControlFailed:
+            continue
+        node["netbox"] |= {"links_down": links_down(events)}
+    happenings = Happenings(lab)
+    events = happenings.new()[-_MOST_EVENTS:]
+    return status | {"began_ns": happenings.began_ns, "events": events}
