@@ -18,7 +18,7 @@ from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
 from testbed.plan import NodePlan, Plan
 from testbed.plans.calibration import SMALL, Calibration, Costs, NoCalibration
-from testbed.plans.traffic_paths import Crossing, TrafficPath, TrafficPaths
+from testbed.plans.traffic_paths import Crossing, Direction, TrafficPath, TrafficPaths
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LoadEstimate:
 def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibration) -> LoadEstimate:
     """The load of each netbox; without a calibration only the frames, and how to get one."""
     wiring = Wiring.of(topology)
-    traffic = TrafficPaths(topology, plan, wiring)
+    traffic = TrafficPaths(topology, plan, wiring, {})
     loads = _loads(topology, plan, traffic, calibration)
     failures = _failures(topology, plan, wiring, traffic, loads, calibration)
     untold = [name for name, traffic in topology.traffic.items() if not traffic.options.streams()]
@@ -166,11 +166,13 @@ def _failures(
     found: dict[tuple[tuple[TrafficPath, ...], tuple[TrafficPath, ...], tuple[NetboxLoad, ...]], list[str]] = {}
     for part, failed in _parts(topology, plan, traffic):
         remaining = replace(wiring, wires=[wire for wire in wiring.wires if failed.isdisjoint(wire)])
-        if not any(_joined(remaining, traffic.of(direction)) for direction in _by(traffic, failed)):
+        affected = _by(traffic, failed)
+        if not any(_joined(remaining, traffic.of(direction)) for direction in affected):
             continue
-        then = TrafficPaths(topology, plan, remaining)
-        moved = tuple(then.of(direction) for direction in _by(traffic, failed) if then.wires[direction])
-        cut = tuple(then.of(direction) for direction in _by(traffic, failed) if then.wires[direction] == [])
+        others = {direction: wires for direction, wires in traffic.wires.items() if direction not in affected}
+        then = TrafficPaths(topology, plan, remaining, others)
+        moved = tuple(then.of(direction) for direction in affected if then.wires[direction])
+        cut = tuple(then.of(direction) for direction in affected if then.wires[direction] == [])
         if moved:
             changed = set(_loads(topology, plan, then, calibration)).difference(loads)
             found.setdefault((moved, cut, tuple(sorted(changed, key=lambda one: one.netbox))), []).append(part)
@@ -190,7 +192,7 @@ def _parts(topology: Topology, plan: Plan, traffic: TrafficPaths) -> Iterator[tu
             yield f"wire {wire.name}", pair
 
 
-def _by(traffic: TrafficPaths, failed: frozenset[End]) -> list[tuple[str, bool]]:
+def _by(traffic: TrafficPaths, failed: frozenset[End]) -> list[Direction]:
     """The traffic that takes one of these ends."""
     return [
         direction

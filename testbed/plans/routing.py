@@ -12,7 +12,7 @@ import ipaddress
 from collections import deque
 from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
-from itertools import product
+from itertools import permutations
 
 from testbed.description.addresses import Interface
 from testbed.description.wiring import End, Wiring
@@ -23,6 +23,9 @@ from testbed.plan import NodePlan, Plan
 Address = IPv4Address | IPv6Address
 #: The wires of a path, each as the end that packets leave by and the one they enter by.
 Wires = tuple[tuple[End, End], ...]
+
+#: Next hops: the interface to leave by, and the neighbour's address.
+Hops = frozenset[tuple[str, Address]]
 
 #: Equal paths that are looked at.
 _MOST_PATHS = 16
@@ -60,7 +63,11 @@ class Routing:
             if End(node, port) in self._up
         }
         self._neighbours = self._adjacent()
-        self._trees: dict[str, dict[str, tuple[int, frozenset[tuple[str, Address]]]]] = {}
+        self._other = {near: far for wire in wiring.wires for near, far in (wire, wire[::-1])}
+        #: What was found already: by router, by network of OSPF's, by node and address, by the ends of a segment.
+        self._trees: dict[str, dict[str, tuple[int, Hops]]] = {}
+        self._announced: dict[Address, dict[Network, list[End]]] = {}
+        self._hops: dict[tuple[str, Address], Hops] = {}
         self._frames: dict[tuple[End, End], Wires | None] = {}
 
     def paths(self, source: str, address: Address) -> list[Wires]:
@@ -72,7 +79,7 @@ class Routing:
         waiting: list[tuple[str, Wires]] = [(source, ())]
         while waiting and len(found) < _MOST_PATHS:
             node, wires = waiting.pop()
-            if any(one.ip == address for own in self._interfaces[node].values() for one in own):
+            if (goal := self._owner.get(address)) is not None and goal.node == node:
                 found.append(wires)
                 continue
             if node in {out.node for out, _ in wires}:
@@ -83,14 +90,19 @@ class Routing:
                     waiting.append((owner.node, (*wires, *step)))
         return sorted(set(found), key=lambda wires: [str(end) for wire in wires for end in wire])
 
-    def _next_hops(self, node: str, address: Address) -> frozenset[tuple[str, Address]]:
+    def _next_hops(self, node: str, address: Address) -> Hops:
         """By which interfaces a node sends packets for an address, and to which neighbours; nothing without a route."""
+        if (node, address) not in self._hops:
+            self._hops[node, address] = self._best(node, address)
+        return self._hops[node, address]
+
+    def _best(self, node: str, address: Address) -> Hops:
         candidates = [(length, -trust, hops) for length, trust, hops in self._candidates(node, address)]
         if not candidates and node in self._click:
             raise RoutesUnknown(node)
-        return max(candidates, key=lambda one: one[:2], default=(0, 0, frozenset[tuple[str, Address]]()))[2]
+        return max(candidates, key=lambda one: one[:2], default=(0, 0, Hops()))[2]
 
-    def _candidates(self, node: str, address: Address) -> Iterator[tuple[int, int, frozenset[tuple[str, Address]]]]:
+    def _candidates(self, node: str, address: Address) -> Iterator[tuple[int, int, Hops]]:
         """Length of the prefix, trust, and next hops of each route to an address."""
         connected = [
             (port, one.network)
@@ -112,43 +124,47 @@ class Routing:
                 yield network.prefixlen, _STATIC, frozenset(hops)
         yield from self._by_ospf(node, address)
 
-    def _by_ospf(self, node: str, address: Address) -> Iterator[tuple[int, int, frozenset[tuple[str, Address]]]]:
-        best: dict[Network, tuple[int, frozenset[tuple[str, Address]]]] = {}
-        for end, cost in self._speaking.items():
-            if end.node == node or end.node not in self._tree(node):
-                continue
-            distance, hops = self._tree(node)[end.node]
-            for one in self._interfaces[end.node][end.port]:
-                if one.version == 4 and address in one.network:
-                    total, before = best.get(one.network, (distance + cost, frozenset()))
-                    if distance + cost < total:
-                        before = frozenset()
-                    if distance + cost <= total:
-                        best[one.network] = (distance + cost, before | hops)
-        for network, (_, hops) in best.items():
-            yield network.prefixlen, _OSPF, hops
+    def _by_ospf(self, node: str, address: Address) -> Iterator[tuple[int, int, Hops]]:
+        tree = self._tree(node) if node in self._neighbours else {}
+        for network, ends in self._announcing(address).items():
+            ways = [(tree[end.node][0] + self._speaking[end], tree[end.node][1]) for end in ends if end.node in tree]
+            if ways and all(end.node != node for end in ends):
+                least = min(cost for cost, _ in ways)
+                yield network.prefixlen, _OSPF, Hops().union(*(hops for cost, hops in ways if cost == least))
+
+    def _announcing(self, address: Address) -> dict[Network, list[End]]:
+        """The networks with an address that routers announce by OSPF, and the interfaces that are on them."""
+        if address not in self._announced:
+            found: dict[Network, list[End]] = {}
+            for end in self._speaking:
+                for network in self._networks(end):
+                    if address in network:
+                        found.setdefault(network, []).append(end)
+            self._announced[address] = found
+        return self._announced[address]
 
     def _adjacent(self) -> dict[str, list[tuple[str, int, End]]]:
         """For each router with OSPF its neighbours: by which interface, at what cost, at which of theirs."""
+        links: dict[tuple[int, Network], list[End]] = {}
+        for end in self._speaking:
+            if end.port not in (self._routes[end.node] or Routes()).passive:
+                for network in self._networks(end):
+                    links.setdefault((self._segment[end], network), []).append(end)
         found: dict[str, list[tuple[str, int, End]]] = {}
-        active = [end for end in self._speaking if end.port not in (self._routes[end.node] or Routes()).passive]
-        for near, far in product(active, active):
-            if (
-                near.node != far.node
-                and self._segment.get(near) == self._segment.get(far)
-                and self._networks(near) & self._networks(far)
-            ):
-                found.setdefault(near.node, []).append((near.port, self._speaking[near], far))
+        for ends in links.values():
+            for near, far in permutations(ends, 2):
+                if near.node != far.node:
+                    found.setdefault(near.node, []).append((near.port, self._speaking[near], far))
         return found
 
     def _networks(self, end: End) -> set[Network]:
         return {one.network for one in self._interfaces[end.node][end.port] if one.version == 4}
 
-    def _tree(self, root: str) -> dict[str, tuple[int, frozenset[tuple[str, Address]]]]:
+    def _tree(self, root: str) -> dict[str, tuple[int, Hops]]:
         """Of each router that one can reach by OSPF: the least cost, and the next hops of all paths that have it (Dijkstra)."""
         if root in self._trees:
             return self._trees[root]
-        found: dict[str, tuple[int, frozenset[tuple[str, Address]]]] = {root: (0, frozenset())}
+        found: dict[str, tuple[int, Hops]] = {root: (0, Hops())}
         waiting, done = [(0, root)], set[str]()
         while waiting:
             distance, node = heapq.heappop(waiting)
@@ -180,12 +196,11 @@ class Routing:
         if self._segment.get(out) is None or self._segment.get(out) != self._segment.get(into):
             return None
         places = {end for end, _ in self._wiring.places[self._segment[out]]}
-        joined = {near: far for wire in self._wiring.wires for near, far in (wire, wire[::-1])}
         waiting: deque[tuple[End, Wires]] = deque([(out, ())])
         seen = {out}
         while waiting:
             leaving, before = waiting.popleft()
-            if (entering := joined.get(leaving)) is None:
+            if (entering := self._other.get(leaving)) is None:
                 continue
             wires = (*before, (leaving, entering))
             if entering == into:

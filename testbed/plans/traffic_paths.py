@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from testbed.description.input_errors import listed
@@ -35,30 +35,36 @@ class Crossing:
 
 
 #: Traffic by name, and whether it is that back from its destination to its source.
-_Direction = tuple[str, bool]
+Direction = tuple[str, bool]
 
 
 class TrafficPaths:
-    """Of the traffic of a topology, through a network with this wiring, which may lack wires that have failed."""
+    """Of the traffic of a topology, through a network with this wiring, which may lack wires that have failed.
 
-    def __init__(self, topology: Topology, plan: Plan, wiring: Wiring) -> None:
+    `unchanged` is traffic whose paths do not have those: what fails elsewhere makes no other path better.
+    """
+
+    def __init__(self, topology: Topology, plan: Plan, wiring: Wiring, unchanged: Mapping[Direction, list[Wires] | None]) -> None:
         self._topology, self._wiring = topology, wiring
         self._plans = {traffic.name: traffic for traffic in plan.traffic}
         #: None where it is not known how routers choose.
-        self.wires: dict[_Direction, list[Wires] | None] = {}
+        self.wires: dict[Direction, list[Wires] | None] = {}
         self._unknown: dict[str, list[str]] = {}
         routing = Routing(plan, wiring)
         for traffic in plan.traffic:
             streams = topology.traffic[traffic.name].options.streams()
             for back in sorted({False, *(stream.back for stream in streams)} if streams else {False, True}):
                 source, _, address = _ends(traffic, back)
+                if (traffic.name, back) in unchanged:
+                    self.wires[traffic.name, back] = unchanged[traffic.name, back]
+                    continue
                 try:
                     self.wires[traffic.name, back] = routing.paths(source, ipaddress.ip_address(address))
                 except RoutesUnknown as unknown:
                     self.wires[traffic.name, back] = None
                     self._unknown.setdefault(unknown.router, []).append(traffic.name)
 
-    def of(self, direction: _Direction) -> TrafficPath:
+    def of(self, direction: Direction) -> TrafficPath:
         source, destination, _ = _ends(self._plans[direction[0]], direction[1])
         paths = (
             tuple(into.node for _, into in wires if into.node in self._topology.netboxes) for wires in self._taken(direction)
@@ -97,7 +103,7 @@ class TrafficPaths:
                     found[node].append(Crossing(stream, port, frozenset(ports)))
         return found
 
-    def _taken(self, direction: _Direction) -> list[Wires]:
+    def _taken(self, direction: Direction) -> list[Wires]:
         if (known := self.wires[direction]) is not None:
             return known
         source, destination, _ = _ends(self._plans[direction[0]], direction[1])
