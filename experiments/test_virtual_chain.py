@@ -38,6 +38,17 @@ def test_a_frame_crosses_each_segment_in_turn_and_adds_up(tmp_path: Path) -> Non
     assert rows["received_ns"].null_count() == 0
 
 
+def test_frames_go_the_path_that_ospf_takes(tmp_path: Path) -> None:
+    def change(content: dict[str, Any]) -> None:
+        del content["events"]
+        content["traffic"]["there"]["duration"] = "1 s"
+        for router in ("meoc1", "meoc2"):
+            content["routers"][router]["ospf"]["costs"] = {"w1": 50, "w2": 20}
+
+    (flow,) = made(tmp_path, change, "wimax-backhaul").measured
+    assert [path.netboxes for path in flow.paths] == [("second",)]
+
+
 def test_the_same_seed_gives_the_same_run_and_another_one_another(tmp_path: Path) -> None:
     def with_seed(seed: int) -> list[int]:
         def change(content: dict[str, Any]) -> None:

@@ -2,13 +2,14 @@
 """A topology's segments in virtual time, one after another: what leaves a segment's port enters the next.
 
 The plan is the one of a lab: the same parameters, classes, seeds, addresses and events. Synthetic flows (application udp-flow)
-are made at the times of their timetables, routers and wires take no time, and each bridge has heard an ARP announcement from all
-around it before. That does for traffic in one direction, which needs no answer; its results are those of a run's captures and
-frame records.
+are made at the times of their timetables and go the path that routes lead, routers and wires take no time, and each bridge has
+heard an ARP announcement from all around it before. That does for traffic in one direction, which needs no answer; its results
+are those of a run's captures and frame records.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -25,9 +26,11 @@ from results.identity import identity
 from results.run_folder import Measured
 from testbed.changes import ParameterChange
 from testbed.description.topology import Topology
+from testbed.description.wiring import End, Wiring
 from testbed.errors import NetBoxITError
 from testbed.plan import InterfacePlan, Plan, RealtimeSupport, TrafficPlan
 from testbed.plans.resolve import resolve
+from testbed.plans.routing import RoutesUnknown, Routing
 from traffic.flow import ApplicationRecord, Flow
 from traffic.udp_flow import UdpFlowOptions, flows, version
 
@@ -70,7 +73,8 @@ class Virtual:
 def emulate_chain(topology: Topology, *, duration_s: float | None = None) -> Virtual:
     """All traffic of the topology through all its segments. Raises NotVirtual, and EmulationFailed when a netbox fails."""
     plan = resolve(topology, lab=_LAB, duration_s=duration_s, realtime=_NO_LAB)
-    streams = [stream for traffic in plan.traffic for stream in _streams(plan, traffic)]
+    routing = Routing(plan, Wiring.of(topology))
+    streams = [stream for traffic in plan.traffic for stream in _streams(plan, routing, traffic)]
     emulations = dict(_emulations(plan, streams))
     records = together({netbox: passages(emulation.records) for netbox, emulation in emulations.items()})
     network = Network(plan.to_json())
@@ -100,11 +104,11 @@ class _Stream:
         self.frames = self.sent
 
 
-def _streams(plan: Plan, traffic: TrafficPlan) -> Iterator[_Stream]:
+def _streams(plan: Plan, routing: Routing, traffic: TrafficPlan) -> Iterator[_Stream]:
     if traffic.application != "udp-flow" or version(traffic) != 4:
         raise NotVirtual(f"traffic {traffic.name} is {traffic.application}; in virtual time there is only udp-flow over IPv4")
     options = UdpFlowOptions.model_construct(**traffic.options)
-    legs = _legs(plan, traffic.source, traffic.destination)
+    legs = _legs(plan, routing, traffic)
     all_flows = flows(traffic)
     record = ApplicationRecord(name=traffic.name, application=traffic.application, flows=tuple(all_flows))
     for flow, timetable in zip(all_flows, options.timetables(traffic.name), strict=True):
@@ -172,24 +176,30 @@ def _changes(plan: Plan, netbox: str) -> Iterator[Change]:
             yield ANNOUNCED_S + event.at_s, event.change.parameter, event.change.value
 
 
-def _legs(plan: Plan, source: str, destination: str) -> tuple[Leg, ...]:
-    """The netboxes between two hosts, with the stations by which a frame enters and leaves each."""
-    wires = Network(plan.to_json()).wires(source, destination)
+def _legs(plan: Plan, routing: Routing, traffic: TrafficPlan) -> tuple[Leg, ...]:
+    """The netboxes on the path of a packet, with the stations by which a frame enters and leaves each."""
+    try:
+        paths = routing.paths(traffic.source, ipaddress.ip_address(traffic.destination_address))
+    except RoutesUnknown as unknown:
+        raise NotVirtual(f"the configuration of router {unknown} does not say where packets of {traffic.name} go") from None
+    if len(paths) != 1:
+        raise NotVirtual(f"{traffic.name} has {len(paths)} paths that are equally good; in virtual time it needs one")
+    (wires,) = paths
     kinds = {node.name: node.kind for node in plan.nodes}
     legs = []
-    for at, (_, (netbox, entry)) in enumerate(wires[:-1]):
-        if kinds[netbox] != "netbox":
+    for at, (_, into) in enumerate(wires[:-1]):
+        if kinds[into.node] != "netbox":
             continue
-        sender = next(out for out, _ in wires[at::-1] if kinds[out[0]] != "netbox")
-        receiver = next(into for _, into in wires[at + 1 :] if kinds[into[0]] != "netbox")
-        legs.append(Leg(netbox, entry, wires[at + 1][0][1], _interface(plan, *sender), _interface(plan, *receiver)))
+        sender = next(end for end, _ in wires[at::-1] if kinds[end.node] != "netbox")
+        receiver = next(end for _, end in wires[at + 1 :] if kinds[end.node] != "netbox")
+        legs.append(Leg(into.node, into.port, wires[at + 1][0].port, _interface(plan, sender), _interface(plan, receiver)))
     if not legs:
-        raise NotVirtual(f"no netbox lies between {source} and {destination}")
+        raise NotVirtual(f"no netbox lies between {traffic.source} and {traffic.destination}")
     return tuple(legs)
 
 
-def _interface(plan: Plan, node: str, name: str) -> InterfacePlan:
-    return next(interface for interface in plan.node(node).interfaces if interface.name == name)
+def _interface(plan: Plan, end: End) -> InterfacePlan:
+    return next(interface for interface in plan.node(end.node).interfaces if interface.name == end.port)
 
 
 def _mac(interface: InterfacePlan) -> bytes:

@@ -87,13 +87,11 @@ class Crossing:
 class Followed:
     """The path of a frame. `crossings`: for each netbox of it the place in the list of crossings, None where none is recorded.
 
-    `reached` is how many netboxes of the path the frame entered by all that is recorded; `lost_at` names the place where a frame
-    that did not arrive was lost.
+    `lost_at` names the place where a frame that did not arrive was lost.
     """
 
     path: FlowPath
     crossings: tuple[int | None, ...]
-    reached: int
     lost_at: str
 
 
@@ -111,6 +109,7 @@ class _Port:
 _Cost = tuple[int, int]
 #: A stretch: the wires from port to port, each as the one by which a frame leaves and the one by which it comes.
 _Steps = tuple[tuple[_Port, _Port], ...]
+_Reached = dict[_Port, tuple[_Cost, _Steps]]
 
 
 @dataclass(frozen=True)
@@ -151,6 +150,7 @@ class Network:
             self._ports.setdefault(port.node, []).append(port)
         self._recorded = {name for name, kind in self._kinds.items() if kind == "netbox"}.difference(unrecorded)
         self._stations = {node["name"]: _stations(node) for node in plan["nodes"] if node["kind"] == "netbox"}
+        self._reached: dict[tuple[tuple[_Port, ...], frozenset[tuple[str, str]]], _Reached] = {}
 
     def _join(self, left: _Port, right: _Port) -> None:
         self._other[left], self._other[right] = right, left
@@ -163,11 +163,6 @@ class Network:
     def shortest(self, source: str, destination: str) -> FlowPath:
         """The path with the fewest netboxes, and of those with the fewest wires. Raises NoPath."""
         return self.follow(source, destination, (), frozenset(), arrived=True).path
-
-    def wires(self, source: str, destination: str) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-        """The wires of that path, each as node and interface by which a frame leaves and by which it comes. Raises NoPath."""
-        (steps,) = self._chain(source, destination, (), frozenset(), arrived=True).steps
-        return [((out.node, out.name), (into.node, into.name)) for out, into in steps]
 
     def distances(self, source: str) -> dict[tuple[str, str], int]:
         """Wires from a node to each station of a netbox: frames that enter several at the same time enter the nearest first."""
@@ -200,15 +195,14 @@ class Network:
                     netboxes.append(into.node)
                     places.append(ends.get(at))
         path = FlowPath(tuple(netboxes), tuple(gaps))
-        reached = max((at + 1 for at, place in enumerate(places) if place is not None), default=0)
-        return Followed(path, tuple(places), reached, self._lost_at(path, places, reached, crossings, seen))
+        return Followed(path, tuple(places), self._lost_at(path, places, crossings, seen))
 
     def _chain(
         self, source: str, destination: str, crossings: Sequence[Crossing], seen: Set[tuple[str, str]], *, arrived: bool
     ) -> _Chain:
         goals = self._ports.get(destination, [])
         start = _Chain(0, (), 0, ())
-        best: list[tuple[_Chain, dict[_Port, tuple[_Cost, _Steps]]]] = [(start, self._reach(self._ports.get(source, []), seen))]
+        best = [(start, self._reach(self._ports.get(source, []), seen))]
         ends = list[tuple[tuple[int, ...], _Chain]]()
         for at in range(-1, len(crossings)):
             fate = 0
@@ -233,9 +227,16 @@ class Network:
             raise NoPath(f"no wires lead from {source} to {destination} in this plan")
         return min(ends, key=lambda one: one[0])[1]
 
-    def _reach(self, starts: Iterable[_Port], seen: Set[tuple[str, str]]) -> dict[_Port, tuple[_Cost, _Steps]]:
-        """How a frame that leaves by one of these ports comes to each port, at the least cost (Dijkstra)."""
-        found: dict[_Port, tuple[_Cost, _Steps]] = {}
+    def _reach(self, starts: Iterable[_Port], seen: Set[tuple[str, str]]) -> _Reached:
+        """How a frame that leaves by one of these ports comes to each port, at the least cost."""
+        key = tuple(starts), frozenset(seen)
+        if key not in self._reached:
+            self._reached[key] = self._search(*key)
+        return self._reached[key]
+
+    def _search(self, starts: Sequence[_Port], seen: frozenset[tuple[str, str]]) -> _Reached:
+        """Dijkstra's algorithm. Each port is come to by one wire, so what that costs may be added when its turn has come."""
+        found: _Reached = {}
         waiting: list[tuple[_Cost, _Port, _Port, _Steps]] = [((0, 0), out, self._other[out], ()) for out in starts]
         heapq.heapify(waiting)
         while waiting:
@@ -267,11 +268,11 @@ class Network:
         self,
         path: FlowPath,
         places: Sequence[int | None],
-        reached: int,
         crossings: Sequence[Crossing],
         seen: Set[tuple[str, str]],
     ) -> str:
         """The netbox whose record says that it lost the frame, or else the tunnel or the gap after the last point that saw it."""
+        reached = max((at + 1 for at, place in enumerate(places) if place is not None), default=0)
         if reached and (last := places[reached - 1]) is not None and crossings[last].fate:
             return crossings[last].netbox
         place = path.gaps[reached].name

@@ -12,10 +12,11 @@ from results.datagram import rtp as read_rtp
 from results.flow_path import Crossing, Followed, Gap, Network, NoPath
 
 
-def network(kinds: str, wires: str, *, equipment: str = "", mute: Sequence[str] = ()) -> Network:
+def network(kinds: str, wires: str, *, equipment: str = "", mute: Sequence[str] = (), tunnels: Sequence[str] = ()) -> Network:
     """From `host a b, netbox n` and wires like `a.x n.left, n.right b.y`; `mute` are netboxes without records.
 
-    A netbox has the ports of its wires as stations, in the order of the wires.
+    Wires are called w0, w1, …; those in `tunnels` lead to another machine. A netbox has the ports of its wires as stations, in
+    the order of the wires.
     """
     pairs = [[end.partition(".")[::2] for end in wire.split()] for wire in wires.split(", ")]
     nodes = []
@@ -28,7 +29,10 @@ def network(kinds: str, wires: str, *, equipment: str = "", mute: Sequence[str] 
     real = [wire.split() for wire in equipment.split(", ") if wire]
     plan = {
         "nodes": nodes,
-        "wires": [{"name": f"w{at}", "left": left, "right": right} for at, (left, right) in enumerate(ends)],
+        "wires": [
+            {"name": f"w{at}", "kind": "vxlan" if f"w{at}" in tunnels else "veth", "left": left, "right": right}
+            for at, (left, right) in enumerate(ends)
+        ],
         "equipment": [{"name": name, "end": dict(zip(("node", "interface"), end.split("."), strict=True))} for name, end in real],
     }
     return Network(plan, mute)
@@ -108,7 +112,8 @@ def test_a_routing_loop_is_followed_all_the_way() -> None:
 
 def test_a_lost_frame_is_lost_where_a_record_says_so_and_its_path_goes_on_from_there() -> None:
     found = followed(["far r t", "further t s 5"], arrived=False)
-    assert (found.path.netboxes, found.reached, found.lost_at) == (("far", "further"), 2, "further")
+    assert (found.path.netboxes, found.crossings, found.lost_at) == (("far", "further"), (0, 1), "further")
+    assert followed(["far r t 2"], arrived=False).path.netboxes == ("far", "further")
 
 
 def test_a_frame_that_is_not_seen_again_is_lost_behind_the_last_point_that_saw_it() -> None:
@@ -126,6 +131,16 @@ def test_of_a_frame_that_was_flooded_and_lost_the_crossing_towards_its_destinati
 def test_a_netbox_without_records_lies_on_the_path_between_those_that_have_some() -> None:
     found = followed(["far r t"], of=network(RING_NODES, RING_WIRES, mute=["further"]))
     assert (found.path.netboxes, found.crossings) == (("far", "further"), (0, None))
+
+
+def test_of_two_tunnels_side_by_side_the_frame_took_the_one_that_saw_it() -> None:
+    two = network("host a b, router r s", "a.eth r.a, r.one s.one, r.two s.two, s.b b.eth", tunnels=("w1", "w2"))
+    for wire in ("w1", "w2"):
+        found = two.follow("a", "b", (), {(wire, "r"), (wire, "s")}, arrived=True)
+        assert [tunnel.wire for tunnel in found.path.tunnels] == [wire]
+    lost = two.follow("a", "b", (), {("w2", "r")}, arrived=False)
+    assert lost.lost_at == "tunnel w2"
+    assert two.follow("a", "b", (), {("w2", "r"), ("w2", "s")}, arrived=False).lost_at == "router r and router s"
 
 
 def test_records_of_stations_that_a_netbox_has_not_are_on_no_path() -> None:
