@@ -26,7 +26,7 @@ SECOND_US = 1_000_000
 REALTIME_GROUP = "nbx.realtime"
 REALTIME_MARK = "all labs"
 #: A removed group's budget comes back when the kernel has really let go of the group: later than a second when it has much to do.
-_GRANTED_WITHIN_S = 5.0
+GRANTED_WITHIN_S = 5.0
 _CORES = Path("/sys/devices/system/cpu")
 
 
@@ -117,7 +117,7 @@ def move(group: str, cores: Sequence[int]) -> None:
         raise GroupFailed(f"control group {folder}: cpuset.cpus = {wanted}: {error.strerror}") from error
 
 
-def grant(group: Path, runtime_us: int, deadline_s: float = _GRANTED_WITHIN_S) -> bool:
+def grant(group: Path, runtime_us: int, deadline_s: float = GRANTED_WITHIN_S) -> bool:
     """False when the kernel has no such budget left.
 
     It is asked for a while: another command may just try whether it has any, and the kernel takes its time to give back what

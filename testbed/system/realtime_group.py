@@ -19,7 +19,7 @@ from testbed.system.cores import REALTIME_GROUP, REALTIME_PERIOD_US, GroupFailed
 _HELD: Final = holding.RUN / "realtime"
 _HOLDERS: Final = _HELD / "holders"
 #: What it is called until it is whole.
-_NEW: Final = f"{REALTIME_GROUP}.new"
+NEW: Final = f"{REALTIME_GROUP}.new"
 
 
 def path() -> Path:
@@ -59,7 +59,7 @@ def release(lab: Path) -> None:
 
 def _make(budget_us: int) -> None:
     """Renamed when it is whole and marked, which cgroup v1 can: one that has the name is ours, or has no mark."""
-    new = path().with_name(_NEW)
+    new = path().with_name(NEW)
     try:
         new.mkdir()
         (new / "cpu.rt_period_us").write_text(str(REALTIME_PERIOD_US))
@@ -76,7 +76,7 @@ def _make(budget_us: int) -> None:
 
 def _remove_half_made() -> None:
     """Of a command that was killed: whoever has the lock makes none."""
-    cores.remove(_NEW)
+    cores.remove(NEW)
 
 
 def _remove() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from testbed.plan import RealtimeSupport
-from testbed.system import awake, cores, forked
+from testbed.system import awake, cores, forked, realtime_group
 from testbed.system.cores import Hierarchy
 from testbed.system.processes import ProcessIdentity
 
@@ -47,14 +48,19 @@ def realtime_budget_us() -> int | None:
         return None
     if (shared := cores.shared_realtime_group()) is not None:
         return cores.granted_us(shared)
-    granted = sum(cores.granted_us(group) for group in cpu.folder.iterdir() if group.is_dir())
-    return cores.granted_us(cpu.folder) - granted
+    return cores.granted_us(cpu.folder) - sum(map(cores.granted_us, _lasting(cpu)))
+
+
+def _lasting(cpu: Hierarchy) -> list[Path]:
+    """Groups that keep a budget which they have: not what other commands just try out, nor the labs' group while it is made."""
+    groups = [group for group in cpu.folder.iterdir() if group.is_dir()]
+    return [group for group in groups if group.name != realtime_group.NEW and not group.name.startswith(_PROBE)]
 
 
 def _granted() -> list[str]:
     """Names of the groups that have a real-time budget."""
     cpu = cores.hierarchy_of("cpu")
-    return sorted(group.name for group in cpu.folder.iterdir() if group.is_dir() and cores.granted_us(group)) if cpu else []
+    return sorted(group.name for group in _lasting(cpu) if cores.granted_us(group)) if cpu else []
 
 
 def _try_fifo(budget_us: int | None) -> str | None:
@@ -62,13 +68,22 @@ def _try_fifo(budget_us: int | None) -> str | None:
     cpu = cores.hierarchy_of("cpu")
     if cpu is None:
         return "no control group hierarchy has the cpu controller; mount one (systemd does), or boot without cgroup_disable=cpu"
-    try:
-        with _group_to_try(cpu) as group:
-            if group.name != cores.REALTIME_GROUP and budget_us is not None and not cores.grant(group, min(1000, budget_us)):
+    deadline = time.monotonic() + cores.GRANTED_WITHIN_S
+    number = None
+    while number is None:
+        try:
+            with _group_to_try(cpu) as group:
+                if group.name == cores.REALTIME_GROUP or budget_us is None or cores.grant(group, min(1000, budget_us), 0.0):
+                    number = _fifo_in_child(group)
+                    if number in (errno.ENOENT, errno.ENODEV):
+                        number = None  # the last lab has just gone down, and its group with it
+        except OSError as error:
+            return f"no control group can be made in {cpu.folder} ({error.strerror}); labs need root"
+        if number is None:
+            if time.monotonic() > deadline:
                 return "the kernel grants a control group no real-time budget, though it says that there is some left"
-            number = _fifo_in_child(group)
-    except OSError as error:
-        return f"no control group can be made in {cpu.folder} ({error.strerror}); labs need root"
+            # Another command tries it, too, or makes the labs' group, which is then tried instead.
+            time.sleep(0.01)
     if number == 0:
         return None
     if cpu.version == 2 and number == errno.EPERM:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from testbed.errors import NetBoxITError
 from testbed.system import cores, holding, realtime_group
 from testbed.system.cores import GroupFailed
 from testbed.system.realtime_support import realtime_budget_us, realtime_support
@@ -49,6 +51,37 @@ def test_two_labs_have_all_of_the_budget_and_the_last_one_gives_it_back() -> Non
         return [*seen, realtime_support().fifo]
 
     assert in_own_host(two_labs) == [True] * 5
+
+
+def test_labs_that_come_and_go_at_the_same_time_all_have_it() -> None:
+    def crowd(budget: int, one: Path, _: Path) -> list[str]:
+        context = multiprocessing.get_context("fork")
+        wrong = context.SimpleQueue()
+
+        def come_and_go(lab: Path) -> None:
+            for _ in range(12):
+                support = realtime_support()
+                if (support.fifo, support.budget_us) != (True, budget):
+                    wrong.put(f"{support.budget_us} of {budget} us: {support.reason}")
+                    return
+                try:
+                    realtime_group.hold(budget, lab)
+                    realtime_group.release(lab)
+                except NetBoxITError as error:
+                    wrong.put(str(error))
+
+        labs = [one.with_name(f"lab{number}") for number in range(6)]
+        for lab in labs:
+            lab.mkdir()
+        commands = [context.Process(target=come_and_go, args=(lab,)) for lab in labs]
+        for command in commands:
+            command.start()
+        for command in commands:
+            command.join(60.0)
+        found = [wrong.get() for _ in iter(wrong.empty, True)]
+        return [*found, *(f"a command ended with {command.exitcode}" for command in commands if command.exitcode)]
+
+    assert in_own_host(crowd) == []
 
 
 def test_another_program_keeps_what_it_was_granted() -> None:
