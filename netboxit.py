@@ -28,7 +28,7 @@ from typing import Annotated
 import typer
 
 from testbed.commands import changing, watching
-from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Inventory, Json, LabName, Take, Topology, WhichLab
+from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Inventory, Json, LabName, Overwrite, Take, Topology, WhichLab
 from testbed.ownership import operators, state
 from testbed.system import own_rights
 from testbed.views import console, difference_view, lab_view, plan_view, result_view
@@ -67,6 +67,7 @@ def doctor(
 def check(
     file: Topology,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="OUT.svg", help="Draw the network into this file.")] = None,
+    overwrite: Overwrite = False,
     inventory: Inventory = None,
     json: Json = False,
 ) -> None:
@@ -78,7 +79,7 @@ def check(
     if svg is not None:
         from testbed.views.network_words import write_picture
 
-        write_picture(plan, file, svg)
+        write_picture(plan, file, svg, overwrite=overwrite)
     plan_view.show_check(file, plan, load, json)
 
 
@@ -170,6 +171,7 @@ def record(
     saturated: Annotated[
         bool, typer.Option("--saturated", help="The captured traffic filled the path: what arrived is its rate.")
     ] = False,
+    overwrite: Overwrite = False,
     lab: WhichLab = None,
     json: Json = False,
 ) -> None:
@@ -178,11 +180,13 @@ def record(
 
     if len(ends) != 2 or (captures and (run or len(captures) != 2)):
         raise recording.BadRecord("name two hosts, and for captures one file of each: --capture A.pcapng --capture B.pcapng")
-    hosts, step_s = (ends[0], ends[1]), console.read_duration(step)
+    hosts, step_s = recording.path_between(ends[0], ends[1]), console.read_duration(step, "--step")
+    probing = recording.Probing(console.read_duration(duration), step_s, packets, recording.read_rate(most_rate))
     if captures or run:
         own_rights.resign()
     else:
         operators.as_root()
+    recording.check_target(hosts, out.absolute(), mahimahi=mahimahi, overwrite=overwrite)
     if captures:
         traces = recording.of_captures(hosts, (captures[0], captures[1]), step_s, saturated=saturated)
     elif run:
@@ -192,7 +196,6 @@ def record(
         from testbed.several_hosts.elsewhere import only_here
 
         only_here(lab, ends, "netboxit record")
-        probing = recording.Probing(console.read_duration(duration), step_s, packets, recording.read_rate(most_rate))
         with console.progress() as progress:
             traces = recording.of_lab(Lab.one(lab), hosts, probing, progress)
     lab_view.show_recorded(recording.write(traces, out.absolute(), mahimahi=mahimahi), json)

@@ -67,6 +67,13 @@ def test_what_a_drill_did_is_not_blamed_on_the_host() -> None:
     assert all(reason.endswith(told) for reason in found.to_json()["reasons"])
 
 
+def test_a_run_in_which_nothing_was_sent_says_that_nothing_was_measured() -> None:
+    found = verdict_of(flows=[])
+    assert found.status == "valid" and found.notes[0].startswith("the topology has no `traffic`")
+    assert verdict_of({"frames": {"emitted": 10}}, flows=[]).notes == ["cores are shared"]
+    assert verdict_of(flows=[], failures=["fr1 ended"]).notes == ["cores are shared"]
+
+
 def test_a_single_time_over_the_limit_degrades() -> None:
     assert verdict_of(kept={"missed": 1}).status == "degraded"
 

@@ -72,6 +72,11 @@ def judge(
     for flow in flows:
         if flow["packets"] == 0:
             verdict.invalid.append(f"flow {flow['name']} ({flow['direction']}): not one frame was sent")
+    if not plan.get("traffic") and not flows and not failures and not any(map(_frames_began, statistics.values())):
+        verdict.notes.append(
+            "the topology has no `traffic`, so no delay, loss or rate from end to end was measured; "
+            "the verdict says only that the testbed was in time"
+        )
     _host(environment, verdict)
     _limits(environment, verdict)
     verdict.notes.extend(plan.get("notes", ()))
@@ -149,6 +154,11 @@ def _records(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
         verdict.invalid.append(
             f"netbox {netbox}: {dropped:,} frame records are missing, so delays and losses inside it are not known"
         )
+
+
+def _frames_began(counted: Mapping[str, Any]) -> bool:
+    """Whether a netbox is itself a source of traffic."""
+    return bool(counted.get("frames", {}).get("emitted", 0))
 
 
 def _generators(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:

@@ -22,6 +22,7 @@ from testbed import durable
 from testbed.errors import NetBoxITError, printable
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
+from testbed.ownership import state
 from testbed.ownership.operators import operator
 from testbed.plan import Plan
 from testbed.plans import taking
@@ -77,9 +78,10 @@ def run(
 ) -> Outcome:
     """Runs a topology file, on the machines of an inventory that it names.
 
-    Raises BadTopology before anything is created. Whatever fails later is in the outcome: an invalid verdict whose reasons
-    tell it; or, where the disk of the results is full or fails, NotWritten or NoReport is raised. Ctrl-C takes the lab down,
-    keeps what was measured and is raised again. `take` names interfaces that the lab may have though they are in use.
+    Raises BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the outcome: an invalid
+    verdict whose reasons tell it; or, where the disk of the results is full or fails, NotWritten or NoReport is raised. Ctrl-C
+    takes the lab down, keeps what was measured and is raised again. `take` names interfaces that the lab may have though they
+    are in use.
     """
     with Connections() as connections:
         planned = plan_over(topology, inventory, connections.facts, lab=lab, duration_s=duration_s)
@@ -102,6 +104,7 @@ def _run(
     plan = planned.plan
     if not plan.traffic and duration_s is None:
         raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
+    state.check_new(plan.lab)
     folder = make_folder(plan, results)
     with being_written(folder) as written:
         _keep_inputs(topology, written)

@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from netboxit import app
 from testbed.files import CHECKOUT
 from testbed.ownership import state
+from testbed.views import console
 
 PAIR = """\
 name: {name}
@@ -86,6 +88,58 @@ def test_a_duration_without_meaning_is_bad_input(pair: Path) -> None:
     result = netboxit("run", pair, "--duration", "20 parsecs")
     assert result.returncode == 2
     assert "parsecs" in result.stderr
+
+
+@pytest.mark.parametrize("duration", ["0", "0 s", "-5", "-5 s", "nan", "1e999 s", "9000 h", ""])
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["run", "pair.yaml"], "--duration"),
+        (["record", "a", "b", "--out", "trace"], "--duration"),
+        (["record", "a", "b", "--out", "trace"], "--step"),
+        (["capture", "a", "a.pcapng"], "--duration"),
+        (["status", "--watch"], "--interval"),
+    ],
+    ids=lambda words: words[0] if isinstance(words, list) else words,
+)
+def test_a_time_that_lasts_no_time_is_bad_input(
+    words: list[str],
+    option: str,
+    duration: str,
+    pair: Path,
+    state_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(pair.parent)
+    monkeypatch.setattr(sys, "argv", ["netboxit", *words, option, duration])
+    assert console.guarded(app) == 2
+    assert capsys.readouterr().err.startswith(f"netboxit: {option}: ")
+
+
+@pytest.mark.parametrize("duration", ["0.5", "25 h"])
+def test_a_run_without_traffic_has_the_limits_of_one_with(duration: str, pair: Path, state_folder: Path) -> None:
+    result = netboxit("run", pair, "--duration", duration, "--results", pair.parent / "results")
+    assert (result.returncode, "outside 1 s … 24 h" in result.stderr) == (2, True)
+    assert not (pair.parent / "results").exists()
+
+
+def test_a_run_of_a_lab_that_is_up_fails_and_touches_nothing(pair: Path, state_folder: Path) -> None:
+    name = f"pair{os.getpid()}"
+    (state_folder / "labs" / name).mkdir(parents=True)
+    result = netboxit("run", pair, "--duration", "1 s", "--results", pair.parent / "results")
+    assert (result.returncode, f"netboxit down {name}" in result.stderr) == (1, True)
+    assert not (pair.parent / "results").exists()
+
+
+def test_a_picture_is_not_drawn_over_a_file_that_is_there(pair: Path) -> None:
+    before = pair.read_text()
+    refused = netboxit("check", pair, "--svg", pair)
+    assert (refused.returncode, pair.read_text()) == (2, before)
+    assert f"{pair} is there already" in refused.stderr
+    (drawn := pair.parent / "network.svg").write_text("older")
+    assert netboxit("check", pair, "--svg", drawn, "--overwrite").returncode == 0
+    assert drawn.read_text().startswith("<svg")
 
 
 def test_without_labs_status_and_down_have_nothing_to_do(state_folder: Path) -> None:

@@ -34,6 +34,8 @@ Take = Annotated[
     ),
 ]
 
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write over files that are there already.")]
+
 #: How `--help` groups the commands.
 HOST = "This host"
 NETWORK = "A network"

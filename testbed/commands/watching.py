@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.commands.options import WATCH, Json, WhichLab
+from testbed.commands.options import WATCH, Json, Overwrite, WhichLab
 from testbed.ownership import operators, state
 from testbed.views import console, drawing, lab_view
 
@@ -83,6 +83,7 @@ def capture(
         str | None, typer.Option("--ring", metavar="SIZExCOUNT", help="Keep the last files only: '10 MB x 5'; they are numbered.")
     ] = None,
     live: Annotated[bool, typer.Option("--live", help="To standard output, for `| wireshark -k -i -`.")] = False,
+    overwrite: Overwrite = False,
     lab: WhichLab = None,
     json: Json = False,
 ) -> None:
@@ -95,12 +96,13 @@ def capture(
     from testbed.several_hosts import elsewhere
 
     duration_s = None if duration is None else console.read_duration(duration)
-    names, open_sink = target(where, ring=ring, live=live, json=json)
+    names, open_sink = target(where, ring=ring, live=live, json=json, overwrite=overwrite)
     up = Lab.one(lab)
     wanted = points(elsewhere.plan_of(up), names)
     if (machine := elsewhere.place(up.name, [point.node for point in wanted], "netboxit capture")) is not None:
         file = None if live else Path(where[-1])
-        raise typer.Exit(elsewhere.capture(machine, up.name, names, duration, file, plain=not (json or ring)))
+        plain = not (json or ring)
+        raise typer.Exit(elsewhere.capture(machine, up.name, names, duration, file, plain=plain, overwrite=overwrite))
     with console.until_nobody_reads(), console.progress() as progress:
         captured = capture_at(up, wanted, open_sink, duration_s=duration_s, progress=progress)
     lab_view.show_captured(captured, json, sys.stderr if live else sys.stdout)

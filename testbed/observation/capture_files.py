@@ -67,10 +67,15 @@ class Sink(Protocol):
 
 
 class CaptureFile:
-    """One file; with a ring NAME-00001.pcapng, NAME-00002.pcapng and so on, each complete in itself."""
+    """One file; with a ring NAME-00001.pcapng, NAME-00002.pcapng and so on, each complete in itself.
 
-    def __init__(self, path: Path, points: Sequence[Point], ring: Ring | None = None) -> None:
+    Files that are there already are an error, or with `overwrite` removed: all of an earlier ring.
+    """
+
+    def __init__(self, path: Path, points: Sequence[Point], ring: Ring | None = None, *, overwrite: bool = False) -> None:
         self._path, self._points, self._ring = path, points, ring
+        if overwrite:
+            self._remove_earlier()
         self._number = 0
         self._kept: deque[Path] = deque()
         self._next()
@@ -100,11 +105,25 @@ class CaptureFile:
             with own_rights():
                 while self._ring is not None and len(self._kept) >= self._ring.count:
                     self._kept.popleft().unlink(missing_ok=True)
-                self._file = path.open("wb", buffering=_BUFFER)
+                self._file = path.open("xb", buffering=_BUFFER)
         except OSError as error:
             raise CaptureFailed(f"{path} cannot be written: {error.strerror}") from error
         self._kept.append(path)
         self._writer = Writer(self._file, self._points)
+
+    def _remove_earlier(self) -> None:
+        try:
+            with own_rights():
+                for file in [self._path] if self._ring is None else of_ring(self._path):
+                    file.unlink(missing_ok=True)
+        except OSError as error:
+            raise CaptureFailed(f"{error.filename} cannot be removed: {error.strerror}") from error
+
+
+def of_ring(path: Path) -> list[Path]:
+    """The files that a ring of that name has left."""
+    numbered = re.compile(re.escape(path.stem) + r"-\d{5,}" + re.escape(path.suffix))
+    return sorted(file for file in path.parent.iterdir() if numbered.fullmatch(file.name))
 
 
 class LivePipe:

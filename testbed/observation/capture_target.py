@@ -9,7 +9,8 @@ from pathlib import Path
 
 from results.pcapng import Point
 from testbed.errors import NetBoxITError
-from testbed.observation.capture_files import CaptureFile, LivePipe, Ring, Sink
+from testbed.observation.capture_files import CaptureFile, LivePipe, Ring, Sink, of_ring
+from testbed.system.new_files import check_new
 from testbed.system.own_rights import own_rights
 
 
@@ -20,9 +21,9 @@ class BadTarget(NetBoxITError):
 
 
 def target(
-    words: Sequence[str], *, ring: str | None, live: bool, json: bool
+    words: Sequence[str], *, ring: str | None, live: bool, json: bool, overwrite: bool = False
 ) -> tuple[Sequence[str], Callable[[Sequence[Point]], Sink]]:
-    """The words that name points, and what opens the sink. Raises BadTarget, BadRing."""
+    """The words that name points, and what opens the sink. Raises BadTarget, BadRing, FileThere."""
     if live:
         if ring or json:
             raise BadTarget(f"--live writes the frames to standard output, where {'--ring' if ring else '--json'} has no place")
@@ -35,7 +36,10 @@ def target(
     path, kept = Path(file).absolute(), None if ring is None else Ring.read(ring)
     if (wrong := _unsuitable(path)) is not None:
         raise BadTarget(f"{path} cannot be written: {wrong}")
-    return names, lambda points: CaptureFile(path, points, kept)
+    if not overwrite:
+        with own_rights():
+            check_new(of_ring(path) if kept else [path])
+    return names, lambda points: CaptureFile(path, points, kept, overwrite=overwrite)
 
 
 def _unsuitable(path: Path) -> str | None:

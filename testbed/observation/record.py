@@ -15,9 +15,21 @@ from testbed.observation.record_captures import from_captures
 from testbed.observation.record_probe import End, Probing, probe
 from testbed.observation.record_trace import PathTrace
 from testbed.quantities import RATE
+from testbed.system.new_files import check_new
 from testbed.system.own_rights import own_rights
 
-__all__ = ["BadRecord", "Probing", "Recorded", "of_captures", "of_lab", "of_run", "read_rate", "write"]
+__all__ = [
+    "BadRecord",
+    "Probing",
+    "Recorded",
+    "check_target",
+    "of_captures",
+    "of_lab",
+    "of_run",
+    "path_between",
+    "read_rate",
+    "write",
+]
 
 ONE_CLOCK = (Clock(), Clock())
 #: Limits of what may be asked for.
@@ -70,21 +82,38 @@ def of_captures(
     for file in files:
         if not file.is_file():
             raise BadRecord(f"there is no capture {file}")
+    if files[0].samefile(files[1]):
+        raise BadRecord(f"{files[0]} is given as the capture at both ends; give the capture at each")
     try:
         return from_captures(ends, files, step_s, saturated=saturated, clocks=clocks)
     except OSError as error:
         raise BadRecord(f"{error.filename} cannot be read: {error.strerror}") from error
 
 
+def path_between(one: str, other: str) -> tuple[str, str]:
+    """The ends of a path. Raises BadRecord when they are one."""
+    if one == other:
+        raise BadRecord(f"a path has two ends, and {one} is given as both; name two hosts")
+    return one, other
+
+
+@own_rights()
+def check_target(hosts: tuple[str, str], out: Path, *, mahimahi: bool, overwrite: bool) -> None:
+    """Before anything is recorded: whether `write` has where to write. Raises BadRecord, FileThere."""
+    if not out.parent.is_dir():
+        raise BadRecord(f"{out.parent} is no folder")
+    if out.is_dir():
+        raise BadRecord(f"{out} is a folder; give the name of a file in it")
+    if not overwrite:
+        check_new(_file(out, *ends, mahimahi) for ends in (hosts, hosts[::-1]))
+
+
 @own_rights()
 def write(traces: list[PathTrace], out: Path, *, mahimahi: bool) -> list[Recorded]:
     """One file for each direction: out-FROM-to-TO.csv, or .trace in Mahimahi's format. Raises BadRecord."""
-    if not out.parent.is_dir():
-        raise BadRecord(f"{out.parent} is no folder")
     written = []
     for trace in traces:
-        stem = out.with_suffix("").name
-        file = out.with_name(f"{stem}-{trace.source}-to-{trace.destination}{'.trace' if mahimahi else '.csv'}")
+        file = _file(out, trace.source, trace.destination, mahimahi)
         if mahimahi and not trace.write_mahimahi(file):
             raise BadRecord(
                 f"{trace.source} to {trace.destination}: no rate was measured, of which a trace in this format consists"
@@ -113,6 +142,10 @@ def check(probing: Probing) -> None:
     ):
         if not low <= value <= high:
             raise BadRecord(f"{what} is {value:g}, outside {low:g} … {high:g}")
+
+
+def _file(out: Path, source: str, destination: str, mahimahi: bool) -> Path:
+    return out.with_name(f"{out.with_suffix('').name}-{source}-to-{destination}{'.trace' if mahimahi else '.csv'}")
 
 
 def _check_step(step_s: float) -> None:

@@ -18,8 +18,9 @@ from results import pcapng
 from results.pcapng import Packet, Point
 from testbed.observation.capture_files import BadRing, CaptureFile, Counts, LivePipe, Ring
 from testbed.observation.capture_merge import Merge
-from testbed.observation.capture_sources import of_socket
+from testbed.observation.capture_sources import CaptureFailed, of_socket
 from testbed.observation.capture_target import BadTarget, target
+from testbed.system.new_files import FileThere
 
 POINTS = [Point("fr1--field", "at field.responder"), Point("b.eth0", "at b.eth0")]
 
@@ -119,6 +120,27 @@ def test_a_frame_that_comes_too_late_is_kept_and_counted() -> None:
     merge.put(Packet(11, b""))
     assert [packet.time_ns for packet in merge.take(20)] == [9, 11]
     assert merge.late == 1
+
+
+@pytest.mark.parametrize(("ring", "before"), [(None, "x.pcapng"), ("10 kB x 3", "x-00007.pcapng")])
+def test_a_capture_that_is_there_is_kept_unless_the_user_says_otherwise(tmp_path: Path, ring: str | None, before: str) -> None:
+    (tmp_path / before).write_bytes(b"an hour's work")
+    words = ["a", str(tmp_path / "x.pcapng")]
+    with pytest.raises(FileThere, match=f"{before} is there already; give another name, or --overwrite"):
+        target(words, ring=ring, live=False, json=False)
+    assert (tmp_path / before).read_bytes() == b"an hour's work"
+    _, opened = target(words, ring=ring, live=False, json=False, overwrite=True)
+    opened(POINTS).close([Counts(0, 0), Counts(0, 0)], 0)
+    assert [file.name for file in tmp_path.iterdir()] == ["x-00001.pcapng" if ring else "x.pcapng"]
+    assert shown(next(tmp_path.iterdir()), "frame.number") == []
+
+
+def test_a_capture_that_another_command_began_meanwhile_is_kept(tmp_path: Path) -> None:
+    _, opened = target(["a", str(tmp_path / "x.pcapng")], ring=None, live=False, json=False)
+    (tmp_path / "x.pcapng").write_bytes(b"the other's")
+    with pytest.raises(CaptureFailed, match="File exists"):
+        opened(POINTS)
+    assert (tmp_path / "x.pcapng").read_bytes() == b"the other's"
 
 
 def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:

@@ -13,9 +13,20 @@ from netboxes.engine.virtual import Emulation, run, udp
 from netboxes.link.parameters import Parameters
 from results import pcapng
 from results.records import Fate
-from testbed.observation.record import BadRecord, Probing, check, of_captures, of_run, read_rate, write
+from testbed.observation.record import (
+    BadRecord,
+    Probing,
+    check,
+    check_target,
+    of_captures,
+    of_run,
+    path_between,
+    read_rate,
+    write,
+)
 from testbed.observation.record_captures import NothingInCommon
 from testbed.observation.record_trace import PathTrace, Step
+from testbed.system.new_files import FileThere
 from tests.two_machines import TwoMachines
 
 FRAME_BYTES = 1000 + 28 + 14
@@ -109,6 +120,27 @@ def test_captures_of_different_paths_are_told(tmp_path: Path) -> None:
         of_captures(("a", "b"), (tmp_path / "one.pcapng", tmp_path / "other.pcapng"), 1.0, saturated=False)
     with pytest.raises(BadRecord, match="there is no capture"):
         of_captures(("a", "b"), (tmp_path / "none.pcapng", tmp_path / "other.pcapng"), 1.0, saturated=False)
+
+
+def test_a_path_has_two_ends(tmp_path: Path) -> None:
+    assert path_between("a", "b") == ("a", "b")
+    with pytest.raises(BadRecord, match="a is given as both"):
+        path_between("a", "a")
+    pcapng.write(file := tmp_path / "a.pcapng", [(10**9, udp(1, 2, 100))])
+    with pytest.raises(BadRecord, match="as the capture at both ends"):
+        of_captures(("a", "b"), (file, file), 1.0, saturated=False)
+
+
+def test_a_trace_that_is_there_is_kept_unless_the_user_says_otherwise(tmp_path: Path) -> None:
+    out = tmp_path / "path"
+    (tmp_path / "path-b-to-a.csv").write_text("an hour's work")
+    with pytest.raises(FileThere, match=r"path-b-to-a.csv is there already; give another name, or --overwrite"):
+        check_target(("a", "b"), out, mahimahi=False, overwrite=False)
+    check_target(("a", "b"), out, mahimahi=False, overwrite=True)
+    check_target(("a", "b"), out, mahimahi=True, overwrite=False)
+    for elsewhere, told in ((tmp_path, "is a folder"), (tmp_path / "nowhere/path", "nowhere is no folder")):
+        with pytest.raises(BadRecord, match=told):
+            check_target(("a", "b"), elsewhere, mahimahi=False, overwrite=False)
 
 
 @pytest.mark.parametrize(

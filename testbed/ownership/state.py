@@ -122,6 +122,12 @@ def lab_folder(name: str) -> Path:
     return labs_folder() / name
 
 
+def check_new(name: str) -> None:
+    """Raises LabExists when there is a lab of that name."""
+    if name in lab_names():
+        raise _exists(name)
+
+
 def make_lab_folder(name: str) -> Path:
     """A new, empty folder: the name belongs to this lab from here on. Raises LabExists, NoPrivilege, NotWritten."""
     folder = labs_folder() / name
@@ -132,9 +138,7 @@ def make_lab_folder(name: str) -> Path:
             folder.mkdir(mode=0o700)
             close_to_users(folder)
     except FileExistsError:
-        raise LabExists(
-            f"a lab {name} is up or was left behind; `netboxit down {name}` removes it, or give this one another --name"
-        ) from None
+        raise _exists(name) from None
     except PermissionError as error:
         raise NoPrivilege(f"{folder}: {error.strerror}; labs need root, or a folder of your own in $NETBOXIT_STATE") from error
     try:
@@ -166,6 +170,10 @@ def locked(folder: Path, patience_s: float = _LOCK_PATIENCE_S) -> Iterator[None]
         yield
     finally:
         os.close(descriptor)
+
+
+def _exists(name: str) -> LabExists:
+    return LabExists(f"a lab {name} is up or was left behind; `netboxit down {name}` removes it, or give this one another --name")
 
 
 def _gone(folder: Path) -> NoSuchLab:

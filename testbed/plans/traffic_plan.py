@@ -21,7 +21,12 @@ class BadDuration(NetBoxITError):
 
 
 def plan_traffic(topology: Topology, wiring: Wiring, duration_s: float | None) -> tuple[TrafficPlan, ...]:
-    """All traffic of the topology; `duration_s` replaces its durations. Raises BadDuration."""
+    """All traffic of the topology; `duration_s` replaces its durations. Raises BadDuration.
+
+    Without traffic `duration_s` is that of the run, and has the limits of an application's.
+    """
+    if duration_s is not None and not topology.traffic:
+        _checked("a run", ApplicationOptions, duration_s)
     return tuple(_plan(topology, wiring, name, traffic, duration_s) for name, traffic in topology.traffic.items())
 
 
@@ -54,11 +59,15 @@ def _direction(topology: Topology, wiring: Wiring, traffic: Traffic) -> Literal[
 
 def _with_duration(traffic: str, options: ApplicationOptions, duration_s: float) -> ApplicationOptions:
     """The options with another duration, if the application may have it."""
-    of = type(options).model_fields["duration"]
+    return options.model_copy(update={"duration": _checked(f"traffic {traffic}", type(options), duration_s)})
+
+
+def _checked(what: str, options: type[ApplicationOptions], duration_s: float) -> float:
+    """A duration that such an application may have. Raises BadDuration."""
+    of = options.model_fields["duration"]
     kind: Any = Annotated[(of.annotation, *of.metadata)]
     try:
-        duration = TypeAdapter(kind).validate_python(f"{duration_s:.15g} s")
+        return float(TypeAdapter(kind).validate_python(f"{duration_s:.15g} s"))
     except ValidationError as error:
         cause = error.errors()[0].get("ctx", {}).get("error", error)
-        raise BadDuration(f"duration of traffic {traffic}: {cause}") from None
-    return options.model_copy(update={"duration": duration})
+        raise BadDuration(f"duration of {what}: {cause}") from None

@@ -17,6 +17,7 @@ from testbed.ownership import state
 from testbed.plan import Plan
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
+from testbed.system.own_rights import own_rights
 
 
 class OnSeveralMachines(NetBoxITError):
@@ -78,7 +79,16 @@ def plan_of(lab: Lab) -> Plan:
     return lab.plan if parts is None else parts.whole()
 
 
-def capture(machine: Machine, lab: str, points: Sequence[str], duration: str | None, file: Path | None, *, plain: bool) -> int:
+def capture(
+    machine: Machine,
+    lab: str,
+    points: Sequence[str],
+    duration: str | None,
+    file: Path | None,
+    *,
+    plain: bool,
+    overwrite: bool = False,
+) -> int:
     """Captures on another machine; the frames come here as they are captured, to a file or to standard output.
 
     Returns the exit status of the command there. Raises OnSeveralMachines unless it is a plain one.
@@ -86,7 +96,9 @@ def capture(machine: Machine, lab: str, points: Sequence[str], duration: str | N
     if not plain:
         raise OnSeveralMachines(f"frames come from {machine.name} as one stream; leave out --ring and --json, or call it there")
     verb = ["capture", "--live", "--lab", lab, *(["--duration", duration] if duration else []), "--", *points]
-    with file.open("wb") if file else nullcontext() as kept:
+    with own_rights():
+        opened = nullcontext() if file is None else file.open("wb" if overwrite else "xb")
+    with opened as kept:
         # Without a duration for as long as the user wants; ssh ends it when the machine has gone silent (ServerAliveInterval).
         return subprocess.run(machine.netboxit(verb), stdout=kept, stdin=subprocess.DEVNULL, check=False).returncode
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -18,6 +19,8 @@ from testbed.errors import BadInput, BadTopology, NetBoxITError
 from testbed.system.interruption import heeded
 from testbed.system.own_rights import own_rights
 from testbed.views import drawing
+
+_BARE_NUMBER = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?", re.ASCII)
 
 
 class Interrupted(BaseException):
@@ -84,11 +87,11 @@ def until_nobody_reads() -> Iterator[None]:
 
 
 def read_duration(text: str, option: str = "--duration") -> float:
-    """Seconds, with a unit as in a topology file or as a bare number."""
-    from testbed.quantities import TIME
+    """Seconds, with a unit as in a topology file or as a bare number: 1 ms to a year. Raises BadOption."""
+    from testbed.quantities import TIME, Quantity
 
     try:
-        return TIME.parse(f"{text} s" if text.replace(".", "", 1).isdecimal() else text)
+        return Quantity(TIME, 1e-3, 365 * 86_400.0).parse(f"{text} s" if _BARE_NUMBER.fullmatch(text) else text)
     except ValueError as error:
         raise BadOption(f"{option}: {error}") from error
 

@@ -13,6 +13,7 @@ from ruamel.yaml.error import YAMLError
 from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.plan import Plan
+from testbed.system.new_files import check_new
 from testbed.views.network_picture import picture
 
 #: As many parameters fit into a box of the picture.
@@ -27,8 +28,10 @@ class PictureFailed(NetBoxITError):
     exit_status = 2
 
 
-def write_picture(plan: Plan, topology: Path, file: Path) -> None:
-    """Draws the network of a plan into an SVG file of its own. Raises PictureFailed."""
+def write_picture(plan: Plan, topology: Path, file: Path, *, overwrite: bool = False) -> None:
+    """Draws the network of a plan into an SVG file of its own. Raises PictureFailed, FileThere."""
+    if not overwrite:
+        check_new([file])
     data = plan.to_json()
     drawn = picture(data, network_words(data, topology), rightmost(data), alone=True)
     try:

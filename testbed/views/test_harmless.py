@@ -84,7 +84,9 @@ def test_what_a_node_counts_is_text_while_somebody_watches() -> None:
 def test_reasons_of_a_verdict_and_steps_of_a_command_are_text(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result_view.show_outcome(Path("/x"), {"verdict": {"status": "invalid", "reasons": [HOSTILE]}}, as_json=False)
+    result_view.show_outcome(
+        Path("/x"), {"verdict": {"status": "invalid", "reasons": [HOSTILE], "notes": [HOSTILE]}}, as_json=False
+    )
     assert squeezed(HARMLESS) in shown(capsys)
     screen = io.StringIO()
     monkeypatch.setenv("TERM", "xterm")  # on a terminal that is called dumb, or has no name, no steps are shown
