@@ -67,6 +67,10 @@ class Technology(BaseModel):
         """Where the parameters name a traffic class, and which: the netbox must declare it (or it is "default")."""
         return {}
 
+    @classmethod
+    def check_live(cls, parameters: Mapping[str, Any], parameter: str, value: object) -> None:
+        """Raises ValueError where a live value (base units) is within its own limits, and not within those of `parameters`."""
+
 
 class _Technologies(Mapping[str, type[Technology]]):
     """All of them, each read when it is first asked for: a command needs those of its topology only."""

@@ -7,7 +7,6 @@ because it would not say its unit. `Ratio` and counts have no unit.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +16,15 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 _TEXT = re.compile(r"\s*([+-]?(?:\d+(?:_\d+)*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s\d.].*?)?\s*", re.ASCII)
+#: How else people write a unit, without an "s" at its end. What only looks similar (mm, MB/s) is no proposal: it is another size.
+_SPELLINGS = {
+    **{"bp": "bit/s", "kbp": "kbit/s", "mbp": "Mbit/s", "gbp": "Gbit/s"},
+    **{"bit": "bit/s", "kbit": "kbit/s", "mbit": "Mbit/s", "gbit": "Gbit/s"},
+    **{"sec": "s", "second": "s", "msec": "ms", "millisecond": "ms", "usec": "us", "microsecond": "us", "minute": "min"},
+    **{"min": "min", "hr": "h", "hour": "h", "meter": "m", "metre": "m", "kilometer": "km", "kilometre": "km"},
+    **{"byte": "B", "kbyte": "kB", "mbyte": "MB", "gbyte": "GB", "kmh": "km/h", "kph": "km/h", "mp": "m/s"},
+    **{"hertz": "Hz", "packet/": "pps", "pp": "pps"},
+}
 #: The micro sign and the Greek letter, as keyboards have them.
 _MICRO = {0xB5: "u", 0x3BC: "u"}
 
@@ -47,7 +55,7 @@ class Dimension:
             raise ValueError(f"{text!r} has no unit; a {self.name} needs one of {', '.join(self.units)}")
         if unit not in self.units:
             near = [known for known in self.units if known.casefold() == unit.casefold()]
-            near += difflib.get_close_matches(unit, self.units, n=1, cutoff=0.4)
+            near += [known for known in self.units if known == _SPELLINGS.get(unit.casefold().removesuffix("s"))]
             hint = f"did you mean {match[1]} {near[0]}?" if near else f"use one of {', '.join(self.units)}"
             raise ValueError(f"{unit!r} is not a unit of {self.name}; {hint}")
         return float(f"{number * self.units[unit]:.15g}")  # 5 us is 5e-06, not 4.9999999999999996e-06

@@ -60,5 +60,5 @@ def test_a_name_of_a_file_cannot_write_on_a_terminal_what_it_likes(tmp_path: Pat
 
 @pytest.mark.parametrize("value", ["[" * 20_000, "{a: " * 5_000, "9" * 10_000, "0x" + "f" * 9_999, "\0", "&a [*a]", "!!binary x"])
 def test_a_value_on_the_command_line_is_refused_whatever_it_is(value: str) -> None:
-    with pytest.raises(NetBoxITError):
-        live.parse(technologies()["wifi"], f"distance={value}")
+    with pytest.raises((NetBoxITError, ValueError)):
+        live.read_value(technologies()["wifi"], *live.parsed(f"distance={value}"))

@@ -15,7 +15,7 @@ from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, ether
 from netboxes.ethernet.lan_under_test import START_S, delays_s, delivered, lan, measure, on_wire, packets, saturated
 from netboxes.ethernet.parameters import Parameters
 from testbed.description import topology_file
-from testbed.description.live import parse
+from testbed.description.live import parsed, read_value
 from testbed.files import CHECKOUT
 
 SHARED: dict[str, Any] = {"rate": "10 Mbit/s", "delay": "2 us"}
@@ -165,11 +165,11 @@ def test_more_than_two_stations_have_a_switch_when_nothing_is_said() -> None:
 
 
 def test_changes_are_said_as_in_yaml() -> None:
-    assert parse(Parameters, "length=20 km") == ("length", 20e3)
-    assert parse(Parameters, "rate=10 Mbit/s") == ("rate", 10e6)
-    assert parse(Parameters, "outage=true") == ("outage", True)
-    assert parse(Parameters, "server.outage=true") == ("server.outage", True)
-    assert parse(Parameters, "server.rate=100 Mbit/s") == ("server.rate", 100e6)
+    assert read_value(Parameters, *parsed("length=20 km")) == 20e3
+    assert read_value(Parameters, *parsed("rate=10 Mbit/s")) == 10e6
+    assert read_value(Parameters, *parsed("outage=true")) is True
+    assert read_value(Parameters, *parsed("server.outage=true")) is True
+    assert read_value(Parameters, *parsed("server.rate=100 Mbit/s")) == 100e6
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from netboxes.link.parameters import Parameters
-from testbed.description.live import parse
+from testbed.description.live import parsed, read_value
 
 LINK: dict[str, Any] = {"stations": {"left": {}, "right": {}}}
 
@@ -44,19 +44,23 @@ def test_a_zero_that_is_said_is_no_default() -> None:
     """RFC 8033, 5.1: MAX_BURST is configurable; with 0 no burst is let through."""
     assert dumped({"queue": {"discipline": "pie", "burst": "0 s"}})["queue"]["burst"] == 0.0
     assert dumped({"queue": "pie"})["queue"]["burst"] == 0.15
-    assert parse(Parameters, "left.queue={discipline: pie, burst: 0 s}")[1]["burst"] == 0.0  # type: ignore[index]
+    assert read_value(Parameters, *parsed("left.queue={discipline: pie, burst: 0 s}"))["burst"] == 0.0
 
 
 def test_what_changes_live_is_said_as_in_yaml() -> None:
-    assert parse(Parameters, "rate=2 Mbit/s") == ("rate", 2e6)
-    assert parse(Parameters, "left.loss={probability: 0.2, burst: 4}")[1] == {
+    assert read_value(Parameters, *parsed("rate=2 Mbit/s")) == 2e6
+    assert read_value(Parameters, *parsed("left.loss={probability: 0.2, burst: 4}")) == {
         "good_to_bad": pytest.approx(0.0625),
         "bad_to_good": 0.25,
         "loss_in_good": 0.0,
         "loss_in_bad": 1.0,
     }
-    assert parse(Parameters, "left.jitter=5 ms")[1]["distribution"] == "normal"  # type: ignore[index]
-    assert parse(Parameters, "outage={up: 10 s, down: 1 s}")[1] == {"up": 10.0, "down": 1.0, "distribution": "exponential"}
+    assert read_value(Parameters, *parsed("left.jitter=5 ms"))["distribution"] == "normal"
+    assert read_value(Parameters, *parsed("outage={up: 10 s, down: 1 s}")) == {
+        "up": 10.0,
+        "down": 1.0,
+        "distribution": "exponential",
+    }
 
 
 @pytest.mark.parametrize(

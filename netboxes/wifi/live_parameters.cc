@@ -14,6 +14,7 @@ namespace netboxit
 namespace
 {
 
+/// Of `distance` parameters.py refuses what is past the plan's LongestRange() before it gets here.
 constexpr std::array LIVE_NUMBERS{
     LiveNumber{"distance", 1.0, 100e3, "m"},
     LiveNumber{"tx_power", -20.0, 36.0, "dBm"},

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from netboxes.wifi.standards import BANDS, CHANNELS, HIGHEST_MCS, RATES, WIDTHS, default_width
+from netboxes.wifi.standards import BANDS, CHANNELS, HIGHEST_MCS, RATES, WIDTHS, default_width, longest_range
 from netboxes.wifi.stations import ROLES, Station
 from testbed.quantities import FREQUENCY, LENGTH, RATE
 
@@ -46,6 +46,16 @@ def check_stations(mode: str, stations: Mapping[str, Station], distance: float |
     if lost and distance is None:
         raise ValueError(
             f"nothing says where {_list(lost)} stands: give the netbox a `distance`, or each of them a place of its own"
+        )
+
+
+def check_distance(distance: float | None, coverage_class: int, label: str = "") -> None:
+    longest = longest_range(coverage_class)
+    if distance is not None and distance > longest:
+        raise ValueError(
+            f"{label}{LENGTH.write(distance)} is more than {LENGTH.write(int(longest / 10) * 10.0)}, past which nothing is heard "
+            f"with `coverage_class: {coverage_class}`; say a shorter one, for two stations at 5 GHz a greater `coverage_class`, "
+            "or for a station out of range its `position`"
         )
 
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -36,8 +37,9 @@ class Parameters(Technology):
     standard: Standard = "802.11a"
     distance: Distance | None = Field(
         None,
-        description="Of each station from the access point, 1 m to 100 km: they stand around it at equal angles. Of ad hoc peers "
-        "and mesh points from one to the next: they stand on a line. Not for those who say themselves where they are.",
+        description="Of each station from the access point, 1 m to 1.19 km, with a `coverage_class` up to 15.1 km: they stand "
+        "around it at equal angles. Of ad hoc peers and mesh points from one to the next: they stand on a line. Not for those "
+        "who say themselves where they are.",
     )
     tx_power: TxPower = Field(16.0, description="Of every station, at its antenna's connector, -20 to 36 dBm.")
     antenna_gain: AntennaGain = Field(0.0, description="Of every antenna towards the others, when sending and when receiving.")
@@ -149,6 +151,11 @@ class Parameters(Technology):
             return None
         return RATES[self.standard][-1] if self.rate is None else self.rate
 
+    @classmethod
+    def check_live(cls, parameters: Mapping[str, Any], parameter: str, value: object) -> None:
+        if parameter.rpartition(".")[2] == "distance" and isinstance(value, float):
+            checks.check_distance(value, parameters["coverage_class"])
+
     @model_validator(mode="before")
     @classmethod
     def _fill_in_what_the_standard_implies(cls, data: object) -> object:
@@ -162,6 +169,9 @@ class Parameters(Technology):
     @model_validator(mode="after")
     def _check(self) -> Self:
         checks.check_stations(self.mode, self.stations, self.distance)
+        checks.check_distance(self.distance, self.coverage_class, "distance: ")
+        for name, station in self.stations.items():
+            checks.check_distance(station.distance, self.coverage_class, f"{name}: distance: ")
         checks.check_propagation(self.propagation, self.antenna_height, self.stations, self.nakagami_m, self.hidden)
         checks.check_channel(self.standard, self.band, self.channel_width, self.channel)
         checks.check_rate(self.standard, self.rate_control, self.rate, self.mcs)

@@ -49,6 +49,19 @@ CHANNELS = {
 }
 
 
+#: As in plan.cc, which says why, m and s.
+_LONGEST_RANGE = 1190.0
+_SPEED_OF_LIGHT = 299_792_458.0
+_SLOT, _COVERAGE_STEP = 9e-6, 3e-6
+
+
+def longest_range(coverage_class: int) -> float:
+    """The farthest that stations hear each other, m, however strong."""
+    if coverage_class == 0:
+        return _LONGEST_RANGE
+    return 0.99 * _SPEED_OF_LIGHT * (_SLOT + coverage_class * _COVERAGE_STEP) / 2
+
+
 def default_width(standard: str, band: float) -> float:
     """The first width of the standard that the band has channels of."""
     return next((width for width in WIDTHS[standard] if (band, width) in CHANNELS), WIDTHS[standard][0])

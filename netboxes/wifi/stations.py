@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from netboxes.mobility.stations import MobileStation, Position
 from testbed.quantities import GAIN, LENGTH, POWER, Quantity
 
-Distance = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
+#: As far as any coverage class reaches (`longest_range`).
+Distance = Annotated[float, Quantity(LENGTH, 1.0, 15.1e3)]
 TxPower = Annotated[float, Quantity(POWER, -20.0, 36.0)]
 AntennaGain = Annotated[float, Quantity(GAIN, -20.0, 40.0)]
 Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]

@@ -173,7 +173,8 @@ def test_bad_changes_of_a_station_are_refused(cell: dict[str, Any], parameter: s
 
 
 def test_a_coverage_class_lets_two_stations_speak_over_kilometres() -> None:
-    cell = CELL | {"distance": "2.5 km", "tx_power": "30 dBm", "antenna_gain": "20 dB"}
+    away = {"responder": {"role": "station", "position": ["2.5 km", "0 m"]}}
+    cell = CELL | {"stations": CELL["stations"] | away, "tx_power": "30 dBm", "antenna_gain": "20 dB"}
     deaf, _ = towards_access_point(cell, 500, 1e6)
     assert set(lost(deaf)) == {"outage"}
     emulation, goodput = towards_access_point(cell | {"coverage_class": 4}, 500, 1e6)

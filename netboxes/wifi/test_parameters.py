@@ -39,6 +39,12 @@ def test_emergency_topology_values_are_accepted() -> None:
         ({"band": "2.4 GHz"}, "802.11a works at 5 GHz"),
         ({"channel": 42}, "no channel 42 of 20 MHz"),
         ({"channel_width": "40 MHz"}, "does not exist for 802.11a"),
+        ({"distance": "1500 m"}, "distance: 1.5 km is more than 1.19 km, past which nothing is heard"),
+        ({"distance": "15 km", "coverage_class": 30}, "15 km is more than 14.69 km"),
+        (
+            {"stations": CELL["stations"] | {"responder": {"role": "station", "distance": "1.2 km"}}},
+            "responder: distance: 1.2 km is more than 1.19 km",
+        ),
         ({"distance": None}, "nothing says where responder stands"),
         ({"mode": "ad-hoc"}, "stations are peer"),
         ({"standard": "802.11b", "rate_control": "constant", "rate": "6 Mbit/s"}, "has the rates 1 Mbit/s, 2 Mbit/s, 5.5 Mbit/s"),

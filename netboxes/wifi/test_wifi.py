@@ -80,7 +80,8 @@ def test_log_distance_with_exponent_2_is_friis() -> None:
 
 
 def test_beyond_range_everything_is_an_outage() -> None:
-    emulation, _ = towards_access_point(CELL | {"distance": "3 km"}, 500, 1e6)
+    away = {"responder": {"role": "station", "position": ["3 km", "0 m"]}}
+    emulation, _ = towards_access_point(CELL | {"stations": CELL["stations"] | away}, 500, 1e6)
     assert emulation.received["commander"] == []
     assert lost(emulation) == {"outage": 250 + 1}
     assert emulation.statistics["segment"]["stations"]["responder"]["associated"] is False

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from testbed.changes import ParameterChange, Sequence, Step
+from testbed.changes import Sequence, Step
 from testbed.description import yaml_source
 from testbed.description.actions import Action
 from testbed.description.drills import DRILLS
 from testbed.description.input_errors import InPart, nearest, told
-from testbed.description.live import BadChange, parse, written
+from testbed.description.live import BadChange, parsed
 from testbed.description.scene import Scene
 from testbed.system.own_rights import own_rights
 
@@ -65,12 +65,11 @@ def drill(scene: Scene, name: str, options: list[str]) -> Sequence:
 
 def _parameter(scene: Scene, netbox: str, text: str) -> Sequence:
     found = scene.netboxes[netbox]
-    parameter, value = parse(found.technology, text)
+    parameter, said = parsed(text)
     station = parameter.rpartition(".")[0]
     if station and station not in found.stations:
         raise BadChange(f'{parameter}: netbox {netbox} has no station "{station}"; {nearest(station, found.stations)}')
-    made = ParameterChange(netbox, parameter, value, written(found.technology, parameter, value))
-    return Sequence((Step(0.0, made),))
+    return Sequence((Step(0.0, found.live(netbox, parameter, said)),))
 
 
 def _wire(scene: Scene, end: str, state: str) -> Sequence:

@@ -79,6 +79,13 @@ def test_what_cannot_be_changed_is_refused_with_what_to_write(target: str, text:
     assert raised.value.exit_status == 2
 
 
+def test_a_distance_that_the_cell_itself_does_not_reach_is_refused() -> None:
+    scene = Scene(netboxes={"field": SceneNetbox("wifi", ("point",), {"coverage_class": 0})})
+    said.change(scene, "field", "distance=1.19 km")
+    with pytest.raises(BadChange, match=r"field: distance: 1\.5 km is more than 1\.19 km"):
+        said.change(scene, "field", "distance=1500m")
+
+
 def test_a_fade_begins_and_ends_at_what_the_topology_has() -> None:
     sequence = said.drill(SCENE, "satellite-fade", ["depth=1 dB", "ramp=0 s", "hold=1 s"])
     assert [(step.after_s, step.change.words()) for step in sequence.steps] == [

@@ -9,10 +9,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from testbed.changes import Change, ConfigurationChange, HandlerWrite, ParameterChange, Sequence, StallChange, Step, WireState
+from testbed.changes import Change, ConfigurationChange, HandlerWrite, Sequence, StallChange, Step, WireState
 from testbed.description.drills import DRILLS, Drill, reboot
 from testbed.description.input_errors import InPart, nearest
-from testbed.description.live import read_value, written
 from testbed.description.scene import Scene
 from testbed.description.wire_ends import TwoEnds
 from testbed.files import find_file
@@ -119,11 +118,9 @@ class Action(BaseModel):
 
     def _changes(self, scene: Scene, context: Mapping[str, Path] | None) -> Iterator[Change]:
         if self.netbox is not None:
-            technology = scene.netbox(self.netbox).technology
+            netbox = scene.netbox(self.netbox)
             for key, said in (self.values or {}).items():
-                parameter = self.parameter(key)
-                value = read_value(technology, parameter, said, context)
-                yield ParameterChange(self.netbox, parameter, value, written(technology, parameter, value))
+                yield netbox.live(self.netbox, self.parameter(key), said, context)
             if self.stall is not None:
                 yield StallChange(self.netbox, self.stall)
         if self.wire is not None and self.state is not None:

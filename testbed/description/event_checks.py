@@ -11,7 +11,6 @@ from typing import Any
 from testbed.description.drills import LinkFlap
 from testbed.description.events import Event
 from testbed.description.input_errors import listed, nearest
-from testbed.description.live import read_value
 from testbed.description.scene import NotThere, Scene, SceneNetbox, SceneWire
 from testbed.description.topology import Netbox, WireKind
 from testbed.description.wiring import Draft, End, find_end
@@ -61,13 +60,13 @@ def _in_the_network(draft: Draft, index: int, event: Event, context: Mapping[str
         yield Problem(place, cause, remedy)
 
 
+def _netbox(netbox: Netbox) -> SceneNetbox:
+    return SceneNetbox(netbox.technology, tuple(netbox.stations), netbox.parameters.model_dump(mode="json"))
+
+
 def scene_of(draft: Draft) -> Scene:
     """What of a network can be changed while it runs. Wires of which the file leaves the kind open may be of each."""
-    netboxes = {
-        name: SceneNetbox(one.technology, tuple(one.stations), one.parameters.model_dump(mode="json"))
-        for name, one in draft.netboxes.items()
-        if one is not None
-    }
+    netboxes = {name: _netbox(one) for name, one in draft.netboxes.items() if one is not None}
     wires = []
     for ends, kind in _joined(draft).items():
         left, right = (WireEnd(end.node, end.port) for end in ends)
@@ -146,7 +145,7 @@ def _of_a_value(
     netbox: Netbox, name: str, parameter: str, said: Any, place: Location, context: Mapping[str, Path]
 ) -> Problem | None:
     try:
-        read_value(type(netbox.parameters), parameter, said, context)
+        _netbox(netbox).live(name, parameter, said, context)
     except ValueError as error:
         cause, _, remedy = str(error).partition("; ")
         return Problem(place, f"netbox {name}: {cause}", remedy)

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import NoneType
-from typing import Any, get_args, get_origin
+from typing import Any, Final, get_args, get_origin
 
 import annotated_types
 from pydantic import BaseModel, ValidationError
@@ -15,6 +16,10 @@ from pydantic_core import ErrorDetails
 
 from testbed.description.yaml_source import Location, Source
 from testbed.errors import BadInput
+
+#: Of words that are equally similar to a wrong one so many are proposed.
+_MOST_MEANT: Final = 3
+_PERCENT: Final = re.compile(r"(\d+(?:\.\d*)?) ?%", re.ASCII)
 
 
 class InPart(ValueError):
@@ -35,6 +40,10 @@ class AtPlaces(ValueError):
     def __init__(self, errors: Mapping[Location, str]) -> None:
         self.errors = errors
         super().__init__("; ".join(errors.values()))
+
+
+class AtKey(ValueError):
+    """Raised by a validator of a key's value where the key is what is wrong."""
 
 
 def explain(
@@ -63,6 +72,9 @@ def explain(
                 yield _missing_key(source, _keys_at(model, inside[:-1]), (*at, *inside), about)
         else:
             place, is_key = (inside[:-1], True) if inside and inside[-1] == "[key]" else (inside, False)
+            if isinstance(part, AtKey):
+                yield _error_at(source, (*at, *place), str(part), key=True)
+                continue
             field = None if is_key else _field_at(model, place)
             yield _error_at(source, (*at, *place), told(detail, _range(field)), key=is_key, about=_meaning(field))
 
@@ -70,15 +82,18 @@ def explain(
 def nearest(word: str, words: Iterable[str]) -> str:
     """A remedy for a word that is none of `words`."""
     known = list(words)
-    if near := _near(word, known):
-        return f'did you mean "{near}"?'
+    near = _near(word, known)
+    if 0 < len(near) <= _MOST_MEANT:
+        return "did you mean {}?".format(listed([f'"{one}"' for one in near]))
     return f"use {listed(known)}" if known else "there is none"
 
 
-def _near(word: str, words: Iterable[str]) -> str | None:
+def _near(word: str, words: Iterable[str]) -> list[str]:
+    """The most similar ones: several where none of them is more similar than the others."""
     folded = {name.casefold(): name for name in words}
-    near = difflib.get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
-    return folded[near[0]] if near else None
+    close = difflib.get_close_matches(word.casefold(), folded, n=max(len(folded), 1), cutoff=0.6)
+    ratios = [difflib.SequenceMatcher(None, one, word.casefold()).ratio() for one in close]
+    return [folded[one] for one, ratio in zip(close, ratios, strict=True) if ratio == ratios[0]]
 
 
 def listed(words: Sequence[str], last: str = "or") -> str:
@@ -193,7 +208,9 @@ def told(detail: ErrorDetails, limits: str | None = None) -> str:
     if kind == "literal_error":
         # The message lists them as 'a', 'b' or 'c'; a value of another kind is nobody's near neighbour.
         words = [word for word in context["expected"].split("'") if word not in ("", ", ", " or ")]
-        return f"{_shown(value)} is not known here; {nearest(str(value), words)}"
+        # A word with digits is rather another version, as 802.11be, than a misspelt one.
+        other_version = any(character.isdigit() for character in str(value))
+        return f"{_shown(value)} is not known here; {f'use {listed(words)}' if other_version else nearest(str(value), words)}"
     if limits and kind in ("greater_than_equal", "less_than_equal"):
         return f"{_shown(value)} is outside {limits}"
     if kind in _BOUNDS:
@@ -205,7 +222,9 @@ def told(detail: ErrorDetails, limits: str | None = None) -> str:
     if kind == "string_type" and isinstance(value, (bool, int, float)):
         return f'{_shown(value)} is not text; put it in quotes: "{_shown(value)}"'
     if (wanted := _KINDS.get(kind.removesuffix("_type").removesuffix("_parsing"))) is not None:
-        return f"{_shown(value)} stands where {wanted} is needed"
+        percent = _PERCENT.fullmatch(value.strip()) if isinstance(value, str) else None
+        remedy = f"; a ratio has no unit: write {float(percent[1]) / 100:g}" if percent else ""
+        return f"{_shown(value)} stands where {wanted} is needed{remedy}"
     message = detail["msg"]
     return f"{_shown(value)}: {message[:1].lower()}{message[1:]}"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from netboxes.technology import StationParameters, Technology
 from netboxes.timeline import OverTime
@@ -27,20 +27,16 @@ class BadChange(NetBoxITError):
     exit_status = 2
 
 
-def parse(technology: type[Technology], change: str) -> tuple[str, object]:
-    """The parameter's name and its value in the base unit, checked by the model of the technology, or of its stations."""
+def parsed(change: str) -> tuple[str, object]:
+    """The name of a parameter and what is said of it, as in YAML. Raises BadChange."""
     parameter, separator, text = change.partition("=")
     parameter = parameter.strip()
     if not separator:
         raise BadChange(f"{change!r}: write PARAMETER=VALUE, say 'distance=2 km'")
     try:
-        said = yaml_source.value(text)
+        return parameter, yaml_source.value(text)
     except ValueError as error:
         raise BadChange(f"{parameter}: {error}") from error
-    try:
-        return parameter, read_value(technology, parameter, said)
-    except ValueError as error:
-        raise BadChange(str(error)) from error
 
 
 def read_value(technology: type[Technology], parameter: str, said: object, context: Mapping[str, Path] | None = None) -> Any:
@@ -59,8 +55,16 @@ def read_value(technology: type[Technology], parameter: str, said: object, conte
     try:
         value = adapter.validate_python(said, context=dict(context) if context else None)
     except ValidationError as error:
-        raise ValueError(f"{parameter}: {told(error.errors(include_url=False)[0])}") from error
+        detail = error.errors(include_url=False)[0]
+        # Of a value of the wrong kind; who finds a wrong value names the right ones.
+        about = f" ({field.description.rstrip('.')})" if field.description and detail["type"] != "value_error" else ""
+        raise ValueError(f"{parameter}: {told(detail)}{about}") from error
     return adapter.dump_python(value, mode="json")
+
+
+def shown(technology: type[Technology], parameter: str, value: object, said: object) -> str:
+    """A value as a person would write it in YAML; a mapping, which a netbox knows in another form, as it was `said`."""
+    return _in_yaml(said) if isinstance(value, Mapping) else written(technology, parameter, value)
 
 
 def written(technology: type[Technology], parameter: str, value: object) -> str:
@@ -70,7 +74,7 @@ def written(technology: type[Technology], parameter: str, value: object) -> str:
         if own in model.model_fields:
             field = model.model_fields[own]
             return _written(field.annotation, list(field.metadata), value)
-    return str(value)
+    return _in_yaml(value)
 
 
 def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
@@ -82,23 +86,44 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
         kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
         if len(kinds) == 1:
             return _written(kinds[0], metadata, value)
-    if isinstance(value, bool):
-        return str(value).lower()
     for limits in metadata:
         if isinstance(limits, Quantity) and isinstance(value, int | float):
             return limits.dimension.write(value)
         if isinstance(limits, OverTime) and isinstance(value, list | tuple):
             return _series(limits, value)
     if isinstance(value, list | tuple):
-        kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis] or [Any]
+        kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis]
+        if not kinds:
+            return _in_yaml(value)
         parts = (_written(kinds[min(at, len(kinds) - 1)], [], one) for at, one in enumerate(value))
         return f"[{', '.join(parts)}]"
+    if isinstance(value, Mapping):
+        fields = annotation.model_fields if isinstance(annotation, type) and issubclass(annotation, BaseModel) else {}
+        known = {key: fields[key] for key in value if key in fields}
+        pairs = {
+            key: _written(known[key].annotation, list(known[key].metadata), one) if key in known else _in_yaml(one)
+            for key, one in value.items()
+        }
+        return f"{{{', '.join(f'{key}: {one}' for key, one in pairs.items())}}}"
+    return _in_yaml(value)
+
+
+def _in_yaml(value: object) -> str:
+    """In YAML's flow style."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{key}: {_in_yaml(one)}' for key, one in value.items())}}}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join([*map(_in_yaml, value[:_MOST_POINTS]), *(['…'] if len(value) > _MOST_POINTS else [])])}]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None:
+        return "null"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _series(limits: OverTime, points: list[Any] | tuple[Any, ...]) -> str:
-    shown = [f"[{TIME.write(time)}, {limits.value.dimension.write(value)}]" for time, value in points[:_MOST_POINTS]]
-    return f"[{', '.join([*shown, *(['…'] if len(points) > _MOST_POINTS else [])])}]"
+    first = [f"[{TIME.write(time)}, {limits.value.dimension.write(value)}]" for time, value in points[:_MOST_POINTS]]
+    return f"[{', '.join([*first, *(['…'] if len(points) > _MOST_POINTS else [])])}]"
 
 
 def _models(technology: type[Technology], parameter: str) -> Sequence[type[Technology] | type[StationParameters]]:

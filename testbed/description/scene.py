@@ -6,11 +6,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from netboxes.technology import Technology, technologies
-from testbed.changes import WireChange, WireState
+from testbed.changes import ParameterChange, WireChange, WireState
 from testbed.description.input_errors import listed, nearest
+from testbed.description.live import read_value, shown
 from testbed.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
 
 
@@ -33,6 +35,15 @@ class SceneNetbox:
     @property
     def technology(self) -> type[Technology]:
         return technologies()[self.of]
+
+    def live(self, name: str, parameter: str, said: object, context: Mapping[str, Path] | None = None) -> ParameterChange:
+        """The change that sets a live parameter, by what was `said` as in YAML; `name` is the netbox's. Raises ValueError."""
+        value = read_value(self.technology, parameter, said, context)
+        try:
+            self.technology.check_live(self.values, parameter, value)
+        except ValueError as error:
+            raise ValueError(f"{parameter}: {error}") from None
+        return ParameterChange(name, parameter, value, shown(self.technology, parameter, value, said))
 
 
 @dataclass(frozen=True)

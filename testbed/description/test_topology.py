@@ -85,7 +85,7 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         # Quantities
         ("distance: 80 m", "distance: »80", "netboxes.field.distance: 80 has no unit; a length needs one of m, km, cm"),
         ("distance: 80 m", "distance: »80 KM", "'KM' is not a unit of length; did you mean 80 km?"),
-        ("distance: 80 m", "distance: »800 km", "800 km is outside 1 m … 100 km"),
+        ("distance: 80 m", "distance: »800 km", "800 km is outside 1 m … 15.1 km"),
         ("distance: 80 m", "distance: »[80 m]", "a length is written as a number and a unit"),
         (
             "packet_error_rate: 1e-6",
@@ -98,7 +98,9 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("    technology: wifi", "    »tecnology: wifi", 'there is no key "tecnology"; did you mean "technology"?'),
         ("technology: wifi", "technology: »wify", '"wify" is not a technology; did you mean "wifi"?'),
         ("technology: wifi", "technology: »5", '5 is not text; put it in quotes: "5"'),
-        ("standard: 802.11a", "standard: »802.11q", "'802.11q' is not known here; did you mean"),
+        ("standard: 802.11a", "standard: »802.11be", "'802.11be' is not known here; use 802.11a, 802.11b, 802.11g, 802.11n,"),
+        ("hosts:", "»host:", 'host: here stands the name of a machine, and this is a mapping; did you mean "hosts"?'),
+        ("wires:", "»wire:", 'wire: here stands the kind of all wires, and this is a list; did you mean "wires"?'),
         ("{role: station}", "{role: »sation}", 'did you mean "station"?'),
         ("{role: station}", "{»rolle: station}", 'field.stations.responder: there is no key "rolle"; did you mean "role"?'),
         ("responder: {role: station}", "»responder:", '"role" is missing; add role: …'),

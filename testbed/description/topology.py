@@ -28,7 +28,7 @@ from netboxes.technology import Technology, technologies
 from testbed.description.addresses import Addresses, Gateways, Interface
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
-from testbed.description.input_errors import AtPlaces, InPart, nearest
+from testbed.description.input_errors import AtKey, AtPlaces, InPart, nearest
 from testbed.description.limits import ContainerSection, Limits
 from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.node_section import NodeSection
@@ -269,6 +269,20 @@ class Topology(Section):
     events: list[Event] = Field([], description="What changes during a run, and when.")
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
     limits: Limits = Field(Limits(), description="The most that each node may take of its machine.")
+
+    @field_validator("host", mode="before")
+    @classmethod
+    def _is_no_section(cls, said: Any) -> Any:
+        if isinstance(said, dict):
+            raise AtKey('here stands the name of a machine, and this is a mapping; did you mean "hosts"?')
+        return said
+
+    @field_validator("wire", mode="before")
+    @classmethod
+    def _is_no_list(cls, said: Any) -> Any:
+        if isinstance(said, list):
+            raise AtKey('here stands the kind of all wires, and this is a list; did you mean "wires"?')
+        return said
 
     _path: Path = PrivateAttr(default=Path())
     _notes: tuple[str, ...] = PrivateAttr(default=())

@@ -73,6 +73,8 @@ def _context(source: Source) -> dict[str, Path]:
 def _sections_in_doubt(source: Source) -> bool:
     """Whether whole sections are wrong or perhaps misspelt: then every name in them would seem unknown."""
     misspelt = set(source.data) - set(Topology.model_fields)
+    # In the singular they are keys, too.
+    misspelt |= {key for key, kind in (("host", dict), ("wire", list)) if isinstance(source.data.get(key), kind)}
     return bool(misspelt) or not all(isinstance(source.data.get(key, {}), dict) for key in Topology.SECTIONS)
 
 
