@@ -110,7 +110,7 @@ def _run(
         _keep_inputs(topology, written)
         durable.write(written / "plan.json", json.dumps(plan.to_json(), indent=1) + "\n")
         durable.write(written / "environment.json", json.dumps(environment(), indent=1) + "\n")
-        with _recorded(written):
+        with _recorded(written, folder):
             _carry(plan, connections.to_all(planned.machines()), written, duration_s or 0.0, progress)
     return folder
 
@@ -131,13 +131,16 @@ def _keep_inputs(topology: Path, folder: Path) -> None:
 
 
 @contextmanager
-def _recorded(folder: Path) -> Iterator[None]:
-    """Keeps in `run.json` when the run began and ended and what failed; only an interruption goes on upwards."""
+def _recorded(written: Path, folder: Path) -> Iterator[None]:
+    """Keeps in `run.json` when the run began and ended and what failed; only an interruption goes on upwards.
+
+    `folder` is where what is `written` is in the end.
+    """
     record: dict[str, Any] = {"started": _now(), "ended": None, "failure": None}
 
     def write(failure: str | None) -> None:
         record.update(ended=_now(), failure=failure)
-        durable.write(folder / "run.json", json.dumps(record, indent=1) + "\n")
+        durable.write(written / "run.json", json.dumps(record, indent=1) + "\n")
 
     try:
         yield
@@ -145,6 +148,7 @@ def _recorded(folder: Path) -> Iterator[None]:
         write(str(error))
     except BaseException as error:
         write(f"interrupted: {type(error).__name__} {error}".strip())
+        error.add_note(f"what was measured until then is in {folder}")
         raise
     else:
         write(None)

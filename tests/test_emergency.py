@@ -160,7 +160,10 @@ def test_an_interrupted_run_is_taken_down_and_says_so(tmp_path: Path, nothing_le
     run = start(tmp_path, "60 s")
     wait_for_traffic(run, tmp_path)
     run.send_signal(signal.SIGINT)
-    assert run.wait(60) == 1
+    _, told = run.communicate(timeout=60)
+    kept = (tmp_path / "latest").resolve()
+    end = f"netboxit: interrupted; lab {NAME} was removed; what was measured until then is in {kept}"
+    assert (run.returncode, told.splitlines()[-1]) == (1, end)
     assert "interrupted" in json.loads((tmp_path / "latest" / "run.json").read_text())["failure"]
 
 

@@ -77,8 +77,12 @@ def apply(file: Path, name: str | None, progress: Progress = lambda _: None, tak
             recorded.begin(folder, [*states, *([] if plan in states else [plan])])
             found = made.run()
             recorded.write(folder, plan)
-            with held.allowed():
-                made.wait_ready()
+            try:
+                with held.allowed():
+                    made.wait_ready()
+            except BaseException as error:
+                error.add_note(f"lab {lab} was changed, and not waited for; `netboxit apply` again does that")
+                raise
             recorded.end(folder)
     return Applied(Lab.open(lab), plan, found)
 

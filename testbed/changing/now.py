@@ -38,7 +38,7 @@ def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = l
 def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
     """Makes the changes at their times from now on, and returns what was recorded of each.
 
-    Whoever interrupts it, or what fails, finds put back what the sequence leaves changed. Raises DrillGoesOn.
+    Whoever interrupts it, or what fails, finds put back what the sequence leaves changed, and is told so. Raises DrillGoesOn.
     """
     _check_configurations(lab, sequence)
     log, told = EventLog.of(lab.folder), []
@@ -61,9 +61,17 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
                     _undo(lab, log, undo)
             except NotPutBack as failure:
                 raise NotPutBack(f"{error}; {failure}" if isinstance(error, NetBoxITError) else str(failure)) from error
+            error.add_note(_left_by(sequence, told))
             raise
         unfinished.end(lab.folder)
     return told
+
+
+def _left_by(sequence: Sequence, told: list[dict[str, Any]]) -> str:
+    """What is so after a sequence was interrupted."""
+    if sequence.undo:
+        return "what was changed was put back"
+    return f"done until then: {'; '.join(one['words'] for one in told)}" if told else "nothing was changed"
 
 
 def put_back(lab: Lab) -> tuple[str, list[dict[str, Any]]] | None:

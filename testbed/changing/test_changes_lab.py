@@ -226,9 +226,10 @@ def test_a_drill_whose_command_was_killed_is_told_and_put_back(lab: Lab) -> None
 
 def test_a_drill_that_is_interrupted_puts_everything_back(lab: Lab) -> None:
     command = [sys.executable, str(CHECKOUT / "netboxit.py"), "drill", "meoc-reboot", "away=1 h"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as drill:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as drill:
         wait_for(lambda: not lab.alive()["meoc"])
         drill.send_signal(signal.SIGINT)
-        assert drill.wait(20) == 1
+        _, told = drill.communicate(timeout=20)
+    assert (drill.returncode, told.splitlines()[-1]) == (1, "netboxit: interrupted; what was changed was put back")
     lab.wait_ready()
     assert ping(lab) and "cut short" not in netboxit("status").stdout

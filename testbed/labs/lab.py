@@ -78,9 +78,10 @@ class Lab:
                     progress("waiting for the segments")
                     lab.wait_ready()
                     lab.begin()
-            except BaseException:
+            except BaseException as error:
                 with suppress(state.NoSuchLab):  # `netboxit down` may have been why it did not get ready
                     lab.down()
+                lab.note_removal(error)
                 raise
         return lab
 
@@ -98,6 +99,12 @@ class Lab:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.down()
+        self.note_removal(error)
+
+    def note_removal(self, error: BaseException | None) -> None:
+        """Has whoever is told of an interruption also told what became of the lab."""
+        if error is not None:
+            error.add_note(f"lab {self.name} was removed")
 
     def begin(self, nodes: Collection[str] | None = None) -> None:
         """The network's time begins now: stations set out on their paths, profiles and traces start. `nodes`: only of these."""

@@ -56,7 +56,11 @@ def of_lab(
 ) -> list[PathTrace]:
     """Probes the path between two hosts, both ways. Raises BadRecord, NoSuchNode, ProbeFailed."""
     check(probing)
-    return probe(_end(lab, hosts[0]), _end(lab, hosts[1]), probing, progress)
+    try:
+        return probe(_end(lab, hosts[0]), _end(lab, hosts[1]), probing, progress)
+    except BaseException as error:
+        error.add_note("nothing was recorded")
+        raise
 
 
 def of_run(folder: Path, hosts: tuple[str, str], step_s: float, *, saturated: bool) -> list[PathTrace]:

@@ -13,6 +13,8 @@ from netboxes.engine.virtual import Emulation, run, udp
 from netboxes.link.parameters import Parameters
 from results import pcapng
 from results.records import Fate
+from testbed.labs.lab import Lab
+from testbed.observation import record
 from testbed.observation.record import (
     BadRecord,
     Probing,
@@ -129,6 +131,17 @@ def test_a_path_has_two_ends(tmp_path: Path) -> None:
     pcapng.write(file := tmp_path / "a.pcapng", [(10**9, udp(1, 2, 100))])
     with pytest.raises(BadRecord, match="as the capture at both ends"):
         of_captures(("a", "b"), (file, file), 1.0, saturated=False)
+
+
+def test_who_interrupts_a_probing_is_told_that_nothing_was_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(record, "_end", lambda *_: None)
+    monkeypatch.setattr(record, "probe", interrupted)
+    with pytest.raises(KeyboardInterrupt) as told:
+        record.of_lab(Lab("x", Path()), ("a", "b"), Probing(10.0, 1.0, 100.0, 1e6))
+    assert told.value.__notes__ == ["nothing was recorded"]
 
 
 def test_a_trace_that_is_there_is_kept_unless_the_user_says_otherwise(tmp_path: Path) -> None:

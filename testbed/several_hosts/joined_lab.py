@@ -107,6 +107,7 @@ class JoinedLab:
             # Parts went down with their connections, but for those that were kept, and those that could not say so.
             self.parts.keep_only([*left, *self._kept], self.folder)
             take_down(self.name)
+            self.here.note_removal(error)
         except state.NoSuchLab:
             return  # `netboxit down` may have been why it did not get ready
         except FileNotFoundError:

@@ -22,9 +22,15 @@ from testbed.views import drawing
 
 _BARE_NUMBER = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?", re.ASCII)
 
+#: What a step that goes on ends with.
+_COUNTDOWN = re.compile(r", (?:(?:in )?\d+ s(?: (?:to go|left))?|\d+ frames, .*)$", re.ASCII)
+
 
 class Interrupted(BaseException):
-    """Ctrl-C or a signal that ends a program. Not a KeyboardInterrupt, which Typer would turn into an exit of its own."""
+    """Ctrl-C or a signal that ends a program. Not a KeyboardInterrupt, which Typer would turn into an exit of its own.
+
+    Who undoes or keeps something because of it adds that as a note (`add_note`), which the user is told.
+    """
 
 
 class BadOption(NetBoxITError):
@@ -42,8 +48,8 @@ def guarded(application: Callable[[], object]) -> int:
     except NetBoxITError as error:
         _tell(error)
         return error.exit_status
-    except Interrupted:
-        _say("netboxit: interrupted; what this command had created was removed")
+    except Interrupted as interrupted:
+        _say("; ".join(["netboxit: interrupted", *getattr(interrupted, "__notes__", ())]))
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -68,7 +74,7 @@ def progress() -> Iterator[Callable[[str], None]]:
 
     def tell(text: str) -> None:
         nonlocal told
-        step = text.partition(",")[0]  # what follows a comma is a countdown
+        step = _COUNTDOWN.sub("", text)
         if step != told:
             told = step
             _say(step)

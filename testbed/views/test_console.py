@@ -3,18 +3,64 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from testbed.files import CHECKOUT
+from testbed.views import console
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """Of signals, as they were before."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
 
 HUNG_UP = """\
 import signal
 from testbed.views.console import guarded
 raise SystemExit(guarded(lambda: signal.raise_signal(signal.SIGHUP)))
 """
+
+
+def test_who_interrupts_a_command_is_told_what_became_of_what_it_did_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*notes: str) -> Callable[[], object]:
+        def command() -> object:
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except BaseException as error:
+                for note in notes:
+                    error.add_note(note)
+                raise
+            return None
+
+        return command
+
+    for notes, told in (((), ""), (("lab x was removed", "the run is in y"), "; lab x was removed; the run is in y")):
+        assert console.guarded(interrupted(*notes)) == 1
+        assert capsys.readouterr().err == f"netboxit: interrupted{told}\n"
+
+
+def test_steps_are_shown_once_without_their_countdowns_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    with console.progress() as tell:
+        for text in ("traffic, 12 s to go", "traffic, 11 s to go", "next change, in 3 s", "probing, 9 s left"):
+            tell(text)
+        tell("field: fr1.position [10 m, 20 m, 0 m]")
+        tell("at 2 points, 17 frames, Ctrl-C ends it")
+    assert capsys.readouterr().err.splitlines() == [
+        "traffic",
+        "next change",
+        "probing",
+        "field: fr1.position [10 m, 20 m, 0 m]",
+        "at 2 points",
+    ]
 
 
 @pytest.mark.parametrize(("before", "status"), [("", 1), ('trap "" HUP;', 0)])
