@@ -94,7 +94,7 @@ def test_a_missing_journal_is_none(tmp_path: Path) -> None:
 
 def test_a_change_that_the_run_made_is_told_once_with_the_time_of_its_effect(cell: Journal, tmp_path: Path) -> None:
     change = {"kind": "parameter", "netbox": "cell", "parameter": "distance", "value": 90.0, "words": "cell: distance 90 m"}
-    wire = {"kind": "wire", "wire": "a--b", "state": "down", "words": "wire a – b down"}
+    wire = {"kind": "wire", "wire": "a--b", "state": "down", "words": "wire a--b down"}
     lines = [{"at_s": 1.49, "late_ms": 0.5, "took_ms": 2.0, "error": None, **change}]
     lines += [{"at_s": 1.6, "late_ms": 1.0, "took_ms": 2.0, "error": None, **wire}]
     file = tmp_path / "events.jsonl"
@@ -103,7 +103,7 @@ def test_a_change_that_the_run_made_is_told_once_with_the_time_of_its_effect(cel
     assert [one["time_s"] for one in found] == pytest.approx([1.498, 1.601, 1.748])
     assert [(one["words"], one["by_run"]) for one in found] == [
         ("cell: distance 90 m", True),
-        ("wire a – b down", True),
+        ("wire a--b down", True),
         ("cell.fr1: link down (reason out of range)", False),
     ]
 

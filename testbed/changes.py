@@ -37,7 +37,7 @@ class WireChange:
     kind: Literal["wire"] = "wire"
 
     def words(self) -> str:
-        return f"wire {self.wire.replace('--', ' – ')} {self.state}"
+        return f"wire {self.wire} {self.state}"
 
 
 @dataclass(frozen=True)

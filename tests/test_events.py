@@ -64,8 +64,8 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     assert [words for words, _ in events] == [
         "link: delay 100 ms",
         "link: stalled for 10 ms (when link says set)",
-        "wire link.hub – b.eth0 down",
-        "wire link.hub – b.eth0 up (when nothing leaves by link.hub for 1 s)",
+        "wire link.hub--b.eth0 down",
+        "wire link.hub--b.eth0 up (when nothing leaves by link.hub for 1 s)",
         "link: packet_error_rate 0 (after back)",
     ]
     times = [2.0, 2.0, 4.0, 5.0, 5.2]
@@ -90,7 +90,7 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     series = pl.read_parquet(outcome.folder / "series.parquet")
     assert {"ground", "hub"} <= set(series["station"])
     page = (outcome.folder / "report.html").read_text()
-    assert "The course of the run" in page and "wire link.hub – b.eth0 down" in page and "Inside the netboxes" in page
+    assert "The course of the run" in page and "wire link.hub--b.eth0 down" in page and "Inside the netboxes" in page
 
 
 #: 50 packets a second through two segments joined by memory, of which one loses its power for half a second.

@@ -23,7 +23,7 @@ _OF_NODES: Final = ("reboot", "configuration")
 
 @own_rights()
 def change(scene: Scene, target: str, text: str) -> Sequence:
-    """ "distance=2 km" of a netbox, "state=down" of an end of a wire, "reboot=5 s" of a node. Raises BadChange."""
+    """ "distance=2 km" of a netbox, "state=down" of a wire, "reboot=5 s" of a node. Raises BadChange."""
     key, separator, value = (part.strip() for part in text.partition("="))
     if not separator:
         raise BadChange(f"{text!r}: write KEY=VALUE, say 'distance=2 km', state=down or 'reboot=5 s'")
@@ -39,8 +39,8 @@ def change(scene: Scene, target: str, text: str) -> Sequence:
             return _sequence(scene, node=target, **said)
     except ValueError as error:
         raise BadChange(f"{target}: {error}") from error
-    ends = [f"{end.node}.{end.interface}" for wire in scene.wires for end in (wire.left, wire.right)]
-    raise BadChange(f'there is no node "{target}"; {nearest(target, [*scene.names(), *ends])}')
+    wires = [wire.name for wire in scene.wires]
+    raise BadChange(f'there is no node "{target}"; {nearest(target, [*scene.names(), *wires])}')
 
 
 @own_rights()
@@ -72,11 +72,11 @@ def _parameter(scene: Scene, netbox: str, text: str) -> Sequence:
     return Sequence((Step(0.0, found.live(netbox, parameter, said)),))
 
 
-def _wire(scene: Scene, end: str, state: str) -> Sequence:
-    """By its name, or by one of its ends: each end has one wire."""
+def _wire(scene: Scene, wire: str, state: str) -> Sequence:
+    """By its two ends, or by one: each end has one wire."""
     if state not in ("up", "down"):
         raise ValueError(f'"{state}" is not a state; use up or down')
-    return Sequence((Step(0.0, scene.switched(scene.wire_of(end), "up" if state == "up" else "down")),))
+    return Sequence((Step(0.0, scene.switched(scene.wire_of(wire), "up" if state == "up" else "down")),))
 
 
 def _sequence(scene: Scene, **said: Any) -> Sequence:

@@ -116,7 +116,7 @@ def ping(lab: Lab, count: int = 1) -> bool:
 
 
 def test_a_wire_is_unplugged_by_one_of_its_ends_and_recorded(lab: Lab) -> None:
-    assert netboxit("set", "space.hub", "state=down").stdout == "wire space.hub – b.eth0 down\n"
+    assert netboxit("set", "b--space", "state=down").stdout == "wire space.hub--b.eth0 down\n"
     assert lab.run("b", ["cat", "/sys/class/net/eth0/carrier"]).stdout == "0\n"
     assert answer("set", "b", "state=up") == {
         "changes": [
@@ -126,7 +126,7 @@ def test_a_wire_is_unplugged_by_one_of_its_ends_and_recorded(lab: Lab) -> None:
                 "node": "space",
                 "interface": "hub",
                 "kind": "wire",
-                "words": "wire space.hub – b.eth0 up",
+                "words": "wire space.hub--b.eth0 up",
             }
         ]
     }
@@ -196,8 +196,8 @@ def test_a_stalled_netbox_computes_nothing_meanwhile(lab: Lab, tmp_path: Path) -
         (
             "link-flap",
             ("wire=[space.hub, b]", "times=2", "down=50 ms", "up=50 ms"),
-            "wire space.hub – b.eth0 down",
-            "wire space.hub – b.eth0 up",
+            "wire space.hub--b.eth0 down",
+            "wire space.hub--b.eth0 up",
         ),
     ],
 )
@@ -219,7 +219,7 @@ def test_a_drill_whose_command_was_killed_is_told_and_put_back(lab: Lab) -> None
             netboxit("drill", "--end")
         drill.kill()
     assert "drill link-flap was cut short" in netboxit("status").stdout
-    assert netboxit("drill", "--end").stdout == "drill link-flap was cut short; put back:\nwire space.hub – b.eth0 up\n"
+    assert netboxit("drill", "--end").stdout == "drill link-flap was cut short; put back:\nwire space.hub--b.eth0 up\n"
     assert netboxit("drill", "--end").stdout == "no drill was left unfinished\n"
     assert ping(lab)
 

@@ -34,6 +34,9 @@ SCENE = Scene(
         ("space.hub", "state=down", WireChange("space.hub--b.eth0", "down", "space", "hub")),
         ("b", "state = up", WireChange("space.hub--b.eth0", "up", "space", "hub")),
         ("a.eth0--meoc.ian", "state=down", WireChange("a.eth0--meoc.ian", "down", "meoc", "ian")),
+        ("a--meoc", "state=down", WireChange("a.eth0--meoc.ian", "down", "meoc", "ian")),
+        ("meoc.ian--a", "state=down", WireChange("a.eth0--meoc.ian", "down", "meoc", "ian")),
+        ("[meoc, a.eth0]", "state=down", WireChange("a.eth0--meoc.ian", "down", "meoc", "ian")),
         ("modem", "state=down", WireChange("modem.p--core.x", "down", "core", "x")),
         ("meoc", "jan_shaper.rate=1000kbps", HandlerWrite("meoc", "jan_shaper.rate", "1000kbps")),
         ("meoc", "text.run=set x=1", HandlerWrite("meoc", "text.run", "set x=1")),
@@ -68,7 +71,9 @@ def test_a_configuration_may_be_any_file_of_who_says_so(tmp_path: Path) -> None:
         ("space.hbu", "state=down", 'the end of no wire; did you mean "space.hub"'),
         ("space.hub", "state=off", '"off" is not a state; use up or down'),
         ("space.terminal", "state=down", "a memory wire is never down"),
-        ("meoc", "state=down", '"meoc" has several wires'),
+        ("meoc", "state=down", '"meoc" has several wires; say a.eth0--meoc.ian or meoc.jan--space.terminal'),
+        ("meoc.jna--space", "state=down", 'joins meoc.jna and space; did you mean "meoc.jan--space.terminal"'),
+        ("meoc--", "state=down", "'meoc--' is no wire; a wire has two ends; write it like fr1--field.responder"),
         ("core", "x.y=1", "core is a router by the kernel, no Click router; use meoc"),
         ("meoc", "configuration=/no/such/file", "there is no file /no/such/file"),
     ],
@@ -77,6 +82,12 @@ def test_what_cannot_be_changed_is_refused_with_what_to_write(target: str, text:
     with pytest.raises(BadChange, match=told) as raised:
         said.change(SCENE, target, text)
     assert raised.value.exit_status == 2
+
+
+@pytest.mark.parametrize("wire", ["a.eth0--meoc.ian", "meoc--a", "[a, meoc.ian]"])
+def test_a_drill_takes_the_spelling_of_a_wire_that_is_shown_and_short_ones(wire: str) -> None:
+    sequence = said.drill(SCENE, "link-flap", [f"wire={wire}", "times=1"])
+    assert [change.words() for change in sequence.undo] == ["wire a.eth0--meoc.ian up"]
 
 
 def test_a_distance_that_the_cell_itself_does_not_reach_is_refused() -> None:
@@ -104,7 +115,12 @@ def test_a_fade_begins_and_ends_at_what_the_topology_has() -> None:
         ("satellite-fade", ["depth=3"], "depth: 3 has no unit"),
         ("satellite-fade", ["depth=[3"], "not a value as in YAML"),
         ("satellite-fade", ["netbox=core"], 'there is no netbox "core"; use space'),
-        ("link-flap", [], "several of what the drill is about"),
+        (
+            "link-flap",
+            [],
+            "several of what the drill is about.*say wire: a.eth0--meoc.ian, space.hub--b.eth0 or modem.p--core.x",
+        ),
+        ("link-flap", ["wire=a"], "wire: a wire has two ends; write it like fr1--field.responder"),
         ("link-flap", ["wire=[a, b]"], "no wire joins a and b"),
     ],
 )

@@ -17,7 +17,7 @@ app = typer.Typer()
 
 @app.command("set", rich_help_panel=CHANGE)
 def set_now(
-    target: Annotated[str, typer.Argument(metavar="TARGET", help="A netbox, an end of a wire (meoc.jan), a router or a host.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="A netbox, a wire (meoc--backhaul), a router or a host.")],
     change: Annotated[
         str,
         typer.Argument(

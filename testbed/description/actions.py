@@ -45,7 +45,7 @@ class Action(BaseModel):
     stall: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
         None, description="The netbox gets no time to compute for so long, as on a host that is too busy."
     )
-    wire: TwoEnds | None = Field(None, description="The wire that changes, by its two ends.")
+    wire: TwoEnds | None = Field(None, description="The wire that changes, as meoc.jan--backhaul.meoc.")
     state: WireState | None = Field(None, description="The wire is unplugged, or plugged in again.")
     node: Name | None = Field(None, description="The node that changes: a router, switch or host, or a netbox that is rebooted.")
     reboot: Annotated[float, Quantity(TIME, 0.05, 86_400.0)] | None = Field(
@@ -88,7 +88,7 @@ class Action(BaseModel):
         if len(subjects) != 1:
             raise ValueError(
                 "an event is of one netbox, of one wire, of one node, or a drill; "
-                "write netbox: … and set: …, or wire: [a, b] and state: down"
+                "write netbox: … and set: …, or wire: a--b and state: down"
             )
         (subject,) = subjects
         said = [verb for verbs in _VERBS.values() for verb in verbs if getattr(self, verb) is not None]
@@ -124,7 +124,7 @@ class Action(BaseModel):
             if self.stall is not None:
                 yield StallChange(self.netbox, self.stall)
         if self.wire is not None and self.state is not None:
-            yield scene.switched(scene.wire_of(*self.wire), self.state)
+            yield scene.switched(scene.wire_between(*self.wire), self.state)
         if self.node is not None:
             scene.click_router(self.node)
             if self.configuration is not None:

@@ -111,14 +111,14 @@ class LinkFlap(Drill):
 
     NAME = "link-flap"
 
-    wire: TwoEnds | None = Field(None, description="Which, by its two ends; by default the only veth wire.")
+    wire: TwoEnds | None = Field(None, description="Which, as fr1--field.responder; by default the only veth wire.")
     times: int = Field(3, ge=1, le=1000, description="How often.")
     down: _Pause = Field(1.0, description="Without a carrier, each time.")
     up: _Pause = Field(1.0, description="With one, between.")
 
     def sequence(self, scene: Scene) -> Sequence:
-        veths = {f"{wire.left.node}.{wire.left.interface}": wire for wire in scene.wires if not wire.memory}
-        wire = scene.wire_of(*self.wire) if self.wire else veths[_only(veths, "veth wire", "wire")]
+        veths = {wire.name: wire for wire in scene.wires if not wire.memory}
+        wire = scene.wire_between(*self.wire) if self.wire else veths[_only(veths, "veth wire", "wire")]
         down, up = scene.switched(wire, "down"), scene.switched(wire, "up")
         period = self.down + self.up
         steps = [

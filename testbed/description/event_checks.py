@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +70,10 @@ def scene_of(draft: Draft) -> Scene:
     netboxes = {name: _netbox(one) for name, one in draft.netboxes.items() if one is not None}
     wires = []
     for ends, kind in _joined(draft).items():
-        left, right = (WireEnd(end.node, end.port) for end in ends)
+        name = "--".join(sorted(map(str, ends)))
+        left, right = (WireEnd(end.node, end.port) for end in sorted(ends, key=str))
         outside = next((end for end in (left, right) if end.node in draft.sections["equipment"]), None)
-        wires.append(SceneWire("", left, right, kind == "memory", outside))
+        wires.append(SceneWire(name, left, right, kind == "memory", outside))
     return Scene(
         netboxes,
         {name: one.engine for name, one in draft.routers.items() if one},
@@ -160,8 +162,9 @@ def _of_a_wire(
     keys: tuple[str, ...] = ("wire",),
 ) -> Iterator[Problem]:
     place: Location = ("events", index, *keys)
-    found = []
-    for side, text in enumerate(ends):
+    written = [pair for pair in wires if _are(pair, ends)]
+    found = [*written[0]] if len(written) == 1 else []
+    for side, text in enumerate(() if found else ends):
         try:
             found.append(find_end(text, draft.ports()))
         except ValueError as error:
@@ -177,6 +180,12 @@ def _of_a_wire(
     elif kind == "memory":
         cause = "a memory wire is never down: it is shared memory, not an interface"
         yield Problem(place, cause, "write wire: veth at that wire, or leave its kind to auto")
+
+
+def _are(wire: frozenset[End], ends: tuple[str, str]) -> bool:
+    """Whether a wire's ends are written so: where only one wire joins two nodes, without ports."""
+    one, other = ends
+    return any(left.is_written(one) and right.is_written(other) for left, right in permutations(wire, 2))
 
 
 def _joined(draft: Draft) -> dict[frozenset[End], WireKind]:

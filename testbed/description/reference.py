@@ -20,7 +20,7 @@ from pydantic.fields import FieldInfo
 from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import OverTime
-from testbed.description import addresses, switch, traffic_class
+from testbed.description import addresses, switch, traffic_class, wire_ends
 from testbed.description.drills import DRILLS
 from testbed.description.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
 from testbed.description.events import Event, When
@@ -73,6 +73,7 @@ _SECTIONS: dict[str, type[BaseModel]] = {
 #: What a value is, where a validator of ours says it better than its type.
 _BY_VALIDATOR: dict[object, str] = {
     check_name: "name",
+    wire_ends._two_ends: "wire",
     check_host_interface: "interface",
     check_machine: "name, or `auto`",
     parse_dscp: "DSCP",

@@ -13,6 +13,7 @@ from netboxes.technology import Technology, technologies
 from testbed.changes import ParameterChange, WireChange, WireState
 from testbed.description.input_errors import listed, nearest
 from testbed.description.live import read_value, shown
+from testbed.description.wire_ends import ends_of
 from testbed.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
 
 
@@ -59,7 +60,7 @@ class SceneWire:
         return (_is(self.left, one) and _is(self.right, other)) or (_is(self.left, other) and _is(self.right, one))
 
     def has(self, end: str) -> bool:
-        return self.name == end or _is(self.left, end) or _is(self.right, end)
+        return _is(self.left, end) or _is(self.right, end)
 
 
 @dataclass(frozen=True)
@@ -118,25 +119,41 @@ class Scene:
         if name not in self.names():
             raise NotThere("node", f'there is no node "{name}"', nearest(name, self.names()))
 
-    def wire_of(self, *ends: str) -> SceneWire:
-        """The wire that is written by both of its ends, by one of them, or by its name."""
-        found = [wire for wire in self.wires if (wire.is_between(*ends) if len(ends) == 2 else wire.has(ends[0]))]
-        if len(found) != 1:
-            known = [f"{end.node}.{end.interface}" for wire in self.wires for end in (wire.left, wire.right)]
-            cause = f"no wire joins {ends[0]} and {ends[1]}" if len(ends) == 2 else f'"{ends[0]}" is the end of no wire'
-            if found:
-                cause = f'"{ends[0]}" has several wires'
-            raise NotThere("wire", cause, nearest(ends[0], known))
-        if found[0].memory:
-            cause = "a memory wire is never down: it is shared memory, not an interface"
-            raise NotThere("wire", cause, "write wire: veth at that wire, or leave its kind to auto")
-        return found[0]
+    def wire_of(self, text: str) -> SceneWire:
+        """The wire that a text names: both of its ends (`wire_ends.ends_of`), or one, which has no other wire."""
+        ends = ends_of(text)
+        return self.wire_at(text) if ends is None else self.wire_between(*ends)
+
+    def wire_at(self, end: str) -> SceneWire:
+        found = [wire for wire in self.wires if wire.has(end)]
+        if not found:
+            known = [f"{one.node}.{one.interface}" for wire in self.wires for one in (wire.left, wire.right)]
+            raise NotThere("wire", f'"{end}" is the end of no wire', nearest(end, known))
+        if len(found) > 1:
+            raise NotThere("wire", f'"{end}" has several wires', f"say {listed([wire.name for wire in found])}")
+        return _switchable(found[0])
+
+    def wire_between(self, one: str, other: str) -> SceneWire:
+        found = [wire for wire in self.wires if wire.is_between(one, other)]
+        if not found:
+            remedy = nearest(f"{one}--{other}", [wire.name for wire in self.wires])
+            raise NotThere("wire", f"no wire joins {one} and {other}", remedy)
+        if len(found) > 1:
+            raise NotThere("wire", f"several wires join {one} and {other}", f"say {listed([wire.name for wire in found])}")
+        return _switchable(found[0])
 
     def switched(self, wire: SceneWire, state: WireState) -> WireChange:
         """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one."""
         order = {**dict.fromkeys((*self.netboxes, *self.switches), 0), **dict.fromkeys(self.routers, 1)}
         end = min((one for one in (wire.left, wire.right) if one != wire.outside), key=lambda one: order.get(one.node, 2))
         return WireChange(wire.name, state, end.node, end.interface)
+
+
+def _switchable(wire: SceneWire) -> SceneWire:
+    if wire.memory:
+        cause = "a memory wire is never down: it is shared memory, not an interface"
+        raise NotThere("wire", cause, "write wire: veth at that wire, or leave its kind to auto")
+    return wire
 
 
 def _plugged(equipment: EquipmentPlan) -> SceneWire:

@@ -65,7 +65,7 @@ def test_events_are_in_the_plan_by_their_times_in_base_units(tmp_path: Path) -> 
 
 
 def test_a_wire_is_unplugged_at_an_emulators_end_where_it_has_one(tmp_path: Path) -> None:
-    plan = planned(tmp_path, "{at: 1 s, wire: [b, far.hub], state: down}", "{at: 2 s, wire: [far.hub, b], state: up}")
+    plan = planned(tmp_path, "{at: 1 s, wire: b--far, state: down}", "{at: 2 s, wire: [far.hub, b], state: up}")
     assert [event.change for event in plan.events] == [
         WireChange("far.hub--b.eth0", "down", "far", "hub"),
         WireChange("far.hub--b.eth0", "up", "far", "hub"),
@@ -88,7 +88,7 @@ def test_a_drill_is_the_changes_that_it_is_made_of(tmp_path: Path) -> None:
     assert fades == [(1.25, 0.5), (1.5, 1.0), (1.75, 1.5), (2.0, 2.0), (5.25, 1.5), (5.5, 1.0), (5.75, 0.5), (6.0, 0.0)]
     assert {event.event for event in plan.events if event.when is None} == {"rain"}
     flaps = [(event.at_s, event.change.words()) for event in plan.events if event.when is not None]
-    assert flaps == [(2.0, "wire a.eth0 – near.ground down"), (3.0, "wire a.eth0 – near.ground up")]
+    assert flaps == [(2.0, "wire a.eth0--near.ground down"), (3.0, "wire a.eth0--near.ground up")]
     assert {event.when for event in plan.events if event.when} == {Condition(1, event="rain", within_s=9.0)}
     assert Plan.from_json(plan.to_json()) == plan
 

@@ -121,7 +121,7 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("[fr1, field.responder]", "[fr1, »field.respnder]", '"field" has no port "respnder"; did you mean "field.responder"?'),
         ("[fr1, field.responder]", "[»fr2, field.responder]", 'there is no node "fr2"; did you mean "fr1"?'),
         ("[fr1, field.responder]", "[fr1, »field]", '"field" has several ports; write field.responder or field.commander'),
-        ("[fr1, field.responder]", "»[fr1]", "a wire has two ends; write it like [fr1, field.responder]"),
+        ("[fr1, field.responder]", "»[fr1]", "a wire has two ends; write it like fr1--field.responder"),
         ("[fr1, field.responder]", "[fr1, »field.responder.x]", "an end of a wire is a host, or a node and its port"),
         (
             "[fr1, field.responder]",
@@ -136,8 +136,8 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
             "'vteh' is not known here; did you mean \"veth\"?",
         ),
         ("[fr1, field.responder]", "{ends: [fr1, field.responder], »wrie: veth}", 'there is no key "wrie"; did you mean "wire"?'),
-        ("[fr1, field.responder]", "{ends: »[fr1]}", "a wire has two ends; write it like [fr1, field.responder]"),
-        ("[fr1, field.responder]", "»fr1", "a wire has two ends; write it like [fr1, field.responder]"),
+        ("[fr1, field.responder]", "{ends: »[fr1]}", "a wire has two ends; write it like fr1--field.responder"),
+        ("[fr1, field.responder]", "»fr1", "a wire has two ends; write it like fr1--field.responder"),
         # Cores
         ("    distance: 80 m", "    io: »xpd\n    distance: 80 m", "'xpd' is not known here; did you mean \"xdp\"?"),
         ("    distance: 80 m", "    cores: »3\n    distance: 80 m", "netboxes.field.cores: 3 is outside 1 … 2"),

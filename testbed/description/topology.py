@@ -212,7 +212,7 @@ WireKind = Literal["auto", "veth", "memory"]
 class Wire(Section):
     """What joins two ends. Written as the pair of them, or as a mapping to say of which kind it is."""
 
-    ends: TwoEnds = Field(description="The two ends.")
+    ends: TwoEnds = Field(description="Its two ends, as [fr1, field.responder] or fr1--field.responder.")
     wire: WireKind | None = Field(None, description="Its kind; as for the whole file by default.")
     mtu: int | None = Field(
         None,

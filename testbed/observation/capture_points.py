@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from testbed.description.input_errors import nearest
+from testbed.description.wire_ends import ends_of
 from testbed.errors import NetBoxITError
 from testbed.plan import NodePlan, Plan, WireEnd
 
@@ -33,7 +34,7 @@ class CapturePoint:
 
 
 def points(plan: Plan, words: Sequence[str]) -> list[CapturePoint]:
-    """What each word names: NODE (all that it has), NODE.PORT, or a wire: "fr1--field", "[fr1, field.responder]", its name.
+    """What each word names: NODE (all that it has), NODE.PORT, or a wire (`wire_ends.ends_of`).
 
     A wire has one point, at an end that is a netbox's where there is one. Raises BadPoint.
     """
@@ -50,12 +51,12 @@ def points(plan: Plan, words: Sequence[str]) -> list[CapturePoint]:
 
 
 def _named(plan: Plan, word: str) -> Iterable[CapturePoint]:
-    ends = [end.strip() for end in word.strip(" []").replace("--", ",").split(",")]
-    if len(ends) == 1:
-        return _at_node(plan, ends[0])
-    if len(ends) != 2 or not all(ends):
-        raise BadPoint(f"{word!r} is neither a node, nor NODE.PORT, nor a wire by its two ends, like fr1--field")
-    return [_on_wire(plan, "--".join(ends), ends[0], ends[1])]
+    try:
+        # A name of a node may look like a wire.
+        ends = None if any(word == node.name for node in plan.nodes) else ends_of(word)
+    except ValueError:
+        raise BadPoint(f"{word!r} is neither a node, nor NODE.PORT, nor a wire by its two ends, like fr1--field") from None
+    return _at_node(plan, word.strip()) if ends is None else [_on_wire(plan, "--".join(ends), *ends)]
 
 
 def _at_node(plan: Plan, word: str) -> list[CapturePoint]:

@@ -104,13 +104,12 @@ def _print_lab(status: Mapping[str, Any]) -> None:
 
 
 def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
-    table = drawing.table("wires", "end", "by", "wire", "by", "end", "why")
+    table = drawing.table("wires", "wire", "kind", "left end by", "right end by", "why")
     for wire in wires:
         left, right = wire["ends"]
         reasons = [f"{end['node']}: {end['reason']}" for end in (left, right) if end["reason"]]
-        names = [f"{end['node']}.{end['interface']}" for end in (left, right)]
         ports = [end["port"] or "?" for end in (left, right)]
-        table.add_row(names[0], ports[0], wire["kind"], ports[1], names[1], "; ".join([wire["reason"], *reasons]))
+        table.add_row(wire["name"], wire["kind"], *ports, "; ".join([wire["reason"], *reasons]))
     drawing.console().print(table)
 
 

@@ -56,7 +56,7 @@ def test_what_a_netbox_says_of_itself_is_text_in_a_lab_s_status(capsys: pytest.C
         **{"netbox": netbox, "switch": None},
     }
     end = {"node": "seg", "interface": "left", "port": HOSTILE, "reason": HOSTILE}
-    wire = {"kind": "veth", "reason": HOSTILE, "ends": [end, end]}
+    wire = {"name": HOSTILE, "kind": "veth", "reason": HOSTILE, "ends": [end, end]}
     told = {"nodes": [node], "wires": [wire], "equipment": [], "events": [event], "notes": [HOSTILE]}
     lab_view.show_status([{"lab": "x", **told}], as_json=False)
     text = shown(capsys)
