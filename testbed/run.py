@@ -22,7 +22,7 @@ from testbed import durable
 from testbed.errors import NetBoxITError, printable
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
-from testbed.ownership import state
+from testbed.ownership import origin, state
 from testbed.ownership.operators import operator
 from testbed.plan import Plan
 from testbed.plans import taking
@@ -111,7 +111,7 @@ def _run(
         durable.write(written / "plan.json", json.dumps(plan.to_json(), indent=1) + "\n")
         durable.write(written / "environment.json", json.dumps(environment(), indent=1) + "\n")
         with _recorded(written, folder):
-            _carry(plan, connections.to_all(planned.machines()), written, duration_s or 0.0, progress)
+            _carry(plan, topology, connections.to_all(planned.machines()), written, duration_s or 0.0, progress)
     return folder
 
 
@@ -154,9 +154,16 @@ def _recorded(written: Path, folder: Path) -> Iterator[None]:
         write(None)
 
 
-def _carry(plan: Plan, connections: Mapping[str, Connection], folder: Path, least_s: float, progress: Progress) -> None:
+def _carry(
+    plan: Plan,
+    topology: Path,
+    connections: Mapping[str, Connection],
+    folder: Path,
+    least_s: float,
+    progress: Progress,
+) -> None:
     """From nothing to nothing: the lab exists only in here. Who interrupts it still finds what was measured."""
-    with HeldBack() as held, _up(plan, connections, progress) as lab:
+    with HeldBack() as held, _up(plan, topology, connections, progress) as lab:
         measured = MeasuredLabs(lab, folder) if isinstance(lab, JoinedLab) else MeasuredLab(lab, folder)
         try:
             with held.allowed():
@@ -170,8 +177,10 @@ def _carry(plan: Plan, connections: Mapping[str, Connection], folder: Path, leas
             raise NodeFailed("; ".join(problems))
 
 
-def _up(plan: Plan, connections: Mapping[str, Connection], progress: Progress) -> Lab | JoinedLab:
-    return JoinedLab.up(plan, connections, progress) if plan.hosts else Lab.up(plan, progress)
+def _up(plan: Plan, topology: Path, connections: Mapping[str, Connection], progress: Progress) -> Lab | JoinedLab:
+    if plan.hosts:
+        return JoinedLab.up(plan, connections, progress)
+    return Lab.up(plan, progress, {origin.FILE: origin.of(topology)})
 
 
 def _traffic(measured: MeasuredLab | MeasuredLabs, folder: Path, least_s: float, progress: Progress) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from netboxit import app
 from testbed.files import CHECKOUT
-from testbed.ownership import state
+from testbed.ownership import origin, state
 from testbed.views import console
 
 PAIR = """\
@@ -158,6 +158,7 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
     try:
         assert up.returncode == 0, up.stderr
         assert json.loads(up.stdout)["lab"] == name
+        assert origin.beside(state.lab_folder(name)) == pair.parent
         nodes = json.loads(netboxit("status", "--json").stdout)["labs"][0]["nodes"]
         assert {node["name"]: node["alive"] for node in nodes} == {"left": True, "right": True}
         assert netboxit("exec", "left", "--", "ping", "-c", "1", "-W", "2", "right").returncode == 0

@@ -22,7 +22,7 @@ from testbed.labs.removal import container_of, ledger_file, nodes_folder, undoer
 from testbed.names import lab_name
 from testbed.nodes import routers
 from testbed.nodes.control import Control, ParameterRefused
-from testbed.ownership import recorded, state
+from testbed.ownership import origin, recorded, state
 from testbed.ownership.ledger import Ledger, Record
 from testbed.plan import EquipmentPlan, NodePlan, Plan
 from testbed.plans import taking
@@ -61,7 +61,7 @@ def apply(file: Path, name: str | None, progress: Progress = lambda _: None, tak
     lab = lab_name(topology.name if name is None else name)
     if lab not in state.lab_names():
         plan = taking.named(plan_topology(topology, lab=lab, realtime=realtime_support()), take)
-        return Applied(Lab.up_and_ready(plan, progress), plan, None)
+        return Applied(Lab.up_and_ready(plan, progress, {origin.FILE: origin.of(file)}), plan, None)
     folder = state.lab_folder(lab)
     state.check_own(folder)
     with state.locked(folder):
@@ -77,6 +77,7 @@ def apply(file: Path, name: str | None, progress: Progress = lambda _: None, tak
             recorded.begin(folder, [*states, *([] if plan in states else [plan])])
             found = made.run()
             recorded.write(folder, plan)
+            origin.keep(folder, file)
             try:
                 with held.allowed():
                     made.wait_ready()

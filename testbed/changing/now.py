@@ -16,6 +16,7 @@ from testbed.durable import NotWritten
 from testbed.errors import BadTopology, NetBoxITError
 from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
+from testbed.ownership import origin
 from testbed.system.interruption import HeldBack
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def scene_of(lab: Lab) -> Scene:
 
 def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
     """What `netboxit set TARGET KEY=VALUE` does. Raises BadChange before anything is done, and what a netbox refuses."""
-    return carry_out(lab, f"{target} {text}", said.change(scene_of(lab), target, text), progress)
+    sequence = said.change(scene_of(lab), target, text, origin.beside(lab.folder))
+    return carry_out(lab, f"{target} {text}", sequence, progress)
 
 
 def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,21 +23,26 @@ _OF_NODES: Final = ("reboot", "configuration")
 
 
 @own_rights()
-def change(scene: Scene, target: str, text: str) -> Sequence:
-    """ "distance=2 km" of a netbox, "state=down" of a wire, "reboot=5 s" of a node. Raises BadChange."""
+def change(scene: Scene, target: str, text: str, beside: Path | None = None) -> Sequence:
+    """ "distance=2 km" of a netbox, "state=down" of a wire, "reboot=5 s" of a node. Raises BadChange.
+
+    Whoever may change a lab may name any file. It is looked for where the command is called, in `beside` (the folder of the
+    lab's topology file) and in the checkout.
+    """
+    context = {"terminal": Path.cwd(), **({"folder": beside} if beside else {})}
     key, separator, value = (part.strip() for part in text.partition("="))
     if not separator:
         raise BadChange(f"{text!r}: write KEY=VALUE, say 'distance=2 km', state=down or 'reboot=5 s'")
     try:
         if target in scene.netboxes and key not in ("stall", "reboot"):
-            return _parameter(scene, target, text)
+            return _parameter(scene, target, text, context)
         if target in scene.netboxes and key == "stall":
-            return _sequence(scene, netbox=target, stall=value)
+            return _sequence(scene, context, netbox=target, stall=value)
         if key == "state":
             return _wire(scene, target, value)
         if target in scene.names():
             said: dict[str, Any] = {key: value} if key in _OF_NODES else {"write": {key: value}}
-            return _sequence(scene, node=target, **said)
+            return _sequence(scene, context, node=target, **said)
     except ValueError as error:
         raise BadChange(f"{target}: {error}") from error
     wires = [wire.name for wire in scene.wires]
@@ -58,18 +64,18 @@ def drill(scene: Scene, name: str, options: list[str]) -> Sequence:
         except ValueError as error:
             raise BadChange(f"{key}: {error}") from error
     try:
-        return _sequence(scene, drill=name, **{"with": said})
+        return _sequence(scene, {}, drill=name, **{"with": said})
     except ValueError as error:
         raise BadChange(f"{name}: {error}") from error
 
 
-def _parameter(scene: Scene, netbox: str, text: str) -> Sequence:
+def _parameter(scene: Scene, netbox: str, text: str, context: Mapping[str, Path]) -> Sequence:
     found = scene.netboxes[netbox]
     parameter, said = parsed(text)
     station = parameter.rpartition(".")[0]
     if station and station not in found.stations:
         raise BadChange(f'{parameter}: netbox {netbox} has no station "{station}"; {nearest(station, found.stations)}')
-    return Sequence((Step(0.0, found.live(netbox, parameter, said)),))
+    return Sequence((Step(0.0, found.live(netbox, parameter, said, context)),))
 
 
 def _wire(scene: Scene, wire: str, state: str) -> Sequence:
@@ -79,13 +85,9 @@ def _wire(scene: Scene, wire: str, state: str) -> Sequence:
     return Sequence((Step(0.0, scene.switched(scene.wire_of(wire), "up" if state == "up" else "down")),))
 
 
-def _sequence(scene: Scene, **said: Any) -> Sequence:
-    # Whoever may change a lab may name any file; in a topology file it has to be beside that.
-    context = {"folder": Path(said["configuration"]).absolute().parent} if "configuration" in said else None
-    if context:
-        said["configuration"] = str(Path(said["configuration"]).absolute())
+def _sequence(scene: Scene, context: Mapping[str, Path], **said: Any) -> Sequence:
     try:
-        return Action.model_validate(said, context=context).sequence(scene)
+        return Action.model_validate(said, context=dict(context)).sequence(scene)
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         part = detail.get("ctx", {}).get("error")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.changes import ConfigurationChange, HandlerWrite, PowerChange, StallChange, WireChange
+from testbed.changes import ConfigurationChange, HandlerWrite, ParameterChange, PowerChange, StallChange, WireChange
 from testbed.changing import said
 from testbed.description.live import BadChange
 from testbed.description.scene import Scene, SceneNetbox, SceneWire
@@ -59,6 +59,27 @@ def test_a_configuration_may_be_any_file_of_who_says_so(tmp_path: Path) -> None:
     (tmp_path / "x.click").write_text("Idle -> Discard;")
     (step,) = said.change(SCENE, "meoc", f"configuration={tmp_path}/x.click").steps
     assert step.change == ConfigurationChange("meoc", str(tmp_path / "x.click"), "Idle -> Discard;")
+
+
+def test_files_are_found_where_the_command_is_called_and_beside_the_topology(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (here := tmp_path / "here").mkdir()
+    (there := tmp_path / "there").mkdir()
+    monkeypatch.chdir(here)
+    scene = Scene(netboxes={"path": SceneNetbox("link", ("a", "b"), {})}, routers={"meoc": "click"})
+    (there / "x.trace").write_text("1\n2\n")
+    (there / "x.click").write_text("Idle -> Discard;")
+    for said_so in ("a.trace={file: x.trace}", "a.trace=x.trace", f"a.trace={there}/x.trace"):
+        (step,) = said.change(scene, "path", said_so, there).steps
+        assert isinstance(step.change, ParameterChange) and step.change.value["opportunities"] == [1, 2]
+    (step,) = said.change(scene, "meoc", "configuration=x.click", there).steps
+    assert isinstance(step.change, ConfigurationChange) and step.change.text == "Idle -> Discard;"
+    (here / "x.trace").write_text("7\n")
+    (step,) = said.change(scene, "path", "a.trace=x.trace", there).steps
+    assert isinstance(step.change, ParameterChange) and step.change.value["opportunities"] == [7]
+    with pytest.raises(BadChange, match=f"there is no file y.trace; looked in {here}, {there} and"):
+        said.change(scene, "path", "a.trace=y.trace", there)
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,10 @@ class Lab:
         return cls(plan.lab, bring_up(plan, progress, beside))
 
     @classmethod
-    def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None) -> Lab:
-        """Applies a plan and waits until traffic can flow; a lab that does not get there is taken down again."""
+    def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None, beside: Mapping[str, str] | None = None) -> Lab:
+        """As `up`, and waits until traffic can flow; a lab that does not get there is taken down again."""
         with HeldBack() as held:
-            lab = cls.up(plan, progress)
+            lab = cls.up(plan, progress, beside)
             try:
                 with held.allowed():
                     progress("waiting for the segments")

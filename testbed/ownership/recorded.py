@@ -83,4 +83,9 @@ def damaged(file: Path, error: Exception) -> DamagedRecord:
 
 def put(file: Path, data: object) -> None:
     """A reader finds the old one or the new one, whole, also after a crash. Raises NotWritten."""
-    durable.put(file, json.dumps(data, indent=1) + "\n")
+    durable.put(file, text(data))
+
+
+def text(data: object) -> str:
+    """As it is written into a lab's folder."""
+    return json.dumps(data, indent=1) + "\n"

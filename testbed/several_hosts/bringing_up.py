@@ -12,7 +12,7 @@ from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab
 from testbed.names import lab_name
 from testbed.observation.status_now import status_with_events
-from testbed.ownership import state
+from testbed.ownership import origin, state
 from testbed.plans import taking
 from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.elsewhere import OnSeveralMachines
@@ -33,7 +33,8 @@ def up(
         planned = plan_over(file, inventory, connections.facts, lab=name)
         plan = taking.named(planned.plan, take)
         if not plan.hosts:
-            return status_with_events(Lab.up_and_ready(plan, progress)), len(plan.events)
+            made = Lab.up_and_ready(plan, progress, {origin.FILE: origin.of(file)})
+            return status_with_events(made), len(plan.events)
         planned.check()
         lab = JoinedLab.up_and_ready(plan, connections.to_all(planned.machines()), progress)
         others = {machine: part.status() for machine, part in lab.far.items()}
