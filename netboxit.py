@@ -283,6 +283,7 @@ def bench(
     json: Json = False,
 ) -> None:
     """Measure this machine: NetBoxIT against stock ns-3, lateness, labs. Exit status 1 when a benchmark failed."""
+    operators.only_root("a benchmark, which gives labs cores and real-time priority of their own,")
     from bench import session, settings
 
     chosen = settings.quick(pairs) if quick else settings.Settings(pairs=pairs)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -31,15 +33,23 @@ from results.tunnels import clock_error, over_machines
 from testbed import durable
 from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE
+from testbed.permissions import check_readable, not_permitted, user_name
 
 _MORE_PICTURES = 100
+#: Of a run folder, by an analysis.
+_WRITTEN = ("frames.parquet", "series.parquet", "metrics.json", "report.html")
+
+
+class NotOurs(NetBoxITError):
+    """Nothing can be written into the run folder by who would analyse it."""
 
 
 def analyse(folder: Path) -> dict[str, Any]:
     """Writes frames.parquet, series.parquet, metrics.json and report.html into the run folder; returns what metrics.json says.
 
-    Raises NoRun, and DamagedRun where files of it hold something that no run writes.
+    Raises NoRun, NotPermitted, NotOurs, and DamagedRun where files of it hold something that no run writes.
     """
+    _check_rights(folder)
     try:
         return _analysed(RunFolder(folder))
     except NetBoxITError:
@@ -64,6 +74,21 @@ def _analysed(run: RunFolder) -> dict[str, Any]:
     durable.write(folder / "metrics.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
     write_report(run, measured, series, found)
     return found
+
+
+def _check_rights(folder: Path) -> None:
+    """A file that cannot be read would seem to be missing, and the run invalid. Raises NotPermitted, NotOurs."""
+    try:
+        check_readable(folder)
+    except PermissionError as error:
+        raise not_permitted(error, Path(error.filename)) from None
+    for file in (folder / name for name in _WRITTEN):
+        if not os.access(file if file.exists() else folder, os.W_OK):
+            whose = f"{folder} is {user_name(folder.stat().st_uid)}'s"
+            raise NotOurs(
+                f"{file} cannot be written: Permission denied; {whose}: report it as that user or as root, or report a copy: "
+                f"cp -r {shlex.quote(str(folder.resolve()))} COPY, and netboxit report COPY"
+            )
 
 
 def _write_table(table: pl.DataFrame, file: Path) -> None:

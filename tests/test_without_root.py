@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -81,6 +82,61 @@ def test_a_run_is_reported_again(home: Path) -> None:
     assert done.returncode in (0, 3, 4), done.stderr
     assert (home / "run/report.html").stat().st_uid == NOBODY
     assert {path.name for path in home.iterdir()} <= {"run", ".cache", ".config"}, "fonts are cached by who draws with them"
+
+
+@pytest.mark.parametrize(
+    ("closed", "mode", "told"),
+    [
+        (".", 0o755, "frames.parquet cannot be written: Permission denied; run is root's"),
+        ("plan.json", 0o600, "run/plan.json: Permission denied; run/plan.json is root's"),
+        ("captures", 0o700, "run/captures: Permission denied; run/captures is root's"),
+    ],
+)
+def test_a_run_of_roots_is_not_reported_as_another_and_the_user_is_told_why(
+    closed: str, mode: int, told: str, home: Path
+) -> None:
+    run = SyntheticRun(home / "run")
+    run.calls(20)
+    run.write()
+    (home / "run" / closed).chmod(mode)
+    done = netboxit(home, "report", "run")
+    assert (done.returncode, told in done.stderr) == (1, True), done.stderr
+    assert not (home / "run/metrics.json").exists()
+    if closed == ".":
+        assert subprocess.run(["cp", "-r", home / "run", home / "copy"], user=NOBODY, group=NOBODY, check=False).returncode == 0
+        assert netboxit(home, "report", "copy").returncode in (0, 3, 4)
+
+
+def test_benchmarks_are_roots(home: Path) -> None:
+    done = netboxit(home, "bench", "crossing")
+    assert (done.returncode, "needs root" in done.stderr) == (1, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("record", "fr1", "eoc", "--out", "/path", "--run", "run"),
+        ("record", "fr1", "eoc", "--out", "path", "--run", "closed"),
+        ("check", "closed/network.yaml"),
+        ("check", "network.yaml"),
+        ("check", "network.yaml", "--inventory", "closed/hosts.yml"),
+        ("check", CHECKOUT / "topologies/link.yaml", "--svg", "/network.svg"),
+        ("plan", "closed/network.yaml"),
+        ("doctor", "--inventory", "closed/hosts.yml"),
+    ],
+    ids=lambda words: " ".join(map(str, words[:2])),
+)
+def test_what_is_closed_to_the_user_is_named_and_no_defect(words: tuple[str | Path, ...], home: Path) -> None:
+    run = SyntheticRun(home / "run")
+    run.calls(20)
+    run.write()
+    (home / "closed").mkdir(mode=0o700)
+    (home / "network.yaml").write_text(
+        "name: x\nnetboxes: {l: {technology: link, trace: secret.trace, stations: {a: {}, b: {}}}}\nwires: []\n"
+    )
+    (home / "secret.trace").touch(mode=0o600)
+    done = netboxit(home, *words)
+    assert done.returncode in (1, 2) and re.search("ermission denied|not readable", done.stderr), done.stderr
 
 
 def test_the_machine_is_examined_and_nothing_is_left(home: Path) -> None:

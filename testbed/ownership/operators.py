@@ -98,6 +98,17 @@ def as_root() -> None:
         raise NoPrivilege(f"/usr/bin/sudo: {error.strerror}; operators need it") from None
 
 
+def only_root(what: str) -> None:
+    """For what neither operators nor other users can do. Raises NoPrivilege."""
+    if has_limits():
+        raise NoPrivilege(f"{what} needs root, and not as an operator; run this by sudo")
+
+
+def has_limits() -> bool:
+    """Whether files may be closed to who called: to all but root."""
+    return os.geteuid() != 0 or operator() is not None
+
+
 def is_unprivileged_operator() -> bool:
     """Whether this user has no rights now, and gets them by `as_root`."""
     try:

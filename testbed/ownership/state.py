@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,6 +14,7 @@ from testbed.errors import NetBoxITError
 from testbed.ownership import locks
 from testbed.ownership.closing import close_to_users
 from testbed.ownership.operators import NoPrivilege, operator
+from testbed.permissions import user_name
 
 #: In a lab's folder, of an operator's: the number of that user.
 _OWNER = "owner"
@@ -95,7 +95,7 @@ def check_own(folder: Path) -> None:
     user = operator()
     if user is not None and (owner := _owner(folder)) != user.uid:
         raise SomebodyElses(
-            f"lab {folder.name} is {'root' if owner == 0 else _name(owner)}'s, who may change it or take it down; so may root"
+            f"lab {folder.name} is {'root' if owner == 0 else user_name(owner)}'s, who may change it or take it down; so may root"
         )
 
 
@@ -105,13 +105,6 @@ def _owner(folder: Path) -> int:
         return int((folder / _OWNER).read_text())
     except (FileNotFoundError, ValueError):
         return 0
-
-
-def _name(user: int) -> str:
-    try:
-        return pwd.getpwuid(user).pw_name
-    except KeyError:
-        return f"user {user}"
 
 
 def lab_folder(name: str) -> Path:

@@ -11,11 +11,14 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from testbed import durable
 from testbed.errors import BadInput, BadTopology, NetBoxITError
+from testbed.ownership import operators
+from testbed.permissions import not_permitted
 from testbed.system.interruption import heeded
 from testbed.system.own_rights import own_rights
 from testbed.views import drawing
@@ -57,6 +60,8 @@ def guarded(application: Callable[[], object]) -> int:
     except Exception as error:
         if isinstance(error, OSError) and error.errno in durable.OF_THE_PLACE:
             _tell(durable.not_written(error))
+        elif isinstance(error, PermissionError) and isinstance(error.filename, str) and operators.has_limits():
+            _tell(not_permitted(error, Path(error.filename)))
         else:
             _tell_defect(error)
         return 1
