@@ -184,6 +184,32 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
 
 @pytest.mark.lab
 @pytest.mark.usefixtures("nothing_left")
+def test_a_lab_inside_a_network_namespace_is_used_from_outside_or_said_to_be_out_of_reach(pair: Path) -> None:
+    def up(*inside: str) -> subprocess.CompletedProcess[str]:
+        command = [*inside, sys.executable, str(CHECKOUT / "netboxit.py"), "up", str(pair)]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+    network = f"pair{os.getpid()}"
+    subprocess.run(["ip", "netns", "add", network], check=True)
+    try:
+        hidden = up("ip", "netns", "exec", network)
+        assert (hidden.returncode, len(hidden.stderr.splitlines())) == (1, 1), hidden.stderr
+        assert "enter a network by `nsenter --net=/run/netns/NAME`" in hidden.stderr
+        assert up("nsenter", f"--net=/run/netns/{network}").returncode == 0
+        assert netboxit("exec", "left", "--", "ping", "-c", "1", "-W", "2", "right").returncode == 0
+        assert netboxit("down").returncode == 0
+        assert up("unshare", "--mount").returncode == 0
+        for words in ("exec left -- true", "set left state=down", f"capture left {pair.parent}/x.pcapng"):
+            answer = netboxit(*words.split())
+            assert (answer.returncode, answer.stderr.count("\n")) == (1, 1), answer.stderr
+            assert "is not seen here: the lab was brought up where mounts are others" in answer.stderr
+    finally:
+        netboxit("down", "--all")
+        subprocess.run(["ip", "netns", "delete", network], check=True)
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_up_that_is_interrupted_leaves_nothing(number: signal.Signals, pair: Path, state_folder: Path) -> None:
     process = subprocess.Popen([sys.executable, CHECKOUT / "netboxit.py", "up", pair], stderr=subprocess.PIPE, text=True)

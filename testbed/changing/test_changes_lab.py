@@ -18,7 +18,7 @@ from typer.testing import CliRunner, Result
 
 from testbed.errors import BadTopology, NetBoxITError
 from testbed.files import CHECKOUT
-from testbed.labs.lab import Lab
+from testbed.labs.lab import Lab, NodeFailed
 from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 from testbed.system import cores
@@ -228,6 +228,8 @@ def test_a_drill_that_is_interrupted_puts_everything_back(lab: Lab) -> None:
     command = [sys.executable, str(CHECKOUT / "netboxit.py"), "drill", "meoc-reboot", "away=1 h"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as drill:
         wait_for(lambda: not lab.alive()["meoc"])
+        with pytest.raises(NodeFailed, match="node meoc does not run"):
+            lab.exec_argv("meoc", ["true"])
         drill.send_signal(signal.SIGINT)
         _, told = drill.communicate(timeout=20)
     assert (drill.returncode, told.splitlines()[-1]) == (1, "netboxit: interrupted; what was changed was put back")

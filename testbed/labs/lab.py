@@ -191,7 +191,13 @@ class Lab:
         return Process(program, program.pid, argv)
 
     def exec_argv(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
-        """What a person's terminal runs to be inside a node. Raises NotConfined."""
+        """What a person's terminal runs to be inside a node. Raises NotConfined, NamespaceFailed, NodeFailed.
+
+        LXC would say neither that the node has ended, nor that it is out of reach.
+        """
+        namespaces.check_seen(self.node(node).namespace)
+        if not containers.alive(self._container(self.node(node))):
+            raise NodeFailed(f"node {node} does not run; `netboxit status {self.name}` says more; after a reboot it comes back")
         if operator() is not None and not self.is_confined(node):
             raise NotConfined(
                 f"root of node {node} is the host's own (`netboxit status` says why), which an operator cannot be; "

@@ -74,8 +74,9 @@ def user_namespaces() -> Finding:
 def control_groups() -> Finding:
     cpuset = cores.hierarchy_of("cpuset")
     if cpuset is None:
-        remedy = "mount a cgroup hierarchy with cpuset (systemd does), and boot without cgroup_disable=cpuset"
-        return Finding("cgroups", "no", "no cpuset controller is mounted", "nodes cannot be pinned to cores", remedy, needed=True)
+        cause, remedy = cores.why_no_cpuset()
+        remedy += ", and boot without cgroup_disable=cpuset"
+        return Finding("cgroups", "no", cause, "nodes cannot be pinned to cores", remedy, needed=True)
     known = {"cpu", "cpuset", "cpuacct", "memory", "io", "blkio", "pids", "freezer", "devices"}
     names = sorted({name for hierarchy in cores.hierarchies() for name in hierarchy.controllers & known})
     return Finding("cgroups", "yes", f"version {cpuset.version}: {', '.join(names)}", needed=True)

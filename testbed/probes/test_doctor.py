@@ -11,7 +11,7 @@ import pytest
 from testbed.probes import asking, isolation, network, programs, timing, trial_lab
 from testbed.probes.doctor import Examination, examine
 from testbed.probes.finding import Finding
-from testbed.system import cores, loop_devices, monitors, node_disks
+from testbed.system import containers, cores, loop_devices, monitors, node_disks
 
 
 @pytest.mark.usefixtures("state_folder")
@@ -67,6 +67,13 @@ def test_control_groups_are_missed_where_none_has_cpuset(monkeypatch: pytest.Mon
     monkeypatch.setattr(cores, "hierarchies", lambda: (cores.Hierarchy(Path("/cgroup"), 1, frozenset({"memory"})),))
     assert isolation.control_groups().there == "no"
     assert not isolation.realtime().found.startswith("SCHED_FIFO works")
+
+
+def test_control_groups_that_are_hidden_are_told_with_how_to_enter_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cores, "hierarchies", lambda: ())
+    assert "`nsenter --net=/run/netns/NAME`" in isolation.control_groups().remedy
+    with pytest.raises(containers.ContainerFailed, match=r"no control group hierarchy is mounted here.*nsenter --net="):
+        containers.HostFacts.read()
 
 
 def test_what_nothing_bounds_is_told_with_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,9 +48,8 @@ class HostFacts:
     def read(cls) -> HostFacts:
         cpuset = cores.hierarchy_of("cpuset")
         if cpuset is None:
-            raise ContainerFailed(
-                "no control group hierarchy has the cpuset controller, so nodes cannot be pinned; see `netboxit doctor`"
-            )
+            cause, remedy = cores.why_no_cpuset()
+            raise ContainerFailed(f"{cause}, so nodes cannot be pinned to cores; {remedy}")
         return cls(
             cgroup_version=cpuset.version,
             memory_nodes=cores.memory_nodes(),

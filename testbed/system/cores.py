@@ -61,6 +61,17 @@ def hierarchy_of(controller: str) -> Hierarchy | None:
     return next((h for h in hierarchies() if controller in h.controllers), None)
 
 
+def why_no_cpuset() -> tuple[str, str]:
+    """Where `hierarchy_of("cpuset")` is None: cause and remedy."""
+    if hierarchies():
+        return "no cpuset controller is mounted", "mount a cgroup hierarchy with cpuset (systemd does)"
+    return (
+        "no control group hierarchy is mounted here",
+        "mount one with cpuset (systemd does); `ip netns exec` hides them, as it mounts /sys anew: enter a network by "
+        "`nsenter --net=/run/netns/NAME`",
+    )
+
+
 def available_cores() -> tuple[int, ...]:
     """Cores that labs may use, lowest first: those that this process may, and isolated ones.
 

@@ -199,10 +199,20 @@ def entered(name: str) -> Iterator[None]:
         except FileNotFoundError:
             raise NamespaceFailed(f"network namespace {name} is gone; `netboxit down` and `up` bring the lab back") from None
         except OSError as error:
+            check_seen(name)
             raise NamespaceFailed(
                 f"network namespace {name}: {error.strerror}; `netboxit down` and `up` bring the lab back"
             ) from error
         yield
+
+
+def check_seen(name: str) -> None:
+    """Raises NamespaceFailed where there is a file of that name, and this process does not see the namespace mounted on it."""
+    if path(name).exists() and not is_there(name):
+        raise NamespaceFailed(
+            f"network namespace {name} is not seen here: the lab was brought up where mounts are others (`ip netns exec`, "
+            "`unshare --mount`), so call this there; or `netboxit down` and `up` here bring the lab back"
+        )
 
 
 @contextmanager
