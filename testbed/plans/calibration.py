@@ -90,6 +90,27 @@ class Calibration(BaseModel):
     ports: dict[str, PortCost]
     #: The kinds of ports that are not to be had, and why.
     missing: dict[str, str]
+    #: What could not be measured (a technology, "packet ports"), and why.
+    failed: dict[str, str] = {}
+
+    def completed_by(self, earlier: Calibration) -> Calibration:
+        """With an earlier one's figures for what failed this time, as far as they are of this machine and these programs."""
+        if self.machine != earlier.machine:
+            return self
+        kept = {
+            name: cost
+            for name, cost in earlier.technologies.items()
+            if name in self.failed and cost.program == program_hash(name)
+        }
+        ports = {kind: cost for kind, cost in earlier.ports.items() if f"{kind} ports" in self.failed}
+        failed = {
+            what: f"{why} (an earlier calibration's figure, of {earlier.measured}, was kept)"
+            if what in kept or what.removesuffix(" ports") in ports
+            else why
+            for what, why in self.failed.items()
+        }
+        technologies = dict(sorted({**self.technologies, **kept}.items()))
+        return self.model_copy(update={"technologies": technologies, "ports": {**ports, **self.ports}, "failed": failed})
 
     def port(self, kind: str) -> PortCost | None:
         """Of one kind; where AF_XDP was not to be had, a port that wants it is a packet socket."""

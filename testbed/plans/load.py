@@ -113,8 +113,11 @@ def _load(topology: Topology, node: NodePlan, crossings: list[Crossing], calibra
         return load
     if netbox.parameters.TYPICAL is None:
         return replace(load, reason=f"{netbox.technology} is an end of the network, which is not calibrated")
-    if (cost := calibration.technologies.get(netbox.technology)) is None:
-        return replace(load, reason=f"the calibration has no {netbox.technology}; `netboxit calibrate` measures it")
+    for needed in (netbox.technology, "ethernet"):
+        if needed not in calibration.technologies:
+            why = f": {calibration.failed[needed]}" if needed in calibration.failed else ""
+            return replace(load, reason=f"the calibration has no {needed}{why}; `netboxit calibrate` measures it")
+    cost = calibration.technologies[netbox.technology]
     ports = {station: calibration.port(kind) for station, kind in _port_kinds(node).items()}
     # What the technology takes more than Ethernet, both in virtual time; what Ethernet takes in real time is in the ports' costs.
     segment = cost.frame.over(calibration.technologies["ethernet"].frame)

@@ -172,4 +172,6 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
     drawing.console().print(table)
     for kind, reason in calibration.missing.items():
         drawing.say(f"no {kind} ports: {reason}")
+    for what, reason in calibration.failed.items():
+        drawing.say(f"failed: {what}: {reason}")
     drawing.say(f"kept in {file}")
