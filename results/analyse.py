@@ -78,6 +78,8 @@ def _analysed(run: RunFolder) -> dict[str, Any]:
 
 def _check_rights(folder: Path) -> None:
     """A file that cannot be read would seem to be missing, and the run invalid. Raises NotPermitted, NotOurs."""
+    if not folder.is_dir():
+        return  # RunFolder says that it is none
     try:
         check_readable(folder)
     except PermissionError as error:

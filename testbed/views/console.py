@@ -44,8 +44,7 @@ class BadOption(NetBoxITError):
 
 def guarded(application: Callable[[], object]) -> int:
     """Runs the command line and returns its exit status. Whoever stops it, by Ctrl-C or a signal, has everything undone."""
-    for number in heeded():
-        signal.signal(number, _interrupt)
+    before = {number: signal.signal(number, _interrupt) for number in heeded()}
     try:
         application()
     except NetBoxITError as error:
@@ -65,6 +64,9 @@ def guarded(application: Callable[[], object]) -> int:
         else:
             _tell_defect(error)
         return 1
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     return 0
 
 
