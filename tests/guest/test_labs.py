@@ -56,10 +56,11 @@ def machine(request: pytest.FixtureRequest) -> Machine:
 
 @pytest.fixture(scope="module")
 def guest(machine: Machine, checkout_disk: Path, request: pytest.FixtureRequest) -> Iterator[Guest]:
+    saved, below = None, [checkout_disk]
     if not machine.kernel:
-        yield request.getfixturevalue("fresh_guest")
-        return
-    with disks.overlays(checkout_disk) as own, Guest(own, kernel=machine.kernel) as booted:
+        # Not `fresh_guest`, which would go on beside the other two machines.
+        saved, below = request.getfixturevalue("booted")
+    with disks.overlays(*below) as own, Guest(own, kernel=machine.kernel, saved=saved) as booted:
         yield booted
 
 
