@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from testbed.system import kernel, loop_devices
 from tests import machine_parts
 
 Kind = Literal["tmpfs", "ext4"]
@@ -74,10 +75,12 @@ def mounted(kind: Kind, folder: Path) -> Iterator[SmallDisk]:
         # Small blocks, no journal and nothing kept for root: what is written needs no more room than it has.
         options = ["-b", str(_PIECE), "-N", str(_INODES), "-m", "0", "-O", "^has_journal,^resize_inode"]
         subprocess.run(["mkfs.ext4", "-q", *options, str(_IMAGE)], check=True)
-        subprocess.run(["mount", "-o", "loop", str(_IMAGE), str(folder)], check=True)
+        with loop_devices.attached(_IMAGE) as device:
+            kernel.mount_device(device, folder, "ext4", "")
         (folder / "lost+found").rmdir()
     try:
         yield SmallDisk(folder)
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        # Not by mount(8) and umount(8), which leave a folder in /run.
+        kernel.unmount(folder)
         _IMAGE.unlink(missing_ok=True)

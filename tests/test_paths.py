@@ -16,7 +16,7 @@ import pytest
 from testbed.files import CHECKOUT
 from tests.traces import traces
 
-pytestmark = [pytest.mark.lab, pytest.mark.patient]
+pytestmark = pytest.mark.lab
 
 #: `direct` takes 5 ms and is dear; `first` and `second` with a router between take 20 ms each, and are cheap.
 LAB = """

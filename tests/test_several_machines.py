@@ -137,7 +137,7 @@ def reach_both_machines() -> None:
     done("set", "second.left", "state=up")
     done("capture", "b", "/var/tmp/b.pcapng", "--duration", "0.2 s")
     assert Path("/var/tmp/b.pcapng").stat().st_size
-    refused = netboxit("capture", "a", "b", "/var/tmp/b.pcapng")
+    refused = netboxit("capture", "a", "b", "/var/tmp/both.pcapng")
     assert refused.status == 2 and "these are on several: a on alpha, b on beta" in refused.said
 
 

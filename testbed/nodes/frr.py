@@ -26,6 +26,10 @@ CAPABILITIES: Final = ("net_admin", "net_raw", "net_bind_service", "sys_admin")
 #: First wait after a change, least and greatest wait between two calculations, ms: FRRouting's defaults (0, 50, 5000) have links
 #: that flap hold up the calculation for 5 s.
 _SPF_THROTTLE: Final = "10 100 1000"
+#: Least time between two advertisements of a router, and between two that others take, ms; s until one that was lost is repeated.
+#: RFC 2328 has 5000 and 1000 (appendix B), and suggests 5 (C.3). By them a network that comes up takes wrong paths for ten seconds:
+#: what a router says first lacks neighbours that it has only just found.
+_LSA_INTERVAL, _LSA_ARRIVAL, _RETRANSMIT = 200, 100, 1
 
 
 def command(folder: PurePosixPath, neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
@@ -81,7 +85,8 @@ def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> s
     lines = [f"hostname {name}", "log file /run/netboxit/frr.log informational", "!"]
     for interface in router.interfaces:
         lines += [f"interface {interface}", *_of_interface(ospf, interface, neighbours[interface]), "exit", "!"]
-    lines += ["router ospf", f" ospf router-id {_router_id(router)}", f" timers throttle spf {_SPF_THROTTLE}", "exit", "!"]
+    lines += ["router ospf", f" ospf router-id {_router_id(router)}", f" timers throttle spf {_SPF_THROTTLE}"]
+    lines += [f" timers throttle lsa all {_LSA_INTERVAL}", f" timers lsa min-arrival {_LSA_ARRIVAL}", "exit", "!"]
     if ospf.bfd:
         interval_ms = round(ospf.bfd.interval * 1e3)
         lines += ["bfd", " profile netboxit", f"  detect-multiplier {ospf.bfd.multiplier}"]
@@ -98,6 +103,7 @@ def _of_interface(ospf: Ospf, interface: str, neighbours: int) -> Iterator[str]:
     yield f" ip ospf network {'point-to-point' if neighbours == 1 else 'broadcast'}"
     yield f" ip ospf hello-interval {ospf.hello:.0f}"
     yield f" ip ospf dead-interval {ospf.dead:.0f}"
+    yield f" ip ospf retransmit-interval {_RETRANSMIT}"
     if ospf.bfd:
         yield " ip ospf bfd"
         yield " ip ospf bfd profile netboxit"

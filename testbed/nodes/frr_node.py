@@ -33,6 +33,8 @@ START_DEADLINE_S = 30.0
 POLL_S = 0.1
 #: How often it says what it is waiting for.
 WORD_S = 5.0
+#: For an advertisement to cross the network, and for the calculation after it (frr.py has it wait 100 ms at least, up to 1 s).
+_MARGIN_MS = 1000
 
 
 class DaemonEnded(RuntimeError):
@@ -61,9 +63,13 @@ def vtysh(*arguments: str) -> str:
 
 def neighbours() -> int:
     """Those in state Full, and those on a broadcast network that neither end needs to be full with (RFC 2328, 10.4)."""
-    found: dict[str, list[dict[str, Any]]] = json.loads(vtysh("-c", "show ip ospf neighbor json")).get("neighbors", {})
-    states = [str(entry.get("nbrState", entry.get("state", ""))) for entries in found.values() for entry in entries]
+    states = [str(entry.get("nbrState", entry.get("state", ""))) for entries in _neighbours().values() for entry in entries]
     return sum(state.startswith(("Full", "2-Way")) for state in states)
+
+
+def _neighbours() -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = json.loads(vtysh("-c", "show ip ospf neighbor json")).get("neighbors", {})
+    return found
 
 
 class Journal:
@@ -121,7 +127,22 @@ def missing(expected: int, networks: Sequence[str]) -> str:
     if (found := neighbours()) < expected:
         return f"{expected - found} of {expected} OSPF neighbours"
     known = json.loads(vtysh("-c", "show ip route json"))
-    return ", ".join(f"a route to {network}" for network in networks if network not in known)
+    if lacking := [f"a route to {network}" for network in networks if network not in known]:
+        return ", ".join(lacking)
+    return "" if settled() else "OSPF to settle: routers still advertise what has changed"
+
+
+def settled() -> bool:
+    """Whether the paths are those that all routers' costs give: nothing has changed for longer than an advertisement may wait.
+
+    A router says again what has changed after its least interval (RFC 2328, 12.4: MinLSInterval), repeats what no neighbour has
+    confirmed, and each change has all of them calculate their routes anew.
+    """
+    entries = [entry for entries in _neighbours().values() for entry in entries]
+    if any(entry.get("linkStateRetransmissionListCounter", 0) for entry in entries):
+        return False
+    told = json.loads(vtysh("-c", "show ip ospf json"))
+    return int(told.get("spfLastExecutedMsecs", 0)) > int(told["lsaMinIntervalMsecs"]) + _MARGIN_MS
 
 
 class Readiness:

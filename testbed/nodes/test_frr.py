@@ -61,6 +61,7 @@ interface near
  ip ospf network point-to-point
  ip ospf hello-interval 1
  ip ospf dead-interval 4
+ ip ospf retransmit-interval 1
  ip ospf bfd
  ip ospf bfd profile netboxit
 exit
@@ -71,6 +72,7 @@ interface far
  ip ospf network point-to-point
  ip ospf hello-interval 1
  ip ospf dead-interval 4
+ ip ospf retransmit-interval 1
  ip ospf bfd
  ip ospf bfd profile netboxit
 exit
@@ -78,6 +80,8 @@ exit
 router ospf
  ospf router-id 10.1.0.1
  timers throttle spf 10 100 1000
+ timers throttle lsa all 200
+ timers lsa min-arrival 100
 exit
 !
 bfd

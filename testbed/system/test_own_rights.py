@@ -134,10 +134,10 @@ def test_what_an_operator_names_is_none_of_roots(folder: Path, tmp_path: Path) -
     before = Path("/proc/sys/kernel/core_pattern").read_text()
     for file in (tmp_path / "x.pcapng", secret, Path("/proc/sys/kernel/core_pattern")):
         with pytest.raises((CaptureFailed, BadTarget), match="Permission denied"):
-            _, opened = target(["a", str(file)], ring=None, live=False, json=False)
+            _, opened = target(["a", str(file)], ring=None, live=False, json=False, overwrite=True)
             opened([])
         with pytest.raises(CaptureFailed, match="Permission denied"):
-            CaptureFile(file, [])
+            CaptureFile(file, [], overwrite=True)
     assert Path("/proc/sys/kernel/core_pattern").read_text() == before
 
 
