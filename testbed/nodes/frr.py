@@ -27,7 +27,7 @@ CAPABILITIES: Final = ("net_admin", "net_raw", "net_bind_service", "sys_admin")
 #: that flap hold up the calculation for 5 s.
 _SPF_THROTTLE: Final = "10 100 1000"
 #: Least time between two advertisements of a router, and between two that others take, ms; s until one that was lost is repeated.
-#: RFC 2328 has 5000 and 1000 (appendix B), and suggests 5 (C.3). By them a network that comes up takes wrong paths for ten seconds:
+#: RFC 2328 has 5000 and 1000 (appendix B), and suggests 5 (C.3). By them a network that comes up takes wrong paths for 10 s:
 #: what a router says first lacks neighbours that it has only just found.
 _LSA_INTERVAL, _LSA_ARRIVAL, _RETRANSMIT = 200, 100, 1
 

@@ -141,7 +141,9 @@ def settled() -> bool:
     entries = [entry for entries in _neighbours().values() for entry in entries]
     if any(entry.get("linkStateRetransmissionListCounter", 0) for entry in entries):
         return False
-    told = json.loads(vtysh("-c", "show ip ospf json"))
+    if not (answer := vtysh("-c", "show ip ospf json")).lstrip().startswith("{"):
+        return True  # a configuration of the user's own, without OSPF
+    told = json.loads(answer)
     return int(told.get("spfLastExecutedMsecs", 0)) > int(told["lsaMinIntervalMsecs"]) + _MARGIN_MS
 
 

@@ -159,6 +159,20 @@ def test_routes_go_the_other_way_when_a_link_fails(tmp_path: Path, nothing_left:
     assert "near" in routes
 
 
+@pytest.mark.lab
+def test_a_router_without_ospf_is_ready_when_its_routes_are_there(tmp_path: Path, nothing_left: None) -> None:
+    (tmp_path / "own.conf").write_text("hostname r\nip route 10.77.0.0/24 10.1.0.2\nrouter bgp 65001\n bgp router-id 10.1.0.1\n")
+    (file := tmp_path / "own.yaml").write_text(
+        "name: own\nhosts: {a: {address: 10.1.0.2/24}}\n"
+        "netboxes: {n: {technology: link, stations: {x: {}, y: {}}}}\n"
+        "routers: {r: {engine: linux, configuration: own.conf, interfaces: {p: 10.1.0.1/24}}}\n"
+        "wires: [[a, n.x], [n.y, r.p]]\n"
+    )
+    with Lab.up(plan_file(file, lab="own-test", realtime=realtime_support()), lambda _: None) as lab:
+        lab.wait_ready(30.0)
+        assert "10.77.0.0/24" in lab.run("r", ["/usr/sbin/ip", "route"]).stdout
+
+
 def hops(lab: Lab) -> list[str]:
     """The way from a to b, as time exceeded messages tell it."""
     found = []
