@@ -14,39 +14,17 @@ from typing import Any
 import pytest
 
 from testbed.files import CHECKOUT
+from tests.detour import network
 from tests.traces import traces
 
 pytestmark = pytest.mark.lab
 
-#: `direct` takes 5 ms and is dear; `first` and `second` with a router between take 20 ms each, and are cheap.
-LAB = """
-name: detour
-centre: b
-hosts:
-  a: {address: 10.1.0.11/24, gateway: 10.1.0.1}
-  b: {address: 10.2.0.11/24, gateway: 10.2.0.1}
-netboxes:
-  direct: {technology: link, delay: 5 ms, stations: {x: {}, y: {}}}
-  first: &slow {technology: link, delay: 20 ms, stations: {x: {}, y: {}}}
-  second: *slow
-routers:
-  west: {engine: linux, interfaces: {lan: 10.1.0.1/24, direct: 10.7.0.1/30, up: 10.8.0.1/30}, ospf: {costs: {direct: 100}}}
-  relay: {engine: linux, interfaces: {down: 10.8.0.2/30, on: 10.9.0.1/30}, ospf: {}}
-  east: {engine: linux, interfaces: {lan: 10.2.0.1/24, direct: 10.7.0.2/30, up: 10.9.0.2/30}, ospf: {costs: {direct: 100}}}
-wires:
-  - [a, west.lan]
-  - [west.direct, direct.x]
-  - [direct.y, east.direct]
-  - [west.up, first.x]
-  - [first.y, relay.down]
-  - [relay.on, second.x]
-  - [second.y, east.up]
-  - [east.lan, b]
+LAB = f"""{network("technology: link, delay: 5 ms", "technology: link, delay: 20 ms")}\
 traffic:
-  readings: {application: udp-flow, from: a, to: b, rate: 40 kbit/s, payload: 72 B, duration: 10 s}
+  readings: {{application: udp-flow, from: a, to: b, rate: 40 kbit/s, payload: 72 B, duration: 10 s}}
 events:
-  - {at: 4 s, wire: [west.up, first.x], state: down}
-realtime: {limit: 50 ms}
+  - {{at: 4 s, wire: [west.up, first.x], state: down}}
+realtime: {{limit: 50 ms}}
 """
 
 

@@ -19,6 +19,7 @@ from testbed.plans import calibration, load
 from testbed.plans.calibration import Calibration, Costs, Machine, NoCalibration, PortCost, TechnologyCost
 from testbed.plans.load import LoadEstimate, NetboxLoad
 from testbed.plans.resolve import resolve
+from tests.detour import network
 
 REALTIME = RealtimeSupport(True, 950_000, "SCHED_FIFO works")
 EMERGENCY = topology_file.load(CHECKOUT / "topologies/emergency.yaml")
@@ -180,32 +181,9 @@ def test_a_program_built_anew_makes_a_calibration_stale() -> None:
     assert made_up(technologies={"wifi": built}).stale() == ["built anew since: wifi"]
 
 
-#: Two routers joined by `direct`, and by `first` and `second` with a third one between, which OSPF prefers.
-DETOUR = """
-name: detour
-centre: b
-hosts:
-  a: {address: 10.1.0.11/24, gateway: 10.1.0.1}
-  b: {address: 10.2.0.11/24, gateway: 10.2.0.1}
-netboxes:
-  direct: &link {technology: ethernet, stations: {x: {}, y: {}}}
-  first: *link
-  second: *link
-routers:
-  west: {engine: linux, interfaces: {lan: 10.1.0.1/24, direct: 10.7.0.1/30, up: 10.8.0.1/30}, ospf: {costs: {direct: 100}}}
-  relay: {engine: linux, interfaces: {down: 10.8.0.2/30, on: 10.9.0.1/30}, ospf: {}}
-  east: {engine: linux, interfaces: {lan: 10.2.0.1/24, direct: 10.7.0.2/30, up: 10.9.0.2/30}, ospf: {costs: {direct: 100}}}
-wires:
-  - [a, west.lan]
-  - [west.direct, direct.x]
-  - [direct.y, east.direct]
-  - [west.up, first.x]
-  - [first.y, relay.down]
-  - [relay.on, second.x]
-  - [second.y, east.up]
-  - [east.lan, b]
+DETOUR = f"""{network("technology: ethernet", "technology: ethernet")}\
 traffic:
-  call: {application: call, from: a, to: b}
+  call: {{application: call, from: a, to: b}}
 """
 
 
@@ -242,9 +220,10 @@ def test_each_failure_on_a_path_with_an_alternative_says_what_carries_the_traffi
 
 def test_traffic_that_a_failure_cuts_off_is_told_beside_what_has_another_path(tmp_path: Path) -> None:
     """A host at a third station of `first`, with `relay` as its gateway."""
-    third = DETOUR.replace("first: *link", "first: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}").replace(
-        "  b: {address", "  c: {address: 10.8.0.11/24, gateway: 10.8.0.2}\n  b: {address"
-    )
+    third = DETOUR.replace(
+        "first: {technology: ethernet, stations: {x: {}, y: {}}}",
+        "first: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}",
+    ).replace("  b: {address", "  c: {address: 10.8.0.11/24, gateway: 10.8.0.2}\n  b: {address")
     third = third.replace("10.8.0.1/30", "10.8.0.1/24").replace("10.8.0.2/30", "10.8.0.2/24")
     third = third.replace("wires:\n", "wires:\n  - [c, first.z]\n") + "  reading: {application: call, from: c, to: b}\n"
     failures = {part: failure for failure in detour(tmp_path, third).failures for part in failure.parts}
@@ -302,7 +281,7 @@ def test_equally_good_paths_are_each_reckoned_with_the_whole_load_and_a_note_say
 
 def test_traffic_without_a_route_is_told_and_not_reckoned(tmp_path: Path) -> None:
     """Nobody told `west` of the network of `b`: it has neither OSPF nor a gateway."""
-    text = DETOUR.replace("up: 10.8.0.1/30}, ospf: {costs: {direct: 100}}}", "up: 10.8.0.1/30}}")
+    text = DETOUR.replace("    ospf: {costs: {direct: 100}}\n", "", 1)
     found = detour(tmp_path, text)
     assert "the load of call from a to b is not in the estimate: no route leads there" in found.notes
     assert of(found, "first").frames_per_s == 0
