@@ -13,6 +13,7 @@ from typing import Final
 from testbed.description.router import Ospf, Router
 from testbed.description.wiring import End, Wiring
 from testbed.files import CHECKOUT
+from testbed.nodes.frr_routes import DEFAULT_COST
 
 CONFIGURATION: Final = "frr.conf"
 #: Exists in the node's folder as soon as all neighbours are known.
@@ -96,7 +97,7 @@ def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> s
 
 def _of_interface(ospf: Ospf, interface: str, neighbours: int) -> Iterator[str]:
     yield " ip ospf area 0"
-    yield f" ip ospf cost {ospf.costs.get(interface, 10)}"
+    yield f" ip ospf cost {ospf.costs.get(interface, DEFAULT_COST)}"
     if neighbours == 0:
         yield " ip ospf passive"
         return

@@ -61,15 +61,11 @@ def vtysh(*arguments: str) -> str:
         raise DaemonEnded(f"{' '.join(command)} is not over after {START_DEADLINE_S:g} s: a daemon does not answer") from None
 
 
-def neighbours() -> int:
+def neighbours() -> list[dict[str, Any]]:
     """Those in state Full, and those on a broadcast network that neither end needs to be full with (RFC 2328, 10.4)."""
-    states = [str(entry.get("nbrState", entry.get("state", ""))) for entries in _neighbours().values() for entry in entries]
-    return sum(state.startswith(("Full", "2-Way")) for state in states)
-
-
-def _neighbours() -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = json.loads(vtysh("-c", "show ip ospf neighbor json")).get("neighbors", {})
-    return found
+    entries = [entry for entries in found.values() for entry in entries]
+    return [entry for entry in entries if str(entry.get("nbrState", entry.get("state", ""))).startswith(("Full", "2-Way"))]
 
 
 class Journal:
@@ -124,22 +120,22 @@ def follow_routes(journal: Journal) -> None:
 
 def missing(expected: int, networks: Sequence[str]) -> str:
     """What it is waiting for, in words; nothing when it is ready."""
-    if (found := neighbours()) < expected:
-        return f"{expected - found} of {expected} OSPF neighbours"
+    found = neighbours()
+    if len(found) < expected:
+        return f"{expected - len(found)} of {expected} OSPF neighbours"
     known = json.loads(vtysh("-c", "show ip route json"))
     if lacking := [f"a route to {network}" for network in networks if network not in known]:
         return ", ".join(lacking)
-    return "" if settled() else "OSPF to settle: routers still advertise what has changed"
+    return "" if settled(found) else "OSPF to settle: routers still advertise what has changed"
 
 
-def settled() -> bool:
+def settled(found: Sequence[dict[str, Any]]) -> bool:
     """Whether the paths are those that all routers' costs give: nothing has changed for longer than an advertisement may wait.
 
     A router says again what has changed after its least interval (RFC 2328, 12.4: MinLSInterval), repeats what no neighbour has
     confirmed, and each change has all of them calculate their routes anew.
     """
-    entries = [entry for entries in _neighbours().values() for entry in entries]
-    if any(entry.get("linkStateRetransmissionListCounter", 0) for entry in entries):
+    if any(entry.get("linkStateRetransmissionListCounter", 0) for entry in found):
         return False
     if not (answer := vtysh("-c", "show ip ospf json")).lstrip().startswith("{"):
         return True  # a configuration of the user's own, without OSPF

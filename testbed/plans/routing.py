@@ -11,6 +11,7 @@ import heapq
 import ipaddress
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from itertools import permutations
 
@@ -118,7 +119,9 @@ class Routing:
         for network, gateway in routes.static:
             if address not in network:
                 continue
-            through = ipaddress.ip_address(gateway) if _is_address(gateway) else address
+            through = address
+            with suppress(ValueError):  # the gateway is an interface
+                through = ipaddress.ip_address(gateway)
             hops = {(port, through) for port, own in connected if through in own or port == gateway}
             if hops:
                 yield network.prefixlen, _STATIC, frozenset(hops)
@@ -244,11 +247,3 @@ def _of_click(node: NodePlan, interfaces: dict[str, list[Interface]]) -> Routes 
     if (routes := click_routes.static_routes(text, routers.defines_in(node.command))) is None:
         return None
     return Routes(static=[(network, gateway) for network, gateway in routes if gateway is not None])
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
