@@ -37,8 +37,7 @@ def target(
     if (wrong := _unsuitable(path)) is not None:
         raise BadTarget(f"{path} cannot be written: {wrong}")
     if not overwrite:
-        with own_rights():
-            check_new(of_ring(path) if kept else [path])
+        check_new(of_ring(path) if kept else [path])
     return names, lambda points: CaptureFile(path, points, kept, overwrite=overwrite)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from testbed.errors import NetBoxITError, printable
+from testbed.system.own_rights import own_rights
 
 
 class FileThere(NetBoxITError):
@@ -16,8 +17,12 @@ class FileThere(NetBoxITError):
 
 
 def check_new(files: Iterable[Path]) -> None:
-    """Raises FileThere naming those of the files that are there already; a link counts, wherever it leads."""
-    there = [file for file in files if file.is_symlink() or file.exists()]
+    """Raises FileThere naming those of the files that are there already, as far as the operator may see.
+
+    A link counts, wherever it leads. Raises PermissionError where a folder is closed to them.
+    """
+    with own_rights():
+        there = [file for file in files if file.is_symlink() or file.exists()]
     if there:
         names, verb = ", ".join(printable(str(file)) for file in there), "is" if len(there) == 1 else "are"
         raise FileThere(f"{names} {verb} there already; give another name, or --overwrite")
