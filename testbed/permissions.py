@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import pwd
 from pathlib import Path
@@ -33,7 +34,7 @@ def check_readable(folder: Path) -> None:
     """All that is in it. Raises PermissionError naming what is not."""
     for path in (folder, *sorted(folder.rglob("*"))):
         if not os.access(path, os.R_OK | os.X_OK if path.is_dir() else os.R_OK) and not path.is_symlink():
-            raise PermissionError(13, "Permission denied", str(path))
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def _is_seen(path: Path) -> bool:

@@ -69,26 +69,30 @@ def _try_fifo(budget_us: int | None) -> str | None:
     if cpu is None:
         return "no control group hierarchy has the cpu controller; mount one (systemd does), or boot without cgroup_disable=cpu"
     deadline = time.monotonic() + cores.GRANTED_WITHIN_S
-    number = None
-    while number is None:
-        try:
-            with _group_to_try(cpu) as group:
-                if group.name == cores.REALTIME_GROUP or budget_us is None or cores.grant(group, min(1000, budget_us), 0.0):
-                    number = _fifo_in_child(group)
-                    if number in (errno.ENOENT, errno.ENODEV):
-                        number = None  # the last lab has just gone down, and its group with it
-        except OSError as error:
-            return f"no control group can be made in {cpu.folder} ({error.strerror}); labs need root"
-        if number is None:
+    try:
+        while (number := _fifo_in_group(cpu, budget_us)) is None:
             if time.monotonic() > deadline:
                 return "the kernel grants a control group no real-time budget, though it says that there is some left"
-            # Another command tries it, too, or makes the labs' group, which is then tried instead.
             time.sleep(0.01)
+    except OSError as error:
+        return f"no control group can be made in {cpu.folder} ({error.strerror}); labs need root"
     if number == 0:
         return None
     if cpu.version == 2 and number == errno.EPERM:
         return "the kernel has RT_GROUP_SCHED, which cgroup v2 cannot share out; boot with rt_group_sched=0, or use cgroup v1"
     return f"the kernel refuses SCHED_FIFO in a control group ({os.strerror(number)}); CAP_SYS_NICE is needed"
+
+
+def _fifo_in_group(cpu: Hierarchy, budget_us: int | None) -> int | None:
+    """As `_fifo_in_child`; None when another command is in the way, so that it is to be tried again.
+
+    That one tries it, too, or makes the labs' group, or takes the last lab down, and the group with it.
+    """
+    with _group_to_try(cpu) as group:
+        if group.name != cores.REALTIME_GROUP and budget_us is not None and not cores.grant(group, min(1000, budget_us), 0.0):
+            return None
+        number = _fifo_in_child(group)
+    return None if number in (errno.ENOENT, errno.ENODEV) else number
 
 
 @contextmanager
