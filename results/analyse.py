@@ -144,7 +144,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
     netboxes = timekeeping(run.plan, counted, environment, events)
     switches = ports_of_switches(run.plan, run.switches)
     several = over_machines(run.machines, run.plan, measured)
-    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, switches)
+    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, switches, events)
     judge_machines(run.plan, several, judged)
     return {
         "lab": run.plan["lab"],

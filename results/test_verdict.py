@@ -35,6 +35,7 @@ def verdict_of(change: dict[str, Any] | None = None, kept: dict[str, Any] | None
             "flows": [FLOW],
             "environment": FIFO,
             "switches": {},
+            "events": [],
         },
         **others,
     }
@@ -173,3 +174,23 @@ def test_what_a_switch_was_told_to_drop_is_the_networks_and_what_it_had_no_time_
     found = verdict_of(switches={"floor": {"ports": {"uplink": port}, "unserved": lost.get("unserved", 0)}})
     assert found.status == status
     assert all("switch floor" in reason for reason in found.invalid + found.degraded)
+
+
+def test_stations_without_a_link_from_the_beginning_are_a_note_with_what_came_of_them() -> None:
+    def told(at_s: float, event: str, station: str, **details: str) -> dict[str, Any]:
+        return {"time_s": at_s, "kind": event, "netbox": "cell", "station": station, "details": details, "by_run": False}
+
+    found = verdict_of(
+        events=[
+            told(-0.002, "link_down", "walker", reason="not associated"),
+            told(-0.002, "link_down", "far", reason="not associated"),
+            told(4.0, "link_down", "near", reason="not associated"),
+            told(12.34, "link_up", "walker"),
+        ]
+    )
+    assert found.status == "valid"
+    assert found.notes[:2] == [
+        "netbox cell: station walker had no link when the run began (not associated), and got one after 12.3 s",
+        "netbox cell: station far had no link when the run began (not associated), and never got one",
+    ]
+    assert not any("near" in note for note in found.notes)

@@ -52,6 +52,7 @@ def judge(
     flows: Sequence[Mapping[str, Any]],
     environment: Mapping[str, Any],
     switches: Mapping[str, Mapping[str, Any]],
+    events: Sequence[Mapping[str, Any]],
 ) -> Verdict:
     """`failures` are what the run met, or should have left; `statistics` those of each netbox; the others as in metrics.json."""
     verdict = Verdict(invalid=list(failures))
@@ -77,10 +78,27 @@ def judge(
             "the topology has no `traffic`, so no delay, loss or rate from end to end was measured; "
             "the verdict says only that the testbed was in time"
         )
+    _without_link(events, verdict)
     _host(environment, verdict)
     _limits(environment, verdict)
     verdict.notes.extend(plan.get("notes", ()))
     return verdict
+
+
+def _without_link(events: Sequence[Mapping[str, Any]], verdict: Verdict) -> None:
+    """Stations that could not be reached from the beginning on: it may be what the topology wants, or why a flow is empty."""
+    of_links = [event for event in events if event["kind"] in ("link_down", "link_up") and not event["by_run"]]
+    for event in of_links:
+        if event["kind"] != "link_down" or event["time_s"] > 0:
+            continue
+        node, station = event["netbox"], event["station"]
+        ups = [
+            one["time_s"] for one in of_links if one["kind"] == "link_up" and (one["netbox"], one["station"]) == (node, station)
+        ]
+        later = [at for at in ups if at >= event["time_s"]]
+        until = f"got one after {later[0]:.1f} s" if later else "never got one"
+        why = event["details"].get("reason", "no reason told")
+        verdict.notes.append(f"netbox {node}: station {station} had no link when the run began ({why}), and {until}")
 
 
 def _lateness(netbox: str, lateness: Mapping[str, Mapping[str, float]], kept: Mapping[str, Any], verdict: Verdict) -> None:

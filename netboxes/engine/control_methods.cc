@@ -86,12 +86,18 @@ Json ControlMethods::Status()
         ports.push_back(port->Describe());
         ports.back()["capture"] = m_netbox.Captures().Read(station);
     }
+    auto unlinked = Json::object();
+    for (const auto& [station, details] : m_netbox.TheSegment().WithoutLink())
+    {
+        unlinked[m_netbox.Ports()[station]->Name()] = details.at("reason");
+    }
     return {{"name", m_name},
             {"technology", m_technology},
             {"clock", "real"},
             {"simulated_s", static_cast<double>(m_events.NowNs()) / 1e9},
             {"scheduler", m_thread.Describe()},
             {"ports", ports},
+            {"unlinked", unlinked},
             {"ready", m_netbox.TheSegment().Ready()}};
 }
 

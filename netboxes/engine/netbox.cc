@@ -133,6 +133,10 @@ void Netbox::Begin(std::optional<std::int64_t> interval)
 {
     m_segment->Begin();
     m_journal.Begin(*m_segment, interval);
+    for (const auto& [station, details] : m_segment->WithoutLink())
+    {
+        m_journal.Announce("link_down", station, details);
+    }
 }
 
 void Netbox::Set(const std::string& parameter, const Json& value)

@@ -82,6 +82,13 @@ struct OutOfRange : std::invalid_argument
     using std::invalid_argument::invalid_argument;
 };
 
+/// A station that nothing can reach now: it is not associated, ranged, attached or logged on, or its link is interrupted.
+struct Unlinked
+{
+    StationId station;
+    Json details; ///< "reason", in words, and whatever else there is to tell
+};
+
 /// Everything a segment is made from.
 struct SegmentSetup
 {
@@ -120,7 +127,10 @@ class Segment
     virtual bool ProxiesNeighbours() const { return false; }
     /// Whether frames from one station can reach the other one now, as far as the segment knows: asked for the answers of that proxy.
     virtual bool Connects(StationId from, StationId to) const { return true; }
-    /// True once traffic can pass (stations associated, ranged, logged on).
+    /// The stations that have no link now. When the network's time begins they are announced as "link_down", after Begin().
+    virtual std::vector<Unlinked> WithoutLink() const { return {}; }
+    /// False while stations may still be on their way into the network: until each has its link, or the time is over that they
+    /// take. One that is out of range then comes when it can.
     virtual bool Ready() const { return true; }
 };
 

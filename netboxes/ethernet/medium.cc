@@ -81,11 +81,6 @@ Medium::Medium(const SegmentSetup& setup)
     }
 }
 
-Medium::~Medium()
-{
-    m_announce.Cancel();
-}
-
 bool Medium::IsCutBy(bool all, std::span<const Wire> wires, StationId station) const
 {
     return all || wires[station].off;
@@ -107,14 +102,24 @@ bool Medium::DrawSurvival(std::uint32_t bytes)
 
 void Medium::Begin()
 {
-    // The journal that starts now says of every wire that is cut from the start.
+    LookAtCuts();
     for (auto& wire : m_wires)
     {
-        wire.announced = false;
+        wire.announced = wire.cut;
     }
-    LookAtCuts();
-    m_announce.Cancel();
-    m_announce = ns3::Simulator::ScheduleNow(&Medium::AnnounceCuts, this);
+}
+
+std::vector<Unlinked> Medium::WithoutLink() const
+{
+    std::vector<Unlinked> found;
+    for (StationId id = 0; id < Count(); ++id)
+    {
+        if (m_wires[id].cut)
+        {
+            found.push_back({id, {{"reason", "outage"}}});
+        }
+    }
+    return found;
 }
 
 void Medium::Set(std::string_view name, const Json& value)

@@ -3,7 +3,6 @@
 
 #include "../engine/segment.h"
 
-#include "ns3/event-id.h"
 #include "ns3/random-variable-stream.h"
 
 #include <array>
@@ -27,11 +26,11 @@ class Medium : public Segment
 {
   public:
     explicit Medium(const SegmentSetup& setup);
-    ~Medium() override;
 
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
     void Begin() override;
+    std::vector<Unlinked> WithoutLink() const override;
     void Reset() override;
 
   protected:
@@ -100,7 +99,6 @@ class Medium : public Segment
     double m_logOfGoodBit{0.0};
     bool m_allOff{false};
     ns3::Ptr<ns3::UniformRandomVariable> m_random;
-    ns3::EventId m_announce;
 };
 
 } // namespace netboxit

@@ -30,6 +30,7 @@ class LinkSegment : public Segment
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
     void Begin() override;
+    std::vector<Unlinked> WithoutLink() const override;
 
   private:
     struct End
@@ -45,6 +46,8 @@ class LinkSegment : public Segment
     void SetUp(StationId station, const Json& value);
     /// A reason why what this station sends does not arrive has come or gone.
     void Changed(StationId station);
+    /// Why what the station `from` sends does not arrive.
+    Json WhyDown(StationId from) const;
 
     std::vector<std::string> m_names;
     Announcements& m_announcements;
@@ -175,7 +178,7 @@ void LinkSegment::Changed(StationId station)
     const StationId other = 1 - station;
     if (down)
     {
-        m_announcements.Announce("link_down", other, {{"reason", end.up ? "outage" : "taken down"}, {"from", m_names[station]}});
+        m_announcements.Announce("link_down", other, WhyDown(station));
     }
     else
     {
@@ -191,6 +194,24 @@ void LinkSegment::Begin()
         end.outages->Begin();
         end.outgoing->Begin();
     }
+}
+
+std::vector<Unlinked> LinkSegment::WithoutLink() const
+{
+    std::vector<Unlinked> found;
+    for (StationId from = 0; from < ENDS; ++from)
+    {
+        if (m_ends[from].announcedDown)
+        {
+            found.push_back({1 - from, WhyDown(from)});
+        }
+    }
+    return found;
+}
+
+Json LinkSegment::WhyDown(StationId from) const
+{
+    return {{"reason", m_ends[from].up ? "outage" : "taken down"}, {"from", m_names[from]}};
 }
 
 Json LinkSegment::Read() const

@@ -65,7 +65,7 @@ class LteSegment : public Segment
                                                          ns3::MakeCallback(&LteSegment::SoundedUplink, this));
         }
         m_network.sgi->SetReceiveCallback(ns3::MakeCallback(&LteSegment::FromCore, this));
-        ns3::Simulator::Schedule(LONGEST_ATTACH, &LteSegment::StopWaiting, this);
+        m_attaching = ns3::Simulator::Schedule(LONGEST_ATTACH, &LteSegment::StopWaiting, this, "no cell in reach");
     }
 
     void Transmit(StationId from, Destination to, const Frame& frame) override
@@ -97,6 +97,8 @@ class LteSegment : public Segment
 
     void Begin() override
     {
+        m_attaching.Cancel();
+        StopWaiting(Terminal::NOT_YET);
         m_network.attenuation->Begin();
         for (const auto& motion : m_network.motions)
         {
@@ -105,6 +107,19 @@ class LteSegment : public Segment
                 motion->Begin();
             }
         }
+    }
+
+    std::vector<Unlinked> WithoutLink() const override
+    {
+        std::vector<Unlinked> found;
+        for (const auto& terminal : m_terminals)
+        {
+            if (terminal && !terminal->IsConnected())
+            {
+                found.push_back({terminal->Id(), {{"reason", terminal->WhyNotConnected()}}});
+            }
+        }
+        return found;
     }
 
     bool Ready() const override
@@ -159,13 +174,13 @@ class LteSegment : public Segment
         return true;
     }
 
-    void StopWaiting()
+    void StopWaiting(const char* reason)
     {
         for (const auto& terminal : m_terminals)
         {
             if (terminal)
             {
-                terminal->GiveUpWaiting();
+                terminal->GiveUpWaiting(reason);
             }
         }
     }
@@ -213,6 +228,7 @@ class LteSegment : public Segment
     LiveChanges m_live;
     BearerWatch m_watch;
     std::vector<std::unique_ptr<HandoverGuard>> m_guards;
+    ns3::EventId m_attaching;
     std::vector<std::string> m_cellNames;
     std::vector<std::unique_ptr<Terminal>> m_terminals; ///< by StationId, null for the gateway
     std::map<std::uint32_t, Terminal*> m_byAddress;

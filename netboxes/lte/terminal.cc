@@ -139,24 +139,24 @@ void Terminal::Sounded(double ratio)
 void Terminal::Connected(std::uint16_t cell)
 {
     m_connected = true;
-    m_down = false;
+    m_whyDown = nullptr;
     m_announcements.Announce("link_up", m_id, {{"cell", CellName(cell)}});
 }
 
 void Terminal::Disconnected(const char* reason)
 {
     m_connected = false;
-    m_down = true;
+    m_whyDown = reason;
     m_traffic.Interrupted();
     m_announcements.Announce("link_down", m_id, {{"reason", reason}});
 }
 
-void Terminal::GiveUpWaiting()
+void Terminal::GiveUpWaiting(const char* reason)
 {
-    if (!m_connected && !m_down)
+    if (!m_connected && !IsDown())
     {
-        m_down = true;
-        m_announcements.Announce("link_down", m_id, {{"reason", "no cell in reach"}});
+        m_whyDown = reason;
+        m_announcements.Announce("link_down", m_id, {{"reason", m_whyDown}});
     }
 }
 

@@ -59,10 +59,16 @@ class Terminal
     /// Whether it is known that it cannot connect for now.
     bool IsDown() const
     {
-        return m_down;
+        return m_whyDown != nullptr;
     }
-    /// Says so if it is not connected yet.
-    void GiveUpWaiting();
+    /// Why it is not connected.
+    const char* WhyNotConnected() const
+    {
+        return m_whyDown != nullptr ? m_whyDown : NOT_YET;
+    }
+    static constexpr auto NOT_YET = "not attached yet";
+    /// If it is not connected yet, it counts as down from now on, for this reason, and says so.
+    void GiveUpWaiting(const char* reason);
 
     /// Puts a frame on its bearer to the core; `destination` is the internal address that the frame is for.
     void SendUp(Destination to, const Frame& frame, ns3::Ipv4Address destination);
@@ -124,7 +130,8 @@ class Terminal
     UplinkWatch m_uplink;
     bool m_connected{};
     bool m_orphaned{};
-    bool m_down{};
+    /// Why it is known not to connect for now.
+    const char* m_whyDown{};
     std::uint16_t m_handoverFrom{};
     std::uint16_t m_handoverTo{};
     std::uint64_t m_handovers{};

@@ -84,7 +84,7 @@ def test_a_terminal_that_no_cell_reaches_holds_nobody_up() -> None:
     cell = {"stations": stations, "distance": "500 m", "tx_power": "0 dBm", "ue_tx_power": "0 dBm"}
     emulation = emulate("lte", cell, {**talk(0.5), "far": [hello(2)]}, duration_s=4.0)
     events = [event for event in emulation.statistics["events"] if event.get("station") == "far"]
-    assert [(event["event"], event.get("reason")) for event in events] == [("link_down", "no cell in reach")]
+    assert [(event["event"], event.get("reason")) for event in events] == [("link_down", "not attached yet")]
     assert emulation.statistics["segment"]["stations"]["far"]["connected"] is False
 
 

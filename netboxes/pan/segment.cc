@@ -37,6 +37,7 @@ class PanSegment : public Segment
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
     void Begin() override;
+    std::vector<Unlinked> WithoutLink() const override;
 
     void Reset() override
     {
@@ -90,6 +91,7 @@ PanSegment::PanSegment(const SegmentSetup& setup)
         }
         m_stations.push_back(std::make_unique<Station>(id, setup.parameters, m_radio, m_events));
     }
+    m_look = ns3::Simulator::ScheduleNow(&PanSegment::LookAgain, this);
 }
 
 void PanSegment::Transmit(StationId from, Destination to, const Frame& frame)
@@ -188,10 +190,21 @@ void PanSegment::Lose(StationId at, const Datagram& datagram, Loss reason)
 void PanSegment::Begin()
 {
     m_radio.Places().Begin();
-    // The journal that starts now says of every link that is down from the start.
-    m_up.assign(m_up.size(), true);
     m_look.Cancel();
-    m_look = ns3::Simulator::ScheduleNow(&PanSegment::LookAgain, this);
+    LookAgain();
+}
+
+std::vector<Unlinked> PanSegment::WithoutLink() const
+{
+    std::vector<Unlinked> found;
+    for (StationId id = 0; id < m_up.size(); ++id)
+    {
+        if (!m_up[id])
+        {
+            found.push_back({id, {{"reason", WhyDown(id)}}});
+        }
+    }
+    return found;
 }
 
 void PanSegment::LookAgain()

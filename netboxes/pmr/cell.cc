@@ -127,9 +127,22 @@ std::optional<StationId> Cell::Addressee(const Call& call, StationId station) co
     return !call.to ? std::nullopt : std::optional(station == call.from ? *call.to : call.from);
 }
 
-void Cell::Begin()
+std::vector<Unlinked> Cell::WithoutLink() const
 {
-    m_up.assign(m_up.size(), true);
+    std::vector<Unlinked> found;
+    for (StationId id = 0; id < m_stations.size(); ++id)
+    {
+        if (!m_up[id])
+        {
+            found.push_back({id, {{"reason", WhyDown(id)}}});
+        }
+    }
+    return found;
+}
+
+const char* Cell::WhyDown(StationId station) const
+{
+    return m_radio.IsOff(station) ? "outage" : m_radio.InService(station, false) ? "faded" : "out of range";
 }
 
 void Cell::LookAtLinks()
@@ -147,8 +160,7 @@ void Cell::LookAtLinks()
             m_announcements.Announce("link_up", id);
             continue;
         }
-        const auto* reason = m_radio.IsOff(id) ? "outage" : m_radio.InService(id, false) ? "faded" : "out of range";
-        m_announcements.Announce("link_down", id, {{"reason", reason}});
+        m_announcements.Announce("link_down", id, {{"reason", WhyDown(id)}});
         std::erase_if(m_requests, [&](const Request& request) { return request.from == id; });
         std::vector<std::uint64_t> ended;
         for (const auto& call : m_calls)

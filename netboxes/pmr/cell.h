@@ -21,8 +21,8 @@ class Cell
     void Transmit(const Packet& packet);
     /// Radios, places or powers may have changed.
     void LookAtLinks();
-    /// The journal starts anew: every link counts as up until it is looked at.
-    void Begin();
+    /// Those without a link when it was last looked at.
+    std::vector<Unlinked> WithoutLink() const;
 
     void SetSlots(std::uint32_t slots);
     void SetCallSetupTime(double seconds)
@@ -105,6 +105,7 @@ class Cell
     ClassId UrgencyOf(const Request& request) const;
     void Lose(const Packet& packet, Loss reason);
     void Expire(StationId station);
+    const char* WhyDown(StationId station) const;
 
     // cell_access.cc
     /// The station has something new to send, or nothing that keeps it from sending any more.

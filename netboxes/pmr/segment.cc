@@ -43,6 +43,7 @@ class PmrSegment : public Segment
     explicit PmrSegment(const SegmentSetup& setup)
         : m_names(setup.stations), m_radio(setup.parameters, setup.stations), m_cell(setup, m_radio)
     {
+        m_look = ns3::Simulator::ScheduleNow(&PmrSegment::LookAgain, this);
     }
 
     void Transmit(StationId from, Destination to, const Frame& frame) override
@@ -76,9 +77,13 @@ class PmrSegment : public Segment
     void Begin() override
     {
         m_radio.Places().Begin();
-        m_cell.Begin();
         m_look.Cancel();
-        m_look = ns3::Simulator::ScheduleNow(&PmrSegment::LookAgain, this);
+        LookAgain();
+    }
+
+    std::vector<Unlinked> WithoutLink() const override
+    {
+        return m_cell.WithoutLink();
     }
 
     void Reset() override

@@ -26,12 +26,20 @@ void SatelliteSegment::Begin()
     {
         m_nextHandover = ns3::Simulator::Schedule(ns3::Seconds(*period), &SatelliteSegment::Handover, this, std::uint64_t{1});
     }
+    Sample();
+}
+
+std::vector<Unlinked> SatelliteSegment::WithoutLink() const
+{
+    std::vector<Unlinked> found;
     for (const auto terminal : m_terminals)
     {
-        // The journal of this time says from its start who cannot be reached.
-        Link(terminal).down = false;
+        if (Link(terminal).down)
+        {
+            found.push_back({terminal, {{"reason", CauseOfLoss(terminal)}}});
+        }
     }
-    Sample();
+    return found;
 }
 
 void SatelliteSegment::Sample()

@@ -18,6 +18,7 @@ class SatelliteSegment : public Segment
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
     void Begin() override;
+    std::vector<Unlinked> WithoutLink() const override;
     void Reset() override;
     std::int64_t Lead() const override;
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace netboxit
 {
@@ -17,6 +18,9 @@ namespace
 
 /// How often moving ad hoc stations are looked at: as often as a beacon would tell (100 TU).
 const ns3::Time WATCH_INTERVAL = ns3::MicroSeconds(102400);
+/// An association that fails is tried again after half a second (ns-3's StaWifiMac::AssocRequestTimeout), and mesh points send
+/// a beacon as often (MeshWifiInterfaceMac::BeaconInterval): four attempts.
+const ns3::Time LONGEST_ENTRY = ns3::Seconds(2);
 /// dB that ns-3's preamble detection asks for (ThresholdPreambleDetectionModel::Threshold).
 constexpr double PREAMBLE_SNR = 4.0;
 
@@ -40,12 +44,16 @@ Links::Links(const CellPlan& plan, const Cell& cell, Announcements& announcement
         source->TraceConnectWithoutContext(name, callback);
     });
     Reconsider();
+    if (plan.mode != Mode::AdHoc)
+    {
+        m_entry = ns3::Simulator::Schedule(LONGEST_ENTRY, &Links::StopWaiting, this);
+    }
 }
 
 Links::~Links()
 {
     m_watch.Cancel();
-    m_begin.Cancel();
+    m_entry.Cancel();
     Connect([](const auto& source, const std::string& name, const auto& callback) {
         source->TraceDisconnectWithoutContext(name, callback);
     });
@@ -80,18 +88,35 @@ bool Links::IsBetween(StationId a, StationId b) const
     return m_plan.mode == Mode::AdHoc ? Hears(a, b) && Hears(b, a) : m_up[a] && m_up[b];
 }
 
+std::vector<Unlinked> Links::Missing() const
+{
+    std::vector<Unlinked> missing;
+    for (StationId id = 0; id < m_up.size(); ++id)
+    {
+        if (!m_up[id])
+        {
+            missing.push_back({id, {{"reason", Reason()}}});
+        }
+    }
+    return missing;
+}
+
+bool Links::HaveSettled() const
+{
+    return !m_entry.IsPending() || std::ranges::all_of(m_up, std::identity{});
+}
+
+void Links::StopWaiting()
+{
+    for (const auto& [station, details] : Missing())
+    {
+        m_announcements.Announce("link_down", station, details);
+    }
+}
+
 void Links::Begin()
 {
-    // The journal starts anew after this call.
-    m_begin = ns3::Simulator::ScheduleNow([this] {
-        for (StationId id = 0; id < m_up.size(); ++id)
-        {
-            if (!m_up[id])
-            {
-                AnnounceDown(id);
-            }
-        }
-    });
+    m_entry.Cancel();
     Reconsider();
 }
 
@@ -169,16 +194,15 @@ void Links::Change(StationId station, bool up)
     }
     else
     {
-        AnnounceDown(station);
+        m_announcements.Announce("link_down", station, {{"reason", Reason()}});
     }
 }
 
-void Links::AnnounceDown(StationId station)
+const char* Links::Reason() const
 {
-    const auto reason = m_plan.mode == Mode::Infrastructure ? "not associated"
-                        : m_plan.mode == Mode::Mesh         ? "no mesh peer"
-                                                            : "nobody in range";
-    m_announcements.Announce("link_down", station, {{"reason", reason}});
+    return m_plan.mode == Mode::Infrastructure ? "not associated"
+           : m_plan.mode == Mode::Mesh         ? "no mesh peer"
+                                               : "nobody in range";
 }
 
 std::optional<StationId> Links::Find(const ns3::Mac48Address& address) const

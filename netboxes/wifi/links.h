@@ -36,7 +36,13 @@ class Links
         return m_peers[station];
     }
 
-    /// The network's time begins: tells who is without a link now.
+    /// The stations without a link.
+    std::vector<Unlinked> Missing() const;
+
+    /// Whether each station has its link, or has looked for one as long as that takes.
+    bool HaveSettled() const;
+
+    /// The network's time begins.
     void Begin();
 
     /// Stations moved, or their power changed.
@@ -50,7 +56,8 @@ class Links
     template <typename Source>
     void Connect(const Source& connect);
     void Change(StationId station, bool up);
-    void AnnounceDown(StationId station);
+    void StopWaiting();
+    const char* Reason() const;
     bool Hears(StationId receiver, StationId sender) const;
     std::optional<StationId> Find(const ns3::Mac48Address& address) const;
 
@@ -60,7 +67,7 @@ class Links
     std::vector<bool> m_up;
     std::vector<std::set<StationId>> m_peers;
     ns3::EventId m_watch;
-    ns3::EventId m_begin;
+    ns3::EventId m_entry;
 };
 
 } // namespace netboxit

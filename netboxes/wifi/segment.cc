@@ -76,16 +76,14 @@ class WifiSegment : public Segment
         return m_plan.band < 3e9 ? SHORT_LEAD : LEAD;
     }
 
+    std::vector<Unlinked> WithoutLink() const override
+    {
+        return m_links.Missing();
+    }
+
     bool Ready() const override
     {
-        for (StationId id = 0; id < m_names.size(); ++id)
-        {
-            if (!m_links.IsUp(id))
-            {
-                return false;
-            }
-        }
-        return true;
+        return m_links.HaveSettled();
     }
 
   private:

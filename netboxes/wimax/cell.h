@@ -32,6 +32,7 @@ class Cell : public Segment
     void Transmit(StationId from, Destination to, const Frame& frame) override;
     void Set(std::string_view parameter, const Json& value) override;
     Json Read() const override;
+    std::vector<Unlinked> WithoutLink() const override;
     bool Ready() const override;
     void Begin() override;
 

@@ -28,14 +28,6 @@ void Cell::Begin()
     m_beganS = ns3::Simulator::Now().GetSeconds();
     m_places.Begin();
     UpdateLinks();
-    for (std::size_t index = 0; index < m_subscribers.size(); ++index)
-    {
-        if (m_subscribers[index]->Entry().IsOut())
-        {
-            m_announcements.Announce(
-                "link_down", m_subscribers[index]->Id(), {{"reason", ReasonOfLoss(index)}});
-        }
-    }
     // Whoever watches from here on knows of nothing that was said before.
     m_booking = {};
     m_bookingStale = true;

@@ -25,11 +25,24 @@ double Cell::RateBps(const Link& link) const
     return link.Profile() ? 8.0 * PROFILES[*link.Profile()].bytesPerSymbol / m_configuration.numerology.symbolS : 0.0;
 }
 
+std::vector<Unlinked> Cell::WithoutLink() const
+{
+    std::vector<Unlinked> found;
+    for (std::size_t index = 0; index < m_subscribers.size(); ++index)
+    {
+        if (const auto& entry = m_subscribers[index]->Entry(); !entry.IsOperational())
+        {
+            found.push_back({m_subscribers[index]->Id(), {{"reason", entry.IsOut() ? ReasonOfLoss(index) : entry.Name()}}});
+        }
+    }
+    return found;
+}
+
 bool Cell::Ready() const
 {
-    return std::all_of(m_subscribers.begin(),
-                       m_subscribers.end(),
-                       [](const auto& subscriber) { return subscriber->Entry().IsOperational(); });
+    return std::ranges::all_of(m_subscribers,
+                               [](const auto& subscriber)
+                               { return subscriber->Entry().IsOperational() || subscriber->Entry().IsOut(); });
 }
 
 Json Cell::Read() const

@@ -40,6 +40,7 @@ _COUNTERS: Final = {
 _SHAPES: Final[dict[str, Any]] = {
     "status": {
         "ready": bool,
+        "unlinked": Each(str),
         "technology": str,
         "simulated_s": _NUMBER,
         "ports": [{"name": str, "kind": str}],

@@ -17,6 +17,7 @@ from testbed.nodes.control import Control, ControlFailed, ParameterRefused
 
 STATUS = {
     "ready": True,
+    "unlinked": {"walker": "not associated"},
     "technology": "wifi",
     "simulated_s": 1.5,
     "ports": [{"name": "left", "kind": "packet"}],

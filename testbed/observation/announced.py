@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What netboxes and routers announce (docs/architecture.md, "Journal"): in words, and as far as it is a state, what holds now."""
+"""What netboxes and routers announce (docs/architecture.md, "Journal"), in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 _NOT_DETAILS = frozenset({"at_s", "event", "station"})
@@ -25,15 +25,6 @@ def words(node: str, event: Mapping[str, Any]) -> str:
         return f"{place}: {told['destination']} {'by' if event['event'] == 'route' else 'no more by'} {ways}"
     more = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in told.items())
     return f"{place}: {str(event['event']).replace('_', ' ')}{f' ({more})' if more else ''}"
-
-
-def links_down(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The stations of which the latest word is that they cannot be reached."""
-    down: dict[str, bool] = {}
-    for event in events:
-        if event["event"] in ("link_down", "link_up") and event.get("station") is not None:
-            down[str(event["station"])] = event["event"] == "link_down"
-    return [station for station, is_down in down.items() if is_down]
 
 
 def _value(value: Any) -> str:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from testbed.changing import unfinished
-from testbed.nodes.control import ControlFailed
-from testbed.observation.announced import links_down
 from testbed.observation.happenings import Happenings
 from testbed.ownership.recorded import DamagedRecord
 
@@ -20,8 +18,7 @@ _MOST_EVENTS: Final = 100
 def status_with_events(lab: Lab) -> dict[str, Any]:
     """A lab's status with its latest `events`, at most 100, and `began_ns`, from which their times count.
 
-    They are what netboxes and routers announced and what was changed (docs/watching.md, lines of kind "event"). Each netbox that
-    answers has by its own its `links_down`.
+    They are what netboxes and routers announced and what was changed (docs/watching.md, lines of kind "event").
     """
     status = lab.status()
     try:
@@ -29,15 +26,6 @@ def status_with_events(lab: Lab) -> dict[str, Any]:
             status["notes"].append(left.note(lab.name))
     except DamagedRecord as error:
         status["notes"].append(str(error))
-    for node in status["nodes"]:
-        if node["netbox"] is None:
-            continue
-        try:
-            with lab.control(node["name"]) as control:
-                events = control.statistics()["events"]
-        except ControlFailed:
-            continue
-        node["netbox"] |= {"links_down": links_down(events)}
     happenings = Happenings(lab)
     events = happenings.new()[-_MOST_EVENTS:]
     return status | {"began_ns": happenings.began_ns, "events": events}

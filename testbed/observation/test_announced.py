@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from testbed.observation.announced import links_down, words
+from testbed.observation.announced import words
 
 A_WAY = {"gateway": "10.9.0.1", "interface": "backhaul"}
 
@@ -27,9 +27,3 @@ A_WAY = {"gateway": "10.9.0.1", "interface": "backhaul"}
 )
 def test_an_event_is_told_in_words(event: dict[str, Any], told: str) -> None:
     assert words("field", {"at_s": 1.0, **event}) == told
-
-
-def test_a_station_is_without_link_until_it_is_said_to_have_one() -> None:
-    said = [("fr1", "link_down"), ("fr2", "link_down"), ("fr1", "link_up"), ("fr1", "link_down"), ("fr2", "link_up")]
-    assert links_down({"at_s": 0.0, "event": event, "station": station} for station, event in said) == ["fr1"]
-    assert links_down([]) == []

@@ -157,7 +157,7 @@ def _netbox(answer: Mapping[str, Any] | None) -> Text:
         return drawing.plain("")
     scheduler = answer["scheduler"]
     ready = "ready" if answer["ready"] else "not ready"
-    down = answer.get("links_down")
+    down = [f"{station} ({reason})" for station, reason in answer["unlinked"].items()]
     scheduling = f"{scheduler['policy']} {scheduler['priority']}"
     told = f"{answer['technology']}, {ready}, {scheduling}, {answer['simulated_s']:.1f} s simulated"
     return drawing.coloured(f"{told}, ", (f"no link: {', '.join(down)}", "red")) if down else drawing.plain(told)

@@ -47,7 +47,7 @@ def test_a_line_is_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_a_netbox_says_of_itself_is_text_in_a_lab_s_status(capsys: pytest.CaptureFixture[str]) -> None:
     netbox = {
-        **{"technology": HOSTILE, "ready": True, "simulated_s": 1.0, "links_down": [HOSTILE]},
+        **{"technology": HOSTILE, "ready": True, "simulated_s": 1.0, "unlinked": {HOSTILE: HOSTILE}},
         "scheduler": {"policy": HOSTILE, "priority": 1},
     }
     event = {"node": "seg", "at_s": 1.0, "event": HOSTILE, "station": HOSTILE, "words": f"seg.{HOSTILE}: {HOSTILE}"}
