@@ -25,13 +25,11 @@ STAMPS := build/stamps
 GUEST := build/guest/root.ext4
 # Which tests may have what labs leave of the cores.
 BESIDE_LABS := $(if $(filter 0,$(shell id -u)),(not lab or patient) and not long,not lab and not long)
-# Each session boots once for all of its files that take a machine as it is; these two take about as long as each other.
-FIRST_GUEST_SESSION := tests/guest/test_labs.py tests/guest/test_crashes.py
-SECOND_GUEST_SESSION := $(filter-out $(FIRST_GUEST_SESSION),$(wildcard tests/guest/test_*.py))
 ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=false ANSIBLE_NOCOWS=1 $(VENV)/bin/ansible-playbook
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak guest-test fresh-test test test-labs test-logic test-long lint clean distclean
+.PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak guest-test guest-labs guest-surroundings fresh-test
+.PHONY: test test-labs test-logic test-long lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -69,10 +67,16 @@ fuzz: setup
 soak: setup
 	@$(VENV)/bin/python -m tests.soak $(MINUTES)
 
-# Two sessions at a time: one guest leaves a part of two cores idle.
+# Two sessions at a time, which take about as long as each other: one guest keeps one core busy. A session boots once for all of its
+# files that take a machine as it is. What `make test` tries in a guest is not repeated; what is no use of labs is in `make test-long`.
 guest-test: setup $(GUEST)
-	@printf '%s\n' "first $(FIRST_GUEST_SESSION)" "second $(SECOND_GUEST_SESSION)" | xargs -L 1 -P 2 sh -c 'log=build/guest-$$0.log; \
-	$(VENV)/bin/pytest "$$@" --durations=0 >$$log 2>&1; status=$$?; cat $$log; exit $$status'
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target guest-labs guest-surroundings
+
+guest-labs:
+	$(VENV)/bin/pytest tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone" --durations=0
+
+guest-surroundings:
+	$(VENV)/bin/pytest tests/guest/test_labs.py tests/guest/test_surroundings.py -k "alone or test_surroundings" --durations=0
 
 fresh-test: setup
 	@$(VENV)/bin/python -m tests.fresh_machine
