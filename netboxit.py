@@ -29,7 +29,20 @@ from typing import Annotated
 import typer
 
 from testbed.commands import changing, watching
-from testbed.commands.options import HOST, LAB, NETWORK, WATCH, Inventory, Json, LabName, Overwrite, Take, Topology, WhichLab
+from testbed.commands.options import (
+    HOST,
+    LAB,
+    NETWORK,
+    WATCH,
+    Inventory,
+    Json,
+    LabName,
+    OfAnotherCommand,
+    Overwrite,
+    Take,
+    Topology,
+    WhichLab,
+)
 from testbed.ownership import operators, state
 from testbed.system import own_rights
 from testbed.views import console, difference_view, lab_view, plan_view, result_view
@@ -142,20 +155,22 @@ def apply(file: Topology, name: LabName = None, take: Take = None, json: Json = 
     difference_view.show_applied(applied, json)
 
 
-@app.command("exec", rich_help_panel=LAB)
+@app.command("exec", cls=OfAnotherCommand, rich_help_panel=LAB)
 def execute(
     node: Annotated[str, typer.Argument(metavar="NODE")],
-    command: Annotated[list[str], typer.Argument(metavar="-- COMMAND…")],
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND…", help="A shell by default.", show_default=False)
+    ] = None,
     lab: WhichLab = None,
 ) -> None:
-    """Run a command inside a node, with this terminal; its exit status is kept."""
+    """Run a command inside a node, with this terminal; its exit status is kept. What it started ends with it."""
     operators.as_root()
     from testbed.labs.lab import Lab
     from testbed.several_hosts import elsewhere
 
     up = Lab.one(lab)
-    elsewhere.continue_there(up.name, [node], ["exec", "--lab", up.name, node, "--", *command])
-    argv = up.exec_argv(node, command, {"TERM": os.environ.get("TERM", "dumb")})
+    elsewhere.continue_there(up.name, [node], ["exec", "--lab", up.name, node, *(["--", *command] if command else [])])
+    argv = up.exec_argv(node, command or (), {"TERM": os.environ.get("TERM", "dumb")})
     os.execvp(argv[0], argv)
 
 

@@ -17,6 +17,7 @@ from netboxit import app
 from testbed.files import CHECKOUT
 from testbed.ownership import origin, state
 from testbed.views import console
+from tests.waiting import until
 
 PAIR = """\
 name: {name}
@@ -163,6 +164,9 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
         assert {node["name"]: node["alive"] for node in nodes} == {"left": True, "right": True}
         assert netboxit("exec", "left", "--", "ping", "-c", "1", "-W", "2", "right").returncode == 0
         assert netboxit("exec", "left", "--lab", name, "--", "sh", "-c", "exit 9").returncode == 9
+        assert netboxit("exec", "left", "ping", "-c", "1", "-W", "2", "right").returncode == 0
+        missing = netboxit("exec", "left", "iperf33", "-c", "right")
+        assert (missing.returncode, missing.stderr) == (127, "netboxit: node left has no program iperf33\n")
         again = netboxit("up", pair)
         assert (again.returncode, f"netboxit down {name}" in again.stderr) == (1, True)
         assert "left is a host" in netboxit("set", "left", "distance=1 m").stderr
@@ -180,6 +184,38 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
     finally:
         down = netboxit("down", "--all", "--json")
     assert json.loads(down.stdout) == {"removed": [name], "notes": []}
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("nothing_left")
+def test_a_shell_in_a_node_has_its_name_in_the_prompt_and_ends_with_exec(pair: Path) -> None:
+    assert netboxit("up", pair).returncode == 0
+    try:
+        command = [sys.executable, str(CHECKOUT / "netboxit.py"), "exec", "left"]
+        on_a_terminal = ["script", "--quiet", "--return", "--command", " ".join(command), "/dev/null"]
+        with subprocess.Popen(on_a_terminal, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as terminal:
+            assert terminal.stdin and terminal.stdout
+            shown = b""
+            while b"left:" not in shown:
+                assert (more := terminal.stdout.read(1000)), shown
+                shown += more
+            terminal.stdin.write(b"sleep 4711 & sleep 4712\n")
+            until(lambda: _sleeping("4711") and _sleeping("4712"))
+            terminal.kill()
+        until(lambda: not _sleeping("4711") and not _sleeping("4712"))
+        server = subprocess.Popen([*command, "sleep", "4713"])
+        until(lambda: _sleeping("4713"))
+        server.kill()
+        server.wait()
+        until(lambda: not _sleeping("4713"))
+    finally:
+        netboxit("down", "--all")
+
+
+def _sleeping(seconds: str) -> bool:
+    """Whether `sleep SECONDS` runs, in whatever node."""
+    lines = (file.read_bytes() for file in Path("/proc").glob("[0-9]*/cmdline") if os.access(file, os.R_OK))
+    return any(line == f"sleep\0{seconds}\0".encode() for line in lines)
 
 
 @pytest.mark.lab

@@ -4,9 +4,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+
+
+class OfAnotherCommand(TyperCommand):
+    """A command whose last arguments are another command: all that follows the first argument is that one's, also its options.
+
+    With `--` in between, this command's own options may stand after that argument, too.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.allow_interspersed_args = "--" in args
+        return super().parse_args(ctx, args)
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
 Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", show_default=False)]

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from testbed.errors import NetBoxITError
 from testbed.labs import removal
@@ -35,6 +35,13 @@ Standard = IO[bytes] | int | None
 _FINISHED_WITHIN_S = 30.0
 #: How long what a killed program has written is read.
 _LAST_WORDS_S = 1.0
+#: Becomes the command after the node's name, and says in a sentence when the node has no such program, as a shell's status 127.
+#: The kernel ends it when lxc-attach ends, which would leave it running (prctl(2), PR_SET_PDEATHSIG).
+_ATTENDED: Final = (
+    *("setpriv", "--pdeathsig", "TERM", "--", "sh", "-c"),
+    'command -v -- "$1" >/dev/null || { echo "netboxit: node $0 has no program $1" >&2; exit 127; }; exec "$@"',
+)
+_SHELL: Final = ("bash", "--norc", "--noprofile")
 
 
 class NodeFailed(NetBoxITError):
@@ -191,9 +198,9 @@ class Lab:
         return Process(program, program.pid, argv)
 
     def exec_argv(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
-        """What a person's terminal runs to be inside a node. Raises NotConfined, NamespaceFailed, NodeFailed.
+        """What a person's terminal runs to be inside a node; a shell without `argv`.
 
-        LXC would say neither that the node has ended, nor that it is out of reach.
+        Raises NotConfined, NamespaceFailed, NodeFailed: LXC would say neither that the node has ended, nor that it is out of reach.
         """
         namespaces.check_seen(self.node(node).namespace)
         if not containers.alive(self._container(self.node(node))):
@@ -203,7 +210,8 @@ class Lab:
                 f"root of node {node} is the host's own (`netboxit status` says why), which an operator cannot be; "
                 "what is confined are nodes in the lab's user namespace, as hosts are"
             )
-        return containers.attach_argv(self._container(self.node(node)), argv, env)
+        attended = [*_ATTENDED, node, *(argv or _SHELL)]
+        return containers.attach_argv(self._container(self.node(node)), attended, {**(env or {}), "PS1": f"{node}:\\w\\$ "})
 
     def netbox(self, name: str) -> NodePlan:
         """The netbox of that name. Raises NoSuchNode."""
