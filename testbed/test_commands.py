@@ -197,7 +197,8 @@ def test_a_shell_in_a_node_has_its_name_in_the_prompt_and_ends_with_exec(pair: P
             assert terminal.stdin and terminal.stdout
             shown = b""
             while b"left:" not in shown:
-                assert (more := terminal.stdout.read(1000)), shown
+                more = terminal.stdout.read(1000)
+                assert more, shown
                 shown += more
             terminal.stdin.write(b"sleep 4711 & sleep 4712\n")
             until(lambda: _sleeping("4711") and _sleeping("4712"))

@@ -200,7 +200,7 @@ class Lab:
     def exec_argv(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None = None) -> list[str]:
         """What a person's terminal runs to be inside a node; a shell without `argv`.
 
-        Raises NotConfined, NamespaceFailed, NodeFailed: LXC would say neither that the node has ended, nor that it is out of reach.
+        Raises NotConfined, NamespaceFailed, NodeFailed: LXC would not say that a node has ended, or is out of reach.
         """
         namespaces.check_seen(self.node(node).namespace)
         if not containers.alive(self._container(self.node(node))):
