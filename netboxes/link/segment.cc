@@ -201,9 +201,10 @@ std::vector<Unlinked> LinkSegment::WithoutLink() const
     std::vector<Unlinked> found;
     for (StationId from = 0; from < ENDS; ++from)
     {
+        const StationId other = 1 - from;
         if (m_ends[from].announcedDown)
         {
-            found.push_back({1 - from, WhyDown(from)});
+            found.push_back({other, WhyDown(from)});
         }
     }
     return found;
