@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from results import frames, journal, metrics, verdict, video, voice
+from results.advice import advice
 from results.counters import Series, all_series
 from results.damage import DamagedRun, damaged
 from results.decoding import MediaFailed
@@ -146,6 +147,9 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
     several = over_machines(run.machines, run.plan, measured)
     judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, switches, events)
     judge_machines(run.plan, several, judged)
+    lateness_us = {name: metrics.lateness_us(one) for name, one in counted.items()}
+    duration_s = 0.0 if run.ended_ns is None else (run.ended_ns - began_ns) / 1e9
+    judged.advice = advice(run.plan, counted, netboxes, lateness_us, environment, duration_s)
     return {
         "lab": run.plan["lab"],
         "verdict": judged.to_json(),
@@ -154,7 +158,7 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         "gaps": list(_gaps(measured)),
         "overhead_us": summary(metrics.overheads_us(measured)),
         "overhead_without_routers_us": summary(metrics.overheads_us(measured, routers=False)),
-        "lateness_us": {name: metrics.lateness_us(one) for name, one in counted.items()},
+        "lateness_us": lateness_us,
         "netboxes": netboxes,
         "switches": switches,
         "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,

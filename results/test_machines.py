@@ -110,7 +110,7 @@ def test_delays_of_flows_and_segments_are_on_one_clock(analysed: dict[str, Any])
         assert flow["outages"]["count"] == 0
     inside = [segment["one_way_delay_ms"]["max"] for segment in analysed["segments"]]
     assert sorted(inside) == pytest.approx([5, 5, 250, 250], abs=1e-3)
-    assert analysed["verdict"] == {"status": "valid", "reasons": [], "notes": []}
+    assert analysed["verdict"] == {"status": "valid", "reasons": [], "advice": [], "notes": []}
 
 
 def test_the_overhead_has_the_tunnels_share_apart(analysed: dict[str, Any]) -> None:

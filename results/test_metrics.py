@@ -33,7 +33,7 @@ def test_constant_delays_are_measured_exactly(synthetic: SyntheticRun) -> None:
         assert flow["goodput_kbps"] == pytest.approx(68.8, rel=1e-9)
     assert found["overhead_us"]["mean"] == pytest.approx(35.0)
     assert found["overhead_without_routers_us"]["mean"] == pytest.approx(5.0)
-    assert found["verdict"] == {"status": "valid", "reasons": [], "notes": []}
+    assert found["verdict"] == {"status": "valid", "reasons": [], "advice": [], "notes": []}
 
 
 def test_each_segment_and_each_gap_has_its_own_delay(synthetic: SyntheticRun) -> None:

@@ -43,7 +43,7 @@ def verdict_of(change: dict[str, Any] | None = None, kept: dict[str, Any] | None
 
 
 def test_a_run_without_fault_is_valid_and_keeps_its_notes() -> None:
-    assert verdict_of().to_json() == {"status": "valid", "reasons": [], "notes": ["cores are shared"]}
+    assert verdict_of().to_json() == {"status": "valid", "reasons": [], "advice": [], "notes": ["cores are shared"]}
     assert EXIT_STATUS == {"valid": 0, "degraded": 3, "invalid": 4}
 
 

@@ -27,11 +27,12 @@ _MOST_STALLS = 3
 
 @dataclass
 class Verdict:
-    """Reasons for the worse come first; `notes` change nothing but should be known."""
+    """Reasons for the worse come first; `notes` change nothing but should be known, `advice` is what would help (advice.py)."""
 
     invalid: list[str] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
 
     @property
     def status(self) -> Status:
@@ -40,7 +41,7 @@ class Verdict:
         return "degraded" if self.degraded else "valid"
 
     def to_json(self) -> dict[str, Any]:
-        return {"status": self.status, "reasons": [*self.invalid, *self.degraded], "notes": self.notes}
+        return {"status": self.status, "reasons": [*self.invalid, *self.degraded], "advice": self.advice, "notes": self.notes}
 
 
 def judge(

@@ -26,6 +26,8 @@ def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int
         drawing.console().print(drawing.coloured("the run is ", (status, drawing.COLOURS[status])))
         for reason in verdict["reasons"]:
             drawing.say(f"  - {reason}")
+        for hint in verdict["advice"]:
+            drawing.say(f"would help: {hint}")
         drawing.print_notes(verdict["notes"])
         drawing.say(f"report: {folder / 'report.html'}")
     return _VERDICTS[verdict["status"]]

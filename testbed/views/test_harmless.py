@@ -85,7 +85,9 @@ def test_reasons_of_a_verdict_and_steps_of_a_command_are_text(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result_view.show_outcome(
-        Path("/x"), {"verdict": {"status": "invalid", "reasons": [HOSTILE], "notes": [HOSTILE]}}, as_json=False
+        Path("/x"),
+        {"verdict": {"status": "invalid", "reasons": [HOSTILE], "advice": [HOSTILE], "notes": [HOSTILE]}},
+        as_json=False,
     )
     assert squeezed(HARMLESS) in shown(capsys)
     screen = io.StringIO()
