@@ -30,6 +30,8 @@ _ENVIRONMENT: Final = (
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME=/root",
     "LANG=C.UTF-8",
+    # Where a program crashes is said by what it wrote.
+    "PYTHONFAULTHANDLER=1",
     "USER=root",
 )
 

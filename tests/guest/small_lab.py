@@ -21,6 +21,12 @@ wires:
   - [one.right, two.left]
   - [two.right, b]
 """
+#: For a run of it.
+TRAFFIC: Final = """\
+centre: b
+traffic:
+  readings: {application: udp-flow, from: a, to: b, rate: 40 kbit/s, payload: 72 B, duration: 2 s}
+"""
 #: The same with one more host, whose wire is new.
 LARGER: Final = (
     TEXT.replace("netboxes:", "  c: {address: 10.0.0.3/24}\nnetboxes:")
