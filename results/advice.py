@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from testbed.description.input_errors import listed
+
 #: Share of a core beyond which what comes waits longer, in the mean, than it takes: of work that comes at random and always takes
 #: as long, from two thirds on (M/D/1, Pollaczek-Khinchine: the wait is rho / (2 (1 - rho)) of the service).
 BUSY: Final = 2 / 3
@@ -54,7 +56,7 @@ def _worked_s(counted: Mapping[str, Any]) -> float:
 
 
 def _of_cores(names: Sequence[str], cores: str, busy: float) -> Iterator[str]:
-    subject = f"netbox{'es' if len(names) > 1 else ''} {' and '.join(names)}"
+    subject = f"netbox{'es' if len(names) > 1 else ''} {listed(names, 'and')}"
     computed = f"computed for {busy:.0%} of the time of {cores}"
     if busy >= BUSY and len(names) > 1:
         yield (
