@@ -32,8 +32,8 @@ _ENVIRONMENT: Final = (
     "LANG=C.UTF-8",
     # Where a program crashes is said by what it wrote.
     "PYTHONFAULTHANDLER=1",
-    # With AVX2 of QEMU 7.2's emulated processor NumPy sorts indices wrongly, or crashes: `numpy.argsort` of 5000 random numbers, in
-    # both of two trials, and in none of two without (2026-11-22).
+    # With AVX2 of QEMU 7.2's emulated processor NumPy sorts indices wrongly, or crashes: `numpy.argsort` of 5000 random numbers,
+    # in both of two trials, and in none of two without (2026-11-22).
     "NPY_DISABLE_CPU_FEATURES=X86_V3",
     "USER=root",
 )
