@@ -25,11 +25,14 @@ STAMPS := build/stamps
 GUEST := build/guest/root.ext4
 # Which tests may have what labs leave of the cores.
 BESIDE_LABS := $(if $(filter 0,$(shell id -u)),(not lab or patient) and not long,not lab and not long)
+# What these targets print comes a target at a time.
+TOGETHER := $(MAKE) --no-print-directory --keep-going --output-sync=target
+IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=false ANSIBLE_NOCOWS=1 $(VENV)/bin/ansible-playbook
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak guest-test guest-labs guest-surroundings fresh-test
-.PHONY: test test-labs test-logic test-long lint clean distclean
+.PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak fresh-test
+.PHONY: guest-test guest-labs guest-surroundings guest-own-tests test test-labs test-logic test-long long-labs lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -70,13 +73,16 @@ soak: setup
 # Two sessions at a time, which take about as long as each other: one guest keeps one core busy. A session boots once for all of its
 # files that take a machine as it is. What `make test` tries in a guest is not repeated; what is no use of labs is in `make test-long`.
 guest-test: setup $(GUEST)
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target guest-labs guest-surroundings
+	@$(TOGETHER) --jobs=2 guest-labs guest-surroundings
 
 guest-labs:
-	$(VENV)/bin/pytest tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone" --durations=0
+	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone"
 
 guest-surroundings:
-	$(VENV)/bin/pytest tests/guest/test_labs.py tests/guest/test_surroundings.py -k "alone or test_surroundings" --durations=0
+	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py -k "alone or test_surroundings"
+
+guest-own-tests:
+	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py
 
 fresh-test: setup
 	@$(VENV)/bin/python -m tests.fresh_machine
@@ -95,8 +101,12 @@ test-logic:
 	@nice -n 19 $(VENV)/bin/pytest -q -m "$(BESIDE_LABS)" >build/test-logic.log 2>&1 || { cat build/test-logic.log; exit 1; }
 	@tail -n 1 build/test-logic.log
 
+# Labs wait half of their time; guests have what they leave of the cores.
 test-long: setup $(GUEST)
-	$(VENV)/bin/pytest -m long --timeout 1800
+	@$(TOGETHER) --jobs=3 long-labs guest-labs guest-own-tests guest-surroundings
+
+long-labs:
+	$(VENV)/bin/pytest -m long --ignore tests/guest --timeout 1800 --durations=0
 
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .

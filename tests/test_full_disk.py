@@ -46,10 +46,10 @@ def check(counted: Counted, trials: int) -> None:
     ("kind", "unit", "rooms"),
     [
         ("tmpfs", "KiB", (0, 40, 160, 4000, 24000)),
-        pytest.param("tmpfs", "KiB", (*range(0, 640, 4), *range(1000, 8000, 500), 24000), marks=pytest.mark.long),
-        pytest.param("tmpfs", "inodes", (*range(120), 200), marks=pytest.mark.long),
-        pytest.param("ext4", "KiB", (*range(0, 320, 2), *range(1000, 8000, 500), 24000), marks=pytest.mark.long),
-        pytest.param("ext4", "inodes", (*range(0, 120, 2), 200), marks=pytest.mark.long),
+        pytest.param("tmpfs", "KiB", (*range(0, 640, 20), *range(1000, 8000, 1000), 24000), marks=pytest.mark.long),
+        pytest.param("tmpfs", "inodes", (*range(0, 120, 4), 200), marks=pytest.mark.long),
+        pytest.param("ext4", "KiB", (*range(0, 320, 10), *range(1000, 8000, 1000), 24000), marks=pytest.mark.long),
+        pytest.param("ext4", "inodes", (*range(0, 120, 6), 200), marks=pytest.mark.long),
     ],
 )
 def test_a_lab_comes_up_whole_or_not_at_all_on_a_small_disk(kind: Kind, unit: Unit, rooms: Sequence[int]) -> None:

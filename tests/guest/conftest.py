@@ -15,7 +15,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A guest takes minutes for what a machine does in seconds, and it does not matter how long."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.timeout(1200))
+            item.add_marker(pytest.mark.timeout(1800))
             item.add_marker(pytest.mark.skipif(os.geteuid() != 0, reason="only root can make the disks of a guest"))
 
 

@@ -25,4 +25,4 @@ def guest(fresh_guest: Guest) -> Guest:
     ],
 )
 def test_they_pass_or_say_why_they_are_skipped(guest: Guest, tests: str) -> None:
-    guest.run(f".venv/bin/pytest -q -m 'not long' --timeout 900 -p no:cacheprovider {tests}", within_s=1100).checked()
+    guest.run(f".venv/bin/pytest -q -m 'not long' --timeout 900 -p no:cacheprovider {tests}", within_s=1700).checked()
