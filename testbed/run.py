@@ -192,9 +192,12 @@ def _traffic(measured: MeasuredLab | MeasuredLabs, folder: Path, least_s: float,
         entry.prepare()
     try:
         measured.prepare()
-        measured.begin()
         with ExitStack() as running:
-            Traffic(entries, log, running, progress).carry(measured.check, log.due(least_s))
+            traffic = Traffic(entries, log, running, progress)
+            progress("arranging the applications")
+            traffic.arrange()
+            measured.begin()
+            traffic.carry(measured.check, log.due(least_s))
         time.sleep(_DRAIN_S)
         measured.keep_statistics()
     finally:

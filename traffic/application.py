@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import inspect
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -40,6 +41,7 @@ class Program(Protocol):
     def pid(self) -> int: ...
     def poll(self) -> int | None: ...
     def wait(self, timeout_s: float | None = None, /) -> int: ...
+    def release(self) -> None: ...
     def interrupt(self) -> None: ...
     def terminate(self) -> None: ...
     def kill(self) -> None: ...
@@ -59,7 +61,9 @@ class Hosts(Protocol):
 
     def own_files(self, node: str, name: str) -> Files: ...
     def run(self, node: str, argv: Sequence[str], *, timeout_s: float = ...) -> CompletedProcess[str]: ...
-    def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> Program: ...
+    def start(
+        self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
+    ) -> Program: ...
 
 
 class ApplicationFailed(NetBoxITError):
@@ -85,7 +89,10 @@ class ApplicationOptions(BaseModel):
 
 @dataclass(frozen=True)
 class Running:
-    """A started program. `finite` ones end by themselves, with 0, within `patience_s` of the traffic's end."""
+    """A program of an application. One that is `held` waits for the application's start.
+
+    `finite` ones end by themselves, with 0, within `patience_s` of the traffic's end.
+    """
 
     host: str
     name: str
@@ -93,10 +100,11 @@ class Running:
     log: Path
     patience_s: float
     finite: bool
+    held: bool
 
 
 class Application(ABC):
-    """One entry of the traffic section. `prepare`, `start`, `wait`, `stop` in this order; `stop` is safe at any time.
+    """One entry of the traffic section. `prepare`, `arrange`, `start`, `wait`, `stop` in this order; `stop` is safe at any time.
 
     `folder` is the application's folder in the run folder; what is worth keeping lands there, `flows.json` included.
     """
@@ -106,7 +114,7 @@ class Application(ABC):
     def __init__(self, plan: TrafficPlan, hosts: Hosts, folder: Path) -> None:
         self.plan, self.hosts, self.folder = plan, hosts, folder
         self._running: list[Running] = []
-        self._end = 0.0
+        self._started, self._end = False, math.inf
         folder.mkdir(parents=True, exist_ok=True)
 
     @abstractmethod
@@ -114,8 +122,16 @@ class Application(ABC):
         """Makes media and configuration files: whatever takes CPU and must not happen while something is measured."""
 
     @abstractmethod
+    def arrange(self) -> None:
+        """Starts its programs, seconds before its start at most: those that take what comes listen, those that send are held.
+
+        Entries are arranged at the same time, each in a thread.
+        """
+
     def start(self) -> None:
-        """Starts the programs; returns when traffic flows, so that the duration counts from here."""
+        """Traffic begins now, and the duration with it; returns at once."""
+        self.release()
+        self.begin()
 
     @abstractmethod
     def flows(self) -> list[Flow]:
@@ -132,14 +148,14 @@ class Application(ABC):
 
     @property
     def ends(self) -> float:
-        """When its duration will be over, on the monotonic clock; 0 before it began."""
+        """When its duration will be over, on the monotonic clock; infinite before it began."""
         return self._end
 
     def wait(self) -> None:
         """Returns when the duration is over. Raises ApplicationFailed as soon as a program has failed."""
         while (left := self._end - time.monotonic()) > 0:
             self.check()
-            time.sleep(min(left, 0.25))
+            time.sleep(min(left, 0.05))
         self.check()
 
     def check(self) -> None:
@@ -152,18 +168,20 @@ class Application(ABC):
                 )
 
     def stop(self) -> None:
-        """Ends what still runs, last started first, and writes `flows.json`. Safe to call twice, or after a failed start.
+        """Ends what still runs, last started first. Safe to call twice, or when it was not arranged whole.
 
-        Once the duration is over, finite programs are given the time to end by themselves.
+        Of one that started it writes `flows.json`. Once the duration is over, finite programs are given the time to end by
+        themselves.
         """
-        over = 0 < self._end <= time.monotonic()
+        over = self._end <= time.monotonic()
         while self._running:
             running = self._running.pop()
             if over and running.finite:
                 with contextlib.suppress(NetBoxITError):
                     running.program.wait(running.patience_s)
             end(running.program, min(running.patience_s, _INSISTENCE_S))
-        self.record().write(self.folder)
+        if self._started:
+            self.record().write(self.folder)
 
     def record(self) -> ApplicationRecord:
         return ApplicationRecord(
@@ -181,12 +199,21 @@ class Application(ABC):
         env: Mapping[str, str] | None = None,
         patience_s: float = _INSISTENCE_S,
         finite: bool = False,
+        held: bool = False,
     ) -> Running:
-        """Starts a program in a host; its log is `<host>-<name>.log` in the application's folder."""
+        """Starts a program in a host, or has it wait there; its log is `<host>-<name>.log` in the application's folder."""
         log = self.folder / f"{host}-{name}.log"
-        running = Running(host, name, self.hosts.start(host, argv, log=log, env=env), log, patience_s, finite)
+        program = self.hosts.start(host, argv, log=log, env=env, held=held)
+        running = Running(host, name, program, log, patience_s, finite, held)
         self._running.append(running)
         return running
+
+    def release(self) -> None:
+        """Lets go what is held: it has started."""
+        self._started = True
+        for running in self._running:
+            if running.held:
+                running.program.release()
 
     def begin(self) -> None:
         """Lets the duration count from now."""

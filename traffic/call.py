@@ -7,7 +7,9 @@ ends with a BYE of the source when the duration is over. No voice activity detec
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from testbed.quantities import TIME, Quantity
-from traffic.application import Application, ApplicationOptions
+from traffic.application import Application, ApplicationOptions, Running
 from traffic.flow import Direction, Flow, VoiceCodec, opposite
 from traffic.speech import Speaker, Speech
 from traffic.stream import RTP_HEADER, UDP_HEADERS, Stream
@@ -102,6 +104,9 @@ class Agent:
 class Call(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = CallOptions
 
+    #: When the caller did, on the monotonic clock.
+    _dialled: float | None = None
+
     @property
     def options(self) -> CallOptions:
         return CallOptions.model_construct(**self.plan.options)
@@ -131,22 +136,27 @@ class Call(Application):
             files.write("contacts", "")
             files.write("alsa.conf", self.sound_card())
 
-    def start(self) -> None:
+    def arrange(self) -> None:
         caller, called = self.agents
         for agent in (called, caller):
             speaker_log = self.launch(agent.host, "loudspeaker", ["/usr/bin/python3", *self._loudspeaker_arguments()]).log
             plays = partial(self.own_files(agent.host).exists, "loudspeaker.fifo")
             self.wait_for(plays, "a loudspeaker's start", _READY_DEADLINE_S, speaker_log)
-        called_log = self._telephone(called)
+        called_log = self._telephone(called).log
         self.wait_for(
             lambda: _READY in called_log.read_text(errors="replace"), "the called agent's start", _READY_DEADLINE_S, called_log
         )
-        caller_log = self._telephone(caller, "-e", f"/dial sip:{called.host}@{called.address}:{self.options.sip_port}")
-        self.wait_for(lambda: self._established(caller_log), f"an answer of {called.host}", _ANSWER_DEADLINE_S, caller_log)
-        self.begin()
+        self._telephone(caller, "-e", f"/dial sip:{called.host}@{called.address}:{self.options.sip_port}", held=True)
+
+    def start(self) -> None:
+        """The caller dials; the duration begins when the call is established, which `check` sees."""
+        self._dialled = time.monotonic()
+        self.release()
 
     def check(self) -> None:
         super().check()
+        if self._dialled is not None and math.isinf(self.ends):
+            self._look_for_answer(self._dialled)
         for running in self._running:
             if running.name == "baresip" and (over := _OVER.search(running.log.read_text(errors="replace"))):
                 raise self.failed(f"the call was over too early on {running.host} ({over[0]!r})", running.log)
@@ -219,13 +229,18 @@ statmode_default off
     def _loudspeaker_arguments(self) -> list[str]:
         return [self.inside("loudspeaker.py"), self.inside("loudspeaker.fifo"), self.inside("heard.wav"), str(self.codec.rate)]
 
-    def _telephone(self, agent: Agent, *more: str) -> Path:
+    def _telephone(self, agent: Agent, *more: str, held: bool = False) -> Running:
         argv = ["baresip", "-f", self.inside(), *more]
         environment = {"ALSA_CONFIG_PATH": self.inside("alsa.conf")}
-        return self.launch(agent.host, "baresip", argv, env=environment, patience_s=_BYE_PATIENCE_S).log
+        return self.launch(agent.host, "baresip", argv, env=environment, patience_s=_BYE_PATIENCE_S, held=held)
 
-    def _established(self, log: Path) -> bool:
-        return _ESTABLISHED in log.read_text(errors="replace")
+    def _look_for_answer(self, dialled: float) -> None:
+        caller, called = self.agents
+        (log,) = (running.log for running in self._running if (running.host, running.name) == (caller.host, "baresip"))
+        if _ESTABLISHED in log.read_text(errors="replace"):
+            self.begin()
+        elif time.monotonic() > dialled + _ANSWER_DEADLINE_S:
+            raise self.failed(f"an answer of {called.host} did not happen within {_ANSWER_DEADLINE_S:g} s", log)
 
     def _flow(self, source: Agent, destination: Agent, direction: Direction) -> Flow:
         port = self.options.rtp_port

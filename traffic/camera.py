@@ -61,15 +61,14 @@ class Camera(Application):
         self.own_files(self.plan.source)
         self.own_files(self.plan.destination).write("camera.sdp", self.session_description())
 
-    def start(self) -> None:
-        """The sender will end by itself, the receiver with the sender's RTCP BYE, or when nothing has come for a while."""
+    def arrange(self) -> None:
+        """The sender will end by itself, the receiver with the sender's RTCP BYE, or when nothing has come for a while: 10 s."""
         receiver = self.launch(
             self.plan.destination, "receiver", self.receiver_command(), finite=True, patience_s=_BYE_PATIENCE_S
         )
         self.wait_for(self._receiver_listens, f"opening port {self.options.rtp_port}", _READY_DEADLINE_S, receiver.log)
         late = self.options.duration * 0.1 + 5.0
-        self.launch(self.plan.source, "sender", self.sender_command(), finite=True, patience_s=late)
-        self.begin()
+        self.launch(self.plan.source, "sender", self.sender_command(), finite=True, patience_s=late, held=True)
 
     def stop(self) -> None:
         super().stop()

@@ -15,6 +15,7 @@ import pytest
 from testbed.errors import NetBoxITError
 from testbed.plan import TrafficPlan
 from testbed.system.own_files import OwnFiles
+from testbed.system.processes import HELD
 from traffic.application import INSIDE
 
 #: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit.
@@ -39,6 +40,11 @@ class NamespaceProgram:
             return self._process.wait(timeout_s)
         except subprocess.TimeoutExpired as late:
             raise NetBoxITError(str(late)) from late
+
+    def release(self) -> None:
+        assert self._process.stdin is not None
+        with self._process.stdin as held:
+            held.write(b"\n")
 
     def interrupt(self) -> None:
         self._process.send_signal(signal.SIGINT)
@@ -95,11 +101,13 @@ class NamespaceHosts:
     def run(self, node: str, argv: Sequence[str], *, timeout_s: float = 10.0) -> subprocess.CompletedProcess[str]:
         return subprocess.run(self._inside(node, argv), capture_output=True, text=True, timeout=timeout_s, check=False)
 
-    def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> NamespaceProgram:
+    def start(
+        self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
+    ) -> NamespaceProgram:
         with log.open("wb") as output:
             process = subprocess.Popen(
-                self._inside(node, argv),
-                stdin=subprocess.DEVNULL,
+                self._inside(node, [*HELD, *argv] if held else argv),
+                stdin=subprocess.PIPE if held else subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **(env or {})},

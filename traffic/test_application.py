@@ -27,6 +27,7 @@ class Ended:
     def wait(self, timeout_s: float | None = None, /) -> int:
         return self._status
 
+    def release(self) -> None: ...
     def interrupt(self) -> None: ...
     def terminate(self) -> None: ...
     def kill(self) -> None: ...
@@ -60,7 +61,7 @@ def test_a_program_that_ended_early_is_told_with_the_end_of_its_log(tmp_path: Pa
     camera = Camera(traffic_plan("camera"), None, tmp_path)  # type: ignore[arg-type]
     log = tmp_path / "left-sender.log"
     log.write_text("".join(f"line {number}\n" for number in range(100)) + "\r no such codec")
-    camera._running.append(Running("left", "sender", Ended(3), log, 1.0, finite=True))
+    camera._running.append(Running("left", "sender", Ended(3), log, 1.0, finite=True, held=False))
     with pytest.raises(ApplicationFailed, match=r"(?s)sender on left ended with status 3.*line 99\n\n no such codec$"):
         camera.check()
     assert "line 50" not in tail(log)
@@ -68,5 +69,5 @@ def test_a_program_that_ended_early_is_told_with_the_end_of_its_log(tmp_path: Pa
 
 def test_a_finite_program_that_ended_well_is_no_failure(tmp_path: Path) -> None:
     camera = Camera(traffic_plan("camera"), None, tmp_path)  # type: ignore[arg-type]
-    camera._running.append(Running("left", "sender", Ended(0), tmp_path / "left-sender.log", 1.0, finite=True))
+    camera._running.append(Running("left", "sender", Ended(0), tmp_path / "left-sender.log", 1.0, finite=True, held=False))
     camera.check()

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 import wave
 from pathlib import Path
@@ -13,6 +14,7 @@ from results import audio, pcapng, voice
 from results.capture import Capture
 from results.datagram import datagram, rtp
 from testbed.system.own_files import OwnFiles
+from tests.waiting import until
 from traffic.application import ApplicationFailed
 from traffic.call import Call
 from traffic.conftest import NamespaceHosts, traffic_plan
@@ -20,6 +22,11 @@ from traffic.flow import ApplicationRecord
 from traffic.speech import Speech
 
 EF = 46
+
+
+def _talks(call: Call) -> bool:
+    call.check()
+    return call.ends < math.inf
 
 
 def make_call(hosts: NamespaceHosts, folder: Path, **options: object) -> Call:
@@ -32,6 +39,7 @@ def test_a_call_is_heard_at_both_ends_and_marked(hosts: NamespaceHosts, tmp_path
     call.prepare()
     with Capture(hosts, "right", "wire", tmp_path / "right.pcapng"):  # type: ignore[arg-type]
         try:
+            call.arrange()
             call.start()
             call.wait()
         finally:
@@ -66,7 +74,9 @@ def test_a_called_agent_that_does_not_exist_is_named(
     (hosts.node_folder("right") / "talk/accounts").write_text("<sip:right@10.98.0.2:5060>;regint=0;answermode=manual\n")
     try:
         with pytest.raises(ApplicationFailed, match="an answer of right did not happen within 1 s"):
+            call.arrange()
             call.start()
+            call.wait()
     finally:
         call.stop()
 
@@ -76,7 +86,9 @@ def test_an_agent_that_dies_fails_the_call_with_its_log(hosts: NamespaceHosts, t
     call = make_call(hosts, tmp_path / "call", duration=30.0)
     call.prepare()
     try:
+        call.arrange()
         call.start()
+        until(lambda: _talks(call))
         agent = next(running for running in call._running if (running.host, running.name) == ("right", "baresip"))
         agent.program.kill()
         agent.program.wait(5.0)

@@ -23,6 +23,7 @@ def test_a_stream_arrives_decodes_and_is_what_was_sent(hosts: NamespaceHosts, tm
     camera.prepare()
     with Capture(hosts, "right", "wire", tmp_path / "right.pcapng"):  # type: ignore[arg-type]
         try:
+            camera.arrange()
             camera.start()
             camera.wait()
         finally:
@@ -46,7 +47,7 @@ def test_a_receiver_that_cannot_start_is_named(hosts: NamespaceHosts, tmp_path: 
     (hosts.node_folder("right") / "talk/camera.sdp").write_text("nonsense")
     try:
         with pytest.raises(ApplicationFailed, match="receiver on right ended with status"):
-            camera.start()
+            camera.arrange()
     finally:
         camera.stop()
 

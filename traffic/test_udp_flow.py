@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,7 @@ def test_flows_arrive_marked_and_in_their_number(
     flow.prepare()
     with Capture(hosts, "right", "wire", tmp_path / "right.pcapng"):  # type: ignore[arg-type]
         try:
+            flow.arrange()
             flow.start()
             flow.wait()
         finally:
@@ -92,12 +94,42 @@ def test_flows_arrive_marked_and_in_their_number(
 
 
 @pytest.mark.lab
+def test_nothing_is_sent_before_it_starts(hosts: NamespaceHosts, tmp_path: Path) -> None:
+    flow = made(tmp_path / "flow", hosts, rate="32 kbit/s", duration="1 s")
+    flow.prepare()
+    with Capture(hosts, "right", "wire", tmp_path / "right.pcapng"):  # type: ignore[arg-type]
+        try:
+            flow.arrange()
+            time.sleep(0.3)
+            started_ns = time.time_ns()
+            flow.start()
+            flow.wait()
+        finally:
+            flow.stop()
+    sent = [packet.time_ns for packet in pcapng.read(tmp_path / "right.pcapng") if datagram(packet.data) is not None]
+    assert sent and min(sent) > started_ns
+
+
+@pytest.mark.lab
+def test_of_one_that_is_never_started_no_program_stays_and_no_flow_is_told(hosts: NamespaceHosts, tmp_path: Path) -> None:
+    flow = made(tmp_path / "flow", hosts, rate="32 kbit/s", duration="1 s")
+    flow.prepare()
+    flow.arrange()
+    programs = [running.program for running in flow._running]
+    assert [program.poll() for program in programs] == [None, None]
+    flow.stop()
+    assert None not in [program.poll() for program in programs]
+    assert not (tmp_path / "flow/flows.json").exists()
+
+
+@pytest.mark.lab
 def test_on_off_keeps_its_timetable(hosts: NamespaceHosts, tmp_path: Path) -> None:
     options = {"rate": "80 kbit/s", "payload": "72 B", "pattern": "on-off", "on_time": "300 ms", "off_time": "300 ms"}
     flow = made(tmp_path / "flow", hosts, duration="4 s", **options)
     flow.prepare()
     with Capture(hosts, "left", "wire", tmp_path / "left.pcapng"):  # type: ignore[arg-type]
         try:
+            flow.arrange()
             flow.start()
             flow.wait()
         finally:

@@ -100,14 +100,13 @@ class UdpFlow(Application):
         self.hosts.run(self.plan.source, ping, timeout_s=2 * _ECHO_S)
         self.own_files(self.plan.source).write("flows.mgn", self.script())
 
-    def start(self) -> None:
+    def arrange(self) -> None:
         """The sender ends by itself; the receiver takes what comes, so that no host answers that the port is closed."""
         receiver = self.launch(self.plan.destination, "receiver", ["mgen", *self._family(), "nolog", "port", self._ports()])
         last = self.options.port + self.options.count - 1
         self.wait_for(lambda: self._listens(last), f"opening ports {self._ports()}", _READY_DEADLINE_S, receiver.log)
         sender = ["mgen", *self._family(), "nolog", "input", self.inside("flows.mgn")]
-        self.launch(self.plan.source, "sender", sender, finite=True, patience_s=_LATE_S)
-        self.begin()
+        self.launch(self.plan.source, "sender", sender, finite=True, patience_s=_LATE_S, held=True)
 
     def flows(self) -> list[Flow]:
         return flows(self.plan)

@@ -170,10 +170,14 @@ class Lab:
         log: Path,
         env: Mapping[str, str] | None = None,
         stdin: Standard = subprocess.DEVNULL,
+        held: bool = False,
     ) -> Process:
-        """Starts a program inside a node, its output appended to `log` on the host. It ends with its container at the latest."""
+        """Starts a program inside a node, its output appended to `log` on the host. It ends with its container at the latest.
+
+        One that is `held` waits in the node until it is released; then its standard input is empty.
+        """
         with log.open("ab") as output:
-            return self.start_into(output, node, argv, env=env, stdin=stdin)
+            return self.start_into(output, node, argv, env=env, stdin=stdin, held=held)
 
     def start_into(
         self,
@@ -183,8 +187,11 @@ class Lab:
         *,
         env: Mapping[str, str] | None = None,
         stdin: Standard = subprocess.DEVNULL,
+        held: bool = False,
     ) -> Process:
         """The same, with its output into what is open already, say a pipe."""
+        if held:
+            argv, stdin = [*processes.HELD, *argv], subprocess.PIPE
         carrier = self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output)
         return processes.program_inside(carrier, argv)
 

@@ -58,10 +58,12 @@ class FarPart:
         done = answer.result(timeout_s + _MORE_S)
         return CompletedProcess(list(argv), done["status"], done["output"], done["errors"])
 
-    def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> FarProgram:
+    def start(
+        self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
+    ) -> FarProgram:
         """Starts a program inside a node; its output is appended to `log` on this machine as it comes."""
         program = FarProgram(self.connection, argv, log.open("ab", buffering=0))
-        program.start(node, env)
+        program.start(node, env, held)
         return program
 
     def own_files(self, node: str, name: str) -> FarOwnFiles:
@@ -82,10 +84,10 @@ class FarProgram:
         self._number = connection.listen(self._hear)
         self.pid = 0
 
-    def start(self, node: str, env: Mapping[str, str] | None) -> None:
+    def start(self, node: str, env: Mapping[str, str] | None, held: bool) -> None:
         try:
             self.pid = self._connection.request(
-                "start", program=self._number, node=node, argv=list(self.argv), env=dict(env) if env else None
+                "start", program=self._number, node=node, argv=list(self.argv), env=dict(env) if env else None, held=held
             )
         except BaseException:
             self._log.close()
@@ -101,6 +103,12 @@ class FarProgram:
             raise ProgramFailed(f"{' '.join(self.argv)}: still running on {self._connection.name} after {timeout_s:g} s")
         assert self._status is not None
         return self._status
+
+    def release(self) -> None:
+        """It is on its way then: others that are released with it do not wait for the answer."""
+        if not self._ended.is_set():
+            with suppress(NotConnected):
+                self._connection.begin("signal", number=self._number, how="release")
 
     def interrupt(self) -> None:
         self._signal("interrupt")

@@ -25,12 +25,12 @@ class FarPrograms:
         self._running: dict[int, Process] = {}
         self._lock = threading.Lock()
 
-    def start(self, lab: Lab, number: int, node: str, argv: Sequence[str], env: Mapping[str, str] | None) -> int:
+    def start(self, lab: Lab, number: int, node: str, argv: Sequence[str], env: Mapping[str, str] | None, held: bool) -> int:
         """Returns its process number. What it writes is said as it comes, its exit status after the last of it."""
         reading, writing = os.pipe()
         try:
             with os.fdopen(writing, "wb", buffering=0) as output:
-                program = lab.start_into(output, node, argv, env=env)
+                program = lab.start_into(output, node, argv, env=env, held=held)
         except BaseException:
             os.close(reading)
             raise
@@ -42,11 +42,12 @@ class FarPrograms:
         return program.pid
 
     def signal(self, number: int, how: str) -> None:
-        """`how`: interrupt, terminate or kill. One that has ended is fine."""
+        """`how`: release, interrupt, terminate or kill. One that has ended is fine."""
         with self._lock:
             program = self._running.get(number)
         if program is not None:
-            {"interrupt": program.interrupt, "terminate": program.terminate, "kill": program.kill}[how]()
+            ways = (program.release, program.interrupt, program.terminate, program.kill)
+            {way.__name__: way for way in ways}[how]()
 
     def kill_all(self) -> None:
         with self._lock:

@@ -76,7 +76,7 @@ class FarSide:
             "put_back": lambda: now.put_back(self.lab),
             "down": self.down,
             "run": self.run,
-            "start": lambda program, node, argv, env: self._programs.start(self.lab, program, node, argv, env),
+            "start": lambda program, **what: self._programs.start(self.lab, program, **what),
             "signal": self._programs.signal,
             "write": lambda **which: self.files.write(**which),
             "exists": lambda **which: self.files.exists(**which),

@@ -129,8 +129,10 @@ class JoinedLab:
     ) -> CompletedProcess[str]:
         return self.part_of(node).run(node, argv, timeout_s=timeout_s, env=env)
 
-    def start(self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> Process | FarProgram:
-        return self.part_of(node).start(node, argv, log=log, env=env)
+    def start(
+        self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
+    ) -> Process | FarProgram:
+        return self.part_of(node).start(node, argv, log=log, env=env, held=held)
 
     def own_files(self, node: str, name: str) -> Any:
         return self.part_of(node).own_files(node, name)

@@ -22,6 +22,9 @@ _COMMAND_LINE_BYTES: Final = 1 << 16
 #: What the kernel may take to end a process.
 _KILLED_WITHIN_S: Final = 5.0
 
+#: Before a program's words: it becomes the program when a line comes by its standard input, and ends when that ends.
+HELD: Final = ("/bin/sh", "-c", 'read -r line || exit 125; exec "$@" </dev/null', "held")
+
 #: Two numbers of the kernel's, of 64 bits at most.
 _IDENTITY = re.compile("([0-9]{1,20})-([0-9]{1,20})")
 
@@ -89,6 +92,12 @@ class Process:
             return _as_shells_say(self._carrier.wait(timeout_s))
         except subprocess.TimeoutExpired:
             raise ProgramFailed(f"{' '.join(self.argv)}: still running after {timeout_s:g} s") from None
+
+    def release(self) -> None:
+        """Lets one that was started as HELD, into a pipe, become its program. One that has ended is fine."""
+        assert self._carrier.stdin is not None, "it was started held"
+        with suppress(BrokenPipeError), self._carrier.stdin as held:
+            held.write(b"\n")
 
     def interrupt(self) -> None:
         self._signal(signal.SIGINT)
