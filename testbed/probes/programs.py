@@ -18,7 +18,7 @@ from testbed.probes.finding import Finding
 _BUILT = CHECKOUT / "build/bin"
 _SETUP = "make setup"
 #: Program, how it tells its version, what is lost without it.
-_TOOLS: tuple[tuple[str, Sequence[str], str], ...] = (
+TOOLS: tuple[tuple[str, Sequence[str], str], ...] = (
     ("baresip", ("-h",), "calls (traffic application call)"),
     ("ffmpeg", ("-version",), "video streams (traffic application camera)"),
     ("mgen", ("help",), "synthetic flows (traffic application udp-flow)"),
@@ -34,7 +34,7 @@ def probe() -> Iterator[Finding]:
     yield ns3()
     yield click()
     yield netboxes()
-    for program, version, lost in _TOOLS:
+    for program, version, lost in TOOLS:
         yield tool(program, version, lost)
 
 

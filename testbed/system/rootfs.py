@@ -30,7 +30,12 @@ _MOUNT_POINTS = ("usr", "etc", "dev", "proc", "sys", "tmp", "run", "root", "var"
 #: What programs look up in /etc and that says nothing about this host: library choices, fonts, well-known ports.
 ETC_MOUNTS = ("alternatives", "fonts", "services", "protocols")
 _FILES = {
-    "passwd": "root:x:0:0:root:/run/netboxit:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n",
+    "passwd": (
+        "root:x:0:0:root:/run/netboxit:/bin/sh\n"
+        "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+        # Root's tcpdump goes on as that user. A node's root has no more rights than tcpdump needs.
+        "tcpdump:x:0:0::/nonexistent:/usr/sbin/nologin\n"
+    ),
     "group": "root:x:0:\nnogroup:x:65534:\nfrrvty:x:999:root\n",  # FRRouting's daemons want to be in that group
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n",
     "frr/vtysh.conf": "service integrated-vtysh-config\n",

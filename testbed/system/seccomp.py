@@ -23,6 +23,9 @@ _PORTS: Final = ("iopl", "ioperm")
 _KEYS: Final = ("add_key", "keyctl", "request_key")
 _LARGE: Final = ("perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register")
 
+#: A program that goes on as the user that it is already (tcpdump) sets its groups, too; a node's programs have none to give up.
+#: It is told that it did.
+_GROUPS: Final = "setgroups errno 0"
 #: A new user namespace would be a way round all that root may not do in a node (clone(2), CLONE_NEWUSER).
 _NEW_USER: Final = "clone errno 1 [0,268435456,SCMP_CMP_MASKED_EQ,268435456]"
 #: Its flags are in memory, where a filter cannot look; told that there is none, the C library takes clone.
@@ -33,5 +36,5 @@ def profile(*, bpf: bool) -> str:
     """The text of a node's profile; `bpf` for a netbox whose ports are AF_XDP's, which loads a program."""
     refused = [*_KERNEL, *_MEMORY, *_CLOCK, *_FILES, *_MOUNTS, *_NAMESPACES, *_PROCESSES, *_PORTS, *_KEYS, *_LARGE]
     refused += [] if bpf else ["bpf"]
-    lines = ["2", "denylist", "[all]", *(f"{name} errno 1" for name in refused), _NEW_USER, _CLONE3]
+    lines = ["2", "denylist", "[all]", *(f"{name} errno 1" for name in refused), _GROUPS, _NEW_USER, _CLONE3]
     return "\n".join(lines) + "\n"
