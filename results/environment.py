@@ -106,7 +106,10 @@ def lab_environment(
 
 def _offloads(namespace: str, interface: str) -> list[str]:
     with namespaces.entered(namespace), closing(IoctlEthtool(interface)) as ethtool:
-        return active_offloads(ethtool.get_features())
+        try:
+            return active_offloads(ethtool.get_features())
+        except OSError:  # the node's user has removed it
+            return []
 
 
 def _debian_packages() -> dict[str, str | None]:

@@ -82,6 +82,7 @@ def judge(
     _without_link(events, verdict)
     _host(environment, verdict)
     _limits(environment, verdict)
+    _networks(environment, verdict)
     verdict.notes.extend(plan.get("notes", ()))
     return verdict
 
@@ -205,6 +206,13 @@ def _limits(environment: Mapping[str, Any], verdict: Verdict) -> None:
     for node in environment.get("nodes", ()):
         for limit in node.get("limits_reached", ()):
             verdict.notes.append(f"node {node['name']} reached its limit of {limit}; `limits:` in the topology says more")
+
+
+def _networks(environment: Mapping[str, Any], verdict: Verdict) -> None:
+    """What the user of a node made of its network is theirs to know what for."""
+    for node in environment.get("nodes", ()):
+        if changes := node.get("network_changes"):
+            verdict.notes.append(f"node {node['name']}: its network was not as planned at the end: {'; '.join(changes)}")
 
 
 def _host(environment: Mapping[str, Any], verdict: Verdict) -> None:

@@ -121,7 +121,7 @@ class Deployment:
                 has_disk=container.folder.is_mount(),
             )
             durable.write(container.configuration_file, text)
-            durable.write(container.seccomp_file, seccomp.profile(bpf="bpf" in node.capabilities))
+            durable.write(container.seccomp_file, seccomp.profile(users.capabilities(node, confined=self._in_users(node))))
             durable.write(container.lxc_log, "")  # on a full disk LXC could not make it, and would not say why
             if self._in_users(node):
                 users.give(container.folder)

@@ -246,6 +246,13 @@ class Lab:
         """Those of its limits that a node has reached since it started, in words."""
         return containers.limits_reached(self._container(self.node(node)), self.node(node).limits)
 
+    def network_changes(self, node: str) -> list[str]:
+        """How a host's or router's network differs from the plan, in words."""
+        # Netlink takes long to import, and most commands need none of it.
+        from testbed.system import node_network
+
+        return node_network.changes(self.plan, self.node(node))
+
     @contextmanager
     def finished(self, deadline_s: float = 5.0) -> Iterator[list[str]]:
         """Ends every node's command by SIGTERM, so that it writes what it still holds; the lab itself stays.

@@ -16,6 +16,8 @@ from testbed.system.limits import Support
 if TYPE_CHECKING:
     from testbed.labs.lab import Lab
 
+#: Whose users may change their networks: by the rights of a host's root, by a router's own language.
+_CONFIGURABLE = ("host", "router")
 _CHANGING = "a command changes the lab, or one that did so ended half way: `netboxit apply` ends it, `down` removes the lab"
 
 
@@ -34,6 +36,7 @@ def status(lab: Lab) -> dict[str, Any]:
             "confined": lab.is_confined(node.name) if alive[node.name] else None,
             "cores": list(node.cores),
             "limits_reached": lab.limits_reached(node.name),
+            "network_changes": lab.network_changes(node.name) if node.kind in _CONFIGURABLE and alive[node.name] else [],
             "awake": all(map(awake.is_awake, node.cores)),
             "addresses": [address for interface in node.interfaces for address in interface.addresses],
             "netbox": lab.netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
@@ -55,9 +58,15 @@ def status(lab: Lab) -> dict[str, Any]:
             *Support.read().missing(),
             *_without_disks(lab),
             *(f"{node['name']} has reached its limit of {limit}" for node in nodes for limit in node["limits_reached"]),
+            *_networks(nodes),
             *([_CHANGING] if recorded.is_changing(lab.folder) else []),
         ],
     }
+
+
+def _networks(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+    changed = {node["name"]: node["network_changes"] for node in nodes if node["network_changes"]}
+    return [f"{name}: its network is not as planned: {'; '.join(changes)}" for name, changes in changed.items()]
 
 
 def _without_disks(lab: Lab) -> list[str]:

@@ -107,7 +107,8 @@ def configuration(
     kernel rations it; `user_namespace` is the lab's, for a node that is in it; `has_disk` says whether the node's
     folder is a disk of its own (testbed.system.node_disks).
     """
-    locks_all = "ipc_lock" in map(_capability, node.capabilities)
+    capabilities = users.capabilities(node, confined=user_namespace is not None)
+    locks_all = "ipc_lock" in capabilities
     group = "lxc.cgroup" if host.cgroup_version == 1 else "lxc.cgroup2"
     payload, monitor, pivot = container.groups
     lines = [
@@ -127,7 +128,7 @@ def configuration(
         f"lxc.hook.mount = {rootfs.restriction(memory or {})}",
         f"lxc.namespace.share.net = {namespaces.path(node.namespace)}",
         *(_user_lines(node, user_namespace) if user_namespace else []),
-        f"lxc.cap.keep = {' '.join(_capability(name) for name in node.capabilities) or 'none'}",
+        f"lxc.cap.keep = {' '.join(capabilities) or 'none'}",
         "lxc.no_new_privs = 1",
         f"lxc.seccomp.profile = {container.seccomp_file}",
         *([] if host.apparmor else ["lxc.apparmor.profile = unconfined"]),
@@ -153,7 +154,7 @@ def _user_lines(node: NodePlan, user_namespace: Path) -> list[str]:
     lines = [f"lxc.idmap = u {numbers}", f"lxc.idmap = g {numbers}", f"lxc.namespace.share.user = {user_namespace}"]
     if node.realtime_priority:
         lines.append(f"lxc.prlimit.rtprio = {node.realtime_priority}")
-    if "ipc_lock" in map(_capability, node.capabilities):
+    if "ipc_lock" in users.capabilities(node, confined=True):
         lines.append("lxc.prlimit.memlock = unlimited")
     return lines
 
@@ -300,7 +301,3 @@ def _told(container: Container) -> str:
     except FileNotFoundError:
         errors = []
     return "; LXC and the command wrote:" + "".join(f"\n    {line}" for line in errors[:6]) + log_tail(container)
-
-
-def _capability(name: str) -> str:
-    return name.lower().removeprefix("cap_")

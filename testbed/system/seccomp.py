@@ -7,6 +7,7 @@ namespaces, other processes' memory), and some large ones that are known for hol
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 _KERNEL: Final = ("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "acct")
@@ -23,8 +24,8 @@ _PORTS: Final = ("iopl", "ioperm")
 _KEYS: Final = ("add_key", "keyctl", "request_key")
 _LARGE: Final = ("perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register")
 
-#: A program that goes on as the user that it is already (tcpdump) sets its groups, too; a node's programs have none to give up.
-#: It is told that it did.
+#: A program that goes on as the user that it is already (tcpdump) sets its groups, too; where it may not, it has none to give up,
+#: and is told that it did.
 _GROUPS: Final = "setgroups errno 0"
 #: A new user namespace would be a way round all that root may not do in a node (clone(2), CLONE_NEWUSER).
 _NEW_USER: Final = "clone errno 1 [0,268435456,SCMP_CMP_MASKED_EQ,268435456]"
@@ -32,9 +33,9 @@ _NEW_USER: Final = "clone errno 1 [0,268435456,SCMP_CMP_MASKED_EQ,268435456]"
 _CLONE3: Final = "clone3 errno 38"
 
 
-def profile(*, bpf: bool) -> str:
-    """The text of a node's profile; `bpf` for a netbox whose ports are AF_XDP's, which loads a program."""
+def profile(capabilities: Collection[str]) -> str:
+    """The text of the profile of a node with these: `bpf` for a netbox whose ports are AF_XDP's, which loads a program."""
     refused = [*_KERNEL, *_MEMORY, *_CLOCK, *_FILES, *_MOUNTS, *_NAMESPACES, *_PROCESSES, *_PORTS, *_KEYS, *_LARGE]
-    refused += [] if bpf else ["bpf"]
-    lines = ["2", "denylist", "[all]", *(f"{name} errno 1" for name in refused), _GROUPS, _NEW_USER, _CLONE3]
-    return "\n".join(lines) + "\n"
+    refused += [] if "bpf" in capabilities else ["bpf"]
+    more = [_NEW_USER, _CLONE3] if "setgid" in capabilities else [_GROUPS, _NEW_USER, _CLONE3]
+    return "\n".join(("2", "denylist", "[all]", *(f"{name} errno 1" for name in refused), *more)) + "\n"

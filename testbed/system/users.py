@@ -33,6 +33,9 @@ _SHARE = 8
 
 #: Where such a capability is held, it does not count in a user namespace: there limits of resources have to allow what it would.
 _BY_LIMITS = {"sys_nice", "ipc_lock"}
+#: What a host's user needs to configure its network, and to run services as other users: capabilities of a host's root that is
+#: nobody outside.
+_OF_OWN_NAMESPACE = ("net_admin", "setuid", "setgid", "chown", "dac_override", "fowner", "kill")
 #: Loading a program into the kernel takes the host's own right.
 _OF_HOST = {"bpf"}
 
@@ -54,13 +57,13 @@ class UserSupport:
         """Why a node's programs have to be the host's root; None when they need not."""
         if self.refused:
             return self.refused
-        capabilities = {name.lower().removeprefix("cap_") for name in node.capabilities}
-        if capabilities & _OF_HOST:
+        needed = {*capabilities(node, confined=False)}
+        if needed & _OF_HOST:
             return "its ports are AF_XDP's, for which it loads a program into the kernel"
         for device in node.devices:
             if Path(device).stat().st_mode & 0o006 != 0o006:
                 return f"it needs {device}, which is for the host's root alone here (chmod o+rw)"
-        return self.unlimited if capabilities & _BY_LIMITS else None
+        return self.unlimited if needed & _BY_LIMITS else None
 
 
 def support(folders: Iterable[Path]) -> UserSupport:
@@ -76,6 +79,12 @@ def support(folders: Iterable[Path]) -> UserSupport:
     except OSError as error:
         return UserSupport(f"this host refuses user namespaces: {error.strerror} (see user.max_user_namespaces)", None)
     return UserSupport(None, _unlimited())
+
+
+def capabilities(node: NodePlan, *, confined: bool) -> tuple[str, ...]:
+    """Of the node's root, in small letters without `cap_`; `confined` when it is nobody on the host."""
+    own = _OF_OWN_NAMESPACE if confined and node.kind == "host" else ()
+    return (*(name.lower().removeprefix("cap_") for name in node.capabilities), *own)
 
 
 def _passable(status: os.stat_result) -> bool:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a lab relies on of its nodes' networks, and how it is now: a host's user may configure its network at will."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from ipaddress import ip_interface
+from typing import Any, Final
+
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
+from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
+
+from testbed.plan import InterfacePlan, NodePlan, Plan
+from testbed.system import namespaces, wires
+
+#: linux/if.h
+_UP: Final = 0x1
+
+
+def changes(plan: Plan, node: NodePlan) -> list[str]:
+    """How the interfaces that the plan gives a node differ from it; what its user added is none of the lab's business.
+
+    Raises NamespaceFailed.
+    """
+    mtus = plan.mtus()
+    with namespaces.entered(node.namespace), IPRoute() as netlink:
+        links = {link.get("ifname"): link for link in netlink.get_links()}
+        found = []
+        for interface in plan.kernel_interfaces(node):
+            if (link := links.get(interface.name)) is None:
+                found.append(f"{interface.name} is gone")
+            else:
+                wrong = _of_interface(netlink, link, interface, mtus[interface.wire])
+                found += [f"{interface.name} {one}" for one in wrong]
+        return found
+
+
+def _of_interface(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: int) -> list[str]:
+    found = [] if link["flags"] & _UP else ["is down"]
+    # That of a NIC is not planned.
+    if interface.mac and link.get("address") != interface.mac:
+        found.append(f"has the MAC address {link.get('address')}, not {interface.mac}")
+    if link.get("mtu") != mtu:
+        found.append(f"has the MTU {link.get('mtu')}, not {mtu}")
+    has = {f"{one.get('address')}/{one['prefixlen']}" for one in netlink.get_addr(index=link["index"])}
+    found += [
+        f"has no address {address}"
+        for address in interface.addresses
+        if interface.port == "kernel" and str(ip_interface(address)) not in has
+    ]
+    with closing(IoctlEthtool(interface.name)) as ethtool:
+        if on := wires.active_offloads(ethtool.get_features()):
+            found.append(f"has offloads on: {', '.join(on)}")
+    return found
