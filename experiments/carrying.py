@@ -66,4 +66,4 @@ def in_real_time(topology: Path, results: Path, progress: Progress) -> Carried:
     if folder.failure is not None:
         raise RunFailed(f"the run of {topology.stem} failed: {folder.failure}; what is left of it is in {outcome.folder}")
     verdict = outcome.metrics["verdict"]
-    return Carried("real", measure(folder), outcome.folder, verdict["status"], tuple(verdict["reasons"]))
+    return Carried("real", measure(folder).flows, outcome.folder, verdict["status"], tuple(verdict["reasons"]))

@@ -11,6 +11,7 @@ import json
 import os
 import shlex
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import polars as pl
 
 from results import frames, journal, metrics, verdict, video, voice
 from results.advice import advice
+from results.conversations import Way, conversations
 from results.counters import Series, all_series
 from results.damage import DamagedRun, damaged
 from results.decoding import MediaFailed
@@ -39,6 +41,20 @@ from testbed.permissions import check_readable, not_permitted, user_name
 _MORE_PICTURES = 100
 #: Of a run folder, by an analysis.
 _WRITTEN = ("frames.parquet", "series.parquet", "metrics.json", "report.html")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What captures and records showed of a run; `left_out` are packets of hosts that belong to neither."""
+
+    flows: list[Measured]
+    conversations: list[Way]
+    left_out: int
+
+    @property
+    def alone(self) -> list[Measured]:
+        """What is told by itself: flows, and conversations but for small ones."""
+        return [*self.flows, *(way.measured for way in self.conversations if way.count == 1)]
 
 
 class NotOurs(NetBoxITError):
@@ -63,17 +79,17 @@ def analyse(folder: Path) -> dict[str, Any]:
 
 def _analysed(run: RunFolder) -> dict[str, Any]:
     folder = run.path
-    measured = measure(run)
-    if measured:
-        _write_table(pl.concat([one.table() for one in measured], how="diagonal"), folder / "frames.parquet")
-    began_ns = _began_ns(run, measured)
+    seen = measure(run)
+    if every := [*seen.flows, *(way.measured for way in seen.conversations)]:
+        _write_table(pl.concat([one.table() for one in every], how="diagonal"), folder / "frames.parquet")
+    began_ns = _began_ns(run, every)
     table = journal.series(run.journals, began_ns)
     if not table.is_empty():
         _write_table(table, folder / "series.parquet")
     series = list(all_series(table))
-    found = _metrics(run, measured, series, began_ns)
+    found = _metrics(run, seen, series, began_ns)
     durable.write(folder / "metrics.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
-    write_report(run, measured, series, found)
+    write_report(run, seen.alone, series, found)
     return found
 
 
@@ -107,33 +123,29 @@ def _began_ns(run: RunFolder, measured: list[Measured]) -> int:
     return run.began_ns if run.began_ns is not None else min(firsts, default=0)
 
 
-def measure(run: RunFolder) -> list[Measured]:
-    """The frames of all flows of all applications, followed from host to host."""
+def measure(run: RunFolder) -> Seen:
+    """The frames of all flows of all applications and of all conversations, followed from host to host."""
     flows = [(application, flow) for application in run.applications for flow in application.flows]
-    hosts = {host for _, flow in flows for host in (flow.source, flow.destination)}
     only = [flow for _, flow in flows]
-    captures = {host: run.captured(host, only) for host in sorted(hosts)}
+    captures = {host: run.captured(host, only) for host in sorted(run.hosts)}
     records = frames.together(run.passages)
     network = Network(run.plan, run.unrecorded)
-    seen = {end: run.captured_at(*end, only) for end in network.tunnel_ends if flows}
+    is_any = bool(flows) or any(capture.besides for capture in captures.values())
+    seen = {end: run.captured_at(*end, only) for end in network.tunnel_ends if is_any}
     measured = []
     for at, (application, flow) in enumerate(flows):
         there, here = captures[flow.source], captures[flow.destination]
         crossed = {end: capture.frames[at] for end, capture in seen.items()}
         rows, paths = frames.follow(flow, network, there.frames[at], here.frames[at], records, crossed, here.end_ns)
         measured.append(Measured(application, flow, paths, rows))
-    return measured
+    others, left_out = conversations(run.plan, network, captures, records, seen)
+    return Seen(measured, others, left_out)
 
 
-def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], began_ns: int) -> dict[str, Any]:
+def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) -> dict[str, Any]:
+    measured, alone = seen.flows, seen.alone
     flows = [
-        metrics.flow_metrics(one.flow, one.rows)
-        | metrics.path_metrics(one.paths, one.rows, began_ns)
-        | {
-            "outages": outages(one.rows, one.flow.protocol, one.paths, began_ns),
-            "seconds": per_second(one.rows, began_ns),
-        }
-        | clock_error(run.machines, one.flow)
+        _flow_metrics(run, one, began_ns) | {"outages": outages(one.rows, one.flow.protocol, one.paths, began_ns)}
         for one in measured
     ]
     environment = {**(run.json("environment.json") or {}), **(run.json("lab.json") or {})}
@@ -144,8 +156,14 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
     events = happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns, run.machines)
     netboxes = timekeeping(run.plan, counted, environment, events)
     switches = ports_of_switches(run.plan, run.switches)
-    several = over_machines(run.machines, run.plan, measured)
-    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, switches, events)
+    several = over_machines(run.machines, run.plan, alone)
+    others = [
+        _flow_metrics(run, way.measured, began_ns) | {"outages": None, "dscp": way.dscp, "conversations": way.count}
+        for way in seen.conversations
+    ]
+    judged = verdict.judge(
+        run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, switches, events, others
+    )
     judge_machines(run.plan, several, judged)
     lateness_us = {name: metrics.lateness_us(one) for name, one in counted.items()}
     duration_s = 0.0 if run.ended_ns is None else (run.ended_ns - began_ns) / 1e9
@@ -154,10 +172,13 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         "lab": run.plan["lab"],
         "verdict": judged.to_json(),
         "flows": flows,
-        "segments": list(_segments(measured)),
-        "gaps": list(_gaps(measured)),
-        "overhead_us": summary(metrics.overheads_us(measured)),
-        "overhead_without_routers_us": summary(metrics.overheads_us(measured, routers=False)),
+        "conversations": others,
+        "packets_left_out": seen.left_out,
+        "programs": list(_programs(run)),
+        "segments": list(_segments(alone)),
+        "gaps": list(_gaps(alone)),
+        "overhead_us": summary(metrics.overheads_us(alone)),
+        "overhead_without_routers_us": summary(metrics.overheads_us(alone, routers=False)),
         "lateness_us": lateness_us,
         "netboxes": netboxes,
         "switches": switches,
@@ -169,6 +190,16 @@ def _metrics(run: RunFolder, measured: list[Measured], series: list[Series], beg
         "video": videos,
         **several,
     }
+
+
+def _flow_metrics(run: RunFolder, one: Measured, began_ns: int) -> dict[str, Any]:
+    """What is told of a flow and of a way of a conversation alike."""
+    return (
+        metrics.flow_metrics(one.flow, one.rows)
+        | metrics.path_metrics(one.paths, one.rows, began_ns)
+        | {"seconds": per_second(one.rows, began_ns)}
+        | clock_error(run.machines, one.flow)
+    )
 
 
 def _segments(measured: list[Measured]) -> Iterable[dict[str, Any]]:
@@ -204,6 +235,15 @@ def _gaps(measured: list[Measured]) -> Iterable[dict[str, Any]]:
                         gaps.setdefault(gap, []).append(us)
         for gap, times in gaps.items():
             yield metrics.gap_metrics(gap, direction, joined(times))
+
+
+def _programs(run: RunFolder) -> Iterable[dict[str, Any]]:
+    """What users' own programs did (traffic.command)."""
+    entries = {entry["name"]: entry for entry in run.plan["traffic"]}
+    for one in run.applications:
+        if one.application == "command":
+            entry = entries[one.name]
+            yield {"traffic": one.name, "from": entry["source"], "to": entry["destination"], **one.facts}
 
 
 def _voices(run: RunFolder, measured: list[Measured], flows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:

@@ -202,7 +202,7 @@ class SyntheticRun:
             "lateness_policy": "mark",
             "notes": [],
             "nodes": [
-                {"name": name, "kind": kind, "cores": [0], "interfaces": [], "files": _files(kind)}
+                {"name": name, "kind": kind, "cores": [0], "interfaces": _interfaces(name), "files": _files(kind)}
                 for name, kind in kinds.items()
             ],
             "wires": [
@@ -216,6 +216,12 @@ class SyntheticRun:
             ],
             "traffic": [{"name": "call", "application": "call", "source": "fr1", "destination": "eoc", "direction": "return"}],
         }
+
+
+def _interfaces(node: str) -> list[dict[str, Any]]:
+    """As far as addresses are known by them."""
+    address = {"fr1": FIELD, "eoc": CENTRE}.get(node)
+    return [{"name": "eth0", "addresses": [f"{address}/24"]}] if address else []
 
 
 def _end(kinds: Mapping[str, str], node: str, other: str, side: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The headers of a captured Ethernet frame, as far as measuring needs them: addresses, ports, lengths, RTP."""
+"""The headers of a captured Ethernet frame, as far as measuring needs them: addresses, ports, DSCP, lengths, RTP."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import NamedTuple
 _ETHERNET_HEADER = 14
 _VLAN_TAGS = (0x8100, 0x88A8)
 _PROTOCOLS = {6: "tcp", 17: "udp"}
+#: Others that have a name here; IANA, "Protocol Numbers".
+_OTHERS = {1: "icmp", 2: "igmp", 47: "gre", 50: "esp", 58: "icmpv6", 89: "ospf", 132: "sctp"}
 
 
 class Datagram(NamedTuple):
@@ -27,6 +29,30 @@ class Datagram(NamedTuple):
     payload: bytes
 
 
+class Packet(NamedTuple):
+    """Any IP packet. Ports are 0 where its protocol has none; `payload_bytes` are those of the transport protocol, else of IP."""
+
+    source: str
+    destination: str
+    protocol: str
+    source_port: int
+    destination_port: int
+    dscp: int
+    ethernet_bytes: int
+    payload_bytes: int
+
+
+class _Header(NamedTuple):
+    """Of IP. `start` and `end` of what it carries, in the frame."""
+
+    source: str
+    destination: str
+    protocol: int
+    dscp: int
+    start: int
+    end: int
+
+
 class Rtp(NamedTuple):
     """The fixed header of RTP (RFC 3550, section 5.1)."""
 
@@ -37,10 +63,18 @@ class Rtp(NamedTuple):
 
 def datagram(frame: bytes) -> Datagram | None:
     """The UDP or TCP packet in an Ethernet frame, or None: another protocol, a later fragment, or too little was captured."""
-    kind, start = _network_layer(frame)
-    if kind == 0x0800:
-        return _ipv4(frame, start)
-    return _ipv6(frame, start) if kind == 0x86DD else None
+    header = _header(frame)
+    return None if header is None else _transport(frame, header)
+
+
+def packet(frame: bytes) -> Packet | None:
+    """The IP packet in an Ethernet frame, or None: no IP, a later fragment, or too little was captured."""
+    if (header := _header(frame)) is None:
+        return None
+    if (found := _transport(frame, header)) is not None:
+        return Packet(*found[:5], header.dscp, found.ethernet_bytes, found.payload_bytes)
+    protocol = _PROTOCOLS.get(header.protocol) or _OTHERS.get(header.protocol) or f"ip-{header.protocol}"
+    return Packet(header.source, header.destination, protocol, 0, 0, header.dscp, header.end, max(0, header.end - header.start))
 
 
 def rtp(payload: bytes) -> Rtp | None:
@@ -61,7 +95,14 @@ def _network_layer(frame: bytes) -> tuple[int, int]:
     return 0, len(frame)
 
 
-def _ipv4(frame: bytes, start: int) -> Datagram | None:
+def _header(frame: bytes) -> _Header | None:
+    kind, start = _network_layer(frame)
+    if kind == 0x0800:
+        return _ipv4(frame, start)
+    return _ipv6(frame, start) if kind == 0x86DD else None
+
+
+def _ipv4(frame: bytes, start: int) -> _Header | None:
     if len(frame) < start + 20:
         return None
     header = (frame[start] & 0x0F) * 4
@@ -69,18 +110,20 @@ def _ipv4(frame: bytes, start: int) -> Datagram | None:
     if flags & 0x1FFF:
         return None
     source, destination = (str(IPv4Address(frame[start + at : start + at + 4])) for at in (12, 16))
-    return _transport(frame, source, destination, frame[start + 9], start + header, start + total)
+    return _Header(source, destination, frame[start + 9], frame[start + 1] >> 2, start + header, start + total)
 
 
-def _ipv6(frame: bytes, start: int) -> Datagram | None:
+def _ipv6(frame: bytes, start: int) -> _Header | None:
     if len(frame) < start + 40:
         return None
     (length,) = struct.unpack_from(">H", frame, start + 4)
     source, destination = (str(IPv6Address(frame[start + at : start + at + 16])) for at in (8, 24))
-    return _transport(frame, source, destination, frame[start + 6], start + 40, start + 40 + length)
+    dscp = (frame[start] & 0x0F) << 2 | frame[start + 1] >> 6
+    return _Header(source, destination, frame[start + 6], dscp, start + 40, start + 40 + length)
 
 
-def _transport(frame: bytes, source: str, destination: str, number: int, start: int, end: int) -> Datagram | None:
+def _transport(frame: bytes, network: _Header) -> Datagram | None:
+    source, destination, number, _, start, end = network
     protocol = _PROTOCOLS.get(number)
     if protocol is None or len(frame) < start + (8 if protocol == "udp" else 20):
         return None

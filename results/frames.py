@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from results import pcapng
-from results.datagram import datagram, rtp
+from results.datagram import Datagram, datagram, packet, rtp
 from results.flow_path import Crossing, FlowPath, Followed, Network
 from results.identity import identity
 from results.records import Fate
@@ -47,6 +48,9 @@ SEEN = {
     "rtp_timestamp": pl.UInt32,
 }
 
+#: Of one captured frame that belongs to no flow.
+SEEN_BESIDES = SEEN | {"dscp": pl.UInt8}
+
 #: Of one frame's passage through a netbox.
 PASSAGES = {
     "identity": pl.UInt64,
@@ -71,34 +75,50 @@ _EMPTY = [pl.lit(None, pl.String).alias("lost_at"), pl.lit(None, pl.String).alia
 _UNSEEN = "not seen again"
 
 
+class Ends(NamedTuple):
+    """Between what an IP packet goes, by its headers; ports are 0 where its protocol has none."""
+
+    source: str
+    destination: str
+    protocol: str
+    source_port: int
+    destination_port: int
+
+
 @dataclass
 class Capture:
-    """What was seen at one host: for each flow, by its place in the list, the frames; when the last frame of any kind came."""
+    """What was seen at one host: for each flow, by its place in the list, the frames; when the last frame of any kind came.
+
+    `besides` are the IP packets that belong to none of the flows.
+    """
 
     frames: dict[int, pl.DataFrame] = field(default_factory=dict)
     end_ns: int = 0
+    besides: dict[Ends, pl.DataFrame] = field(default_factory=dict)
 
 
 def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
-    """Sorts the frames of a host's captures by flow."""
+    """Sorts the frames of a host's captures by flow, and those of no flow by their ends."""
     flows_of: dict[tuple[str, str, str], list[int]] = {}
     for at, flow in enumerate(flows):
         flows_of.setdefault((flow.source_address, flow.destination_address, flow.protocol), []).append(at)
     rows: dict[int, list[tuple[object, ...]]] = {at: [] for at in range(len(flows))}
+    besides: dict[Ends, list[tuple[object, ...]]] = {}
     end = 0
     for path in paths:
-        for packet in pcapng.read(path):
-            end = max(end, packet.time_ns)
-            if (found := datagram(packet.data)) is None:
-                continue
-            for at in flows_of.get((found.source, found.destination, found.protocol), ()):
-                if _within(found.source_port, flows[at].source_ports) and _within(
-                    found.destination_port, flows[at].destination_ports
-                ):
-                    header = rtp(found.payload) if flows[at].rtp_clock_hz else None
-                    media = (header.sequence, header.timestamp) if header else (None, None)
-                    rows[at].append((identity(packet.data), packet.time_ns, found.ethernet_bytes, found.payload_bytes, *media))
-    return Capture({at: _table(found) for at, found in rows.items()}, end)
+        for seen in pcapng.read(path):
+            end = max(end, seen.time_ns)
+            found = datagram(seen.data)
+            if found is not None and (own := [at for at in flows_of.get(found[:3], ()) if _is_of(found, flows[at])]):
+                sizes, header = (found.ethernet_bytes, found.payload_bytes), rtp(found.payload)
+                for at in own:
+                    media = (header.sequence, header.timestamp) if header and flows[at].rtp_clock_hz else (None, None)
+                    rows[at].append((identity(seen.data), seen.time_ns, *sizes, *media))
+            elif (other := packet(seen.data)) is not None:
+                row = (identity(seen.data), seen.time_ns, other.ethernet_bytes, other.payload_bytes, None, None, other.dscp)
+                besides.setdefault(Ends(*other[:5]), []).append(row)
+    tables = {ends: pl.DataFrame(found, schema=SEEN_BESIDES, orient="row") for ends, found in besides.items()}
+    return Capture({at: _table(found) for at, found in rows.items()}, end, tables)
 
 
 def follow(
@@ -268,6 +288,11 @@ def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _table(rows: list[tuple[object, ...]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SEEN, orient="row")
+
+
+def _is_of(found: Datagram, flow: Flow) -> bool:
+    """Whether its ports are the flow's."""
+    return _within(found.source_port, flow.source_ports) and _within(found.destination_port, flow.destination_ports)
 
 
 def _within(port: int, ports: tuple[int, int] | None) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -38,9 +38,7 @@ _SAME_DELAY_MS = 1.0
 _MOST_TOLD = 100
 
 
-def outages(
-    rows: pl.DataFrame, protocol: Literal["udp", "tcp"], paths: Sequence[FlowPath], began_ns: int
-) -> dict[str, Any] | None:
+def outages(rows: pl.DataFrame, protocol: str, paths: Sequence[FlowPath], began_ns: int) -> dict[str, Any] | None:
     """The entry `outages` of a flow: threshold, count, sum, the longest, and `list`; None for a flow with too few frames.
 
     `rows` are the flow's, `paths` those of its frames (results.frames.follow).

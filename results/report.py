@@ -28,10 +28,12 @@ _TEMPLATE = "report.html.j2"
 _MISSES_SHOWN = 10
 #: Of each flow; metrics.json has more.
 _PATH_CHANGES_SHOWN = 10
+#: Those of the most packets.
+_CONVERSATIONS_DRAWN = 6
 
 
 def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> None:
-    """Draws what metrics.json says, and the distributions behind it."""
+    """Draws what metrics.json says, and the distributions behind it. `measured` are the flows, then other conversations."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -52,8 +54,14 @@ def _harmless(value: object) -> object:
 def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> dict[str, Any]:
     record, given = run.json("run.json") or {}, reference.load(run.path / reference.RUN_FILE)
     overhead = metrics.overheads_us(measured)
+    flows, others = measured[: len(found["flows"])], measured[len(found["flows"]) :]
+    names = list(dict.fromkeys(one.flow.name for one in others))[:_CONVERSATIONS_DRAWN]
+    charted = [*flows, *(one for one in others if one.flow.name in names)]
     return {
-        **{name: found[name] for name in ("lab", "verdict", "flows", "segments", "gaps")},
+        **{
+            name: found[name]
+            for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "programs", "segments", "gaps")
+        },
         "plan": run.plan,
         "started": _moment(record.get("started")),
         "ended": _moment(record.get("ended")),
@@ -68,8 +76,8 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         "reference": given,
         "comparison": _comparison(given, found["flows"]) if given else None,
         "breakdown": {direction: _breakdown(found, direction) for direction in metrics.DIRECTIONS},
-        "delay_charts": list(_delay_charts(measured)),
-        **course(measured, series, found),
+        "delay_charts": list(_delay_charts(charted)),
+        **course(charted, series, found),
         "segment_chart": _segment_chart(found["segments"]),
         "overhead": found["overhead_us"],
         "overhead_without_routers": found["overhead_without_routers_us"],
@@ -93,7 +101,7 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
 def _key_figures(found: Mapping[str, Any]) -> list[dict[str, str]]:
     """The handful of figures to see first: voice if there is any, else the first flows."""
     figures = []
-    flows = [flow for flow in found["flows"] if flow["kind"] == "voice"] or found["flows"][:2]
+    flows = [flow for flow in found["flows"] if flow["kind"] == "voice"] or (found["flows"] or found["conversations"])[:2]
     for flow in flows[:2]:
         delay, jitter = flow["one_way_delay_ms"], flow["jitter_ms"]
         note = f"ms, jitter {statistic(jitter, 'mean')} ms, lost {percent(flow['loss_ratio'])}"

@@ -48,7 +48,8 @@ def _lane(event: Mapping[str, Any]) -> str:
 
 
 def _end_s(series: Sequence[Series], found: Mapping[str, Any]) -> float:
-    ends = [flow["seconds"]["second"][-1] + 1.0 for flow in found["flows"] if flow["seconds"]]
+    flows = (*found["flows"], *found["conversations"])
+    ends = [flow["seconds"]["second"][-1] + 1.0 for flow in flows if flow["seconds"]]
     ends += [float(one.times_s[-1]) for one in series[:1]] + [event["time_s"] for event in found["events"][-1:]]
     return max(ends, default=1.0)
 
@@ -57,11 +58,12 @@ def _flows(
     measured: Sequence[Measured], found: Mapping[str, Any], marks: Sequence[Mark], end_s: float
 ) -> Iterator[tuple[str, str]]:
     names = list(dict.fromkeys(one.flow.name for one in measured))
+    told_of = {(told["name"], told["direction"]): told for told in (*found["flows"], *found["conversations"])}
     for name in names:
         directions = [
             _over_time(one, told, found["began_ns"])
-            for one, told in zip(measured, found["flows"], strict=True)
-            if one.flow.name == name and told["received"] > 1
+            for one in measured
+            if one.flow.name == name and (told := told_of[name, one.flow.direction])["received"] > 1
         ]
         if directions:
             yield name, run_charts.flow_over_time(directions, marks, end_s)

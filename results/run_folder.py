@@ -143,7 +143,8 @@ class RunFolder:
     def _read(self, node: str, files: list[Path], flows: list[Flow]) -> frames.Capture:
         clock, found = self.machines.clock_of(node), frames.read_capture(files, flows)
         rows = {at: clock.corrected(one, "time_ns") for at, one in found.frames.items()}
-        return frames.Capture(rows, clock.here(found.end_ns) if found.end_ns else 0)
+        besides = {ends: clock.corrected(one, "time_ns") for ends, one in found.besides.items()}
+        return frames.Capture(rows, clock.here(found.end_ns) if found.end_ns else 0, besides)
 
     def _lives(self, node: str, file: str) -> list[str]:
         """A file of a node as it was left at each loss of power, and at the end, where that is there."""

@@ -54,6 +54,7 @@ def judge(
     environment: Mapping[str, Any],
     switches: Mapping[str, Mapping[str, Any]],
     events: Sequence[Mapping[str, Any]],
+    conversations: Sequence[Mapping[str, Any]] = (),
 ) -> Verdict:
     """`failures` are what the run met, or should have left; `statistics` those of each netbox; the others as in metrics.json."""
     verdict = Verdict(invalid=list(failures))
@@ -74,10 +75,11 @@ def judge(
     for flow in flows:
         if flow["packets"] == 0:
             verdict.invalid.append(f"flow {flow['name']} ({flow['direction']}): not one frame was sent")
-    if not plan.get("traffic") and not flows and not failures and not any(map(_frames_began, statistics.values())):
+    sent = bool(flows or conversations) or any(map(_frames_began, statistics.values()))
+    if not plan.get("traffic") and not sent and not failures:
         verdict.notes.append(
-            "the topology has no `traffic`, so no delay, loss or rate from end to end was measured; "
-            "the verdict says only that the testbed was in time"
+            "the topology has no `traffic`, and no program in a host sent any, so no delay, loss or rate from end to end was "
+            "measured; the verdict says only that the testbed was in time"
         )
     _without_link(events, verdict)
     _host(environment, verdict)

@@ -234,6 +234,8 @@ class Plan:
     take: tuple[str, ...] = ()
     #: Of the part of a lab that one machine has: the addresses of nodes on others, by name.
     elsewhere: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: The operations centre: what goes towards it is called "return". None where nobody says which host it is.
+    centre: str | None = None
 
     def kernel_interfaces(self, node: NodePlan) -> tuple[InterfacePlan, ...]:
         """Those that the node's network namespace has: an end of a memory wire is none."""

@@ -60,6 +60,7 @@ class Hosts(Protocol):
     """The part of a lab that applications use."""
 
     def own_files(self, node: str, name: str) -> Files: ...
+    def check_confined(self, node: str) -> None: ...
     def run(self, node: str, argv: Sequence[str], *, timeout_s: float = ...) -> CompletedProcess[str]: ...
     def start(
         self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
@@ -91,7 +92,7 @@ class ApplicationOptions(BaseModel):
 class Running:
     """A program of an application. One that is `held` waits for the application's start.
 
-    `finite` ones end by themselves, with 0, within `patience_s` of the traffic's end.
+    `finite` ones end by themselves, with `status`, within `patience_s` of the traffic's end.
     """
 
     host: str
@@ -101,6 +102,7 @@ class Running:
     patience_s: float
     finite: bool
     held: bool
+    status: int = 0
 
 
 class Application(ABC):
@@ -162,7 +164,7 @@ class Application(ABC):
         """Raises ApplicationFailed when a program that should run has ended."""
         for running in self._running:
             status = running.program.poll()
-            if status is not None and not (running.finite and status == 0):
+            if status is not None and not (running.finite and status == running.status):
                 raise self.failed(
                     f"{running.name} on {running.host} ended with status {status} before the traffic was over", running.log
                 )
@@ -200,11 +202,12 @@ class Application(ABC):
         patience_s: float = _INSISTENCE_S,
         finite: bool = False,
         held: bool = False,
+        status: int = 0,
     ) -> Running:
         """Starts a program in a host, or has it wait there; its log is `<host>-<name>.log` in the application's folder."""
         log = self.folder / f"{host}-{name}.log"
         program = self.hosts.start(host, argv, log=log, env=env, held=held)
-        running = Running(host, name, program, log, patience_s, finite, held)
+        running = Running(host, name, program, log, patience_s, finite, held, status)
         self._running.append(running)
         return running
 

@@ -17,6 +17,7 @@ from testbed.quantities import RATE, TIME, Quantity
 from traffic.application import Application, ApplicationOptions
 from traffic.flow import Flow
 from traffic.number_strip import NumberStrip
+from traffic.sockets import listens
 from traffic.stream import RTP_HEADER, UDP_HEADERS, Stream
 
 #: IP packets of at most 1400 bytes leave room for a tunnel's header on the way; less the headers of IP and UDP.
@@ -152,6 +153,4 @@ class Camera(Application):
         ]
 
     def _receiver_listens(self) -> bool:
-        """The kernel's table of UDP sockets shows the port: local address and port in hexadecimal (proc(5))."""
-        table = self.hosts.run(self.plan.destination, ["cat", "/proc/net/udp"], timeout_s=5.0).stdout
-        return any(line.split()[1].endswith(f":{self.options.rtp_port:04X}") for line in table.splitlines()[1:])
+        return listens(self.hosts.run, self.plan.destination, self.options.rtp_port, "udp")

@@ -18,8 +18,8 @@ from testbed.system.own_files import OwnFiles
 from testbed.system.processes import HELD
 from traffic.application import INSIDE
 
-#: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit.
-_WITH_FOLDER = 'mount --bind "$0" /run/netboxit && exec "$@"'
+#: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit. That of the machine is its labs'.
+_WITH_FOLDER = f'mount -t tmpfs none /run && mkdir {INSIDE} && mount --bind "$0" {INSIDE} && exec "$@"'
 
 
 class NamespaceProgram:
@@ -64,7 +64,6 @@ class NamespaceHosts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._suffix = os.getpid()
-        self._made_inside = False
 
     def namespace(self, node: str) -> str:
         return f"nbt-{node}-{self._suffix}"
@@ -79,19 +78,16 @@ class NamespaceHosts:
             _ip("-n", self.namespace(node), "address", "add", f"{address}/24", "dev", "wire")
             for interface in ("lo", "wire"):
                 _ip("-n", self.namespace(node), "link", "set", interface, "up")
-        if not INSIDE.exists():
-            INSIDE.mkdir()
-            self._made_inside = True
         return self
 
     def __exit__(self, *_: object) -> None:
         for node in self.ADDRESSES:
             _ip("netns", "delete", self.namespace(node))
-        if self._made_inside:
-            INSIDE.rmdir()
 
     def node_folder(self, node: str) -> Path:
         return self._folder / "nodes" / node
+
+    def check_confined(self, node: str) -> None: ...
 
     def own_files(self, node: str, name: str) -> OwnFiles:
         folder = self.node_folder(node) / name

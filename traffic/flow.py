@@ -43,7 +43,8 @@ class Flow(BaseModel):
     destination: str
     source_address: str
     destination_address: str
-    protocol: Literal["udp", "tcp"]
+    #: udp, tcp, or of what a capture found any other.
+    protocol: str
     source_ports: tuple[int, int] | None = None
     destination_ports: tuple[int, int] | None = None
     #: Rate of the RTP timestamps; None when the flow is not RTP (RFC 3550 jitter then takes the sending time).

@@ -16,6 +16,7 @@ from testbed.plan import TrafficPlan
 from testbed.quantities import RATE, SIZE, TIME, Quantity
 from traffic.application import Application, ApplicationOptions
 from traffic.flow import Flow
+from traffic.sockets import listens
 from traffic.stream import UDP_HEADERS, Stream
 from traffic.timetable import Pattern, Timetable
 
@@ -104,7 +105,12 @@ class UdpFlow(Application):
         """The sender ends by itself; the receiver takes what comes, so that no host answers that the port is closed."""
         receiver = self.launch(self.plan.destination, "receiver", ["mgen", *self._family(), "nolog", "port", self._ports()])
         last = self.options.port + self.options.count - 1
-        self.wait_for(lambda: self._listens(last), f"opening ports {self._ports()}", _READY_DEADLINE_S, receiver.log)
+        self.wait_for(
+            lambda: listens(self.hosts.run, self.plan.destination, last, "udp"),
+            f"opening ports {self._ports()}",
+            _READY_DEADLINE_S,
+            receiver.log,
+        )
         sender = ["mgen", *self._family(), "nolog", "input", self.inside("flows.mgn")]
         self.launch(self.plan.source, "sender", sender, finite=True, patience_s=_LATE_S, held=True)
 
@@ -133,12 +139,6 @@ class UdpFlow(Application):
     def _ports(self) -> str:
         first, last = self.options.port, self.options.port + self.options.count - 1
         return str(first) if first == last else f"{first}-{last}"
-
-    def _listens(self, port: int) -> bool:
-        """The kernel's table of UDP sockets shows the port: local address and port in hexadecimal (proc(5))."""
-        table = f"/proc/net/udp{'6' if self.version == 6 else ''}"
-        lines = self.hosts.run(self.plan.destination, ["cat", table], timeout_s=5.0).stdout.splitlines()[1:]
-        return any(line.split()[1].endswith(f":{port:04X}") for line in lines)
 
 
 def version(plan: TrafficPlan) -> int:

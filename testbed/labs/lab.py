@@ -212,13 +212,17 @@ class Lab:
         namespaces.check_seen(self.node(node).namespace)
         if not containers.alive(self._container(self.node(node))):
             raise NodeFailed(f"node {node} does not run; `netboxit status {self.name}` says more; after a reboot it comes back")
+        self.check_confined(node)
+        attended = [*_ATTENDED, node, *(argv or _SHELL)]
+        return containers.attach_argv(self._container(self.node(node)), attended, {**(env or {}), "PS1": f"{node}:\\w\\$ "})
+
+    def check_confined(self, node: str) -> None:
+        """Raises NotConfined where an operator would run programs in a node as the host's root."""
         if operator() is not None and not self.is_confined(node):
             raise NotConfined(
                 f"root of node {node} is the host's own (`netboxit status` says why), which an operator cannot be; "
                 "what is confined are nodes in the lab's user namespace, as hosts are"
             )
-        attended = [*_ATTENDED, node, *(argv or _SHELL)]
-        return containers.attach_argv(self._container(self.node(node)), attended, {**(env or {}), "PS1": f"{node}:\\w\\$ "})
 
     def netbox(self, name: str) -> NodePlan:
         """The netbox of that name. Raises NoSuchNode."""

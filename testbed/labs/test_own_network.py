@@ -20,7 +20,7 @@ from testbed.system import users
 from testbed.system.realtime_support import realtime_support
 from tests.waiting import until
 
-pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
+pytestmark = [pytest.mark.lab, pytest.mark.patient, pytest.mark.usefixtures("nothing_left")]
 
 _NETWORK = """\
 name: own

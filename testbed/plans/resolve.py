@@ -122,6 +122,7 @@ class _Resolver:
             wires=self.wires.wires,
             equipment=self.wires.equipment,
             traffic=traffic,
+            centre=topology.centre,
             lateness_limit_s=topology.realtime.limit,
             lateness_policy=topology.realtime.policy,
             realtime_budget_us=alone.budget_us() if alone else 0,

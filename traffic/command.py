@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A program of the user's own: any command line in the host that it starts from, and one that answers it in the other host.
+
+What it sends is on the captures, and the run tells it as conversations (results.conversations). It begins in a folder of its own,
+in which it may write.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from traffic.application import Application, ApplicationOptions, Running
+from traffic.flow import Flow
+from traffic.sockets import listens
+
+#: For Python on a busy machine, and a web server.
+_READY_DEADLINE_S = 30.0
+#: How long a program may take to end after Ctrl-C.
+_GOODBYE_S = 5.0
+
+
+def _named(name: str) -> str:
+    if name in (".", ".."):
+        raise ValueError(f"{name} is no file's name")
+    return name
+
+
+def _without_end(line: str) -> str:
+    if "\0" in line:
+        raise ValueError("a character with the number 0 ends a command line; leave it out")
+    return line
+
+
+FileName = Annotated[str, Field(pattern=r"^[^/\x00]{1,255}$"), AfterValidator(_named)]
+CommandLine = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_without_end)]
+
+
+class CommandOptions(ApplicationOptions):
+    #: What runs in the host that it starts from, as a shell reads it: `iperf3 -c eoc -t 10`. Hosts know each other by name.
+    run: CommandLine
+    #: What runs in the other host meanwhile: `iperf3 -s`. It is there before, and interrupted afterwards.
+    server: CommandLine | None = None
+    #: The TCP or UDP port that the server opens when it is ready.
+    listens: int | None = Field(default=None, ge=1, le=65_535)
+    #: itself: `run` ends by itself before its duration is over; duration: it goes on until then, and is interrupted.
+    ends: Literal["itself", "duration"] = "itself"
+    #: What `run` leaves in the folder where it begins and the run is to keep, by name: `[iperf.json]`.
+    files: tuple[FileName, ...] = Field(default=(), max_length=100)
+    #: The exit status with which `run` ends by itself.
+    status: int = Field(default=0, ge=0, le=255)
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if (self.server is None) != (self.listens is None):
+            raise ValueError("server and listens belong together: `run` starts when the server has opened the port")
+        if self.ends == "duration" and "status" in self.model_fields_set:
+            raise ValueError("status is that of a program which ends by itself; with ends: duration it is interrupted")
+        if self.dscp:
+            raise ValueError("the program marks its packets itself; no dscp can be given for it")
+        return self
+
+
+class Command(Application):
+    OPTIONS: ClassVar[type[ApplicationOptions]] = CommandOptions
+
+    #: On the monotonic clock: when it started, and when it was seen to have ended by itself.
+    _began: float | None = None
+    _ended: float | None = None
+    #: Files that it should have left.
+    _absent: Sequence[str] = ()
+
+    @property
+    def options(self) -> CommandOptions:
+        return CommandOptions.model_construct(**self.plan.options)
+
+    def prepare(self) -> None:
+        """Raises NotConfined: an operator's file starts nothing in a host whose root is the machine's."""
+        for host in (self.plan.source, *([self.plan.destination] if self.options.server else [])):
+            self.hosts.check_confined(host)
+            self.own_files(host)
+
+    def arrange(self) -> None:
+        options, there = self.options, self.plan.destination
+        if options.server is not None and options.listens is not None:
+            port, server = options.listens, self._launch(there, "server", options.server)
+            self.wait_for(
+                lambda: listens(self.hosts.run, there, port, "tcp", "udp"), f"opening port {port}", _READY_DEADLINE_S, server.log
+            )
+        own = options.ends == "itself"
+        self._launch(self.plan.source, "run", options.run, finite=own, status=options.status if own else 0, held=True)
+
+    def start(self) -> None:
+        self._began = time.monotonic()
+        self.release()
+        if self.options.ends == "duration":
+            self.begin()
+
+    def check(self) -> None:
+        super().check()
+        if self._began is None or self._ended is not None or self.options.ends == "duration":
+            return
+        (run,) = (running for running in self._running if running.name == "run")
+        now = time.monotonic()
+        if run.program.poll() is not None:
+            self._ended = self._end = now
+        elif now > self._began + self.options.duration:
+            raise self.failed(
+                f"run on {run.host} has not ended by itself within its duration of {self.options.duration:g} s; give it a longer "
+                "one, or say ends: duration",
+                run.log,
+            )
+
+    def stop(self) -> None:
+        files = self.own_files(self.plan.source)
+        self._absent = [name for name in self.options.files if not files.take(name, self.folder / name)]
+        super().stop()
+
+    def flows(self) -> list[Flow]:
+        """None that are known before: they are conversations."""
+        return []
+
+    def facts(self) -> dict[str, object]:
+        took = None if self._began is None or self._ended is None else round(self._ended - self._began, 3)
+        return {"run": self.options.run, "server": self.options.server, "took_s": took, "absent": self._absent}
+
+    def _launch(self, host: str, name: str, line: str, *, finite: bool = False, status: int = 0, held: bool = False) -> Running:
+        argv = ["/bin/sh", "-c", 'cd "$0" && exec /bin/sh -c "$1"', self.inside(), line]
+        return self.launch(host, name, argv, patience_s=_GOODBYE_S, finite=finite, status=status, held=held)
