@@ -39,6 +39,7 @@ from testbed.commands.options import (
     LabName,
     OfAnotherCommand,
     Overwrite,
+    Said,
     Take,
     Topology,
     WhichLab,
@@ -83,28 +84,32 @@ def check(
     svg: Annotated[Path | None, typer.Option("--svg", metavar="OUT.svg", help="Draw the network into this file.")] = None,
     overwrite: Overwrite = False,
     inventory: Inventory = None,
+    said: Said = None,
     json: Json = False,
 ) -> None:
     """Say whether a topology file is sound; nothing is created, and no other machine is asked."""
+    from testbed.description import settings
     from testbed.several_hosts.planned import checked
     from testbed.system.realtime_support import realtime_support
 
-    plan, load = checked(file, inventory, realtime_support())
+    plan, load = checked(file, inventory, realtime_support(), values := settings.read(said or ()))
     if svg is not None:
+        from testbed.description.topology_file import source_of
         from testbed.views.network_words import write_picture
 
-        write_picture(plan, file, svg, overwrite=overwrite)
+        write_picture(plan, source_of(file, values).data, svg, overwrite=overwrite)
     plan_view.show_check(file, plan, load, json)
 
 
 @app.command(rich_help_panel=NETWORK)
-def plan(file: Topology, name: LabName = None, inventory: Inventory = None, json: Json = False) -> None:
+def plan(file: Topology, name: LabName = None, inventory: Inventory = None, said: Said = None, json: Json = False) -> None:
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
     if state.seen_lab_names() is None and operators.is_unprivileged_operator():
         operators.as_root()  # what labs are up, and what would be changed of them, is not for everybody to see
+    from testbed.description import settings
     from testbed.several_hosts.planned import compare_over
 
-    (compared, missing), remarks = compare_over(file, inventory, name), list[str]()
+    (compared, missing), remarks = compare_over(file, inventory, name, said=settings.read(said or ())), list[str]()
     if compared.plan.equipment:
         from testbed.labs import equipment_here
 
@@ -132,26 +137,35 @@ def calibrate(json: Json = False) -> None:
 
 
 @app.command(rich_help_panel=LAB)
-def up(file: Topology, name: LabName = None, inventory: Inventory = None, take: Take = None, json: Json = False) -> None:
+def up(
+    file: Topology,
+    name: LabName = None,
+    inventory: Inventory = None,
+    take: Take = None,
+    said: Said = None,
+    json: Json = False,
+) -> None:
     """Bring a lab up and leave it running."""
     operators.as_root()
+    from testbed.description import settings
     from testbed.several_hosts.bringing_up import up as bring_up
 
     with console.progress() as progress:
-        status, events = bring_up(file, inventory, name, progress, take or ())
+        status, events = bring_up(file, inventory, name, progress, take or (), settings.read(said or ()))
     lab_view.show_up(status, events, json)
 
 
 @app.command(rich_help_panel=LAB)
-def apply(file: Topology, name: LabName = None, take: Take = None, json: Json = False) -> None:
+def apply(file: Topology, name: LabName = None, take: Take = None, said: Said = None, json: Json = False) -> None:
     """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
     operators.as_root()
     from testbed.changing import alteration
+    from testbed.description import settings
     from testbed.several_hosts.bringing_up import refuse_to_apply
 
-    refuse_to_apply(file, name)
+    refuse_to_apply(file, name, values := settings.read(said or ()))
     with console.progress() as progress:
-        applied = alteration.apply(file, name, progress, take or ())
+        applied = alteration.apply(file, name, progress, take or (), values)
     difference_view.show_applied(applied, json)
 
 
@@ -263,11 +277,13 @@ def run(
         ),
     ] = None,
     take: Take = None,
+    said: Said = None,
     json: Json = False,
 ) -> None:
     """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
     operators.as_root()
     from testbed import run as sequence
+    from testbed.description import settings
 
     with console.progress() as progress:
         outcome = sequence.run(
@@ -278,6 +294,7 @@ def run(
             progress=progress,
             results=(results or sequence.results_folder()).absolute(),
             take=take or (),
+            said=settings.read(said or ()),
         )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 

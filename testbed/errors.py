@@ -26,14 +26,16 @@ class NetBoxITError(Exception):
 class BadInput(NetBoxITError):
     """Something in a file of the user's is wrong; nothing was created.
 
-    `path`, `line` and `column` (both from 1) say where, `cause` what, `remedy` what to write instead.
+    `path`, `line` and `column` (both from 1; 0 where `path` is an option of the command line) say where, `cause` what, `remedy`
+    what to write instead.
     """
 
     exit_status = 2
 
     def __init__(self, path: str, line: int, column: int, cause: str, remedy: str = "") -> None:
         self.path, self.line, self.column, self.cause, self.remedy = path, line, column, cause, remedy
-        super().__init__(f"{printable(path)}:{line}:{column}: {cause}" + (f"; {remedy}" if remedy else ""))
+        where = f"{printable(path)}:{line}:{column}" if line else printable(path)
+        super().__init__(f"{where}: {cause}" + (f"; {remedy}" if remedy else ""))
 
 
 class BadTopology(NetBoxITError):

@@ -19,6 +19,8 @@ from results import reference
 from results.analyse import analyse
 from results.environment import environment
 from testbed import durable
+from testbed.description.settings import Setting, as_file
+from testbed.description.topology_file import source_of
 from testbed.errors import NetBoxITError, printable
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
@@ -75,8 +77,9 @@ def run(
     results: Path = RESULTS,
     inventory: Path | None = None,
     take: Sequence[str] = (),
+    said: Sequence[Setting] = (),
 ) -> Outcome:
-    """Runs a topology file, on the machines of an inventory that it names.
+    """Runs a topology file, on the machines of an inventory that it names; `said` is what the command line says in place of it.
 
     Raises BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the outcome: an invalid
     verdict whose reasons tell it; or, where the disk of the results is full or fails, NotWritten or NoReport is raised. Ctrl-C
@@ -84,10 +87,10 @@ def run(
     are in use.
     """
     with Connections() as connections:
-        planned = plan_over(topology, inventory, connections.facts, lab=lab, duration_s=duration_s)
+        planned = plan_over(topology, inventory, connections.facts, lab=lab, duration_s=duration_s, said=said)
         planned = replace(planned, plan=taking.named(planned.plan, take))
         planned.check()
-        folder = _run(planned, connections, topology, duration_s, progress, results)
+        folder = _run(planned, connections, topology, said, duration_s, progress, results)
     resign()
     progress("analysing")
     try:
@@ -99,7 +102,13 @@ def run(
 
 
 def _run(
-    planned: Planned, connections: Connections, topology: Path, duration_s: float | None, progress: Progress, results: Path
+    planned: Planned,
+    connections: Connections,
+    topology: Path,
+    said: Sequence[Setting],
+    duration_s: float | None,
+    progress: Progress,
+    results: Path,
 ) -> Path:
     plan = planned.plan
     if not plan.traffic and duration_s is None:
@@ -107,7 +116,7 @@ def _run(
     state.check_new(plan.lab)
     folder = make_folder(plan, results)
     with being_written(folder) as written:
-        _keep_inputs(topology, written)
+        _keep_inputs(topology, said, written)
         durable.write(written / "plan.json", json.dumps(plan.to_json(), indent=1) + "\n")
         durable.write(written / "environment.json", json.dumps(environment(), indent=1) + "\n")
         with _recorded(written, folder):
@@ -120,10 +129,12 @@ def results_folder() -> Path:
     return RESULTS if operator() is None else Path("results")
 
 
-def _keep_inputs(topology: Path, folder: Path) -> None:
+def _keep_inputs(topology: Path, said: Sequence[Setting], folder: Path) -> None:
+    """The topology as it ran."""
     figures = reference.beside(topology)
     with own_rights():
-        inputs = {"topology.yaml": topology.read_bytes()}
+        text = as_file(source_of(topology, said), said).encode() if said else topology.read_bytes()
+        inputs = {"topology.yaml": text}
         if figures.exists():
             inputs[reference.RUN_FILE] = figures.read_bytes()
     for name, content in inputs.items():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ruamel.yaml import YAML
 
 from testbed.files import CHECKOUT
 from tests.traces import traces
@@ -62,7 +63,8 @@ def test_what_they_send_is_measured_whoever_started_them(tmp_path: Path) -> None
     before = traces(state)
     program = [sys.executable, str(CHECKOUT / "netboxit.py")]
     environment = {**os.environ, "NETBOXIT_STATE": str(state)}
-    run = subprocess.Popen([*program, "run", str(file), "--name", name, "--results", str(results)], env=environment)
+    argv = [*program, "run", str(file), "--name", name, "--results", str(results), "--set", "traffic.steady.duration=5 s"]
+    run = subprocess.Popen(argv, env=environment)
     events = results / "latest/events.jsonl"
     until(lambda: run.poll() is not None or (events.exists() and "steady starts" in events.read_text()), deadline_s=60.0)
     subprocess.run([*program, "exec", "--lab", name, "field", "python3", "-c", _BY_HAND], env=environment, check=True)
@@ -71,6 +73,11 @@ def test_what_they_send_is_measured_whoever_started_them(tmp_path: Path) -> None
     latest = results / "latest"
     metrics = json.loads((latest / "metrics.json").read_text())
     assert json.loads((latest / "run.json").read_text())["failure"] is None
+
+    # What the command line said is what ran, and is in what the run keeps of the file.
+    assert "#   --set traffic.steady.duration=5 s\n" in (kept := (latest / "topology.yaml").read_text())
+    assert YAML(typ="safe").load(kept)["traffic"]["steady"]["duration"] == "5 s"
+    assert {one["name"]: one["packets"] for one in metrics["flows"]} == {"steady": pytest.approx(250, abs=2)}
 
     (told,) = metrics["programs"]
     assert (told["traffic"], told["from"], told["to"]) == ("fetch", "field", "office")

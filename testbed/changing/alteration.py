@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from testbed.changing import comparison
+from testbed.description.settings import Setting
 from testbed.description.topology_file import load
 from testbed.errors import NetBoxITError
 from testbed.labs import measuring, restart
@@ -52,12 +53,19 @@ class Applied:
     difference: Difference | None
 
 
-def apply(file: Path, name: str | None, progress: Progress = lambda _: None, take: Sequence[str] = ()) -> Applied:
+def apply(
+    file: Path,
+    name: str | None,
+    progress: Progress = lambda _: None,
+    take: Sequence[str] = (),
+    said: Sequence[Setting] = (),
+) -> Applied:
     """Raises what planning, bringing up and changing raise; StillAttached and HalfUp before anything was changed.
 
-    `take` names interfaces that the lab may have though they are in use.
+    `take` names interfaces that the lab may have though they are in use, `said` is what the command line says in place of the
+    file.
     """
-    topology = load(file)
+    topology = load(file, said=said)
     lab = lab_name(topology.name if name is None else name)
     if lab not in state.lab_names():
         plan = taking.named(plan_topology(topology, lab=lab, realtime=realtime_support()), take)

@@ -47,6 +47,16 @@ Take = Annotated[
     ),
 ]
 
+Said = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="A value in place of the file's: traffic.call.codec=g722, netboxes.sky.loss='{model: none}'. May be given again.",
+        show_default=False,
+    ),
+]
+
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write over files that are there already.")]
 
 #: How `--help` groups the commands.

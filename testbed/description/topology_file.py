@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from testbed.description import settings
 from testbed.description.equipment_checks import equipment_problems
 from testbed.description.event_checks import event_problems
 from testbed.description.events import Event
@@ -16,6 +17,7 @@ from testbed.description.input_errors import explain
 from testbed.description.machine_checks import machine_problems
 from testbed.description.machines import KnownMachines, MachineName
 from testbed.description.replacement import Replacing
+from testbed.description.settings import Setting
 from testbed.description.switch_checks import switch_problems
 from testbed.description.topology import Topology, Traffic, Wire, WireKind
 from testbed.description.wiring import Draft
@@ -26,12 +28,12 @@ from testbed.system.own_rights import own_rights
 
 
 @own_rights()
-def load(path: str | Path, machines: KnownMachines | None = None) -> Topology:
+def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence[Setting] = ()) -> Topology:
     """Reads and checks a topology file; the machines that it names must be of `machines`, if these are known.
 
-    Raises BadTopology with everything that is wrong in it.
+    `said` is what the command line says in place of the file. Raises BadTopology with everything that is wrong in it.
     """
-    source = read(Path(path))
+    source = source_of(Path(path), said)
     topology: Topology | None = None
     errors = list(source.defects)
     try:
@@ -60,6 +62,13 @@ def load(path: str | Path, machines: KnownMachines | None = None) -> Topology:
     if wrong := list((replacing := Replacing(topology)).problems()):
         raise BadTopology(_at_places(source, wrong))
     return replacing.topology()
+
+
+def source_of(path: Path, said: Sequence[Setting] = ()) -> Source:
+    """The file as it is, and as the command line says. Raises BadTopology."""
+    source = read(path)
+    settings.apply(source, said, Topology.model_fields)
+    return source
 
 
 def _at_places(source: Source, wrong: Iterable[Problem]) -> list[BadInput]:

@@ -75,6 +75,8 @@ class Source:
     data: Any = None
     values: dict[Location, Position] = field(default_factory=dict)
     keys: dict[Location, Position] = field(default_factory=dict)
+    #: Where the command line says another value (testbed.description.settings), and in which words.
+    said: dict[Location, str] = field(default_factory=dict)
     #: Defects that do not stop the reading: duplicate keys and the like.
     defects: list[BadInput] = field(default_factory=list)
 
@@ -92,6 +94,9 @@ class Source:
         for step in location:
             if (*known, step) in self.values:
                 known = (*known, step)
+        for place, text in self.said.items():
+            if known[: len(place)] == place:
+                return BadInput(f"--set {text}", 0, 0, _on_a_line(cause), _on_a_line(remedy))
         position = self.values.get(known, Position(1, 1))
         if key:
             position = self.keys.get(known, position)

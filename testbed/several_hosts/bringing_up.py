@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from testbed.description.settings import Setting
 from testbed.description.topology_file import load
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab
@@ -23,14 +24,19 @@ from testbed.several_hosts.planned import names_machines, plan_over
 
 
 def up(
-    file: Path, inventory: Path | None, name: str | None, progress: Progress, take: Sequence[str] = ()
+    file: Path,
+    inventory: Path | None,
+    name: str | None,
+    progress: Progress,
+    take: Sequence[str] = (),
+    said: Sequence[Setting] = (),
 ) -> tuple[dict[str, Any], int]:
     """Brings it up and leaves it running: its status, and how many events the file has.
 
-    `take` names interfaces that it may have though they are in use.
+    `take` names interfaces that it may have though they are in use, `said` is what the command line says in place of the file.
     """
     with Connections() as connections:
-        planned = plan_over(file, inventory, connections.facts, lab=name)
+        planned = plan_over(file, inventory, connections.facts, lab=name, said=said)
         plan = taking.named(planned.plan, take)
         if not plan.hosts:
             made = Lab.up_and_ready(plan, progress, {origin.FILE: origin.of(file)})
@@ -41,9 +47,9 @@ def up(
         return joined(lab.parts, status_with_events(lab.here), others), len(plan.events)
 
 
-def refuse_to_apply(file: Path, name: str | None) -> None:
+def refuse_to_apply(file: Path, name: str | None, said: Sequence[Setting] = ()) -> None:
     """What is on several machines is not changed to what its file says. Raises OnSeveralMachines with the remedy."""
-    topology = load(file)
+    topology = load(file, said=said)
     lab = lab_name(topology.name if name is None else name)
     up = lab in state.lab_names() and Parts.of(state.lab_folder(lab)) is not None
     if up or names_machines(topology):

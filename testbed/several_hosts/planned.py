@@ -13,6 +13,7 @@ from pathlib import Path
 
 from testbed.changing import comparison
 from testbed.changing.comparison import Compared
+from testbed.description.settings import Setting
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
 from testbed.names import lab_name
@@ -63,19 +64,30 @@ def ask(machine: Machine, lab: str) -> Facts:
 
 
 def plan_over(
-    file: Path, listed: Path | None, asking: Ask = ask, *, lab: str | None = None, duration_s: float | None = None
+    file: Path,
+    listed: Path | None,
+    asking: Ask = ask,
+    *,
+    lab: str | None = None,
+    duration_s: float | None = None,
+    said: Sequence[Setting] = (),
 ) -> Planned:
-    """Reads a topology, and plans it over the machines of an inventory that it names. Raises what planning and asking raise."""
-    topology, found, asked, name = _read(file, listed, asking, lab)
+    """Reads a topology, and plans it over the machines of an inventory that it names. Raises what planning and asking raise.
+
+    `said` is what the command line says in place of the file, here and below.
+    """
+    topology, found, asked, name = _read(file, listed, asking, lab, said)
     realtime = asked[0].facts.realtime if asked else realtime_support()
     return Planned(
         topology, plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime, sites=asked), found, asked
     )
 
 
-def compare_over(file: Path, listed: Path | None, name: str | None, asking: Ask = ask) -> tuple[Compared, list[str]]:
+def compare_over(
+    file: Path, listed: Path | None, name: str | None, asking: Ask = ask, said: Sequence[Setting] = ()
+) -> tuple[Compared, list[str]]:
     """The plan, beside the lab that is up, and what machines lack for it."""
-    topology, _, asked, lab = _read(file, listed, asking, name)
+    topology, _, asked, lab = _read(file, listed, asking, name, said)
     running = _running(lab)
     if running is None:
         compared = comparison.compare(topology, lab, asked)
@@ -86,25 +98,29 @@ def compare_over(file: Path, listed: Path | None, name: str | None, asking: Ask 
     return compared, fitness.problems(topology, compared.plan, asked)
 
 
-def checked(file: Path, listed: Path | None, realtime: RealtimeSupport) -> tuple[Plan, LoadEstimate]:
+def checked(
+    file: Path, listed: Path | None, realtime: RealtimeSupport, said: Sequence[Setting] = ()
+) -> tuple[Plan, LoadEstimate]:
     """The plan of a file as far as it can be had without asking any machine, and the load that it means.
 
     Names of machines are held against the inventory, if there is one.
     """
-    topology, known = load(file), None
+    topology, known = load(file, said=said), None
     if (listed is not None or names_machines(topology)) and (found := inventory.find(listed)):
-        topology = load(file, known := known_machines(inventory.read(found)))
+        topology = load(file, known := known_machines(inventory.read(found)), said)
     return plan_unasked(topology, realtime=realtime, machines=known)
 
 
-def _read(file: Path, listed: Path | None, asking: Ask, name: str | None) -> tuple[Topology, Inventory, Sequence[Site], str]:
+def _read(
+    file: Path, listed: Path | None, asking: Ask, name: str | None, said: Sequence[Setting]
+) -> tuple[Topology, Inventory, Sequence[Site], str]:
     """This machine is the first of the sites, if there are any."""
-    topology = load(file)
+    topology = load(file, said=said)
     lab = lab_name(topology.name if name is None else name)
     if listed is None and not names_machines(topology):
         return topology, inventory.read(None), (), lab
     found = inventory.read(inventory.find(listed))
-    topology = load(file, known_machines(found))
+    topology = load(file, known_machines(found), said)
     return topology, found, sites(topology, found, lab, asking), lab
 
 

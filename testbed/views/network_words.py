@@ -28,12 +28,12 @@ class PictureFailed(NetBoxITError):
     exit_status = 2
 
 
-def write_picture(plan: Plan, topology: Path, file: Path, *, overwrite: bool = False) -> None:
-    """Draws the network of a plan into an SVG file of its own. Raises PictureFailed, FileThere."""
+def write_picture(plan: Plan, written: Mapping[str, Any], file: Path, *, overwrite: bool = False) -> None:
+    """Draws the network of a plan, of a topology with this data, into an SVG file of its own. Raises PictureFailed, FileThere."""
     if not overwrite:
         check_new([file])
     data = plan.to_json()
-    drawn = picture(data, network_words(data, topology), rightmost(data), alone=True)
+    drawn = picture(data, _words(data, written), rightmost(data), alone=True)
     try:
         durable.write(file, drawn + "\n")
     except OSError as error:
@@ -42,7 +42,11 @@ def write_picture(plan: Plan, topology: Path, file: Path, *, overwrite: bool = F
 
 def network_words(plan: Mapping[str, Any], topology: Path) -> dict[str, list[str]]:
     """For each node the lines for its box: of a netbox technology and parameters as the user wrote them, of others addresses."""
-    written = _read(topology).get("netboxes", {})
+    return _words(plan, _read(topology))
+
+
+def _words(plan: Mapping[str, Any], topology: Mapping[str, Any]) -> dict[str, list[str]]:
+    written = topology.get("netboxes", {})
     words = {}
     for node in plan["nodes"]:
         if node["kind"] == "netbox":

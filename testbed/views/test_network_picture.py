@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from testbed.description.topology_file import load
+from testbed.description.topology_file import load, source_of
 from testbed.files import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
@@ -50,11 +50,12 @@ def test_machines_are_frames_and_wires_between_them_are_dashed() -> None:
 @pytest.mark.parametrize("name", ["disaster", "emergency"])
 def test_a_topology_is_drawn_into_a_file_of_its_own(name: str, tmp_path: Path) -> None:
     topology = CHECKOUT / f"topologies/{name}.yaml"
+    written = source_of(topology).data
     plan = resolve(load(topology), cores=(0, 1), realtime=RealtimeSupport(True, None, ""))
-    write_picture(plan, topology, tmp_path / "network.svg")
+    write_picture(plan, written, tmp_path / "network.svg")
     drawn = ElementTree.parse(tmp_path / "network.svg").getroot()
     texts = {text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
     assert {node.name for node in plan.nodes} <= texts
     assert float(drawn.attrib["width"]) > 0
     with pytest.raises(PictureFailed, match="no-such-folder"):
-        write_picture(plan, topology, tmp_path / "no-such-folder/network.svg")
+        write_picture(plan, written, tmp_path / "no-such-folder/network.svg")
