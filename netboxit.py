@@ -56,6 +56,26 @@ app = typer.Typer(
 )
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import tomllib
+
+        from results.commit import commit
+
+        version = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
+        print(f"netboxit {version}" + (f" ({at})" if (at := commit(CHECKOUT)) else ""))
+        raise typer.Exit
+
+
+@app.callback()
+def of_all_commands(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say which NetBoxIT this is.")
+    ] = False,
+) -> None:
+    pass
+
+
 @app.command(rich_help_panel=HOST)
 def doctor(
     inventory: Annotated[
@@ -251,7 +271,7 @@ def down(
     from testbed.several_hosts.taking_down import take_down
 
     nothing_up = lab is None and not state.own_lab_names()
-    names = state.own_lab_names() if every or nothing_up else [state.chosen(lab)]
+    names = state.own_lab_names() if every or nothing_up else [state.chosen(lab, "down {}")]
     with console.progress() as progress:
         notes = removal.take_down_each(names, progress, take_down)
     lab_view.show_down(names, notes, json)

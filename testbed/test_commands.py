@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -85,6 +86,20 @@ def test_an_unknown_verb_is_bad_input() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="who may not run labs is told that first")
+def test_it_says_which_one_it_is() -> None:
+    said = netboxit("--version")
+    assert said.returncode == 0
+    assert re.fullmatch(r"netboxit \d+\.\d+\.\d+( \([0-9a-f]{12}(-dirty|-unknown)?\))?\n", said.stdout)
+
+
+def test_where_several_labs_are_up_it_says_how_to_name_one(state_folder: Path) -> None:
+    for name in ("one", "two"):
+        (state_folder / "labs" / name).mkdir(parents=True)
+    for command, ways in ((["exec", "a"], "--lab one or --lab two"), (["down"], "down one or down two")):
+        said = netboxit(*command)
+        assert said.returncode == 2 and f"2 labs are up; say which: {ways}" in said.stderr
+
+
 def test_a_duration_without_meaning_is_bad_input(pair: Path) -> None:
     result = netboxit("run", pair, "--duration", "20 parsecs")
     assert result.returncode == 2

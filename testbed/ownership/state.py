@@ -73,14 +73,19 @@ def seen_lab_names() -> list[str] | None:
         return None
 
 
-def chosen(name: str | None) -> str:
-    """The lab that is meant: the named one, or without a name the only one. Raises NoSuchLab, SomebodyElses."""
+def chosen(name: str | None, said: str = "--lab {}") -> str:
+    """The lab that is meant: the named one, or without a name the only one. Raises NoSuchLab, SomebodyElses.
+
+    `said` is how one names it on the command line.
+    """
     if name is not None:
         check_own(lab_folder(name))
         return name
     names = own_lab_names()
-    if len(names) != 1:
-        raise NoSuchLab(f"say which lab: {', '.join(names)}" if names else "no lab is up; `netboxit up FILE` makes one")
+    if not names:
+        raise NoSuchLab("no lab is up; `netboxit up FILE` makes one")
+    if len(names) > 1:
+        raise NoSuchLab(f"{len(names)} labs are up; say which: {' or '.join(said.format(name) for name in names)}")
     return names[0]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TextIO
 
+from testbed.ownership import state
 from testbed.views import drawing
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ def show_up(status: Mapping[str, Any], events: int, as_json: bool) -> None:
             f"note: {drawing.counted(events, 'event')} of the file happen in runs only; `netboxit set` makes changes here"
         )
     host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
-    drawing.say(f"try: netboxit exec {host} -- ip address     end it: netboxit down {status['lab']}")
+    which = f"--lab {status['lab']} " if len(state.own_lab_names()) > 1 else ""
+    drawing.say(f"try: netboxit exec {which}{host} ip address     end it: netboxit down {status['lab']}")
 
 
 def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
