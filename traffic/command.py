@@ -8,7 +8,6 @@ in which it may write.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
@@ -70,8 +69,6 @@ class Command(Application):
     #: On the monotonic clock: when it started, and when it was seen to have ended by itself.
     _began: float | None = None
     _ended: float | None = None
-    #: Files that it should have left.
-    _absent: Sequence[str] = ()
 
     @property
     def options(self) -> CommandOptions:
@@ -116,7 +113,8 @@ class Command(Application):
 
     def stop(self) -> None:
         files = self.own_files(self.plan.source)
-        self._absent = [name for name in self.options.files if not files.take(name, self.folder / name)]
+        for name in self.options.files:
+            files.take(name, self.folder / name)
         super().stop()
 
     def flows(self) -> list[Flow]:
@@ -124,8 +122,9 @@ class Command(Application):
         return []
 
     def facts(self) -> dict[str, object]:
+        absent = [name for name in self.options.files if not (self.folder / name).exists()]
         took = None if self._began is None or self._ended is None else round(self._ended - self._began, 3)
-        return {"run": self.options.run, "server": self.options.server, "took_s": took, "absent": self._absent}
+        return {"run": self.options.run, "server": self.options.server, "took_s": took, "absent": absent}
 
     def _launch(self, host: str, name: str, line: str, *, finite: bool = False, status: int = 0, held: bool = False) -> Running:
         argv = ["/bin/sh", "-c", 'cd "$0" && exec /bin/sh -c "$1"', self.inside(), line]
