@@ -208,6 +208,26 @@ def execute(
     os.execvp(argv[0], argv)
 
 
+@app.command(rich_help_panel=LAB)
+def copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="FILE or NODE:PATH.", show_default=False)],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", help="NODE:PATH or FILE; a folder takes it by its name.", show_default=False)
+    ],
+    overwrite: Overwrite = False,
+    lab: WhichLab = None,
+) -> None:
+    """Copy a file into a node, or out of one: netboxit copy probe.py fr1:/run/netboxit."""
+    operators.as_root()
+    from testbed.labs import copying
+    from testbed.labs.lab import Lab
+    from testbed.several_hosts.elsewhere import only_here
+
+    ends = copying.ends(source, target)
+    only_here(lab, [place.node for place in ends if place.node], "netboxit copy")
+    lab_view.show_copied(copying.copy(Lab.one(lab), *ends, overwrite=overwrite))
+
+
 @app.command(rich_help_panel=WATCH)
 def record(
     ends: Annotated[list[str], typer.Argument(metavar="HOST HOST", help="The ends of the path.", show_default=False)],

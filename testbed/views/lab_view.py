@@ -38,6 +38,10 @@ def show_up(status: Mapping[str, Any], events: int, as_json: bool) -> None:
     drawing.say(f"try: netboxit exec {which}{host} ip address     end it: netboxit down {status['lab']}")
 
 
+def show_copied(place: str) -> None:
+    drawing.say(f"copied to {place}")
+
+
 def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
     if as_json:
         return drawing.print_json({"labs": list(labs)})

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A file into a node, or out of one: here with the rights of whoever copies, there as the node's root.
+
+Programs in the node do the node's side (`cat`), so that no path of the node's is ever looked up on the host.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO, Final
+
+from testbed.errors import NetBoxITError, printable
+from testbed.labs.lab import Lab
+from testbed.system.new_files import check_new
+from testbed.system.node_files import LONGEST_COPY
+from testbed.system.own_rights import own_rights
+
+#: In the node: a folder takes the file by its own name.
+_WRITE: Final = 'if [ -d "$1" ]; then cat >"$1/$2"; else cat >"$1"; fi'
+_READ: Final = '[ -f "$1" ] || { echo "$1 is no file" >&2; exit 1; }; cat <"$1"'
+_CHUNK: Final = 1 << 20
+#: Of what a failed copy says.
+_MOST_SAID: Final = 400
+
+
+class BadCopy(NetBoxITError):
+    """The words of a copy do not say from where to where."""
+
+    exit_status = 2
+
+
+class NotCopied(NetBoxITError):
+    """A file could not be read, or not be written."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file is, or goes: in a node, or (`node` is None) on this machine."""
+
+    node: str | None
+    path: str
+
+    @classmethod
+    def read(cls, text: str) -> Place:
+        """`node:path`; any other text is a path of this machine, as is one with a slash before its colon."""
+        node, colon, path = text.partition(":")
+        if not colon or "/" in node:
+            return cls(None, text)
+        if not path:
+            raise BadCopy(f"{printable(text)} names no file; say {printable(node)}:/run/netboxit/FILE, say")
+        return cls(node, path)
+
+
+def ends(source: str, target: str) -> tuple[Place, Place]:
+    """From the words of the command line. Raises BadCopy."""
+    found = Place.read(source), Place.read(target)
+    if [place.node for place in found].count(None) != 1:
+        raise BadCopy("one end of a copy is in a node and the other is on this machine: FILE NODE:PATH, or NODE:PATH FILE")
+    return found
+
+
+def copy(lab: Lab, source: Place, target: Place, *, overwrite: bool = False) -> str:
+    """Returns where it is now. Raises NotCopied, FileThere, NotConfined, NoSuchNode, NodeFailed."""
+    try:
+        if source.node is None:
+            return _into(lab, Path(source.path), str(target.node), target.path)
+        return str(_out(lab, source.node, source.path, Path(target.path), overwrite=overwrite))
+    except OSError as error:
+        raise NotCopied(f"{printable(str(error.filename or source.path))}: {error.strerror}") from error
+
+
+def _into(lab: Lab, source: Path, node: str, path: str) -> str:
+    with own_rights():
+        descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise NotCopied(f"{printable(str(source))} is no ordinary file; pack a folder before: tar -cf FOLDER.tar FOLDER")
+        argv = lab.exec_argv(node, ("sh", "-c", _WRITE, "sh", path, source.name))
+        done = subprocess.run(argv, stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    _check(done.returncode, done.stderr, node)
+    return f"{node}:{path}"
+
+
+def _out(lab: Lab, node: str, path: str, target: Path, *, overwrite: bool) -> Path:
+    argv = lab.exec_argv(node, ("sh", "-c", _READ, "sh", path))
+    with own_rights():
+        file = target / Path(path).name if target.is_dir() else target
+    if not overwrite:
+        check_new([file])
+    with (
+        TemporaryFile() as said,
+        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said) as program,
+    ):
+        assert program.stdout is not None
+        try:
+            first = program.stdout.read(_CHUNK)
+            # What cannot be read leaves no file behind.
+            if not first and program.wait():
+                said.seek(0)
+                _check(program.returncode, said.read(_MOST_SAID), node)
+            _keep(first, program.stdout, file, overwrite=overwrite)
+        finally:
+            program.kill()
+    return file
+
+
+def _keep(first: bytes, rest: IO[bytes], file: Path, *, overwrite: bool) -> None:
+    """As whoever copies; a file that is not whole is none."""
+    how = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if overwrite else os.O_EXCL | os.O_NOFOLLOW)
+    with own_rights(), os.fdopen(os.open(file, how, 0o666), "wb") as kept:
+        try:
+            size, piece = 0, first
+            while piece:
+                if (size := size + len(piece)) > LONGEST_COPY:
+                    raise NotCopied(f"the file is longer than {LONGEST_COPY >> 30} GiB, and stays in the node")
+                kept.write(piece)
+                piece = rest.read(_CHUNK)
+            kept.flush()
+        except BaseException:
+            file.unlink(missing_ok=True)
+            raise
+
+
+def _check(status: int, said: bytes, node: str) -> None:
+    if status:
+        told = said[:_MOST_SAID].decode(errors="replace").strip().removeprefix("sh: 1: ")
+        raise NotCopied(f"{node}: {printable(told) or 'the copy failed'}; a node may write in /run/netboxit, /tmp and /run")
