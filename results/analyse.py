@@ -54,7 +54,7 @@ class Seen:
     @property
     def alone(self) -> list[Measured]:
         """What is told by itself: flows, and conversations but for small ones."""
-        return [*self.flows, *(way.measured for way in self.conversations if way.count == 1)]
+        return [*self.flows, *(way.measured for way in self.conversations if way.alone)]
 
 
 class NotOurs(NetBoxITError):
@@ -130,7 +130,7 @@ def measure(run: RunFolder) -> Seen:
     captures = {host: run.captured(host, only) for host in sorted(run.hosts)}
     records = frames.together(run.passages)
     network = Network(run.plan, run.unrecorded)
-    is_any = bool(flows) or any(capture.besides for capture in captures.values())
+    is_any = bool(flows) or any(not capture.besides.is_empty() for capture in captures.values())
     seen = {end: run.captured_at(*end, only) for end in network.tunnel_ends if is_any}
     measured = []
     for at, (application, flow) in enumerate(flows):

@@ -7,9 +7,8 @@ so is each DSCP of it. Of two hosts the conversations of few packets are told to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from ipaddress import ip_interface
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ import polars as pl
 
 from results import frames
 from results.flow_path import Network, NoPath
-from results.frames import SEEN, SEEN_BESIDES, Capture, Ends
+from results.frames import SEEN, SEEN_BESIDES, Capture
 from results.run_folder import Measured
 from traffic.flow import ApplicationRecord, Direction, Flow, opposite
 
@@ -32,31 +31,31 @@ _NOBODY: Final = ApplicationRecord(name="", application="", flows=())
 
 @dataclass(frozen=True)
 class Way:
-    """One way of a conversation, or of several small ones together; `count` is of how many."""
+    """One way of a conversation that is told by itself (`alone`), or of `count` small ones together."""
 
     measured: Measured
     count: int
-    #: None where several are together.
+    #: None of small ones.
     dscp: int | None
+    alone: bool
 
 
 @dataclass(frozen=True)
-class _Stream:
-    """All that goes from one end to the other; `source` and `destination` are the hosts."""
+class _Told:
+    """What is told together: one conversation, or the small ones of two hosts by one protocol.
 
-    ends: Ends
-    source: str
-    destination: str
-    sent: pl.DataFrame
-    received: pl.DataFrame
+    `first` is the first packet of it, `packets` are all that its hosts sent.
+    """
 
-    def __str__(self) -> str:
-        ends = zip((self.source, self.destination), self.ends[3:], strict=True)
-        return " ".join([self.ends.protocol, *(f"{host}:{port}" if port else host for host, port in ends)])
+    name: str
+    first: dict[str, Any]
+    packets: pl.DataFrame
+    count: int
+    alone: bool
 
 
-#: Of a conversation the streams that it has, that of who began first.
-_Conversation = tuple[_Stream, ...]
+#: Of a conversation: its ends, whichever of them sends.
+_KEY: Final = ("protocol", "low", "high")
 
 
 def conversations(
@@ -72,114 +71,112 @@ def conversations(
     wires join. `captures` are those of the hosts, `passages` those through all netboxes, `tunnels` the captures at both ends of
     wires between machines.
     """
-    streams, left_out = _streams(plan, network, captures)
+    here = {host: _between_hosts(plan, network, capture.besides) for host, capture in captures.items()}
+    left_out = sum(captures[host].besides.height - known.height for host, known in here.items())
+    everything = [known.filter(pl.col("source_host") == host) for host, known in here.items()]
+    sent = _keyed(pl.concat([pl.DataFrame(schema={**SEEN_BESIDES, **_HOSTS}), *everything]))
     found = []
-    for name, together in _named(_conversations(streams)):
-        for flow, way in _ways(name, _direction(plan, network, together[0][0]), together):
-            crossed = {end: _table(there.besides.get(one.ends) for one in way) for end, there in tunnels.items()}
-            received, end_ns = _table(one.received for one in way), captures[flow.destination].end_ns
-            parts = _by_dscp(way) if len(together) == 1 else {None: _table(one.sent for one in way)}
-            for dscp, sent in parts.items():
-                rows, paths = frames.follow(flow, network, sent, received, passages, crossed, end_ns)
+    for told in _told(sent):
+        direction = _direction(plan, network, told.first["source_host"], told.first["destination_host"])
+        for way, of_way in (("source_host", direction), ("destination_host", opposite(direction))):
+            packets = told.packets.filter(pl.col("source_host") == told.first[way])
+            if packets.is_empty():
+                continue
+            flow = _flow(told, packets, of_way)
+            parts = packets.partition_by("dscp", maintain_order=True) if told.alone else [packets]
+            received = here[flow.destination].filter(pl.col("source_host") == flow.source) if flow.destination in here else None
+            for part in parts:
+                rows, paths = frames.follow(
+                    flow,
+                    network,
+                    _seen(part),
+                    _seen(received),
+                    passages,
+                    {end: _seen(there.besides) for end, there in tunnels.items()},
+                    captures[flow.destination].end_ns if flow.destination in captures else 0,
+                )
+                dscp = int(part["dscp"][0]) if told.alone else None
                 called = flow if len(parts) == 1 else flow.model_copy(update={"name": f"{flow.name} DSCP {dscp}"})
                 if not rows.is_empty():
-                    found.append(Way(Measured(_NOBODY, called, paths, rows), len(together), dscp))
+                    found.append(Way(Measured(_NOBODY, called, paths, rows), told.count, dscp, told.alone))
     return found, left_out
 
 
-def _streams(plan: Mapping[str, Any], network: Network, captures: Mapping[str, Capture]) -> tuple[dict[Ends, _Stream], int]:
-    """By their ends; and how many packets are of none."""
-    nodes = [node for node in plan["nodes"] if node["kind"] == "host"]
+#: The hosts that a packet's addresses belong to.
+_HOSTS: Final = {"source_host": pl.String, "destination_host": pl.String}
+
+
+def _between_hosts(plan: Mapping[str, Any], network: Network, seen: pl.DataFrame) -> pl.DataFrame:
+    """The packets that went from one host to another which wires join to it, with both hosts."""
     hosts = {
         str(ip_interface(address).ip): node["name"]
-        for node in nodes
+        for node in plan["nodes"]
+        if node["kind"] == "host"
         for interface in node["interfaces"]
         for address in interface["addresses"]
     }
-
-    @cache
-    def joined(source: str, destination: str) -> bool:
-        try:
-            return bool(network.shortest(source, destination))
-        except NoPath:
-            return False
-
-    streams, left_out, none = {}, 0, pl.DataFrame(schema=SEEN_BESIDES)
-    for host, capture in captures.items():
-        for ends, seen in capture.besides.items():
-            source, destination = hosts.get(ends.source), hosts.get(ends.destination)
-            if source is None or destination is None or source == destination or not joined(source, destination):
-                left_out += seen.height
-            elif source == host:
-                there = captures.get(destination, Capture())
-                streams[ends] = _Stream(ends, source, destination, seen, there.besides.get(ends, none))
-    return streams, left_out
+    known = seen.with_columns(
+        pl.col(end).replace_strict(hosts, default=None, return_dtype=pl.String).alias(f"{end}_host")
+        for end in ("source", "destination")
+    ).filter(pl.col("source_host").is_not_null() & (pl.col("source_host") != pl.col("destination_host")))
+    pairs = known.select(*_HOSTS).unique()
+    joined = [pair for pair in pairs.iter_rows() if _is_joined(network, *pair)]
+    return known.join(pl.DataFrame(joined, schema=_HOSTS, orient="row"), on=list(_HOSTS), how="semi", maintain_order="left")
 
 
-def _conversations(streams: Mapping[Ends, _Stream]) -> list[_Conversation]:
-    """Those of the most packets first."""
-    found = dict[frozenset[Ends], _Conversation]()
-    for ends, stream in streams.items():
-        back = Ends(ends.destination, ends.source, ends.protocol, ends.destination_port, ends.source_port)
-        both = [stream, *([streams[back]] if back in streams else [])]
-        found[frozenset((ends, back))] = tuple(sorted(both, key=lambda one: int(one.sent["time_ns"][0])))
-    return sorted(found.values(), key=_packets, reverse=True)
+def _is_joined(network: Network, source: str, destination: str) -> bool:
+    try:
+        return bool(network.shortest(source, destination))
+    except NoPath:
+        return False
 
 
-def _packets(conversation: _Conversation) -> int:
-    return sum(stream.sent.height for stream in conversation)
+def _keyed(packets: pl.DataFrame) -> pl.DataFrame:
+    """With `_KEY`: the same for both ways of a conversation."""
+    ends = [pl.concat_str(pl.col(end), pl.lit(" "), pl.col(f"{end}_port").cast(pl.String)) for end in ("source", "destination")]
+    return packets.with_columns(low=pl.min_horizontal(*ends), high=pl.max_horizontal(*ends)).sort("time_ns", maintain_order=True)
 
 
-def _named(conversations: list[_Conversation]) -> Iterator[tuple[str, list[_Conversation]]]:
+def _told(sent: pl.DataFrame) -> Iterator[_Told]:
     """Each that is told by itself, then the others by their hosts and protocol."""
-    others = dict[tuple[frozenset[str], str], list[_Conversation]]()
-    for number, conversation in enumerate(conversations):
-        first = conversation[0]
-        if number < MOST and _packets(conversation) >= LEAST_PACKETS:
-            yield str(first), [conversation]
-        else:
-            others.setdefault((frozenset((first.source, first.destination)), first.ends.protocol), []).append(conversation)
-    for together in others.values():
-        first = together[0][0]
-        yield f"{first.ends.protocol} {first.source} {first.destination}, small", together
+    counted = sent.group_by(*_KEY, maintain_order=True).agg(pl.len()).sort("len", descending=True, maintain_order=True)
+    alone = counted.filter(pl.col("len") >= LEAST_PACKETS).head(MOST)
+    for key in alone.select(*_KEY).iter_rows(named=True):
+        packets = sent.filter(*(pl.col(name) == value for name, value in key.items()))
+        first = packets.row(0, named=True)
+        ends = [f"{first[f'{end}_host']}:{first[f'{end}_port']}" for end in ("source", "destination")]
+        hosts = [first[f"{end}_host"] for end in ("source", "destination")]
+        yield _Told(" ".join([key["protocol"], *(ends if first["source_port"] else hosts)]), first, packets, 1, alone=True)
+    pair = [pl.min_horizontal(*_HOSTS).alias("one"), pl.max_horizontal(*_HOSTS).alias("other")]
+    rest = sent.join(alone, on=list(_KEY), how="anti", maintain_order="left").with_columns(*pair)
+    groups = rest.partition_by("protocol", "one", "other", maintain_order=True)
+    for packets in sorted(groups, key=lambda group: -group.height):
+        first = packets.row(0, named=True)
+        name = f"{first['protocol']} {first['source_host']} {first['destination_host']}, small"
+        yield _Told(name, first, packets, packets.select(*_KEY).n_unique(), alone=False)
 
 
-def _ways(name: str, direction: Direction, together: list[_Conversation]) -> Iterator[tuple[Flow, list[_Stream]]]:
-    """Of each way that has a packet the flow, and its streams. `direction` is that of the first one of the first conversation."""
-    first = together[0][0]
-    for source, of_way in ((first.source, direction), (first.destination, opposite(direction))):
-        if streams := [stream for conversation in together for stream in conversation if stream.source == source]:
-            ends = streams[0].ends
-            alone = len(together) == 1
-            yield (
-                Flow(
-                    name=name,
-                    kind=ends.protocol,
-                    direction=of_way,
-                    source=source,
-                    destination=streams[0].destination,
-                    source_address=ends.source,
-                    destination_address=ends.destination,
-                    protocol=ends.protocol,
-                    source_ports=(ends.source_port, ends.source_port) if alone else None,
-                    destination_ports=(ends.destination_port, ends.destination_port) if alone else None,
-                ),
-                streams,
-            )
+def _flow(told: _Told, packets: pl.DataFrame, direction: Direction) -> Flow:
+    first = packets.row(0, named=True)
+    ports = {f"{end}_ports": (first[f"{end}_port"],) * 2 for end in ("source", "destination")} if told.alone else {}
+    return Flow(
+        name=told.name,
+        kind=first["protocol"],
+        direction=direction,
+        source=first["source_host"],
+        destination=first["destination_host"],
+        source_address=first["source"],
+        destination_address=first["destination"],
+        protocol=first["protocol"],
+        **ports,
+    )
 
 
-def _by_dscp(way: list[_Stream]) -> dict[int | None, pl.DataFrame]:
-    """What was sent of a conversation that is told by itself."""
-    (stream,) = way
-    return {int(sent["dscp"][0]): _table([sent]) for sent in stream.sent.partition_by("dscp", maintain_order=True)}
+def _seen(packets: pl.DataFrame | None) -> pl.DataFrame:
+    return pl.DataFrame(schema=SEEN) if packets is None else packets.select(*SEEN)
 
 
-def _table(seen: Iterable[pl.DataFrame | None]) -> pl.DataFrame:
-    tables = [pl.DataFrame(schema=SEEN), *(one.select(list(SEEN)) for one in seen if one is not None)]
-    return pl.concat(tables).sort("time_ns", maintain_order=True)
-
-
-def _direction(plan: Mapping[str, Any], network: Network, stream: _Stream) -> Direction:
+def _direction(plan: Mapping[str, Any], network: Network, source: str, destination: str) -> Direction:
     """As that of an application (`testbed.plans.traffic_plan`); without a centre that of who began is "return"."""
     if (centre := plan.get("centre")) is None:
         return "return"
@@ -188,4 +185,4 @@ def _direction(plan: Mapping[str, Any], network: Network, stream: _Stream) -> Di
         distances[node] = min(distance, distances.get(node, distance))
     distances[centre] = 0
     away = len(plan["nodes"]) + len(plan["wires"])
-    return "return" if distances.get(stream.destination, away) <= distances.get(stream.source, away) else "forward"
+    return "return" if distances.get(destination, away) <= distances.get(source, away) else "forward"

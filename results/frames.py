@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -48,8 +47,16 @@ SEEN = {
     "rtp_timestamp": pl.UInt32,
 }
 
+#: Between what an IP packet goes, by its headers; ports are 0 where its protocol has none.
+ENDS = {
+    "source": pl.String,
+    "destination": pl.String,
+    "protocol": pl.String,
+    "source_port": pl.UInt16,
+    "destination_port": pl.UInt16,
+}
 #: Of one captured frame that belongs to no flow.
-SEEN_BESIDES = SEEN | {"dscp": pl.UInt8}
+SEEN_BESIDES = ENDS | {"dscp": pl.UInt8} | SEEN
 
 #: Of one frame's passage through a netbox.
 PASSAGES = {
@@ -75,16 +82,6 @@ _EMPTY = [pl.lit(None, pl.String).alias("lost_at"), pl.lit(None, pl.String).alia
 _UNSEEN = "not seen again"
 
 
-class Ends(NamedTuple):
-    """Between what an IP packet goes, by its headers; ports are 0 where its protocol has none."""
-
-    source: str
-    destination: str
-    protocol: str
-    source_port: int
-    destination_port: int
-
-
 @dataclass
 class Capture:
     """What was seen at one host: for each flow, by its place in the list, the frames; when the last frame of any kind came.
@@ -94,16 +91,16 @@ class Capture:
 
     frames: dict[int, pl.DataFrame] = field(default_factory=dict)
     end_ns: int = 0
-    besides: dict[Ends, pl.DataFrame] = field(default_factory=dict)
+    besides: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SEEN_BESIDES))
 
 
 def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
-    """Sorts the frames of a host's captures by flow, and those of no flow by their ends."""
+    """Sorts the frames of a host's captures by flow."""
     flows_of: dict[tuple[str, str, str], list[int]] = {}
     for at, flow in enumerate(flows):
         flows_of.setdefault((flow.source_address, flow.destination_address, flow.protocol), []).append(at)
     rows: dict[int, list[tuple[object, ...]]] = {at: [] for at in range(len(flows))}
-    besides: dict[Ends, list[tuple[object, ...]]] = {}
+    besides: list[tuple[object, ...]] = []
     end = 0
     for path in paths:
         for seen in pcapng.read(path):
@@ -115,10 +112,10 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
                     media = (header.sequence, header.timestamp) if header and flows[at].rtp_clock_hz else (None, None)
                     rows[at].append((identity(seen.data), seen.time_ns, *sizes, *media))
             elif (other := packet(seen.data)) is not None:
-                row = (identity(seen.data), seen.time_ns, other.ethernet_bytes, other.payload_bytes, None, None, other.dscp)
-                besides.setdefault(Ends(*other[:5]), []).append(row)
-    tables = {ends: pl.DataFrame(found, schema=SEEN_BESIDES, orient="row") for ends, found in besides.items()}
-    return Capture({at: _table(found) for at, found in rows.items()}, end, tables)
+                sizes = (other.ethernet_bytes, other.payload_bytes)
+                besides.append((*other[:6], identity(seen.data), seen.time_ns, *sizes, None, None))
+    others = pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row")
+    return Capture({at: _table(found) for at, found in rows.items()}, end, others)
 
 
 def follow(

@@ -143,7 +143,7 @@ class RunFolder:
     def _read(self, node: str, files: list[Path], flows: list[Flow]) -> frames.Capture:
         clock, found = self.machines.clock_of(node), frames.read_capture(files, flows)
         rows = {at: clock.corrected(one, "time_ns") for at, one in found.frames.items()}
-        besides = {ends: clock.corrected(one, "time_ns") for ends, one in found.besides.items()}
+        besides = clock.corrected(found.besides, "time_ns")
         return frames.Capture(rows, clock.here(found.end_ns) if found.end_ns else 0, besides)
 
     def _lives(self, node: str, file: str) -> list[str]:

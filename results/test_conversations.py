@@ -103,6 +103,13 @@ def test_small_ones_are_together_by_hosts_and_protocol(synthetic: SyntheticRun) 
     assert found[0]["dscp"] is None and found[0]["one_way_delay_ms"]["max"] == pytest.approx(_DELAY_MS)
 
 
+def test_a_flood_from_ever_new_ports_is_one_row_and_takes_no_longer_than_as_many_packets_of_one(synthetic: SyntheticRun) -> None:
+    for port in range(1024, 5024):
+        talk(synthetic, 1, port=port)
+    (found,) = told(synthetic)
+    assert (found["conversations"], found["packets"], found["received"]) == (4000, 4000, 4000)
+
+
 def test_no_more_than_so_many_are_told_by_themselves(synthetic: SyntheticRun) -> None:
     for number in range(MOST + 3):
         talk(synthetic, LEAST_PACKETS + number, port=7000 + number)
