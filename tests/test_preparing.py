@@ -144,6 +144,8 @@ def prepared(hosts: MemberHosts) -> dict[str, Any]:
     hosts.run("beta", f"cat > /usr/local/bin/make <<'EOF'\n{MAKE}EOF\nchmod 755 /usr/local/bin/make")
     (make := Path("/usr/local/bin/make")).write_text(MAKE)
     make.chmod(0o755)
+    # A file with another time and the same content is no change.
+    os.utime(CHECKOUT / "LICENSE")
     key = hosts.run("beta", "ssh-keygen -y -f /run/ssh/host_key").strip()
     known, unknown = inventory(hosts, "known.yml"), inventory(hosts, "new.yml", ansible_ssh_common_args="", netboxit_host_key=key)
     found: dict[str, Any] = {"files": [told(hosts)], "kernel": [hosts.run("beta", STATE)], "changed": [], "said": []}
