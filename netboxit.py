@@ -312,9 +312,7 @@ def run(
     inventory: Inventory = None,
     results: Annotated[
         Path | None,
-        typer.Option(
-            "--results", metavar="FOLDER", help="Where `runs/` and `latest` are, instead of results/ (an operator's: here)."
-        ),
+        typer.Option("--results", metavar="FOLDER", help="Where `runs/` and `latest` are, instead of results/ here."),
     ] = None,
     take: Take = None,
     said: Said = None,
@@ -332,7 +330,7 @@ def run(
             duration_s=None if duration is None else console.read_duration(duration),
             inventory=inventory,
             progress=progress,
-            results=(results or sequence.results_folder()).absolute(),
+            results=(results or sequence.RESULTS).absolute(),
             take=take or (),
             said=settings.read(said or ()),
         )

@@ -25,7 +25,6 @@ from testbed.errors import NetBoxITError, printable
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.ownership import origin, state
-from testbed.ownership.operators import operator
 from testbed.plan import Plan
 from testbed.plans import taking
 from testbed.plans.traffic_plan import BadDuration
@@ -41,8 +40,8 @@ from testbed.system.interruption import HeldBack
 from testbed.system.own_rights import own_rights, resign
 from traffic.application import applications
 
-#: Runs land in `runs/` of this folder, and `latest` there points to the last one.
-RESULTS = Path(__file__).resolve().parent.parent / "results"
+#: Runs land in `runs/` of this folder, below the one that one works in, and `latest` there points to the last one.
+RESULTS = Path("results")
 
 #: How long netboxes may take to get ready: a Wi-Fi station associates within a few beacons, 102.4 ms each.
 _READY_DEADLINE_S = 90.0
@@ -122,11 +121,6 @@ def _run(
         with _recorded(written, folder):
             _carry(plan, topology, connections.to_all(planned.machines()), written, duration_s or 0.0, progress)
     return folder
-
-
-def results_folder() -> Path:
-    """Where runs land when nobody says: for an operator below the folder that they are in, for all others in the checkout."""
-    return RESULTS if operator() is None else Path("results")
 
 
 def _keep_inputs(topology: Path, said: Sequence[Setting], folder: Path) -> None:

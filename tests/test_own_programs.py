@@ -108,9 +108,11 @@ def test_what_they_send_is_measured_whoever_started_them(tmp_path: Path) -> None
 def test_one_that_fails_makes_the_run_invalid_and_says_why(tmp_path: Path) -> None:
     text = _NETWORK.replace("office:8080/file", "office:8080/nothing")
     (file := tmp_path / "own.yaml").write_text(text)
-    results = tmp_path / "results"
     command = [sys.executable, str(CHECKOUT / "netboxit.py"), "run", str(file), "--name", f"own{os.getpid()}"]
     environment = {**os.environ, "NETBOXIT_STATE": str(tmp_path / "state")}
-    done = subprocess.run([*command, "--results", str(results)], env=environment, capture_output=True, text=True, timeout=120)
+    (work := tmp_path / "work").mkdir()
+    done = subprocess.run(command, env=environment, cwd=work, capture_output=True, text=True, timeout=120)
     assert done.returncode == 4
     assert "traffic fetch: run on field ended with status 1" in done.stdout and "HTTP Error 404" in done.stdout
+    # Where nobody says, results are below the folder that one works in.
+    assert json.loads((work / "results/latest/metrics.json").read_text())["verdict"]["status"] == "invalid"
