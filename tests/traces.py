@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote
 
 from testbed.ownership import state
 from testbed.system import cores, rings
+from tests.waiting import until
 
 
 def traces(folder: Path) -> dict[str, set[str]]:
@@ -50,6 +51,11 @@ def loop_images(folder: Path) -> Iterator[str]:
         with suppress(OSError):
             if file.read_text().startswith(str(folder)):
                 yield file.read_text()
+
+
+def no_loop_images(folder: Path) -> None:
+    """Waits until no loop device has a file below the folder. Where udev is, it looks at each new device, which stays as long."""
+    until(lambda: not list(loop_images(folder)), f"loop devices let go of files in {folder}")
 
 
 def command_lines() -> Iterator[str]:

@@ -8,7 +8,7 @@ from threading import Barrier
 import pytest
 
 from testbed.system import loop_devices, node_disks
-from tests.traces import loop_images
+from tests.traces import no_loop_images
 
 pytestmark = pytest.mark.lab
 
@@ -30,7 +30,7 @@ def test_files_that_are_attached_at_one_time_get_a_device_each_until_the_block_e
 
     with ThreadPoolExecutor(len(files)) as pool:
         assert list(pool.map(content_of_device, files)) == [file.read_bytes() for file in files]
-    assert list(loop_images(tmp_path)) == []
+    no_loop_images(tmp_path)
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:

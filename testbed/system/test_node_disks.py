@@ -10,7 +10,7 @@ import pytest
 
 from testbed.system import kernel, node_disks
 from testbed.system.node_disks import NodeDisk, NodeDiskFailed
-from tests.traces import loop_images
+from tests.traces import no_loop_images
 
 pytestmark = pytest.mark.lab
 
@@ -25,7 +25,7 @@ def places(tmp_path: Path) -> Iterator[tuple[Path, Path]]:
     node_disks.delete(image, folder)
     assert not image.exists()
     assert not folder.exists() or not folder.is_mount()
-    assert list(loop_images(tmp_path)) == []
+    no_loop_images(tmp_path)
 
 
 def test_a_disk_is_as_large_as_it_was_said_and_takes_what_is_in_it(places: tuple[Path, Path]) -> None:
@@ -64,7 +64,7 @@ def test_what_makes_a_disk_fail_is_told_with_its_words(tmp_path: Path) -> None:
         pytest.skip(refused)
     with pytest.raises(NodeDiskFailed, match=r"mkfs\.ext4"):
         node_disks.create([NodeDisk(tmp_path / "disks/a", tmp_path / "nodes/a", 1000)])
-    assert list(loop_images(tmp_path)) == []
+    no_loop_images(tmp_path)
 
 
 def test_disks_of_one_size_are_made_alike_and_keep_apart_what_is_written(tmp_path: Path) -> None:
@@ -87,4 +87,4 @@ def test_disks_of_one_size_are_made_alike_and_keep_apart_what_is_written(tmp_pat
     finally:
         for disk in disks:
             node_disks.delete(disk.image, disk.folder)
-    assert list(loop_images(tmp_path)) == []
+    no_loop_images(tmp_path)
