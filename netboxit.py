@@ -63,7 +63,7 @@ def _print_version(wanted: bool) -> None:
         from results.commit import commit
 
         version = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
-        print(f"netboxit {version}" + (f" ({at})" if (at := commit(CHECKOUT)) else ""))
+        result_view.show_version(version, commit(CHECKOUT))
         raise typer.Exit
 
 

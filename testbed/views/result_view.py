@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _VERDICTS = {"valid": 0, "degraded": 3, "invalid": 4}
 
 
+def show_version(version: str, commit: str | None) -> None:
+    drawing.say(f"netboxit {version}" + (f" ({commit})" if commit else ""))
+
+
 def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int:
     """Prints a run's verdict and where its report is; returns the exit status that belongs to it."""
     verdict = metrics["verdict"]
