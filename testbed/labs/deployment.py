@@ -194,7 +194,14 @@ class Deployment:
     def hold_realtime_group(self) -> None:
         if self._plan.realtime_budget_us:
             self._ledger.add(Record("realtime group", cores.REALTIME_GROUP))
-            realtime_group.hold(self._plan.realtime_budget_us, self._folder)
+            granted_us = realtime_group.hold(self._plan.realtime_budget_us, self._folder)
+            if granted_us != self._plan.realtime_budget_us:
+                planned, granted = (f"{us / cores.SECOND_US:.0%}" for us in (self._plan.realtime_budget_us, granted_us))
+                host_notes.add(
+                    self._folder,
+                    f"netboxes and routers may use {granted} of each core at real-time priority, not {planned}: "
+                    "what else has real-time budget on this machine changed while the lab came up",
+                )
 
     def keep_cores_awake(self, kept: Collection[int]) -> None:
         self._ledger.add(*(Record("awake core", str(core)) for core in kept))

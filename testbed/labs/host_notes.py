@@ -13,8 +13,8 @@ _FILE: Final = "notes.json"
 
 
 def add(lab: Path, note: str) -> None:
-    """To those of the lab in that folder. Raises NotWritten."""
-    recorded.put(lab / _FILE, [*read(lab), printable(note)])
+    """To those of the lab in that folder; once, whoever says it again. Raises NotWritten."""
+    recorded.put(lab / _FILE, list(dict.fromkeys([*read(lab), printable(note)])))
 
 
 def read(lab: Path) -> list[str]:

@@ -20,6 +20,8 @@ _HELD: Final = holding.RUN / "realtime"
 _HOLDERS: Final = _HELD / "holders"
 #: What it is called until it is whole.
 NEW: Final = f"{REALTIME_GROUP}.new"
+#: What is no more granted as a whole is asked for in steps of that size, down from it.
+_STEP_US: Final = 10_000
 
 
 def path() -> Path:
@@ -27,10 +29,11 @@ def path() -> Path:
     return cores.group_folder("cpu", REALTIME_GROUP)
 
 
-def hold(budget_us: int, lab: Path) -> None:
+def hold(budget_us: int, lab: Path) -> int:
     """The lab of that folder has it until it is released; to have it already is fine. Raises GroupFailed.
 
-    Its real-time threads may take so many microseconds a second of each core, together with those of other labs there.
+    Its real-time threads may take so many microseconds a second of each core, together with those of other labs there. Returns
+    how many: fewer where another program, or another lab in a group of its size, was faster than this lab after it was planned.
     """
     with holding.locked(_HELD):
         _remove_half_made()
@@ -39,10 +42,7 @@ def hold(budget_us: int, lab: Path) -> None:
         holding.add(_HOLDERS, lab)
         if cores.shared_realtime_group() is None:
             _make(budget_us)
-        elif (there := cores.granted_us(path())) != budget_us:
-            raise GroupFailed(
-                f"control group {path()}: another lab made it meanwhile, of {there} us a second and not {budget_us}; try again"
-            )
+        return cores.granted_us(path())
 
 
 def release(lab: Path) -> None:
@@ -63,15 +63,21 @@ def _make(budget_us: int) -> None:
     try:
         new.mkdir()
         (new / "cpu.rt_period_us").write_text(str(REALTIME_PERIOD_US))
-        if not cores.grant(new, budget_us * REALTIME_PERIOD_US // cores.SECOND_US):
+        if not cores.grant(new, _in_period(budget_us)) and not any(
+            cores.grant(new, _in_period(less), 0.0) for less in range(budget_us - _STEP_US, 0, -_STEP_US)
+        ):
             raise GroupFailed(
-                f"control group {path()}: the kernel does not grant cpu.rt_runtime_us = {budget_us}: "
-                "another program has taken it meanwhile; try again"
+                f"control group {path()}: the kernel grants no real-time budget any more: other programs have taken the "
+                f"{budget_us} us a second meanwhile; try again"
             )
         marks.put([new], cores.REALTIME_MARK)
         new.rename(path())
     except OSError as error:
         raise GroupFailed(f"control group {path()}: {error.strerror}") from error
+
+
+def _in_period(budget_us: int) -> int:
+    return budget_us * REALTIME_PERIOD_US // cores.SECOND_US
 
 
 def _remove_half_made() -> None:

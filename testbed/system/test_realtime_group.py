@@ -98,6 +98,32 @@ def test_another_program_keeps_what_it_was_granted() -> None:
     assert in_own_host(beside) == 0
 
 
+def test_who_was_planned_before_another_program_took_some_has_what_is_left() -> None:
+    def late(budget: int, one: Path, two: Path) -> tuple[int, int, str]:
+        other = cores.group_folder("cpu", "other")
+        other.mkdir()
+        cores.grant(other, 5_000)
+        taken = cores.granted_us(other)
+        less = [realtime_group.hold(budget, lab) for lab in (one, two)]
+        for lab in (one, two):
+            realtime_group.release(lab)
+        cores.remove("other")
+        other.mkdir()
+        cores.grant(other, budget * cores.REALTIME_PERIOD_US // cores.SECOND_US)
+        try:
+            realtime_group.hold(budget, one)
+            said = ""
+        except GroupFailed as error:
+            said = str(error)
+        realtime_group.release(one)
+        cores.remove("other")
+        return budget - taken - less[0], less[0] - less[1], said
+
+    left, differ, said = in_own_host(late)
+    assert 0 <= left <= 10_000 and differ == 0
+    assert "other programs have taken" in said
+
+
 def test_a_group_of_that_name_that_is_somebody_elses_is_neither_used_nor_removed() -> None:
     def foreign(budget: int, one: Path, _: Path) -> tuple[str, bool]:
         realtime_group.path().mkdir()
