@@ -182,8 +182,14 @@ class Application(ABC):
                 with contextlib.suppress(NetBoxITError):
                     running.program.wait(running.patience_s)
             end(running.program, min(running.patience_s, _INSISTENCE_S))
-        if self._started:
-            self.record().write(self.folder)
+        try:
+            self.keep()
+        finally:
+            if self._started:
+                self.record().write(self.folder)
+
+    def keep(self) -> None:  # noqa: B027, most have nothing to keep
+        """Takes what its programs left, when they have ended; nothing of most applications. It may come again, as `stop` may."""
 
     def record(self) -> ApplicationRecord:
         return ApplicationRecord(

@@ -164,6 +164,8 @@ class Call(Application):
     def stop(self) -> None:
         self._running.sort(key=lambda running: (running.name == "baresip", running.host == self.plan.source))
         super().stop()
+
+    def keep(self) -> None:
         for agent in self.agents:
             files = self.own_files(agent.host)
             files.take("heard.wav", self.folder / f"{agent.host}-heard.wav")

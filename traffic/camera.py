@@ -71,8 +71,7 @@ class Camera(Application):
         late = self.options.duration * 0.1 + 5.0
         self.launch(self.plan.source, "sender", self.sender_command(), finite=True, patience_s=late, held=True)
 
-    def stop(self) -> None:
-        super().stop()
+    def keep(self) -> None:
         for host, file in ((self.plan.source, "sent.h264"), (self.plan.destination, "received.mkv")):
             self.own_files(host).take(file, self.folder / file)
 

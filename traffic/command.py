@@ -111,11 +111,9 @@ class Command(Application):
                 run.log,
             )
 
-    def stop(self) -> None:
-        files = self.own_files(self.plan.source)
+    def keep(self) -> None:
         for name in self.options.files:
-            files.take(name, self.folder / name)
-        super().stop()
+            self.own_files(self.plan.source).take(name, self.folder / name)
 
     def flows(self) -> list[Flow]:
         """None that are known before: they are conversations."""

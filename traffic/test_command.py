@@ -110,6 +110,14 @@ def test_one_that_goes_on_is_interrupted_at_the_end(hosts: NamespaceHosts, tmp_p
 
 
 @pytest.mark.lab
+def test_what_it_writes_when_it_is_interrupted_is_kept_too(hosts: NamespaceHosts, tmp_path: Path) -> None:
+    line = "trap 'echo last > end; exit 0' INT; while :; do sleep 0.1; done"
+    carry(made(tmp_path / "on", hosts, run=line, ends="duration", duration="1 s", files=["end"]))
+    assert (tmp_path / "on/end").read_text() == "last\n"
+    assert json.loads((tmp_path / "on/flows.json").read_text())["facts"]["absent"] == []
+
+
+@pytest.mark.lab
 def test_a_server_that_does_not_listen_or_ends_is_told(hosts: NamespaceHosts, tmp_path: Path) -> None:
     with pytest.raises(ApplicationFailed, match=r"(?s)server on right ended with status 3 .*cannot"):
         carry(made(tmp_path / "dies", hosts, run="true", server="echo cannot; exit 3", listens=8080))

@@ -31,7 +31,7 @@ class Setting:
         """Raises BadTopology."""
         path, equals, said = text.partition("=")
         if not equals or not all(path.split(".")):
-            raise BadTopology([_bad(text, "is not PATH=VALUE", "say --set traffic.call.codec=g722, say")])
+            raise BadTopology([_bad(text, "is not PATH=VALUE", "an example is --set traffic.call.codec=g722")])
         try:
             return cls(text, tuple(path.split(".")), value(said))
         except ValueError as error:

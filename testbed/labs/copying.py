@@ -52,7 +52,7 @@ class Place:
         if not colon or "/" in node:
             return cls(None, text)
         if not path:
-            raise BadCopy(f"{printable(text)} names no file; say {printable(node)}:/run/netboxit/FILE, say")
+            raise BadCopy(f"{printable(text)} names no file; say {printable(node)}:/run/netboxit/FILE")
         return cls(node, path)
 
 
@@ -82,7 +82,8 @@ def _into(lab: Lab, source: Path, node: str, path: str) -> str:
             raise NotCopied(f"{printable(str(source))} is no ordinary file; pack a folder before: tar -cf FOLDER.tar FOLDER")
         argv = lab.exec_argv(node, ("sh", "-c", _WRITE, "sh", path, source.name))
         done = subprocess.run(argv, stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-    _check(done.returncode, done.stderr, node)
+    if done.returncode:
+        raise NotCopied(f"{_failure(done.stderr, node)}; a node may write in /run/netboxit, /tmp and /run")
     return f"{node}:{path}"
 
 
@@ -102,15 +103,15 @@ def _out(lab: Lab, node: str, path: str, target: Path, *, overwrite: bool) -> Pa
             # What cannot be read leaves no file behind.
             if not first and program.wait():
                 said.seek(0)
-                _check(program.returncode, said.read(_MOST_SAID), node)
-            _keep(first, program.stdout, file, overwrite=overwrite)
+                raise NotCopied(_failure(said.read(_MOST_SAID), node))
+            _keep(first, program, program.stdout, file, overwrite=overwrite)
         finally:
             program.kill()
     return file
 
 
-def _keep(first: bytes, rest: IO[bytes], file: Path, *, overwrite: bool) -> None:
-    """As whoever copies; a file that is not whole is none."""
+def _keep(first: bytes, program: subprocess.Popen[bytes], rest: IO[bytes], file: Path, *, overwrite: bool) -> None:
+    """As whoever copies; a new file that is not whole is removed."""
     how = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if overwrite else os.O_EXCL | os.O_NOFOLLOW)
     with own_rights(), os.fdopen(os.open(file, how, 0o666), "wb") as kept:
         try:
@@ -121,12 +122,16 @@ def _keep(first: bytes, rest: IO[bytes], file: Path, *, overwrite: bool) -> None
                 kept.write(piece)
                 piece = rest.read(_CHUNK)
             kept.flush()
+            # Where the node ends meanwhile, its part of the copy does, too.
+            if status := program.wait():
+                raise NotCopied(f"the copy ended with status {status} before the file was whole")
         except BaseException:
-            file.unlink(missing_ok=True)
+            # What was there before may be anything, a device say.
+            if not overwrite:
+                file.unlink(missing_ok=True)
             raise
 
 
-def _check(status: int, said: bytes, node: str) -> None:
-    if status:
-        told = said[:_MOST_SAID].decode(errors="replace").strip().removeprefix("sh: 1: ")
-        raise NotCopied(f"{node}: {printable(told) or 'the copy failed'}; a node may write in /run/netboxit, /tmp and /run")
+def _failure(said: bytes, node: str) -> str:
+    told = said[:_MOST_SAID].decode(errors="replace").strip().removeprefix("sh: 1: ")
+    return f"{node}: {printable(told) or 'the copy failed'}"

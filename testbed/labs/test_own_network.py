@@ -105,6 +105,21 @@ def test_a_host_that_removes_its_interface_disturbs_nobody_else(lab: Lab) -> Non
     assert netbox is not None and netbox["ready"] and all(lab.alive().values())
 
 
+def test_no_other_interface_that_a_node_makes_keeps_status_from_its_answer(lab: Lab) -> None:
+    many = "for n in $(seq 100); do ip link add x$n type veth peer name y$n; done"
+    strange = "ip link add \"$(printf 'z\\377')\" type veth peer name other"
+    made = lab.run("a", ["sh", "-c", f"{many}; {strange}"])
+    assert made.returncode == 0, made.stderr
+    assert changes(lab) == []
+    flapping = "ip link del eth0; while :; do ip link add eth0 type veth peer name gone; ip link del eth0; done"
+    program = lab.start("a", ["sh", "-c", flapping], log=Path("/dev/null"))
+    try:
+        until(lambda: changes(lab))
+        assert all(changes(lab) for _ in range(20))
+    finally:
+        program.kill()
+
+
 def test_services_go_on_as_other_users_and_own_their_files(lab: Lab) -> None:
     other = "setpriv --reuid 33 --regid 33 --clear-groups id -u; touch /tmp/f; chown 33:33 /tmp/f; stat -c %u /tmp/f"
     said = lab.run("a", ["sh", "-c", other])

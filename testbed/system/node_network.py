@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
+from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from testbed.plan import InterfacePlan, NodePlan, Plan
 from testbed.system import namespaces, wires
@@ -23,15 +24,16 @@ def changes(plan: Plan, node: NodePlan) -> list[str]:
     Raises NamespaceFailed.
     """
     mtus = plan.mtus()
-    with namespaces.entered(node.namespace), IPRoute() as netlink:
-        links = {link.get("ifname"): link for link in netlink.get_links()}
+    # The kernel is asked for these interfaces alone: a node may have any number of others, of any name.
+    with namespaces.entered(node.namespace), IPRoute(strict_check=True) as netlink:
         found = []
         for interface in plan.kernel_interfaces(node):
-            if (link := links.get(interface.name)) is None:
-                found.append(f"{interface.name} is gone")
-            else:
+            try:
+                (link,) = netlink.link("get", ifname=interface.name)
                 wrong = _of_interface(netlink, link, interface, mtus[interface.wire])
-                found += [f"{interface.name} {one}" for one in wrong]
+            except (NetlinkError, OSError):  # it may go at any moment
+                wrong = ["is gone"]
+            found += [f"{interface.name} {one}" for one in wrong]
         return found
 
 

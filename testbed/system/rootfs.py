@@ -33,7 +33,7 @@ _FILES = {
     "passwd": (
         "root:x:0:0:root:/run/netboxit:/bin/sh\n"
         "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
-        # Root's tcpdump goes on as that user. A node's root has no more rights than tcpdump needs.
+        # Root's tcpdump goes on as that user, which has root's number: most nodes may not become anybody else.
         "tcpdump:x:0:0::/nonexistent:/usr/sbin/nologin\n"
     ),
     "group": "root:x:0:\nnogroup:x:65534:\nfrrvty:x:999:root\n",  # FRRouting's daemons want to be in that group
