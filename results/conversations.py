@@ -57,6 +57,9 @@ class _Told:
 #: Of a conversation: its ends, whichever of them sends.
 _KEY: Final = ("protocol", "low", "high")
 
+#: The hosts that a packet's addresses belong to.
+_HOSTS: Final = {"source_host": pl.String, "destination_host": pl.String}
+
 
 def conversations(
     plan: Mapping[str, Any],
@@ -100,10 +103,6 @@ def conversations(
                 if not rows.is_empty():
                     found.append(Way(Measured(_NOBODY, called, paths, rows), told.count, dscp, told.alone))
     return found, left_out
-
-
-#: The hosts that a packet's addresses belong to.
-_HOSTS: Final = {"source_host": pl.String, "destination_host": pl.String}
 
 
 def _between_hosts(plan: Mapping[str, Any], network: Network, seen: pl.DataFrame) -> pl.DataFrame:

@@ -8,18 +8,14 @@ import platform
 import subprocess
 import time
 from collections.abc import Mapping
-from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
-
 from results.commit import commit
 from testbed.files import CHECKOUT
 from testbed.plan import Plan
-from testbed.system import namespaces
-from testbed.system.wires import active_offloads
+from testbed.system import namespaces, wires
 
 #: What is asked for its version: the Debian packages that do the work, and the Python ones.
 _PACKAGES = ("lxc", "baresip-core", "ffmpeg", "mgen", "espeak-ng", "tshark", "openvswitch-switch", "libc6")
@@ -105,10 +101,10 @@ def lab_environment(
 
 
 def _offloads(namespace: str, interface: str) -> list[str]:
-    with namespaces.entered(namespace), closing(IoctlEthtool(interface)) as ethtool:
+    with namespaces.entered(namespace):
         try:
-            return active_offloads(ethtool.get_features())
-        except OSError:  # the node's user has removed it
+            return wires.offloads_on(interface)
+        except wires.WireFailed:  # the node's user has removed it
             return []
 
 

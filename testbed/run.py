@@ -40,7 +40,7 @@ from testbed.system.interruption import HeldBack
 from testbed.system.own_rights import own_rights, resign
 from traffic.application import applications
 
-#: Runs land in `runs/` of this folder, below the one that one works in, and `latest` there points to the last one.
+#: Of the current working folder. Each run has a folder in its `runs/`; its link `latest` leads to the last one.
 RESULTS = Path("results")
 
 #: How long netboxes may take to get ready: a Wi-Fi station associates within a few beacons, 102.4 ms each.

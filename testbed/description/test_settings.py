@@ -55,8 +55,14 @@ def test_a_section_that_the_file_lacks_is_made_and_the_last_one_counts(file: Pat
 
 
 def test_values_are_those_of_yaml(file: Path) -> None:
-    values = [setting.value for setting in said("a=1", "a=1.5", "a=true", "a=x y", "a=[1, b]", "a={b: 2}", "a='1'", "a=")]
-    assert values == [1, 1.5, True, "x y", [1, "b"], {"b": 2}, "1", None]
+    texts = {"1": 1, "1.5": 1.5, "true": True, "x y": "x y", "[1, b]": [1, "b"], "{b: 2}": {"b": 2}, "'1'": "1", "": None}
+    assert [setting.value for setting in said(*(f"a={text}" for text in texts))] == list(texts.values())
+
+
+@pytest.mark.parametrize(("text", "expected"), [("no", "no"), ("1e-6", 1e-6), ("010", 10), ("1_000", "1_000"), ("1:30", "1:30")])
+def test_values_are_those_of_a_file(file: Path, text: str, expected: object) -> None:
+    (same := file.with_name("same.yaml")).write_text(f"a: {text}\n")
+    assert said(f"a={text}")[0].value == yaml_source.read(same).data["a"] == expected
 
 
 @pytest.mark.parametrize(
@@ -75,6 +81,9 @@ def test_values_are_those_of_yaml(file: Path) -> None:
         ("seed=[1", "is not a value as in YAML"),
         ("seed=" + "[" * 5000, "is not a value as in YAML"),
         ("seed=\x1b[31m", "not a value"),
+        ("seed=&a [*a]", "an alias stands inside what it is an alias of"),
+        ("seed={a: 1, a: 2}", 'key "a" is there a second time'),
+        (f"seed=[&a [{'1, ' * 99}], &b [{'*a, ' * 99}], {'*b, ' * 99}]", "more than 50000 values, aliases followed"),
     ],
 )
 def test_what_leads_nowhere_is_told_with_the_nearest(file: Path, text: str, message: str) -> None:

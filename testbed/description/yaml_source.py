@@ -116,12 +116,15 @@ def read(path: Path) -> Source:
     if not isinstance(root, MappingNode):
         what = "is empty" if root is None else "is not a mapping of keys to values at its top"
         raise BadTopology([source.bad((), f"the file {what}", "start with name: … and hosts: …")])
-    builder = _Builder(source)
+    source.data = _built(source, root)
+    return source
+
+
+def _built(source: Source, root: Node) -> Any:
     try:
-        source.data = builder.build(root, ())
+        return _Builder(source).build(root, ())
     except RecursionError:
         raise BadTopology([source.bad((), "brackets or indentation are nested too deeply")]) from None
-    return source
 
 
 def _text(path: Path) -> str:
@@ -148,13 +151,16 @@ def _text(path: Path) -> str:
 
 
 def value(text: str) -> Any:
-    """What a word on the command line means as a value in YAML. Raises ValueError when it is none."""
+    """What a word on the command line means as a value in YAML, read as a file is. Raises ValueError when it is none."""
+    source = Source("", text)
     try:
-        if _is_too_deep(text):
-            raise ValueError
-        return YAML(typ="safe").load(text)
-    except (YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"{text[:60]!r} is not a value as in YAML") from error
+        root = _compose(source)
+        found = None if root is None else _built(source, root)
+        if source.defects:
+            raise BadTopology(source.defects)
+    except BadTopology as error:
+        raise ValueError(f"{text[:60]!r} is not a value as in YAML: {error.errors[0].cause}") from error
+    return found
 
 
 def _is_too_deep(text: str) -> bool:
@@ -211,7 +217,7 @@ class _Builder:
     def build(self, node: Node, location: Location) -> Any:
         self._count += 1
         if self._count > LARGEST_DOCUMENT_NODES:
-            raise BadTopology([self._bad(node, f"the file has more than {LARGEST_DOCUMENT_NODES} values, its aliases followed")])
+            raise BadTopology([self._bad(node, f"there are more than {LARGEST_DOCUMENT_NODES} values, aliases followed")])
         if id(node) in self._open:
             raise BadTopology([self._bad(node, "an alias stands inside what it is an alias of", "write it out")])
         self._source.values[location] = _position(node)

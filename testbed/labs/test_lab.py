@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 
 from testbed.conftest import PlanPair
 from testbed.files import CHECKOUT
@@ -88,9 +87,7 @@ def test_nothing_is_offloaded_on_a_wire_and_it_carries_its_mark(plan_pair: PlanP
     with Lab.up(plan_pair(mtu=1400)) as lab:
         for node in lab.plan.nodes:
             with namespaces.entered(node.namespace):
-                ethtool = IoctlEthtool("wire")
-                assert wires.active_offloads(ethtool.get_features()) == []
-                ethtool.close()
+                assert wires.offloads_on("wire") == []
                 shown = json.loads(subprocess.check_output(["ip", "-json", "link", "show", "wire"]))[0]
             assert shown["mtu"] == 1400
             assert shown["altnames"] == [f"netboxit:{lab.name}:cable"]

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from ipaddress import ip_interface
 from typing import Any, Final
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
-from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from testbed.plan import InterfacePlan, NodePlan, Plan
@@ -31,7 +29,7 @@ def changes(plan: Plan, node: NodePlan) -> list[str]:
             try:
                 (link,) = netlink.link("get", ifname=interface.name)
                 wrong = _of_interface(netlink, link, interface, mtus[interface.wire])
-            except (NetlinkError, OSError):  # it may go at any moment
+            except (NetlinkError, wires.WireFailed):  # it may go at any moment
                 wrong = ["is gone"]
             found += [f"{interface.name} {one}" for one in wrong]
         return found
@@ -50,7 +48,6 @@ def _of_interface(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: in
         for address in interface.addresses
         if interface.port == "kernel" and str(ip_interface(address)) not in has
     ]
-    with closing(IoctlEthtool(interface.name)) as ethtool:
-        if on := wires.active_offloads(ethtool.get_features()):
-            found.append(f"has offloads on: {', '.join(on)}")
+    if on := wires.offloads_on(interface.name):
+        found.append(f"has offloads on: {', '.join(on)}")
     return found

@@ -37,6 +37,15 @@ def in_own_host(scenario: Callable[[int, Path, Path], Any]) -> Any:
     return result
 
 
+def refusal(act: Callable[[], object]) -> str:
+    """What the group says when it cannot do it."""
+    try:
+        act()
+    except GroupFailed as error:
+        return str(error)
+    return ""
+
+
 def test_two_labs_have_all_of_the_budget_and_the_last_one_gives_it_back() -> None:
     def two_labs(budget: int, one: Path, two: Path) -> list[object]:
         seen: list[object] = []
@@ -110,11 +119,7 @@ def test_who_was_planned_before_another_program_took_some_has_what_is_left() -> 
         cores.remove("other")
         other.mkdir()
         cores.grant(other, budget * cores.REALTIME_PERIOD_US // cores.SECOND_US)
-        try:
-            realtime_group.hold(budget, one)
-            said = ""
-        except GroupFailed as error:
-            said = str(error)
+        said = refusal(lambda: realtime_group.hold(budget, one))
         realtime_group.release(one)
         cores.remove("other")
         return budget - taken - less[0], less[0] - less[1], said
@@ -127,11 +132,7 @@ def test_who_was_planned_before_another_program_took_some_has_what_is_left() -> 
 def test_a_group_of_that_name_that_is_somebody_elses_is_neither_used_nor_removed() -> None:
     def foreign(budget: int, one: Path, _: Path) -> tuple[str, bool]:
         realtime_group.path().mkdir()
-        try:
-            realtime_group.hold(budget, one)
-            said = ""
-        except GroupFailed as error:
-            said = str(error)
+        said = refusal(lambda: realtime_group.hold(budget, one))
         realtime_group.release(one)
         there = realtime_group.path().exists()
         realtime_group.path().rmdir()
@@ -164,11 +165,7 @@ def test_processes_of_no_lab_are_told_and_not_killed() -> None:
             os.read(reading, 1)
             os._exit(0)
         (realtime_group.path() / "cgroup.procs").write_text(str(child))
-        try:
-            realtime_group.release(one)
-            said = ""
-        except GroupFailed as error:
-            said = str(error)
+        said = refusal(lambda: realtime_group.release(one))
         os.close(writing)
         ended_by_itself = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         realtime_group.release(one)

@@ -6,11 +6,16 @@ from __future__ import annotations
 import errno
 import ipaddress
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from ipaddress import IPv4Interface, IPv6Interface
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
-from pyroute2.ethtool.ioctl import IoctlEthtool, NotSupportedError  # type: ignore[import-untyped]
+from pyroute2.ethtool.ioctl import (  # type: ignore[import-untyped]
+    EthtoolError,
+    IoctlEthtool,
+    NoSuchDevice,
+    NotSupportedError,
+)
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from testbed.changes import WireState
@@ -185,26 +190,39 @@ def turn_offloads_off(interface: str) -> None:
 
     Acts in the namespace that the calling thread is in. Raises WireFailed when an offload stays on.
     """
-    ethtool = IoctlEthtool(interface)
-    try:
+    with _ethtool(interface) as ethtool:
         features = ethtool.get_features()
-        for name in active_offloads(features):
+        for name in _active(features):
             features[name] = False
         with suppress(NotSupportedError):  # some cannot be turned off: told below
             ethtool.set_features(features)
-        left = active_offloads(ethtool.get_features())
-    except OSError as error:
-        raise WireFailed(f"interface {interface}: offloads could not be read or set: {error.strerror}") from error
-    finally:
-        ethtool.close()
-    if left:
+    if left := offloads_on(interface):
         raise WireFailed(
             f"interface {interface}: the kernel keeps these offloads on: {', '.join(left)}; frames would not be what was sent"
         )
 
 
-def active_offloads(features: object) -> list[str]:
-    """Names of the offloads that are on and can be turned off: each of them changes what a frame looks like."""
+def offloads_on(interface: str) -> list[str]:
+    """The offloads that are on and can be turned off: each of them changes what a frame looks like.
+
+    The interface is in the namespace that the calling thread is in. Raises WireFailed.
+    """
+    with _ethtool(interface) as ethtool:
+        return _active(ethtool.get_features())
+
+
+@contextmanager
+def _ethtool(interface: str) -> Iterator[IoctlEthtool]:
+    with closing(IoctlEthtool(interface)) as ethtool:
+        try:
+            yield ethtool
+        except (EthtoolError, OSError) as error:
+            gone = isinstance(error, NoSuchDevice) or getattr(error, "errno", None) == errno.ENODEV
+            cause = "it is gone" if gone else getattr(error, "strerror", None) or "its driver does not support it"
+            raise WireFailed(f"interface {interface}: offloads could not be read or set: {cause}") from error
+
+
+def _active(features: object) -> list[str]:
     found = []
     for name, active, changeable, *_ in features:  # type: ignore[attr-defined]
         if active and changeable and name.startswith(("tx-", "rx-")) and name != "tx-nocache-copy":
