@@ -79,7 +79,7 @@ guest-labs:
 	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_crashes.py -k "not alone"
 
 guest-surroundings:
-	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py -k "alone or test_surroundings"
+	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py tests/guest/test_power.py -k "alone or test_surroundings or test_power"
 
 guest-own-tests:
 	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py

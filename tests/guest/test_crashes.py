@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands that are killed, and a machine whose power is cut: `down` then removes all of the lab, and it comes up again."""
+"""Commands that are killed: `down` then removes all of the lab."""
 
 from __future__ import annotations
 
@@ -44,27 +44,5 @@ def test_apply_is_killed(guest: Guest) -> None:
 
 def test_down_is_killed(guest: Guest) -> None:
     guest.run(_KILLED.format(command="down small", condition="! test -d /sys/fs/cgroup/nbx-small-a")).checked()
-    guest.run("./netboxit.py down small").checked()
-    nothing_left(guest)
-
-
-def test_the_power_is_cut_while_a_lab_is_up(guest: Guest) -> None:
-    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
-    guest.cut_power()
-    guest.boot()
-    guest.run("./netboxit.py down small").checked()
-    nothing_left(guest)
-
-
-def test_the_power_is_cut_while_a_lab_comes_up(guest: Guest) -> None:
-    """What the kernel had not written to the disk is lost: maybe all of the lab, or the end of its records."""
-    guest.start(f"./netboxit.py up {small_lab.FILE}")
-    guest.run(f"until {_UP[2]}; do sleep 0.02; done").checked()
-    guest.cut_power()
-    guest.boot()
-    guest.run("./netboxit.py down --all").checked()
-    nothing_left(guest)
-    guest.run(f"./netboxit.py up {small_lab.FILE}").checked()
-    small_lab.ping(guest)
     guest.run("./netboxit.py down small").checked()
     nothing_left(guest)
