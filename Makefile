@@ -11,10 +11,13 @@
 # test: what everybody runs, under a quarter of an hour on two cores       test-long: the tests that take longer, as root
 # fresh-test: runs demo and test on a new Debian 12 without anything, made by mmdebstrap (docs/architecture.md), as root
 # guest-test: boots Debian 12 as users have it in a virtual machine, and uses labs in it (tens of minutes); as root
+# install: has `netboxit`, and its manual page, on everybody's PATH, from this checkout (`make install PREFIX=~/.local`: on yours);
+# uninstall takes them away
 # lint: style and types       clean: what was built       distclean: the virtual environment too
 
 TOPOLOGY ?= topologies/emergency.yaml
 DURATION ?= 60 s
+PREFIX ?= /usr/local
 
 # Containers see /usr and this checkout, not a Python of somebody's home.
 PYTHON := /usr/bin/python3
@@ -32,7 +35,8 @@ ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=fa
 
 .DELETE_ON_ERROR:
 .PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak fresh-test
-.PHONY: guest-test guest-labs guest-surroundings guest-own-tests test test-labs test-logic test-long long-labs lint clean distclean
+.PHONY: guest-test guest-labs guest-surroundings guest-own-tests test test-labs test-logic test-long long-labs
+.PHONY: install uninstall lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
@@ -107,6 +111,23 @@ test-long: setup $(GUEST)
 
 long-labs:
 	$(VENV)/bin/pytest -m long --ignore tests/guest --timeout 1800 --durations=0
+
+COMMAND = $(PREFIX)/bin/netboxit
+PAGE = $(PREFIX)/share/man/man1/netboxit.1
+
+install: setup
+	@if [ -e "$(COMMAND)" ] || [ -L "$(COMMAND)" ]; then case "$$(readlink "$(COMMAND)")" in */netboxit.py) ;; *) \
+	    echo "make install: $(COMMAND) is there and is not NetBoxIT's; give another PREFIX, or remove it" >&2; exit 1;; esac; fi
+	@mkdir -p "$(dir $(COMMAND))" "$(dir $(PAGE))"
+	@./netboxit.py manual >"$(PAGE)"
+	@ln -sfn "$(CURDIR)/netboxit.py" "$(COMMAND)"
+	@test "$$(id -u)" != 0 || test "$$(stat -c %u .)" = 0 || \
+	    echo "note: $(CURDIR) is $$(stat -c %U .)'s, who can change what root calls by the name netboxit"
+	@echo "$(COMMAND) is $(CURDIR)/netboxit.py; \`netboxit --install-completion\` completes its words in your shell"
+
+uninstall:
+	@if [ "$$(readlink "$(COMMAND)")" = "$(CURDIR)/netboxit.py" ]; then rm -f "$(COMMAND)" "$(PAGE)"; \
+	else echo "make uninstall: $(COMMAND) is not that of $(CURDIR)" >&2; exit 1; fi
 
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .

@@ -28,7 +28,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.commands import changing, watching
+from testbed.commands import changing, manual, watching
 from testbed.commands.options import (
     HOST,
     LAB,
@@ -37,6 +37,7 @@ from testbed.commands.options import (
     Inventory,
     Json,
     LabName,
+    LabUp,
     OfAnotherCommand,
     Overwrite,
     Said,
@@ -51,7 +52,6 @@ from testbed.views import console, difference_view, lab_view, plan_view, result_
 app = typer.Typer(
     help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -280,7 +280,7 @@ def record(
 
 @app.command(rich_help_panel=LAB)
 def down(
-    lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None,
+    lab: LabUp = None,
     every: Annotated[bool, typer.Option("--all", help="Take all labs down.")] = False,
     json: Json = False,
 ) -> None:
@@ -381,6 +381,7 @@ def part() -> None:
 
 app.add_typer(changing.app)
 app.add_typer(watching.app)
+app.add_typer(manual.app)
 
 if __name__ == "__main__":
     sys.exit(console.guarded(app))

@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from testbed.ownership import state
+
 
 class OfAnotherCommand(TyperCommand):
     """A command whose last arguments are another command: all that follows the first argument is that one's, also its options.
@@ -24,7 +26,15 @@ class OfAnotherCommand(TyperCommand):
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
 Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", show_default=False)]
 LabName = Annotated[str | None, typer.Option("--name", help="Name the lab; the file's name for it by default.")]
-WhichLab = Annotated[str | None, typer.Option("--lab", help="Which lab, when several are up.")]
+
+
+def labs_up(incomplete: str) -> list[str]:
+    """What the shell may complete the name of a lab to: those that this user may see."""
+    return [name for name in state.seen_lab_names() or () if name.startswith(incomplete)]
+
+
+WhichLab = Annotated[str | None, typer.Option("--lab", help="Which lab, when several are up.", autocompletion=labs_up)]
+LabUp = Annotated[str | None, typer.Argument(metavar="LAB", autocompletion=labs_up)]
 
 Inventory = Annotated[
     Path | None,

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from testbed.commands.options import WATCH, Json, Overwrite, WhichLab
+from testbed.commands.options import WATCH, Json, LabUp, Overwrite, WhichLab
 from testbed.ownership import operators, state
 from testbed.views import console, drawing, lab_view
 
@@ -18,7 +18,7 @@ app = typer.Typer()
 
 @app.command(rich_help_panel=WATCH)
 def status(
-    lab: Annotated[str | None, typer.Argument(metavar="LAB")] = None,
+    lab: LabUp = None,
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on showing rates, delay, loss and lateness, until q or Ctrl-C.")
     ] = False,
