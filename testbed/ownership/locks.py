@@ -43,7 +43,8 @@ def holder(descriptor: int) -> str:
         words = line.split()
         if len(words) > 5 and (words[1], words[5]) == ("FLOCK", place):  # a line with "->" is of one who waits
             return _process(int(words[4]))
-    return "the kernel does not tell which process holds its lock: one in another container, perhaps"
+    # In a container the kernel leaves out locks of other containers, and those that a process took which has ended.
+    return "the kernel does not tell which process holds its lock: one in another container, or started by one that has ended"
 
 
 def _process(pid: int) -> str:
