@@ -97,13 +97,15 @@ def configuration(
     host: HostFacts,
     *,
     memory: Mapping[str, Path] | None = None,
+    own: Mapping[str, Path] | None = None,
     realtime_group: Path | None = None,
     user_namespace: Path | None = None,
     has_disk: bool = True,
 ) -> str:
     """The LXC configuration of a node.
 
-    `memory` are the folders of its memory wires by interface; `realtime_group` is the group with a real-time budget, where the
+    `memory` are the folders of its memory wires by interface; `own` are folders of its own besides /run/netboxit, by where it
+    sees them (testbed.system.rootfs.HOST_FOLDERS); `realtime_group` is the group with a real-time budget, where the
     kernel rations it; `user_namespace` is the lab's, for a node that is in it; `has_disk` says whether the node's
     folder is a disk of its own (testbed.system.node_disks).
     """
@@ -122,10 +124,13 @@ def configuration(
         "lxc.tty.max = 0",
         "lxc.pty.max = 16",
         "lxc.mount.auto = proc:mixed sys:ro",
-        *(f"lxc.mount.entry = {line}" for line in rootfs.mounts(root, container.folder, memory or {}, node.limits.temporary)),
+        *(
+            f"lxc.mount.entry = {line}"
+            for line in rootfs.mounts(root, container.folder, memory or {}, node.limits.temporary, own or {})
+        ),
         *(f"lxc.mount.entry = {device} {device[1:]} none bind,create=file 0 0" for device in node.devices),
         "lxc.hook.version = 1",
-        f"lxc.hook.mount = {rootfs.restriction(memory or {})}",
+        f"lxc.hook.mount = {rootfs.restriction(memory or {}, own or {})}",
         f"lxc.namespace.share.net = {namespaces.path(node.namespace)}",
         *(_user_lines(node, user_namespace) if user_namespace else []),
         f"lxc.cap.keep = {' '.join(capabilities) or 'none'}",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ipaddress
 import shlex
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from testbed import durable
@@ -17,6 +17,9 @@ from testbed.plan import Plan
 NODE_FOLDER = "/run/netboxit"
 #: Where it sees its memory wires, each as a folder with the name of its interface.
 WIRES_FOLDER = "/run/wires"
+
+#: Folders that are a host's own where its file has something there: it may write in them, and no other node has them.
+HOST_FOLDERS = ("/srv", "/home", "/root", "/var/lib", "/var/www")
 
 _LINKS = {
     "bin": "usr/bin",
@@ -77,10 +80,23 @@ def build(root: Path, plan: Plan) -> None:
             inside.touch()
 
 
-def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int) -> list[str]:
+def own_folders(places: Iterable[str]) -> list[str]:
+    """Those of HOST_FOLDERS in which these paths are."""
+    within = [place + "/" for place in places]
+    return [folder for folder in HOST_FOLDERS if any(place.startswith(folder + "/") for place in within)]
+
+
+def add_mount_points(root: Path, places: Iterable[str]) -> None:
+    """Where folders of a node's own are mounted; for other nodes they are empty."""
+    for place in places:
+        (root / place[1:]).mkdir(parents=True, exist_ok=True)
+
+
+def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int, own: Mapping[str, Path]) -> list[str]:
     """What a container sees, as lines of fstab(5) with targets relative to its root, in the order of mounting.
 
-    `memory` are the folders of its memory wires by interface, `temporary` is the most that each folder in RAM may hold, in bytes.
+    `memory` are the folders of its memory wires by interface, `temporary` is the most that each folder in RAM may hold, in bytes,
+    `own` are folders of the host by where it sees them (HOST_FOLDERS).
     What is mounted below /usr (/usr/local on a disk of its own, say) comes with it: a user namespace may not show a part of what
     mounts cover (mount_namespaces(7), "locked together as a single unit").
     Without set-uid, file capabilities count as little: ping runs without CAP_NET_RAW instead of being refused.
@@ -94,12 +110,13 @@ def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int)
         f"tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,size={temporary},create=dir 0 0",
     ]
     lines += [f"{_escape(wire)} {WIRES_FOLDER[1:]}/{name} none bind,rw,create=dir 0 0" for name, wire in memory.items()]
+    lines += [f"{_escape(source)} {place[1:]} none bind,rw 0 0" for place, source in own.items()]
     return lines + [
         f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()
     ]
 
 
-def restriction(memory: Mapping[str, Path]) -> str:
+def restriction(memory: Mapping[str, Path], own: Iterable[str] = ()) -> str:
     """The command of LXC's mount hook: no program runs from the folders of the host in which a container writes, and all that is
     mounted below /usr and the checkout is read-only.
 
@@ -107,7 +124,7 @@ def restriction(memory: Mapping[str, Path]) -> str:
     each Debian, starts in a millisecond, and can call the kernel: mount_setattr(2) needs no list of mounts, which has hundreds of
     lines in a large lab. Attributes are added to those that a mount has: a user namespace has to leave them on.
     """
-    folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory))
+    folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory), *own)
     attributes = {str(place): _READ_ONLY | _NO_SUID | _NO_DEVICES for place in ("/usr", CHECKOUT)}
     attributes |= dict.fromkeys(folders, _NO_SUID | _NO_DEVICES | _NO_PROGRAMS)
     words = " ".join(f"{attribute} {shlex.quote(place)}" for place, attribute in attributes.items())

@@ -51,8 +51,11 @@ def test_the_configuration_of_a_container_is_as_in_the_golden_file(
     lab = Path("/var/lib/netboxit/labs/emergency")
     container = Container(node.container, lab / "containers", lab / "nodes" / node.name)
     memory = {one.name: Path("/dev/shm/netboxit/emergency", one.wire) for one in node.interfaces if node is NETBOX}
+    own = {place: lab / f"nodes/{node.name}.files{place}" for place in ("/srv", "/var/www")} if node is HOST else {}
     group = Path("/sys/fs/cgroup/cpu/nbx.realtime")
-    text = containers.configuration(node, "emergency", container, lab / "root", host, memory=memory, realtime_group=group)
+    text = containers.configuration(
+        node, "emergency", container, lab / "root", host, memory=memory, own=own, realtime_group=group
+    )
     assert text == (GOLDEN / f"{file}.conf").read_text()
 
 
