@@ -194,3 +194,25 @@ def test_stations_without_a_link_from_the_beginning_are_a_note_with_what_came_of
         "netbox cell: station far had no link when the run began (not associated), and never got one",
     ]
     assert not any("near" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("program", "note"),
+    [
+        (None, None),
+        ({"state": "runs", "status": None, "starts": 1, "log": ""}, None),
+        (
+            {"state": "ended", "status": 3, "starts": 1, "log": "why"},
+            "node web: its program ended with status 3; its log is nodes/web/program.log",
+        ),
+        (
+            {"state": "runs", "status": 0, "starts": 4, "log": ""},
+            "node web: its program ended with status 0; its log is nodes/web/program.log (it was started 4 times)",
+        ),
+    ],
+)
+def test_the_end_of_a_program_that_a_host_starts_by_itself_is_noted(program: dict[str, Any] | None, note: str | None) -> None:
+    environment = {"nodes": [*FIFO["nodes"], {"name": "web", "netbox": None, "program": program}]}
+    found = verdict_of(environment=environment)
+    assert found.to_json()["status"] == "valid"
+    assert found.notes == [*([note] if note else []), "cores are shared"]

@@ -85,6 +85,7 @@ def judge(
     _host(environment, verdict)
     _limits(environment, verdict)
     _networks(environment, verdict)
+    _programs(environment, verdict)
     verdict.notes.extend(plan.get("notes", ()))
     return verdict
 
@@ -215,6 +216,16 @@ def _networks(environment: Mapping[str, Any], verdict: Verdict) -> None:
     for node in environment.get("nodes", ()):
         if changes := node.get("network_changes"):
             verdict.notes.append(f"node {node['name']}: its network was not as planned at the end: {'; '.join(changes)}")
+
+
+def _programs(environment: Mapping[str, Any], verdict: Verdict) -> None:
+    """A program that a host starts by itself may end whenever it likes: whether it should have is its user's to know."""
+    for node in environment.get("nodes", ()):
+        program = node.get("program")
+        if program and program["status"] is not None:
+            ended = f"with status {program['status']}; its log is nodes/{node['name']}/program.log"
+            starts = f" (it was started {program['starts']} times)" if program["starts"] > 1 else ""
+            verdict.notes.append(f"node {node['name']}: its program ended {ended}{starts}")
 
 
 def _host(environment: Mapping[str, Any], verdict: Verdict) -> None:

@@ -78,6 +78,18 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class CopiedPlan:
+    """A file or folder of the user's that a host gets a copy of: where it is on this machine, and what it is."""
+
+    source: str
+    #: Of names, modes and content (testbed.system.file_trees).
+    digest: str
+    #: Files, folders and links together; the bytes of all files.
+    entries: int
+    size: int
+
+
+@dataclass(frozen=True)
 class NodePlan:
     """One container. `files` are written to the node's own folder, which it sees as /run/netboxit."""
 
@@ -100,6 +112,8 @@ class NodePlan:
     limits: Limits = Limits()
     #: The machine that it is on, by its name in the inventory; "" in a lab on one machine.
     host: str = ""
+    #: What is copied into it from beside the topology, by where it sees it.
+    copied: dict[str, CopiedPlan] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,7 @@ def _carry(
             with held.allowed():
                 progress("waiting for the segments")
                 lab.wait_ready(_READY_DEADLINE_S)
+                lab.start_programs()
                 _traffic(measured, folder, least_s, progress)
         finally:
             progress("collecting")

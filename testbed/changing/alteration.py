@@ -19,7 +19,7 @@ from testbed.errors import NetBoxITError
 from testbed.labs import measuring, restart
 from testbed.labs.deployment import Deployment, Progress
 from testbed.labs.lab import Lab
-from testbed.labs.removal import container_of, ledger_file, nodes_folder, undoers
+from testbed.labs.removal import container_of, copies_of, ledger_file, nodes_folder, undoers
 from testbed.names import lab_name
 from testbed.nodes import routers
 from testbed.nodes.control import Control, ParameterRefused
@@ -110,6 +110,7 @@ class _Alteration:
 
     def check(self) -> None:
         """Raises what would come in between, before anything was changed."""
+        self._deployment.check_confined(self._starting)
         for node in self._nodes("changed", "restarted"):
             if not namespaces.path(node.namespace).exists():
                 lab = self._plan.lab
@@ -159,9 +160,12 @@ class _Alteration:
         going = [self._before[node.name][0] for node in self._found.nodes_to_be("removed", "replaced")]
         wires_going = self._found.wires_to_be("removed", "replaced")
         given_back = self._found.equipment_to_be("removed", "replaced")
+        # A host that is to have other files gets a new disk with them.
+        copied_anew = [node for node in stopping if any(was.copied != node.copied for was in self._before[node.name])]
         names = {
             *(("container", node.container) for node in going),
             *(("disk", node.name) for node in going),
+            *(("disk", copies_of(node.name)) for node in (*going, *copied_anew)),
             *(("namespace", node.namespace) for node in going),
             *(("equipment", port.name) for port in given_back),
             *((kind, wire.name) for wire in wires_going for kind in ("wire", "rings")),
@@ -174,6 +178,8 @@ class _Alteration:
             container = container_of(self._folder, node.name, node.container)
             shutil.rmtree(container.folder, ignore_errors=True)
             shutil.rmtree(container.configuration_file.parent, ignore_errors=True)
+        for node in (*going, *copied_anew):
+            shutil.rmtree(nodes_folder(self._folder) / copies_of(node.name), ignore_errors=True)
 
     def _remove_wires(self, records: Sequence[Record]) -> None:
         """By an end whose namespace stays; a pair of which both go is left to the kernel."""

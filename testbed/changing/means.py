@@ -108,6 +108,7 @@ class Means:
                 restart.start(self._lab.folder, node)
                 if node.kind == "netbox":
                     self._begin_again(node.name)
+                self._lab.start_programs({node.name})
             self.away.discard(node.name)
 
     def _begin_again(self, netbox: str) -> None:

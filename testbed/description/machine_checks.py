@@ -28,6 +28,7 @@ def machine_problems(
     yield from _shared_cores(draft, places)
     yield from _equipment(draft, places, replacements)
     yield from _conditions(draft, places, context)
+    yield from _files(draft, places)
 
 
 def _names(draft: Draft, places: Places) -> Iterator[Problem]:
@@ -113,3 +114,17 @@ def _conditions(draft: Draft, places: Places, context: Mapping[str, Path]) -> It
             one, other = apart[0]
             cause = f"it waits for what is at {one}, on {places.words(one)}, and changes {other}, on {places.words(other)}"
             yield Problem(("events", index, "when"), cause, f"put {listed([one, other], 'and')} on one machine, or write at: …")
+
+
+def _files(draft: Draft, places: Places) -> Iterator[Problem]:
+    """They are on this machine, and go to hosts on it."""
+    for name, host in draft.hosts.items():
+        if not host or not host.files:
+            continue
+        if places.is_free(name):
+            cause = f"the files of {name} are on this machine, and it may be on any (host: {AUTO})"
+            yield Problem(("hosts", name, "files"), cause, "say at it which machine it is on: host: …", key=True)
+        elif places.known and places.of(name) != places.known.here:
+            cause = f"the files of {name} are on this machine, {places.known.here}, and it is on {places.words(name)}"
+            remedy = f"put it on {places.known.here}, or leave files out and use netboxit copy there"
+            yield Problem(("hosts", name, "files"), cause, remedy, key=True)

@@ -46,13 +46,17 @@ def test_a_whole_example_makes_a_plan(example: str, tmp_path: Path) -> None:
 def test_a_part_of_an_example_is_right_in_itself(example: str, tmp_path: Path) -> None:
     file = tmp_path / "example.yaml"
     file.write_text(example)
+    (tmp_path / "site").mkdir()  # which a host of an example has a copy of
     ((section, entries),) = read(file).data.items()
     models: dict[str, Any] = {"hosts": Host, "classes": Match, "wires": Wire, "routers": Router, "events": Event}
     models |= {"equipment": Equipment, "replace": Replacement, "switches": Switch}
     model = TypeAdapter(models[section])
-    assert all(model.validate_python(entry) for entry in (entries if isinstance(entries, list) else entries.values()))
+    context = {"folder": tmp_path}
+    assert all(
+        model.validate_python(entry, context=context) for entry in (entries if isinstance(entries, list) else entries.values())
+    )
 
 
 def test_both_kinds_of_examples_are_there() -> None:
     assert sum(text.startswith("name:") for text in EXAMPLES) == 2
-    assert len(EXAMPLES) == 14
+    assert len(EXAMPLES) == 15

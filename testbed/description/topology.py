@@ -28,6 +28,7 @@ from netboxes.technology import Technology, technologies
 from testbed.description.addresses import Addresses, Gateways, Interface
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
+from testbed.description.host_files import MOST_COPIES, FileBeside, HostPath, wrong_together
 from testbed.description.input_errors import AtKey, AtPlaces, InPart, nearest
 from testbed.description.limits import ContainerSection, Limits
 from testbed.description.machines import KnownMachines, MachineName, Places
@@ -41,6 +42,7 @@ from testbed.description.yaml_source import Location
 from testbed.names import Name
 from testbed.quantities import TIME, Quantity
 from traffic.application import ApplicationOptions, applications
+from traffic.command import CommandLine
 
 #: The interface of a host that has one.
 ONLY_INTERFACE = "eth0"
@@ -82,6 +84,16 @@ class Host(ContainerSection):
     address: Addresses | None = Field(None, description="Address with prefix length; a list for IPv4 and IPv6 both.")
     interfaces: dict[Name, Addresses] | None = Field(None, description="Name of each interface, and its address or addresses.")
     gateway: Gateways = Field((), description="Router for all other networks; a list for IPv4 and IPv6 both.")
+    files: dict[HostPath, FileBeside] = Field(
+        {},
+        description="Files and folders from beside the topology, by where the host sees a copy of them: `{/srv/site: ./site}`.",
+    )
+    start: CommandLine | None = Field(
+        None, description="What it runs by itself when the network is ready, as a shell reads it: `python3 -m http.server 80`."
+    )
+    restart: Literal["never", "on-failure", "always"] = Field(
+        "never", description="When that is started again: never, when it ended with another status than 0, or whenever it ended."
+    )
 
     @model_validator(mode="after")
     def _has_one_kind_of_address(self) -> Self:
@@ -89,6 +101,24 @@ class Host(ContainerSection):
             raise ValueError("a host needs an address; write address: 10.0.0.1/24")
         if self.address is not None and self.interfaces is not None:
             raise ValueError("a host has either address or interfaces; put the address into interfaces")
+        return self
+
+    @field_validator("files", mode="before")
+    @classmethod
+    def _are_few(cls, said: Any) -> Any:
+        if isinstance(said, dict) and len(said) > MOST_COPIES:
+            raise ValueError(
+                f"{len(said)} files and folders are to be copied, and {MOST_COPIES} are the most; copy one folder with all"
+            )
+        return said
+
+    @model_validator(mode="after")
+    def _files_and_program_hold_together(self) -> Self:
+        wrong: dict[Location, str] = {("files", path): message for path, message in wrong_together(self.files).items()}
+        if self.start is None and "restart" in self.model_fields_set:
+            wrong["restart",] = "there is no program that could be started again; add start: …"
+        if wrong:
+            raise AtPlaces(wrong)
         return self
 
     def ports(self) -> dict[str, tuple[Interface, ...]]:

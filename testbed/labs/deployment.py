@@ -3,21 +3,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from testbed import durable
+from testbed.errors import NetBoxITError, printable
 from testbed.files import CHECKOUT
 from testbed.labs import host_notes
-from testbed.labs.removal import container_of, disk_of, ledger_file, nodes_folder, undo
+from testbed.labs.lab import NotConfined
+from testbed.labs.removal import container_of, copies_of, disk_of, ledger_file, nodes_folder, undo
 from testbed.names import monitors_namespace
+from testbed.nodes import host_program
 from testbed.ownership import recorded, state
 from testbed.ownership.ledger import Ledger, Record
+from testbed.ownership.operators import operator
 from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
 from testbed.system import (
     awake,
     containers,
     cores,
+    file_trees,
     marks,
     namespaces,
     node_disks,
@@ -33,6 +39,10 @@ from testbed.system.node_disks import NodeDisk
 
 #: Told what is being done, for whoever draws it.
 Progress = Callable[[str], None]
+
+
+class FilesChanged(NetBoxITError):
+    """What is copied into a host is no longer what the plan was made for."""
 
 
 def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str] | None = None) -> Path:
@@ -102,7 +112,15 @@ class Deployment:
         """Each node's own files, on a disk of its own, and the configuration of its container."""
         host = containers.HostFacts.read()
         nodes = list(nodes)
-        self._make_disks([node for node in nodes if not _has_files(self._container(node).folder)])
+        self.check_confined(nodes)
+        new = [node for node in nodes if not _has_files(self._container(node).folder)]
+        copying = [node for node in nodes if node.copied and not _has_files(self._copies(node))]
+        self._make_disks(
+            [(node.name, self._container(node).folder, node.limits.disk) for node in new]
+            + [(copies_of(node.name), self._copies(node), node.limits.disk) for node in copying]
+        )
+        for node in copying:
+            self._copy(node)
         for node in nodes:
             container = self._container(node)
             container.configuration_file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,6 +134,7 @@ class Deployment:
                 self._root,
                 host,
                 memory=self._memory_of(node),
+                own=self._own_folders(node),
                 realtime_group=realtime_group.path() if self._plan.realtime_budget_us else None,
                 user_namespace=users.path(self._mark) if self._in_users(node) else None,
                 has_disk=container.folder.is_mount(),
@@ -126,12 +145,43 @@ class Deployment:
             if self._in_users(node):
                 users.give(container.folder)
 
-    def _make_disks(self, nodes: Collection[NodePlan]) -> None:
-        """Where this host can have none, nodes' folders are on its own disk, and the lab's notes say so."""
-        if not nodes or node_disks.refused() is not None:
+    def check_confined(self, nodes: Iterable[NodePlan]) -> None:
+        """Raises NotConfined where an operator's file would start programs as the host's root."""
+        for node in nodes if operator() is not None else ():
+            if host_program.is_in(node) and not self._in_users(node):
+                raise NotConfined(
+                    f"node {node.name} would start a program as the machine's own root, which an operator's file cannot have: "
+                    f"{self._users.keeps_out(node) or 'the lab has no user namespace'}; leave its start out"
+                )
+
+    def _copy(self, node: NodePlan) -> None:
+        """What the node's user has beside the topology. Raises NotToBeCopied, NoRoom, FilesChanged."""
+        self._progress(f"copying files to {node.name}")
+        owner = users.FIRST_ID if self._in_users(node) else None
+        for place, copied in node.copied.items():
+            target = self._copies(node) / place[1:]
+            for folder in reversed([one for one in target.parents if one.is_relative_to(self._copies(node))][:-1]):
+                folder.mkdir(exist_ok=True)
+                if owner is not None:
+                    os.chown(folder, owner, owner)
+            if file_trees.copy(Path(copied.source), target, owner) != copied.digest:
+                raise FilesChanged(f"{printable(copied.source)} has changed since the lab was planned; repeat the command")
+
+    def _copies(self, node: NodePlan) -> Path:
+        return nodes_folder(self._folder) / copies_of(node.name)
+
+    def _own_folders(self, node: NodePlan) -> dict[str, Path]:
+        """Those in which the node has its copies, by where it sees them; each is a mount point of its root."""
+        own = {folder: self._copies(node) / folder[1:] for folder in rootfs.own_folders(node.copied)}
+        rootfs.add_mount_points(self._root, own)
+        return own
+
+    def _make_disks(self, made: Collection[tuple[str, Path, int]]) -> None:
+        """By their names, folders and sizes. Where this host can have none, the folders are on its own disk, and notes say so."""
+        if not made or node_disks.refused() is not None:
             return
-        self._ledger.add(*(Record("disk", node.name) for node in nodes))
-        disks = [NodeDisk(disk_of(self._folder, node.name), self._container(node).folder, node.limits.disk) for node in nodes]
+        self._ledger.add(*(Record("disk", name) for name, _, _ in made))
+        disks = [NodeDisk(disk_of(self._folder, name), folder, size) for name, folder, size in made]
         try:
             node_disks.create(disks)
         except node_disks.NotMounted as error:

@@ -15,8 +15,9 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self
 from testbed.errors import NetBoxITError
 from testbed.labs import removal
 from testbed.labs.event_log import EVENTS_FILE, EventLog
-from testbed.nodes import routers
+from testbed.nodes import host_program, routers
 from testbed.nodes.control import Control, ControlFailed
+from testbed.nodes.host_program import ProgramState
 from testbed.ownership import recorded, state
 from testbed.ownership.operators import operator
 from testbed.plan import NodePlan, Plan
@@ -114,13 +115,27 @@ class Lab:
             error.add_note(f"lab {self.name} was removed")
 
     def begin(self, nodes: Collection[str] | None = None) -> None:
-        """The network's time begins now: stations set out on their paths, profiles and traces start. `nodes`: only of these."""
+        """The network's time begins now: stations set out on their paths, profiles and traces start, and programs of hosts.
+
+        `nodes`: only of these.
+        """
         for node in self.plan.nodes:
             if node.kind == "netbox" and (nodes is None or node.name in nodes):
                 with self.control(node.name) as control:
                     control.begin(None)
         if nodes is None:
             EventLog(self.folder / EVENTS_FILE, self.folder).begin()
+        self.start_programs(nodes)
+
+    def start_programs(self, nodes: Collection[str] | None = None) -> None:
+        """The network is ready: hosts start the programs that they run by themselves. `nodes`: only these."""
+        for node in self.plan.nodes:
+            if host_program.is_in(node) and (nodes is None or node.name in nodes):
+                node_files.write(self.node_folder(node.name) / host_program.GO, "")
+
+    def program(self, node: str) -> ProgramState | None:
+        """How the program does that a host runs by itself; None where it has none, or says nothing."""
+        return ProgramState.read(self.node_folder(node)) if host_program.is_in(self.node(node)) else None
 
     def down(self) -> None:
         removal.take_down(self.name)

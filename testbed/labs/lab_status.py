@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from testbed.files import CHECKOUT
@@ -28,6 +29,7 @@ def status(lab: Lab) -> dict[str, Any]:
     reaches it, and why.
     """
     alive = lab.alive()
+    programs = {node.name: lab.program(node.name) if alive[node.name] else None for node in lab.plan.nodes}
     nodes: list[dict[str, Any]] = [
         {
             "name": node.name,
@@ -40,6 +42,7 @@ def status(lab: Lab) -> dict[str, Any]:
             "awake": all(map(awake.is_awake, node.cores)),
             "addresses": [address for interface in node.interfaces for address in interface.addresses],
             "netbox": lab.netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
+            "program": asdict(program) if (program := programs[node.name]) else None,
             "switch": switch_statistics.of(lab, node.name) if node.kind == "switch" and alive[node.name] else None,
         }
         for node in lab.plan.nodes
@@ -59,6 +62,7 @@ def status(lab: Lab) -> dict[str, Any]:
             *_without_disks(lab),
             *(f"{node['name']} has reached its limit of {limit}" for node in nodes for limit in node["limits_reached"]),
             *_networks(nodes),
+            *(f"{name}: {words}" for name, program in programs.items() if program and (words := program.words())),
             *([_CHANGING] if recorded.is_changing(lab.folder) else []),
         ],
     }

@@ -33,6 +33,12 @@ def disk_of(folder: Path, node: str) -> Path:
     return folder / "disks" / node
 
 
+def copies_of(node: str) -> str:
+    """What a disk and a folder are called beside the node's own: with the copies that a host has of its user's files. No node can
+    reach that folder itself, so none can put a link where its container is shown what is in it."""
+    return f"{node}.files"
+
+
 def ledger_file(folder: Path) -> Path:
     return folder / "ledger.jsonl"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from testbed.labs.removal import container_of
+from testbed.nodes import host_program
 from testbed.ownership import state
 from testbed.plan import NodePlan
 from testbed.system import containers, node_files
@@ -23,8 +24,9 @@ _WRITTEN_WITHIN_S: Final = 1.0
 #: What it has measured: of frames, in words, in numbers.
 _MEASURED: Final = ("frames.bin", "journal.jsonl", "statistics.json")
 
-#: What a node makes to say that it answers: left behind, it would be taken for the next one's word.
-_SIGNS_OF_LIFE: Final = ("control.sock", "ready")
+#: What a node makes to say that it answers or how it does, and what tells it to begin: left behind, it would be taken for what is
+#: said of the next one.
+_SIGNS_OF_LIFE: Final = ("control.sock", "ready", host_program.GO, host_program.STATE)
 
 
 def stop(lab: Path, node: NodePlan) -> None:

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from testbed.description.topology import Topology
-from testbed.nodes import frr
+from testbed.nodes import frr, host_program
 from testbed.plan import InterfacePlan, NodePlan, Plan
 from testbed.plans import netbox_difference
 from testbed.plans.finding import Finding, How, said, two
@@ -109,7 +109,10 @@ def _routes(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
     for name in dict.fromkeys((*before.files, *after.files)):
         old, new = before.files.get(name), after.files.get(name)
-        if old is None or new is None:
+        if name == host_program.TOLD and old != new:
+            what = "new" if old is None else "gone" if new is None else "another"
+            yield Finding("restart", f"the program that it starts is {what}")
+        elif old is None or new is None:
             yield Finding("restart", f"file {name} is {'new' if old is None else 'gone'}")
         elif old != new and name == _NETBOX:
             yield from netbox_difference.compare(after.name, old, new)
@@ -117,6 +120,17 @@ def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
             # A Click router's new configuration takes over from the old one, which hands on what its queues hold.
             how: How = "live" if name == click_configuration(after) else "restart"
             yield Finding(how, f"{name} is another from line {_first_difference(old, new)} on")
+
+
+def _copied(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    for place in dict.fromkeys((*before.copied, *after.copied)):
+        old, new = before.copied.get(place), after.copied.get(place)
+        if old is None or new is None:
+            yield Finding("restart", f"what is copied to {place} is {'new' if old is None else 'gone'}")
+        elif old.digest != new.digest:
+            yield Finding("restart", f"what is copied to {place} is another")
+        elif old != new:
+            yield Finding("live", two(f"what is copied to {place} is from another place:", old.source, new.source))
 
 
 def click_configuration(node: NodePlan) -> str | None:
@@ -178,6 +192,7 @@ _FIELDS: Final[Mapping[str, Callable[[NodePlan, NodePlan], Iterator[Finding]]]] 
     "command": _command,
     "routes": _routes,
     "files": _files,
+    "copied": _copied,
     "forwards": _forwards,
     "limits": _limits,
 }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +23,14 @@ from testbed.plans.facts import Facts
 from testbed.plans.load import LoadEstimate, estimate
 from testbed.plans.resolve import resolve, router_defines
 from testbed.plans.sites import Site, assumed
+from testbed.quantities import SIZE
 from testbed.system.cores import available_cores
 from testbed.system.own_rights import own_rights
+
+#: On a node's disk (ext4): the share of a file or folder besides its content, with which there is an inode for each (mkfs.ext4
+#: makes one for each 16 KiB); the share of the disk that is for files.
+_OF_AN_ENTRY = 16384
+_USABLE = 0.9
 
 _NOBODY_ASKED = "no other machine was asked, each is taken for one like this; `plan` asks them for cores, addresses and MTU"
 
@@ -89,7 +96,7 @@ def plan_topology(
         others=other_labs.emulating(besides=topology.name if lab is None else lab),
         sites=sites,
     )
-    if errors := [*_router_errors(topology, plan), *_flow_errors(topology)]:
+    if errors := [*_router_errors(topology, plan), *_flow_errors(topology), *_room_errors(topology, plan)]:
         raise BadTopology(errors)
     return plan
 
@@ -116,6 +123,19 @@ def _flow_errors(topology: Topology) -> Iterator[BadInput]:
             with own_rights():
                 source = read_source(topology.path)
             yield source.bad(place, f"switch {name}: {complaint}", "see ovs-ofctl(8)")
+
+
+def _room_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
+    """Of hosts whose disk is too small for the files that are copied to it."""
+    for name in topology.hosts:
+        node = plan.node(name)
+        needed = sum(copied.size + copied.entries * _OF_AN_ENTRY for copied in node.copied.values()) / _USABLE
+        if needed > node.limits.disk:
+            with own_rights():
+                source = read_source(topology.path)
+            asked, given = SIZE.write(math.ceil(needed / 1e6) * 1e6), SIZE.write(node.limits.disk)
+            cause = f"host {name}: its files need a disk of {asked}, and it has one of {given}"
+            yield source.bad(("hosts", name, "files"), cause, "copy less, or give it more by limits: {disk: …}", key=True)
 
 
 def swap_errors(change: ConfigurationChange, router: NodePlan) -> list[BadInput]:

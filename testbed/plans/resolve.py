@@ -18,8 +18,8 @@ from testbed.description.wiring import End, Wiring
 from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
 from testbed.names import container_name, lab_name
-from testbed.nodes import frr, routers
-from testbed.plan import InterfacePlan, Limits, NodePlan, Plan, RealtimeSupport, RoutePlan
+from testbed.nodes import frr, host_program, routers
+from testbed.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, RealtimeSupport, RoutePlan
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
 from testbed.plans.netbox_configuration import NODE_FOLDER, netbox_json
@@ -28,6 +28,8 @@ from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.sites import HERE, Site
 from testbed.plans.switch_plan import Datapaths
 from testbed.plans.traffic_plan import plan_traffic
+from testbed.quantities import SIZE
+from testbed.system import file_trees
 from testbed.system.cores import available_cores
 from testbed.system.own_rights import own_rights
 from testbed.system.rootfs import WIRES_FOLDER
@@ -47,6 +49,9 @@ IO_AUTO = "auto: on veth AF_XDP saves little, and takes more rights"
 
 #: The least that the kernel loads and attaches an XDP program with; only netboxes with an AF_XDP port have it.
 XDP_CAPABILITIES = ("net_admin", "bpf")
+
+#: What hosts may be given of files, together.
+MOST_COPIED = 4_000_000_000
 
 #: RFC 7348, 7: VXLAN has no protection of its own.
 _OPEN_TUNNELS = (
@@ -77,7 +82,7 @@ def resolve(
     replaces the duration of all traffic; nodes of a `running` lab stay on their cores if they can; `datapaths` are those for
     switches (default: what this host has); on cores of `others` emulators of another lab compute. With `sites` the lab may be on
     several machines, and what each of them has is known from there. Raises BadLabName, BadDuration, NoDatapath,
-    UnreadableConfiguration.
+    UnreadableConfiguration, NotToBeCopied.
     """
     alone = Facts(cores or available_cores(), realtime, datapaths, others=dict(others or {}))
     placed = place(topology, sites or [Site(HERE, alone, here=True)], running)
@@ -90,6 +95,7 @@ class _Resolver:
         self.wiring = Wiring.of(topology)
         self.machines = {site.name: MachinePlan(topology, site, placed.nodes_on(site.name), running) for site in placed.sites}
         self.wires = PlannedWires(topology, self.wiring, lab, placed.of)
+        self.copied_bytes = 0
 
     def on(self, node: str) -> MachinePlan:
         """The machine that has a node."""
@@ -154,12 +160,24 @@ class _Resolver:
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
             cores=self.on(name).cores.cores[name],
-            command=IDLE,
+            command=IDLE if host.start is None else host_program.COMMAND,
             interfaces=self.wires.interfaces(name, host.ports()),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in host.gateway),
+            files={} if host.start is None else host_program.files(host.start, host.restart),
             capabilities=HOST_CAPABILITIES,
             limits=self._limits(host),
+            copied={place: self._copied(source) for place, source in host.files.items()},
         )
+
+    def _copied(self, source: Path) -> CopiedPlan:
+        """All of it is read: what hosts get together is bounded as what each gets."""
+        extent = file_trees.survey(source)
+        self.copied_bytes += extent.size
+        if self.copied_bytes > MOST_COPIED:
+            raise file_trees.NotToBeCopied(
+                f"the files of all hosts together are more than {SIZE.write(MOST_COPIED)}; copy less, or by `netboxit copy` later"
+            )
+        return CopiedPlan(str(source), file_trees.digest(source), extent.entries, extent.size)
 
     def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
         program = CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"

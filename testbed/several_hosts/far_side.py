@@ -71,6 +71,7 @@ class FarSide:
             "keep": self.keep,
             "wait_ready": lambda deadline_s: self.lab.wait_ready(deadline_s),
             "begin": lambda: self.lab.begin(),
+            "start_programs": lambda: self.lab.start_programs(),
             "status": self.status,
             "change": lambda target, text: now.change(self.lab, target, text),
             "put_back": lambda: now.put_back(self.lab),

@@ -160,6 +160,9 @@ class JoinedLab:
     def begin(self) -> None:
         self.everywhere("begin", self.here.begin)
 
+    def start_programs(self) -> None:
+        self.everywhere("start_programs", self.here.start_programs)
+
     def everywhere(self, method: str, here: Callable[[], Any], patience_s: float = 60.0, **parameters: Any) -> dict[str, Any]:
         """Has all parts do the same at a time; returns what they answered, by machine. Raises what went wrong first."""
         answers = {name: part.ask(method, **parameters) for name, part in self.far.items()}

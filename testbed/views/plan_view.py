@@ -9,6 +9,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from testbed.nodes import host_program
+from testbed.quantities import SIZE
 from testbed.views import drawing
 from testbed.views.difference_view import show_compared
 
@@ -61,6 +63,7 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
         drawing.console().print(table)
     if plan.equipment:
         _print_equipment(plan.equipment)
+    _print_own(plan)
     if load.netboxes:
         _print_load(load)
     if load.failures:
@@ -82,6 +85,19 @@ def _print_machines(plan: Plan) -> None:
         by += ", in WireGuard" if host.sealed else ""
         table.add_row(name, str(nodes), by, drawing.cores(host.awake_cores), f"{host.realtime_budget_us / 1e6:.0%}")
     drawing.console().print(table)
+
+
+def _print_own(plan: Plan) -> None:
+    """What hosts get of the topology's writer: files, and programs that they start."""
+    table = drawing.table("hosts' own", "host", "what", "is")
+    for node in plan.nodes:
+        for place, copied in node.copied.items():
+            what = f"{drawing.counted(copied.entries, 'file')} and folders" if copied.entries > 1 else "a file"
+            table.add_row(node.name, place, f"{what}, {SIZE.write(copied.size)}, from {copied.source}")
+        if (told := host_program.told(node)) is not None:
+            table.add_row(node.name, "starts", f"{told['line']} (again: {told['restart']})")
+    if table.row_count:
+        drawing.console().print(table)
 
 
 def _kind(wire: WirePlan) -> str:

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a topology file brings into a host: files from beside it, and where the host sees them."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo
+
+from testbed.description.input_errors import listed
+from testbed.errors import NetBoxITError
+from testbed.files import CHECKOUT
+from testbed.system import file_trees
+from testbed.system.rootfs import HOST_FOLDERS, own_folders
+
+#: Of one host; each may be a folder.
+MOST_COPIES: Final = 32
+_LONGEST: Final = 512
+_LONGEST_NAME: Final = 255
+
+
+def check_host_path(text: str) -> str:
+    """Where a host sees what it is given: in one of the folders that are its own. Raises ValueError."""
+    if not text.startswith("/"):
+        raise ValueError(f'"{text}" is no path from / on; write where the host is to see it, like /srv/site')
+    if posixpath.normpath(text) != text or not text.isprintable():
+        raise ValueError(f'"{text}" is not written plainly; write it without "..", "." and slashes that say nothing')
+    if len(text) > _LONGEST or any(len(part.encode()) > _LONGEST_NAME for part in text.split("/")):
+        raise ValueError("the path is too long; use shorter names")
+    if not (folders := own_folders([text])):
+        raise ValueError(f"{text} is in no folder of the host's own; write a path in {listed(HOST_FOLDERS)}")
+    if CHECKOUT.is_relative_to(folder := folders[0]):
+        others = [one for one in HOST_FOLDERS if not CHECKOUT.is_relative_to(one)]
+        raise ValueError(f"{folder} has NetBoxIT itself on this machine, which hosts see there; write a path in {listed(others)}")
+    return text
+
+
+def find_beside(text: Any, info: ValidationInfo) -> Path:
+    """A file or folder in the topology's folder, when all of it can be copied. Raises ValueError."""
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise ValueError(f"{text!r} is not the name of a file or folder; write its path, as it is from the topology's folder")
+    folder = (info.context or {}).get("folder")
+    if folder is None:
+        raise ValueError("files are copied from beside a topology file, and there is none; leave files out")
+    home, path = Path(folder).resolve(), Path(text)
+    try:
+        found = (home / path).resolve()
+    except (OSError, RuntimeError):  # links that lead to each other
+        raise ValueError(f"{text} cannot be read; see where its links lead") from None
+    if path.is_absolute() or ".." in path.parts or not found.is_relative_to(home):
+        raise ValueError(f"{text} leads out of the topology's folder; keep it beside the topology")
+    if found == home:
+        raise ValueError(f"{text} is the topology's folder itself; name a file or folder in it")
+    try:
+        file_trees.survey(found)
+    except NetBoxITError as error:
+        raise ValueError(str(error)) from None
+    return found
+
+
+def wrong_together(files: Mapping[str, Path]) -> dict[str, str]:
+    """What is wrong with paths of a host beside each other, and with what is to be there."""
+    inside = ((path, other) for path in files for other in files if path.startswith(f"{other}/"))
+    wrong = {path: f"{path} is in {other}, which is copied, too; put it into what is copied there" for path, other in inside}
+    wrong |= {
+        path: f"{path} is a folder, and {source.name} is a file; write {path}/{source.name}"
+        for path, source in files.items()
+        if path in HOST_FOLDERS and not source.is_dir()
+    }
+    return wrong
+
+
+HostPath = Annotated[str, AfterValidator(check_host_path)]
+FileBeside = Annotated[Path, BeforeValidator(find_beside)]

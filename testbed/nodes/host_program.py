@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The program that a host runs by itself (`start:` of a topology): what the host is told, and what it says of it.
+
+`host_node.py` runs it, as the host's command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, Self
+
+from testbed.errors import printable
+from testbed.files import CHECKOUT
+from testbed.plan import NodePlan
+from testbed.system import node_files
+
+Restart = Literal["never", "on-failure", "always"]
+
+#: In the host's own folder: what is to be started, which the host's command line does not say, since who ends a program by its
+#: words there (pkill -f) would end the host with it; what the lab makes when its network is ready, for which the program waits;
+#: what `host_node.py` says of the program; what the program prints.
+TOLD: Final = "start.json"
+GO: Final = "network-ready"
+STATE: Final = "program.json"
+LOG: Final = "program.log"
+
+#: What the host runs.
+COMMAND: Final = ("/usr/bin/python3", "-I", str(CHECKOUT / "testbed/nodes/host_node.py"))
+_STATES: Final = ("waits", "runs", "pauses", "ended", "stopped")
+_MOST_STATUS, _MOST_STARTS = 255, 1_000_000_000
+#: A host's state is a few words; of its log the end is told, so much of it.
+_LONGEST_STATE: Final = 1000
+_LOG_LINES, _LOG_CHARACTERS = 3, 300
+
+
+def files(line: str, restart: Restart) -> dict[str, str]:
+    """What is in the host's own folder."""
+    return {TOLD: json.dumps({"line": line, "restart": restart}, indent=1) + "\n"}
+
+
+def told(node: NodePlan) -> Mapping[str, str] | None:
+    """Its `line`, and when it is started again (`restart`); None where a node has none."""
+    found: dict[str, str] | None = json.loads(node.files[TOLD]) if is_in(node) else None
+    return found
+
+
+def is_in(node: NodePlan) -> bool:
+    """Whether a node has one."""
+    return node.kind == "host" and TOLD in node.files
+
+
+@dataclass(frozen=True)
+class ProgramState:
+    """What a host says of its program, which its other programs may have changed."""
+
+    state: Literal["waits", "runs", "pauses", "ended", "stopped"]
+    #: With which it ended last, as shells say it; None before.
+    status: int | None
+    #: How often it was started since the host was.
+    starts: int
+    #: The end of what it has printed.
+    log: str
+
+    @classmethod
+    def read(cls, folder: Path) -> Self | None:
+        """From a host's own folder; None where nothing of that kind is there."""
+        try:
+            said: Any = json.loads(node_files.read(folder / STATE)[:_LONGEST_STATE])
+            state, status, starts = said["state"], said["status"], said["starts"]
+        except (OSError, node_files.NodeFileInTheWay, ValueError, KeyError, TypeError, RecursionError):
+            return None
+        if state not in _STATES or type(starts) is not int or not 0 <= starts <= _MOST_STARTS:
+            return None
+        if status is not None and (type(status) is not int or not 0 <= status <= _MOST_STATUS):
+            return None
+        return cls(state, status, starts, _end_of_log(folder))
+
+    def words(self) -> str | None:
+        """What its user should know; None where it does what it is to do."""
+        ended = f"with status {self.status}; {f'the end of its log: {self.log}' if self.log else 'its log is empty'}"
+        if self.state == "ended":
+            return f"its program has ended {ended}"
+        if self.status is not None and self.state in ("runs", "pauses"):
+            again = f"was started {self.starts} times" if self.state == "runs" else "is started again soon"
+            return f"its program {again}, and ended last {ended}"
+        return None
+
+
+def _end_of_log(folder: Path) -> str:
+    try:
+        lines = node_files.read(folder / LOG).rstrip().split("\n")[-_LOG_LINES:]
+    except (OSError, node_files.NodeFileInTheWay):
+        return ""
+    return " / ".join(printable(line) for line in lines)[-_LOG_CHARACTERS:]
