@@ -86,7 +86,7 @@ HOSTILE: tuple[Any, ...] = (
 @cache
 def whole() -> dict[str, Any]:
     data: dict[str, Any] = dict(read(CHECKOUT / "topologies" / "emergency.yaml").data)
-    data["hosts"]["desk"] = {"address": "10.77.0.1/24"}
+    data["hosts"]["desk"] = {"address": "10.77.0.1/24", "start": "true", "restart": "always"}
     data["wires"] += [["desk", "core.one"], ["radio", "core.two"], ["machine", "core.three"]]
     return copy.deepcopy(data | {"switches": {"core": SWITCH}, "equipment": EQUIPMENT, "replace": REPLACE, "events": EVENTS})
 

@@ -293,3 +293,53 @@ def test_after_a_change_that_did_not_end_all_that_may_be_is_put_right(tmp_path: 
         "d": "replaced",
         "a.more--d.eth0": "replaced",
     }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "action", "words"),
+    [
+        ({}, {"start": "true"}, "restarted", "the program that it starts is new"),
+        ({"start": "true"}, {"start": "false"}, "restarted", "the program that it starts is another"),
+        ({"start": "true"}, {"start": "true", "restart": "always"}, "restarted", "the program that it starts is another"),
+        ({"start": "true"}, {}, "restarted", "the program that it starts is gone"),
+        ({}, {"files": {"/srv/a": "one"}}, "restarted", "what is copied to /srv/a is new"),
+        ({"files": {"/srv/a": "one"}}, {"files": {"/srv/a": "other"}}, "restarted", "what is copied to /srv/a is another"),
+        (
+            {"files": {"/srv/a": "one"}},
+            {"files": {"/srv/a": "same"}},
+            "changed",
+            "what is copied to /srv/a is from another place",
+        ),
+        (
+            {"files": {"/srv/a": "one"}},
+            {"files": {"/srv/b": "one"}},
+            "restarted",
+            "/srv/a is gone; what is copied to /srv/b is new",
+        ),
+    ],
+)
+def test_what_a_file_brings_into_a_host_starts_it_again_when_it_is_another(
+    before: dict[str, Any], after: dict[str, Any], action: str, words: str, tmp_path: Path
+) -> None:
+    for name, text in {"one": "one", "same": "one", "other": "other"}.items():
+        (tmp_path / name).write_text(text)
+    network = copy.deepcopy(NETWORK)
+    network["hosts"]["c"].update(before)
+
+    def edit(changed: dict[str, Any]) -> None:
+        for key in before:
+            del changed["hosts"]["c"][key]
+        changed["hosts"]["c"].update(after)
+
+    found = edited(edit, tmp_path, network)
+    assert actions(found) == {"c": action}
+    assert words in reasons(found, "c")
+
+
+def test_a_file_that_has_changed_on_the_disk_is_another_though_the_topology_is_the_same(tmp_path: Path) -> None:
+    network = copy.deepcopy(NETWORK)
+    network["hosts"]["c"]["files"] = {"/srv/a": "site"}
+    (tmp_path / "site").mkdir()
+    before = planned(network, tmp_path)
+    (tmp_path / "site/more").touch()
+    assert actions(difference([before], planned(network, tmp_path, running=before))) == {"c": "restarted"}
