@@ -24,6 +24,8 @@ TOLD, GO, STATE, LOG = "start.json", "network-ready", "program.json", "program.l
 POLL_S = 0.05
 #: Before it is started again: twice as long each time, until it has run for as long as the longest pause.
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 60.0
+#: Its status then, as shells say it.
+NOT_STARTED = 126
 #: What it may take to end; a lab that is ended waits for 5 s.
 GOODBYE_S = 4.0
 
@@ -70,24 +72,29 @@ class Supervised:
         self._tell("stopped")
 
     def _run(self) -> None:
-        with (self._folder / LOG).open("ab") as log:
-            self._program = subprocess.Popen(
-                ["/bin/sh", "-c", self._line],
-                cwd=self._folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        self._starts += 1
+        self._starts, self._program = self._starts + 1, None
+        try:
+            with (self._folder / LOG).open("ab") as log:
+                self._program = subprocess.Popen(
+                    ["/bin/sh", "-c", self._line],
+                    cwd=self._folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+        except OSError as error:  # the host has reached a limit, of processes say
+            print(f"{self._line!r} cannot be started: {error}", file=sys.stderr, flush=True)
+            self._status = NOT_STARTED
+            return
         self._tell("runs")
         status = self._program.wait()
         self._status = status if status >= 0 else 128 - status  # as shells say
 
     def _signal(self, number: signal.Signals) -> None:
-        """To all that is in its process group."""
+        """To all that is in its process group; a program that became another user may be out of reach."""
         if self._program is not None:
-            with suppress(ProcessLookupError):
+            with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._program.pid, number)
 
     def _tell(self, state: str) -> None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,7 @@ class ProgramState:
     def read(cls, folder: Path) -> Self | None:
         """From a host's own folder; None where nothing of that kind is there."""
         try:
-            said: Any = json.loads(node_files.read(folder / STATE)[:_LONGEST_STATE])
+            said: Any = json.loads(_end_of(folder / STATE, _LONGEST_STATE))
             state, status, starts = said["state"], said["status"], said["starts"]
         except (OSError, node_files.NodeFileInTheWay, ValueError, KeyError, TypeError, RecursionError):
             return None
@@ -91,7 +92,14 @@ class ProgramState:
 
 def _end_of_log(folder: Path) -> str:
     try:
-        lines = node_files.read(folder / LOG).rstrip().split("\n")[-_LOG_LINES:]
+        lines = _end_of(folder / LOG, _LOG_LINES * _LOG_CHARACTERS).decode(errors="replace").rstrip().split("\n")[-_LOG_LINES:]
     except (OSError, node_files.NodeFileInTheWay):
         return ""
     return " / ".join(printable(line) for line in lines)[-_LOG_CHARACTERS:]
+
+
+def _end_of(file: Path, length: int) -> bytes:
+    """Not more than that: what is there is the host's to fill. Raises FileNotFoundError, NodeFileInTheWay."""
+    with node_files.opened(file) as opened:
+        opened.seek(max(0, os.fstat(opened.fileno()).st_size - length))
+        return opened.read(length)

@@ -163,3 +163,12 @@ def test_the_end_of_a_log_is_short_and_does_a_terminal_no_harm(tmp_path: Path) -
     (tmp_path / host_program.LOG).write_bytes(b"first\n" * 5 + b"\x1b[2J\xff last" + b"x" * 10_000)
     told = ProgramState.read(tmp_path)
     assert told and len(told.log) <= 300 and told.log.isprintable()
+
+
+def test_a_program_that_cannot_be_started_is_told_and_tried_again(begun: Begun, tmp_path: Path) -> None:
+    (tmp_path / host_program.LOG).mkdir()
+    host = begun("exec sleep 1000", "on-failure")
+    until(lambda: (told := ProgramState.read(tmp_path)) is not None and told.state == "pauses" and told.status == 126)
+    (tmp_path / host_program.LOG).rmdir()
+    until(lambda: state(tmp_path) == "runs")
+    assert host.poll() is None
