@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -75,6 +76,8 @@ def _fits(shape: Any, value: Any) -> bool:
 def _harmless(value: Any) -> Any:
     if isinstance(value, str):
         return value if value.isprintable() else printable(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{value} is no number of a netbox, nor of JSON")
     if isinstance(value, list):
         return [_harmless(one) for one in value]
     if isinstance(value, dict):

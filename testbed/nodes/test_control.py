@@ -136,6 +136,15 @@ def test_what_no_netbox_says_is_told_as_that(said: bytes, netbox: Callable[[Answ
         control.status()
 
 
+@pytest.mark.parametrize("number", [b"NaN", b"-Infinity", b"1e999"])
+@pytest.mark.parametrize("place", ["simulated_s", "of its own"])
+def test_what_is_no_number_of_json_comes_from_no_netbox(number: bytes, place: str, netbox: Callable[[Answer], Path]) -> None:
+    """`status --json` could not hand it on."""
+    said = json.dumps({"id": 1, "result": {**STATUS, place: "here"}}).encode().replace(b'"here"', number)
+    with Control("field", netbox(lambda _: said + b"\n")) as control, pytest.raises(ControlFailed, match="what no netbox says"):
+        control.status()
+
+
 def test_what_is_refused_spoils_no_terminal(netbox: Callable[[Answer], Path]) -> None:
     def answer(request: dict[str, Any]) -> bytes:
         return json.dumps({"id": request["id"], "error": {"message": "no\x1b[31m\nnetboxit: all is well"}}).encode() + b"\n"
