@@ -29,6 +29,7 @@ from typing import Annotated
 import typer
 
 from testbed.commands import changing, manual, watching
+from testbed.commands.calling import called
 from testbed.commands.options import (
     HOST,
     LAB,
@@ -148,7 +149,7 @@ def calibrate(json: Json = False) -> None:
     from testbed.plans.calibration import NoCalibration, read
     from testbed.probes.calibrate import calibrate as measure
 
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         calibration = measure(progress)
     with suppress(NoCalibration):
         calibration = calibration.completed_by(read())
@@ -170,7 +171,7 @@ def up(
     from testbed.description import settings
     from testbed.several_hosts.bringing_up import up as bring_up
 
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         status, events = bring_up(file, inventory, name, progress, take or (), settings.read(said or ()))
     lab_view.show_up(status, events, json)
 
@@ -184,7 +185,7 @@ def apply(file: Topology, name: LabName = None, take: Take = None, said: Said = 
     from testbed.several_hosts.bringing_up import refuse_to_apply
 
     refuse_to_apply(file, name, values := settings.read(said or ()))
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         applied = alteration.apply(file, name, progress, take or (), values)
     difference_view.show_applied(applied, json)
 
@@ -273,7 +274,7 @@ def record(
         from testbed.several_hosts.elsewhere import only_here
 
         only_here(lab, ends, "netboxit record")
-        with console.progress() as progress:
+        with console.progress(json) as progress:
             traces = recording.of_lab(Lab.one(lab), hosts, probing, progress)
     lab_view.show_recorded(recording.write(traces, out.absolute(), mahimahi=mahimahi), json)
 
@@ -292,7 +293,7 @@ def down(
 
     nothing_up = lab is None and not state.own_lab_names()
     names = state.own_lab_names() if every or nothing_up else [state.chosen(lab, "down {}")]
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         notes = removal.take_down_each(names, progress, take_down)
     lab_view.show_down(names, notes, json)
 
@@ -323,7 +324,7 @@ def run(
     from testbed import run as sequence
     from testbed.description import settings
 
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         outcome = sequence.run(
             file,
             lab=name,
@@ -345,7 +346,7 @@ def report(
     """Analyse a run folder again and write its report anew. Exit status as of `run`."""
     from results.analyse import analyse
 
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         progress("analysing")
         metrics = analyse(folder)
     raise typer.Exit(result_view.show_outcome(folder, metrics, json))
@@ -366,7 +367,7 @@ def bench(
 
     chosen = settings.quick(pairs) if quick else settings.Settings(pairs=pairs)
     command = " ".join(["netboxit bench", *(names or ()), f"--pairs {pairs}", *(["--quick"] if quick else [])])
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         measured = session.run(names or (), chosen, progress, command)
     raise typer.Exit(result_view.show_bench(measured.markdown, measured.data, measured.json_file, json))
 
@@ -384,4 +385,4 @@ app.add_typer(watching.app)
 app.add_typer(manual.app)
 
 if __name__ == "__main__":
-    sys.exit(console.guarded(app))
+    sys.exit(console.guarded(lambda: called(app)))

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from bench import bare_timer
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
@@ -20,7 +23,7 @@ def measure(around: Surroundings) -> Outcome:
     core = around.cores[-1]
     bare = bare_timer.lateness_us(core, lasts_s, around.folder)
     outcome = run.run(EMERGENCY, lab="bench-late", duration_s=lasts_s, progress=around.progress, results=around.folder)
-    found = outcome.metrics["lateness_us"]
+    found: Mapping[str, Any] = outcome.metrics["lateness_us"]
     rows = tuple(
         (netbox, kind, *(f"{levels[level]:.1f}" for level in _LEVELS))
         for netbox, frames in found.items()

@@ -6,7 +6,10 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import RatioOfPairs
 
 T = TypeVar("T")
 
@@ -25,7 +28,7 @@ class Ratio:
     def median(self) -> float:
         return statistics.median(self.values)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> RatioOfPairs:
         return {
             "median": self.median,
             "min": min(self.values),

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.machine import in_words
 from bench.outcome import Outcome, Table
 from bench.pairs import Ratio
 from bench.targets import to_reach
 
-#: Which form `to_json` gives; it grows when a key changes its meaning.
-VERSION = 1
+if TYPE_CHECKING:
+    from testbed.documents.bench import Bench
 
 
 def to_json(
@@ -22,11 +22,10 @@ def to_json(
     settings: Mapping[str, Any],
     command: str,
     failures: Mapping[str, str],
-) -> dict[str, Any]:
+) -> Bench:
     ratios = _ratios(outcomes)
     figures = {name: figure for outcome in outcomes.values() for name, figure in outcome.figures.items()}
     return {
-        "version": VERSION,
         "command": command,
         "machine": dict(machine),
         "settings": dict(settings),

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench import report
 from bench.bisection import NothingGood
@@ -18,9 +18,13 @@ from bench.machine import described
 from bench.outcome import Outcome
 from bench.settings import Progress, Settings, Surroundings
 from testbed.description.input_errors import nearest
+from testbed.documents import kinds
 from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
 from testbed.system.cores import available_cores
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Bench as BenchData
 
 RESULTS = CHECKOUT / "results/bench"
 
@@ -55,7 +59,7 @@ class TooFewCores(NetBoxITError):
 class Bench:
     """What was measured, as data and as text, and the files that hold both."""
 
-    data: dict[str, Any]
+    data: BenchData
     markdown: str
     json_file: Path
     markdown_file: Path
@@ -114,7 +118,7 @@ class _Record:
         )
         markdown = report.to_markdown(self.outcomes, data, f"{self.started:%Y-%m-%d %H:%M} UTC")
         json_file, markdown_file = (self._results / f"{self.stem}.{ending}" for ending in ("json", "md"))
-        json_file.write_text(json.dumps(data, indent=1) + "\n")
+        json_file.write_text(json.dumps(kinds.BENCH.of(data), indent=1) + "\n")
         markdown_file.write_text(markdown)
         self._bench = Bench(data, markdown, json_file, markdown_file)
 

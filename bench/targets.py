@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench.pairs import Ratio
+
+if TYPE_CHECKING:
+    from testbed.documents.bench import Target as Judged
 
 Ratios = Mapping[str, Ratio]
 Figures = Mapping[str, Any]
@@ -26,7 +29,7 @@ class Target:
     unit: str
     find: Callable[[Ratios, Figures], float]
 
-    def judge(self, ratios: Ratios, figures: Figures) -> dict[str, Any] | None:
+    def judge(self, ratios: Ratios, figures: Figures) -> Judged | None:
         try:
             measured = self.find(ratios, figures)
         except KeyError:
@@ -89,6 +92,6 @@ TARGETS = (
 )
 
 
-def to_reach(ratios: Ratios, figures: Figures) -> list[dict[str, Any]]:
+def to_reach(ratios: Ratios, figures: Figures) -> list[Judged]:
     """What of it was measured."""
     return [judged for target in TARGETS if (judged := target.judge(ratios, figures))]

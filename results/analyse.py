@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -38,6 +38,20 @@ from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE
 from testbed.permissions import check_readable, not_permitted, user_name
 
+if TYPE_CHECKING:
+    from results.metrics_document import (
+        Conversation,
+        Flow,
+        GapFigures,
+        Likeness,
+        Metrics,
+        Program,
+        Segment,
+        Video,
+        Voice,
+    )
+    from results.metrics_document import Measured as MeasuredTold
+
 _MORE_PICTURES = 100
 #: Of a run folder, by an analysis.
 _WRITTEN = ("frames.parquet", "series.parquet", "metrics.json", "report.html")
@@ -61,7 +75,7 @@ class NotOurs(NetBoxITError):
     """Nothing can be written into the run folder by who would analyse it."""
 
 
-def analyse(folder: Path) -> dict[str, Any]:
+def analyse(folder: Path) -> Metrics:
     """Writes frames.parquet, series.parquet, metrics.json and report.html into the run folder; returns what metrics.json says.
 
     Raises NoRun, NotPermitted, NotOurs, and DamagedRun where files of it hold something that no run writes.
@@ -77,7 +91,7 @@ def analyse(folder: Path) -> dict[str, Any]:
         raise
 
 
-def _analysed(run: RunFolder) -> dict[str, Any]:
+def _analysed(run: RunFolder) -> Metrics:
     folder = run.path
     seen = measure(run)
     if every := [*seen.flows, *(way.measured for way in seen.conversations)]:
@@ -142,10 +156,10 @@ def measure(run: RunFolder) -> Seen:
     return Seen(measured, others, left_out)
 
 
-def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) -> dict[str, Any]:
+def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) -> Metrics:
     measured, alone = seen.flows, seen.alone
-    flows = [
-        _flow_metrics(run, one, began_ns) | {"outages": outages(one.rows, one.flow.protocol, one.paths, began_ns)}
+    flows: list[Flow] = [
+        {**_flow_metrics(run, one, began_ns), "outages": outages(one.rows, one.flow.protocol, one.paths, began_ns)}
         for one in measured
     ]
     environment = {**(run.json("environment.json") or {}), **(run.json("lab.json") or {})}
@@ -157,8 +171,8 @@ def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) ->
     netboxes = timekeeping(run.plan, counted, environment, events)
     switches = ports_of_switches(run.plan, run.switches)
     several = over_machines(run.machines, run.plan, alone)
-    others = [
-        _flow_metrics(run, way.measured, began_ns) | {"outages": None, "dscp": way.dscp, "conversations": way.count}
+    others: list[Conversation] = [
+        {**_flow_metrics(run, way.measured, began_ns), "outages": None, "dscp": way.dscp, "conversations": way.count}
         for way in seen.conversations
     ]
     judged = verdict.judge(
@@ -192,17 +206,17 @@ def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) ->
     }
 
 
-def _flow_metrics(run: RunFolder, one: Measured, began_ns: int) -> dict[str, Any]:
+def _flow_metrics(run: RunFolder, one: Measured, began_ns: int) -> MeasuredTold:
     """What is told of a flow and of a way of a conversation alike."""
-    return (
-        metrics.flow_metrics(one.flow, one.rows)
-        | metrics.path_metrics(one.paths, one.rows, began_ns)
-        | {"seconds": per_second(one.rows, began_ns)}
-        | clock_error(run.machines, one.flow)
-    )
+    return {
+        **metrics.flow_metrics(one.flow, one.rows),
+        **metrics.path_metrics(one.paths, one.rows, began_ns),
+        "seconds": per_second(one.rows, began_ns),
+        **clock_error(run.machines, one.flow),
+    }
 
 
-def _segments(measured: list[Measured]) -> Iterable[dict[str, Any]]:
+def _segments(measured: list[Measured]) -> Iterable[Segment]:
     """Of each netbox that saw a frame, or that is on a path that a frame took."""
     for direction in metrics.DIRECTIONS:
         tables: dict[str, dict[str, pl.DataFrame]] = {}
@@ -223,7 +237,7 @@ def _crossed(one: Measured) -> Iterable[str]:
         yield from (netbox for netbox in path.netboxes if taken or netbox in seen)
 
 
-def _gaps(measured: list[Measured]) -> Iterable[dict[str, Any]]:
+def _gaps(measured: list[Measured]) -> Iterable[GapFigures]:
     """Of each gap that a frame crossed, or that is on a path that a frame took."""
     for direction in metrics.DIRECTIONS:
         gaps: dict[Gap, list[Values]] = {}
@@ -237,16 +251,24 @@ def _gaps(measured: list[Measured]) -> Iterable[dict[str, Any]]:
             yield metrics.gap_metrics(gap, direction, joined(times))
 
 
-def _programs(run: RunFolder) -> Iterable[dict[str, Any]]:
+def _programs(run: RunFolder) -> Iterable[Program]:
     """What users' own programs did (traffic.command)."""
     entries = {entry["name"]: entry for entry in run.plan["traffic"]}
     for one in run.applications:
         if one.application == "command":
             entry = entries[one.name]
-            yield {"traffic": one.name, "from": entry["source"], "to": entry["destination"], **one.facts}
+            yield {
+                "traffic": one.name,
+                "from": entry["source"],
+                "to": entry["destination"],
+                "run": one.facts["run"],
+                "server": one.facts["server"],
+                "took_s": one.facts["took_s"],
+                "absent": one.facts["absent"],
+            }
 
 
-def _voices(run: RunFolder, measured: list[Measured], flows: list[dict[str, Any]]) -> Iterable[dict[str, Any]]:
+def _voices(run: RunFolder, measured: list[Measured], flows: list[Flow]) -> Iterable[Voice]:
     for one, counted in zip(measured, flows, strict=True):
         if one.flow.codec is None:
             continue
@@ -265,7 +287,7 @@ def _voices(run: RunFolder, measured: list[Measured], flows: list[dict[str, Any]
         }
 
 
-def _videos(run: RunFolder, measured: list[Measured]) -> Iterable[dict[str, Any]]:
+def _videos(run: RunFolder, measured: list[Measured]) -> Iterable[Video]:
     for one in measured:
         if one.flow.kind != "video":
             continue
@@ -273,7 +295,8 @@ def _videos(run: RunFolder, measured: list[Measured]) -> Iterable[dict[str, Any]
         sent, received = folder / facts["sent"], folder / facts["received"]
         absent = [file.name for file in (sent, received) if not file.exists()]
         seen = video.stalls(one.rows, facts["frames_per_second"])
-        alike, reason = None, f"missing: {', '.join(absent)}" if absent else None
+        alike: Likeness | None = None
+        reason = f"missing: {', '.join(absent)}" if absent else None
         if not absent:
             try:
                 # As many as were seen to be sent, and room for some that captures dropped.

@@ -6,12 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import polars as pl
 
 from results.statistics import Values
+
+if TYPE_CHECKING:
+    from results.metrics_document import Constant, Counter, Gauge, SeriesTold
 
 #: Words in a name by which it is a state, though it may happen never to fall in a run.
 _STATES = frozenset(
@@ -44,17 +47,17 @@ class Series:
             return self.times_s, self.values
         return self.times_s[1:], np.diff(self.values) / np.diff(self.times_s)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Constant | Gauge | Counter:
         """An entry of `series` in metrics.json."""
-        told: dict[str, Any] = {"netbox": self.netbox, "station": self.station, "name": self.name, "kind": self.kind}
+        told: SeriesTold = {"netbox": self.netbox, "station": self.station, "name": self.name, "kind": self.kind}
         if self.kind == "constant":
-            return told | {"value": float(self.values[0])}
+            return {**told, "value": float(self.values[0])}
         if self.kind == "gauge":
-            return told | {"min": float(self.values.min()), "mean": float(self.values.mean()), "max": float(self.values.max())}
+            return {**told, "min": float(self.values.min()), "mean": float(self.values.mean()), "max": float(self.values.max())}
         _, rates = self.shown()
         span_s = float(self.times_s[-1] - self.times_s[0])
         grown = float(self.values[-1] - self.values[0])
-        return told | {"total": grown, "per_s": grown / span_s, "most_per_s": float(rates.max())}
+        return {**told, "total": grown, "per_s": grown / span_s, "most_per_s": float(rates.max())}
 
 
 def all_series(table: pl.DataFrame) -> Iterator[Series]:

@@ -7,11 +7,14 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from results.journal import Journal
 from results.machines import ONE_MACHINE, Machines
 from testbed.observation.announced import details, words
+
+if TYPE_CHECKING:
+    from results.metrics_document import Event
 
 #: A router's journal begins with its process: how it found its routes while the lab came up is no part of the run.
 _EARLIEST_S = -0.5
@@ -30,7 +33,7 @@ def happenings(
     began_ns: int,
     ended_ns: int | None = None,
     machines: Machines = ONE_MACHINE,
-) -> list[dict[str, Any]]:
+) -> list[Event]:
     """Entries of `events` in metrics.json, by their times, which count from the beginning of the run's network time.
 
     What happened after `ended_ns` is the lab being taken down, and left out. A change that the run made has the time at which it
@@ -42,7 +45,7 @@ def happenings(
     return sorted([*made, *announced], key=lambda one: float(one["time_s"]))
 
 
-def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[dict[str, Any]]:
+def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[Event]:
     for netbox, journal in journals.items():
         offset_s = journal.offset_s(began_ns)
         for event in journal.events:
@@ -57,7 +60,7 @@ def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[dict[
             }
 
 
-def _made(line: Mapping[str, Any], announced: list[dict[str, Any]], machines: Machines, began_ns: int) -> dict[str, Any]:
+def _made(line: Mapping[str, Any], announced: list[Event], machines: Machines, began_ns: int) -> Event:
     """What the run did; the netbox's word of the same change is taken out of `announced`."""
     node = line.get("netbox") or line.get("router") or line.get("node")
     begun_s = machines.run_s(node, line["at_s"] + line["late_ms"] / 1e3, began_ns)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,9 +13,22 @@ from results.flow_path import FlowPath, Gap
 from results.jitter import running_jitter, settled, unwrap_timestamps
 from results.run_folder import Measured
 from results.statistics import Values, joined, summary
-from traffic.flow import Flow
+from traffic.flow import Direction, Flow
 
-DIRECTIONS = ("return", "forward")
+if TYPE_CHECKING:
+    from results.metrics_document import (
+        FlowFigures,
+        GapFigures,
+        Lateness,
+        LatenessOfNetbox,
+        Loss,
+        PathChange,
+        PathFigures,
+        PathTaken,
+        Segment,
+    )
+
+DIRECTIONS: tuple[Direction, Direction] = ("return", "forward")
 
 #: Changes of path of a flow that are told, all are counted: a router that spreads packets over paths makes one with each.
 MOST_CHANGES = 100
@@ -52,7 +65,7 @@ def goodput_kbps(rows: pl.DataFrame) -> float | None:
     return int(arrived["payload_bytes"][1:].sum()) * 8e6 / span_ns if span_ns > 0 else None
 
 
-def losses(rows: pl.DataFrame) -> list[dict[str, Any]]:
+def losses(rows: pl.DataFrame) -> list[Loss]:
     """Where and why frames were lost, most frequent first."""
     lost = rows.filter(pl.col("received_ns").is_null())
     counted = (
@@ -61,7 +74,7 @@ def losses(rows: pl.DataFrame) -> list[dict[str, Any]]:
     return [{"at": row["lost_at"], "why": row["lost_why"], "frames": row["frames"]} for row in counted.iter_rows(named=True)]
 
 
-def flow_metrics(flow: Flow, rows: pl.DataFrame) -> dict[str, Any]:
+def flow_metrics(flow: Flow, rows: pl.DataFrame) -> FlowFigures:
     """An entry of `flows`. What cannot be told is None, and `reason` says why."""
     received = int(rows["received_ns"].is_not_null().sum())
     delay, jitter = summary(delays_ms(rows)), summary(jitter_ms(rows, flow.rtp_clock_hz))
@@ -82,7 +95,7 @@ def flow_metrics(flow: Flow, rows: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def segment_metrics(netbox: str, direction: str, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+def segment_metrics(netbox: str, direction: Direction, tables: Mapping[str, pl.DataFrame]) -> Segment:
     """An entry of `segments`: all flows of one direction through one netbox; `flows` has each of them by name."""
     inside = {name: joined(_inside_ms(rows, point) for point in points_of(netbox, rows)) for name, rows in tables.items()}
     fates = [rows[f"fate.{point}"] for rows in tables.values() for point in points_of(netbox, rows)]
@@ -104,11 +117,11 @@ def points_of(netbox: str, rows: pl.DataFrame) -> list[str]:
     return [point for point in points if point.partition(".")[0] == netbox]
 
 
-def path_metrics(paths: Sequence[FlowPath], rows: pl.DataFrame, began_ns: int) -> dict[str, Any]:
+def path_metrics(paths: Sequence[FlowPath], rows: pl.DataFrame, began_ns: int) -> PathFigures:
     """What an entry of `flows` says of paths: of the frames that arrived those of each path, and when the path changed."""
     arrived = rows.filter(pl.col("received_ns").is_not_null()).sort("sent_ns", maintain_order=True)
     netboxes = [list(path.netboxes) for path in paths]
-    taken = [
+    taken: list[PathTaken] = [
         {
             "netboxes": netboxes[part["path"][0]],
             "received": part.height,
@@ -119,16 +132,16 @@ def path_metrics(paths: Sequence[FlowPath], rows: pl.DataFrame, began_ns: int) -
         for part in arrived.partition_by("path", maintain_order=True)
     ]
     changed = arrived.with_columns(pl.col("path").shift().alias("before")).filter(pl.col("path") != pl.col("before"))
-    changes = [
+    changes: list[PathChange] = [
         {"time_s": (sent_ns - began_ns) / 1e9, "from": netboxes[before], "to": netboxes[after]}
         for sent_ns, before, after in changed.select("sent_ns", "before", "path").head(MOST_CHANGES).iter_rows()
     ]
     return {"paths": taken, "path_changes": {"count": changed.height, "list": changes}}
 
 
-def gap_metrics(gap: Gap, direction: str, us: Values) -> dict[str, Any]:
+def gap_metrics(gap: Gap, direction: Direction, us: Values) -> GapFigures:
     """An entry of `gaps`: the time between two points of measurement: in routers, switches, or wires and the hosts' stacks."""
-    return {
+    told: GapFigures = {
         "name": gap.name,
         "direction": direction,
         "from": gap.before,
@@ -136,8 +149,10 @@ def gap_metrics(gap: Gap, direction: str, us: Values) -> dict[str, Any]:
         "routers": list(gap.routers),
         "switches": list(gap.switches),
         "us": summary(us),
-        **({"tunnels": [tunnel.wire for tunnel in gap.tunnels]} if gap.tunnels else {}),
     }
+    if gap.tunnels:
+        told["tunnels"] = [tunnel.wire for tunnel in gap.tunnels]
+    return told
 
 
 def gaps_us(path: FlowPath, rows: pl.DataFrame) -> Iterator[tuple[Gap, Values]]:
@@ -192,12 +207,21 @@ def _points(path: FlowPath) -> list[tuple[Gap, str, str]]:
     return list(zip(path.gaps, leaves, enters, strict=True))
 
 
-def lateness_us(statistics: Mapping[str, Any]) -> dict[str, Any]:
+def lateness_us(statistics: Mapping[str, Any]) -> LatenessOfNetbox:
     """An entry of `lateness_us`: of departing frames at its top, of the simulator's events under `event`."""
     measured = statistics["lateness_us"]
-    wanted = ("count", "p50", "p90", "p99", "p99_9", "max")
-    frame, event = ({name: measured[kind].get(name) for name in wanted} for kind in ("frame", "event"))
-    return {**frame, "event": event, "missed": statistics["missed"]}
+    return {**_lateness(measured["frame"]), "event": _lateness(measured["event"]), "missed": statistics["missed"]}
+
+
+def _lateness(measured: Mapping[str, Any]) -> Lateness:
+    return {
+        "count": measured["count"],
+        "p50": measured.get("p50"),
+        "p90": measured.get("p90"),
+        "p99": measured.get("p99"),
+        "p99_9": measured.get("p99_9"),
+        "max": measured.get("max"),
+    }
 
 
 def _inside_ms(rows: pl.DataFrame, point: str) -> Values:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 
 from results.flow_path import FlowPath
 from results.statistics import Values
+
+if TYPE_CHECKING:
+    from results.metrics_document import Outage, Outages, Side
 
 #: A pause is an outage from so many usual distances of the flow's frames on: two lost in a row.
 USUAL_DISTANCES = 3.0
@@ -38,7 +41,7 @@ _SAME_DELAY_MS = 1.0
 _MOST_TOLD = 100
 
 
-def outages(rows: pl.DataFrame, protocol: str, paths: Sequence[FlowPath], began_ns: int) -> dict[str, Any] | None:
+def outages(rows: pl.DataFrame, protocol: str, paths: Sequence[FlowPath], began_ns: int) -> Outages | None:
     """The entry `outages` of a flow: threshold, count, sum, the longest, and `list`; None for a flow with too few frames.
 
     `rows` are the flow's, `paths` those of its frames (results.frames.follow).
@@ -102,7 +105,7 @@ def _silences(times: NDArray[np.int64], least_ns: float) -> Values:
     return silences
 
 
-def _described(one: Mapping[str, Any], sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> dict[str, Any]:
+def _described(one: Mapping[str, Any], sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> Outage:
     before = _side(sent[: one["first"]].tail(_MOST_BESIDE), paths, end=True)
     after = _side(sent[one["last"] :].head(_MOST_BESIDE), paths, end=False) if one["ended"] else None
     return {
@@ -117,7 +120,7 @@ def _described(one: Mapping[str, Any], sent: pl.DataFrame, paths: Sequence[FlowP
     }
 
 
-def _side(frames: pl.DataFrame, paths: Sequence[FlowPath], end: bool) -> dict[str, Any] | None:
+def _side(frames: pl.DataFrame, paths: Sequence[FlowPath], end: bool) -> Side | None:
     """Delay and path of the frames on one side of an outage; None where none arrived."""
     arrived = frames.filter(pl.col("received_ns").is_not_null())
     if arrived.is_empty():
@@ -135,6 +138,6 @@ def _via(arrived: pl.DataFrame, paths: Sequence[FlowPath]) -> list[str]:
     return list(paths[often["path"][0]].netboxes)
 
 
-def _apart_ms(before: Mapping[str, Any], after: Mapping[str, Any]) -> float:
+def _apart_ms(before: Side, after: Side) -> float:
     """How far apart are nine tenths of the delays on one side and nine tenths on the other; negative when they overlap."""
     return float(max(after["delay_p10_ms"] - before["delay_p90_ms"], before["delay_p10_ms"] - after["delay_p90_ms"]))

@@ -32,7 +32,7 @@ _PATH_CHANGES_SHOWN = 10
 _CONVERSATIONS_DRAWN = 6
 
 
-def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> None:
+def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: Mapping[str, Any]) -> None:
     """Draws what metrics.json says, and the distributions behind it. `measured` are the flows, then other conversations."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -51,7 +51,7 @@ def _harmless(value: object) -> object:
     return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: dict[str, Any]) -> dict[str, Any]:
+def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: Mapping[str, Any]) -> dict[str, Any]:
     record, given = run.json("run.json") or {}, reference.load(run.path / reference.RUN_FILE)
     overhead = metrics.overheads_us(measured)
     flows, others = measured[: len(found["flows"])], measured[len(found["flows"]) :]

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+if TYPE_CHECKING:
+    from results.metrics_document import Seconds
 
-def per_second(rows: pl.DataFrame, began_ns: int) -> dict[str, list[Any]] | None:
+
+def per_second(rows: pl.DataFrame, began_ns: int) -> Seconds | None:
     """The entry `seconds` of a flow, lists of equal length; second n is from n to n + 1 s after the run began.
 
     `sent`, `loss_ratio` and `delay_ms` (mean) are of the frames that were sent in that second, `goodput_kbps` is the payload that
@@ -40,4 +43,10 @@ def per_second(rows: pl.DataFrame, began_ns: int) -> dict[str, list[Any]] | None
         .with_columns(pl.col("sent").fill_null(0), pl.col("goodput_kbps").fill_null(0.0))
     )
     rounded = whole.with_columns(pl.col("loss_ratio", "delay_ms", "goodput_kbps").round(6))
-    return {name: rounded[name].to_list() for name in ("second", "sent", "loss_ratio", "delay_ms", "goodput_kbps")}
+    return {
+        "second": rounded["second"].to_list(),
+        "sent": rounded["sent"].to_list(),
+        "loss_ratio": rounded["loss_ratio"].to_list(),
+        "delay_ms": rounded["delay_ms"].to_list(),
+        "goodput_kbps": rounded["goodput_kbps"].to_list(),
+    }

@@ -4,15 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from results.metrics_document import Summary
+
 Values = NDArray[np.float64]
 
 
-def summary(values: Values | Sequence[float]) -> dict[str, Any] | None:
+def summary(values: Values | Sequence[float]) -> Summary | None:
     """`count`, `mean`, `min`, `max`, `p50`, `p99`, `p99_9`; None when there is nothing to tell.
 
     A percentile is the smallest value that at least so many per cent of all do not exceed, so it is one that occurred.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import wave
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ PLAYLISTS = {
 def test_a_playlist_in_the_place_of_a_recording_is_none(tmp_path: Path, kind: str) -> None:
     Speech("field", 6.0, 16_000, seed=5).write(tmp_path / "spoken.wav")
     (tmp_path / "heard.wav").write_text(PLAYLISTS[kind])
-    found = voice.heard(tmp_path / "spoken.wav", tmp_path / "heard.wav", narrow_band=False)
+    found: Any = voice.heard(tmp_path / "spoken.wav", tmp_path / "heard.wav", narrow_band=False)
     assert found["pesq"] is None
     assert found["reason"].startswith("ffmpeg could not read heard.wav")
 
@@ -70,7 +71,7 @@ def test_a_run_with_such_recordings_keeps_all_else_and_says_what_was_wrong(tmp_p
     for host in ("fr1", "eoc"):
         Speech("field", 6.0, 8_000, seed=5).write(folder / f"traffic/call/{host}-spoken.wav")
         (folder / f"traffic/call/{host}-heard.wav").write_text(f"ffconcat version 1.0\nfile {host}-spoken.wav\n")
-    found = analyse(folder)
+    found: Any = analyse(folder)
     assert [one["received"] for one in found["flows"]] == [100, 100]
     for one in found["voice"]:
         assert one["mos_e_model"] is not None and one["heard"]["pesq"] is None

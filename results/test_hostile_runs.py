@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_rest_of_the_run_is_analysed(folder: Path) -> None:
-    found = analyse(folder)
+    found: Any = analyse(folder)
     assert [one["received"] for one in found["flows"]] == [100, 100]
     assert [one["name"] for one in found["series"]] == [NAME, NAME]
     assert [one["kind"] for one in found["events"]] == [NAME]

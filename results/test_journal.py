@@ -64,7 +64,8 @@ def test_what_only_grows_is_a_counter_unless_its_name_is_that_of_a_state(cell: J
         "lost.queue_full": "counter",
     }
     assert found["transmissions"].shown()[1].tolist() == pytest.approx([50.0, 100.0])
-    assert found["transmissions"].summary()["total"] == 150.0
+    sent: Any = found["transmissions"].summary()
+    assert sent["total"] == 150.0
     assert found["queued"].summary() == {
         **{"netbox": "cell", "station": "fr1", "name": "queued", "kind": "gauge"},
         **{"min": 0.0, "mean": 3.0, "max": 5.0},

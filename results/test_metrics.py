@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,13 @@ from results.records import Fate
 from results.run_folder import NoRun
 
 
-def by_direction(entries: list[dict[str, Any]], direction: str) -> dict[str, Any]:
+def by_direction(entries: Sequence[Any], direction: str) -> Any:
     return next(entry for entry in entries if entry["direction"] == direction)
 
 
 def test_constant_delays_are_measured_exactly(synthetic: SyntheticRun) -> None:
     synthetic.calls(300, gaps=(2 * US, 30 * US, 3 * US), inside=(5 * MS, 250 * MS))
-    found = analyse(synthetic.write())
+    found: Any = analyse(synthetic.write())
     for direction in ("return", "forward"):
         flow = by_direction(found["flows"], direction)
         assert (flow["name"], flow["packets"], flow["received"], flow["loss_ratio"]) == ("call.voice", 300, 300, 0.0)
@@ -38,7 +39,7 @@ def test_constant_delays_are_measured_exactly(synthetic: SyntheticRun) -> None:
 
 def test_each_segment_and_each_gap_has_its_own_delay(synthetic: SyntheticRun) -> None:
     synthetic.calls(20, gaps=(2 * US, 30 * US, 3 * US), inside=(5 * MS, 250 * MS))
-    found = analyse(synthetic.write())
+    found: Any = analyse(synthetic.write())
     delays = {(one["netbox"], one["direction"]): one["one_way_delay_ms"]["p50"] for one in found["segments"]}
     # `inside` counts along the way, so the forward direction meets the satellite first.
     assert delays == pytest.approx(
@@ -58,7 +59,7 @@ def test_losses_are_counted_at_their_place_with_their_reason(synthetic: Syntheti
     synthetic.journeys["return"][10].lost = ("sky", Fate.ON_AIR)
     synthetic.journeys["return"][11].lost = ("cell", Fate.QUEUE_FULL)
     synthetic.journeys["return"][12].lost = ("sky", Fate.ON_AIR)
-    found = analyse(synthetic.write())
+    found: Any = analyse(synthetic.write())
     flow = by_direction(found["flows"], "return")
     assert flow["loss_ratio"] == pytest.approx(0.03)
     assert flow["losses"] == [{"at": "sky", "why": "on the air", "frames": 2}, {"at": "cell", "why": "queue full", "frames": 1}]
@@ -111,7 +112,7 @@ def test_what_cannot_be_measured_is_null_with_a_reason_and_the_run_invalid(synth
     folder = synthetic.write()
     (folder / "nodes/sky/statistics.json").unlink()
     (folder / "nodes/sky/frames.bin").unlink()
-    found = analyse(folder)
+    found: Any = analyse(folder)
     there, back = by_direction(found["flows"], "return"), by_direction(found["flows"], "forward")
     assert there["jitter_ms"] is None and there["goodput_kbps"] is None
     assert there["reason"] == "one frame is too few for jitter and goodput"
@@ -135,7 +136,7 @@ def test_a_run_that_was_cut_short_is_analysed_and_invalid(synthetic: SyntheticRu
     )
     (folder / "traffic/call/flows.json").unlink()
     (folder / "captures/captures.json").unlink()
-    found = analyse(folder)
+    found: Any = analyse(folder)
     assert found["flows"] == []
     # What is missing is a consequence of the failure, and not told beside it.
     assert found["verdict"]["reasons"] == ["netbox cell has ended"]
@@ -204,7 +205,7 @@ def test_each_path_of_a_flow_has_its_delays_and_each_change_its_time(forked: For
 
 
 def test_segments_gaps_and_overhead_are_those_of_the_path_that_each_frame_took(forked: ForkedRun) -> None:
-    found = analyse(forked.write())
+    found: Any = analyse(forked.write())
     segments = {one["netbox"]: (one["packets"], one["lost"], one["one_way_delay_ms"]["mean"]) for one in found["segments"]}
     assert segments == {
         "near": (210, 10, pytest.approx(5.0)),

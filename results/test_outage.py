@@ -30,7 +30,7 @@ def flow(frames: Sequence[tuple[float, float | None]]) -> pl.DataFrame:
 NEAR, FAR = (FlowPath((netbox,), (Gap("a", netbox, ()), Gap(netbox, "b", ()))) for netbox in ("near", "far"))
 
 
-def told(rows: pl.DataFrame, protocol: Any = "udp") -> dict[str, Any]:
+def told(rows: pl.DataFrame, protocol: Any = "udp") -> Any:
     found = outages(rows, protocol, (NEAR, FAR), BEGAN_NS)
     assert found is not None
     return found

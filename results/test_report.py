@@ -34,7 +34,7 @@ class Loads(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     """The folder of a run that was analysed, and its metrics."""
     synthetic = SyntheticRun(tmp_path_factory.mktemp("reported") / "run")
     synthetic.calls(200)
@@ -80,7 +80,7 @@ def test_the_page_tells_verdict_network_figures_and_reference(reported: tuple[Pa
 def test_the_page_tells_machines_clocks_and_what_lay_between_them(tmp_path: Path) -> None:
     run = TwoMachines(tmp_path / "run")
     run.calls(100)
-    found = analyse(run.write())
+    found: Any = analyse(run.write())
     page = (run.folder / "report.html").read_text()
     tunnel = found["tunnels"][0]
     delays = [number(way["delay_us"]["p90"]) for way in tunnel["directions"]]

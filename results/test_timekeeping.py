@@ -52,7 +52,8 @@ def test_what_a_switch_dropped_at_such_a_wire_is_told_apart() -> None:
         "events": [{"at_s": 1.0, "change": {"kind": "wire", "wire": "w", "state": "down", "node": "floor", "interface": "b"}}],
     }
     port = {"received": 10, "receive_drops": 3, "send_drops": 1, "policed": 0}
-    found = ports_of_switches(plan, {"floor": {"ports": {"a": port, "b": port}, "unserved": 0}})["floor"]["ports"]
+    floor = {"datapath": "netdev", "ports": {"a": port, "b": port}, "unserved": 0}
+    found: Any = ports_of_switches(plan, {"floor": floor})["floor"]["ports"]
     assert found["a"] == port | {"unplugged_drops": 0}
     assert found["b"] == port | {"receive_drops": 0, "send_drops": 0, "unplugged_drops": 4}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -25,7 +26,7 @@ def encode(path: Path, pictures: int) -> Path:
 
 def test_a_stream_that_came_whole_is_identical(tmp_path: Path) -> None:
     sent = encode(tmp_path / "sent.h264", 20)
-    found = video.likeness(sent, sent, *SIZE, 20)
+    found: Any = video.likeness(sent, sent, *SIZE, 20)
     assert (found["frames_sent"], found["frames_decoded"], found["frames_damaged"], found["identical_ratio"]) == (20, 20, 0, 1.0)
     assert found["ssim"]["min"] == 1.0 and found["psnr_db"] is None
 

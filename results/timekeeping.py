@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from results.metrics_document import KeptTime, Miss, Promise, Stall, Switch, Timekeeping
 
 
 def timekeeping(
@@ -13,40 +16,40 @@ def timekeeping(
     statistics: Mapping[str, Mapping[str, Any]],
     lab: Mapping[str, Any],
     events: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
+) -> dict[str, Timekeeping]:
     """The entries of `netboxes` in metrics.json, for each netbox that left statistics.
 
     `plan` and `lab` as in their files, `events` as in metrics.json.
     """
     nodes = {node["name"]: node for node in plan["nodes"]}
     return {
-        name: _of(name, nodes[name], plan, counted, lab) | {"stalls": _stalls(name, events)}
+        name: {**_of(name, nodes[name], plan, counted, lab), "stalls": _stalls(name, events)}
         for name, counted in statistics.items()
     }
 
 
-def _stalls(netbox: str, events: Sequence[Mapping[str, Any]]) -> list[dict[str, float]]:
+def _stalls(netbox: str, events: Sequence[Mapping[str, Any]]) -> list[Stall]:
     """When the run itself kept the netbox from computing, and for how long."""
     found = [event for event in events if event["kind"] == "stall" and event["netbox"] == netbox]
     return [{"at_s": event["time_s"], "for_s": event["details"]["for_s"]} for event in found]
 
 
-def ports_of_switches(plan: Mapping[str, Any], counted: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def ports_of_switches(plan: Mapping[str, Any], counted: Mapping[str, Mapping[str, Any]]) -> dict[str, Switch]:
     """The entries of `switches`: what was dropped at a port whose wire an event takes down is the event's doing."""
-    found = {}
+    found: dict[str, Switch] = {}
     for name, one in counted.items():
-        switched, ports = _switched(name, plan), {}
+        switched, ports = _switched(name, plan), dict[str, Any]()
         for port, told in one["ports"].items():
             unplugged = told["receive_drops"] + told["send_drops"] if port in switched else 0
             others = {"receive_drops": 0, "send_drops": 0} if port in switched else {}
             ports[port] = {**told, **others, "unplugged_drops": unplugged}
-        found[name] = {**one, "ports": ports}
+        found[name] = {"datapath": one["datapath"], "ports": ports, "unserved": one["unserved"]}
     return found
 
 
 def _of(
     name: str, node: Mapping[str, Any], plan: Mapping[str, Any], counted: Mapping[str, Any], lab: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> KeptTime:
     scheduler, switched = counted.get("scheduler", {}), _switched(name, plan)
     always_up = [port for port in counted["ports"] if port["name"] not in switched]
     return {
@@ -82,7 +85,7 @@ def switched_wires(plan: Mapping[str, Any], node: str) -> dict[str, str]:
     }
 
 
-def _promise(node: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+def _promise(node: Mapping[str, Any], plan: Mapping[str, Any]) -> Promise:
     """The limit and policy that the netbox was given; those of the lab where it has none of its own."""
     own = json.loads(node["files"].get("netbox.json", "{}")).get("realtime", {})
     return {
@@ -91,7 +94,7 @@ def _promise(node: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def _misses(counted: Mapping[str, Any], began_s: float | None) -> list[dict[str, Any]]:
+def _misses(counted: Mapping[str, Any], began_s: float | None) -> list[Miss]:
     """The first ones, with their time since the traffic began; None where nobody took down when it did."""
     return [
         {

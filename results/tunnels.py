@@ -8,7 +8,7 @@ clock is wrong by makes one direction longer and the other shorter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -20,10 +20,13 @@ from results.statistics import Values, joined, summary
 from results.timekeeping import switched_wires
 from traffic.flow import Flow
 
+if TYPE_CHECKING:
+    from results.metrics_document import BothWays, ClockError, MachineClock, SeveralMachines, Tunnel, TunnelDelay, TunnelDirection
+
 _CROSSED = {"received_ns": pl.Int64, "near_ns": pl.Int64, "far_ns": pl.Int64, "lost": pl.Boolean}
 
 
-def over_machines(machines: Machines, plan: Mapping[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
+def over_machines(machines: Machines, plan: Mapping[str, Any], measured: Sequence[Measured]) -> SeveralMachines:
     """What metrics.json has of a run over several machines besides what it has of any; nothing of one on a single machine."""
     if not machines.several:
         return {}
@@ -36,7 +39,7 @@ def over_machines(machines: Machines, plan: Mapping[str, Any], measured: Sequenc
     }
 
 
-def clock_error(machines: Machines, flow: Flow) -> dict[str, float | None]:
+def clock_error(machines: Machines, flow: Flow) -> ClockError:
     """What a flow's entry says besides: what its one-way delays may be wrong by because its hosts have two clocks."""
     if not machines.several:
         return {}
@@ -44,7 +47,7 @@ def clock_error(machines: Machines, flow: Flow) -> dict[str, float | None]:
     return {"clock_error_ms": None if error_ns is None else error_ns / 1e6}
 
 
-def _clock(machines: Machines, name: str) -> dict[str, Any]:
+def _clock(machines: Machines, name: str) -> MachineClock:
     told, clock = machines.told["hosts"][name], machines.clock(name)
     readings = told.get("clock") or {}
     return {
@@ -58,26 +61,31 @@ def _clock(machines: Machines, name: str) -> dict[str, Any]:
     }
 
 
-def _tunnel(machines: Machines, plan: Mapping[str, Any], wire: Mapping[str, Any], measured: Sequence[Measured]) -> dict[str, Any]:
+def _tunnel(machines: Machines, plan: Mapping[str, Any], wire: Mapping[str, Any], measured: Sequence[Measured]) -> Tunnel:
     one, other = wire["ends"]
     directions = [_direction(machines, wire["wire"], *ends, measured) for ends in ((one, other), (other, one))]
-    delays = [way["delay_us"] for way in directions]
-    known = all(delay is not None for delay in delays)
+    there, back = (way["delay_us"] for way in directions)
     round_trip_ns = (wire.get("probe") or {}).get("round_trip_ns")
     return {
         "wire": wire["wire"],
         "kind": wire["kind"],
         "mtu": wire["mtu"],
         "directions": directions,
-        "both_ways_us": {key: sum(delay[key] for delay in delays) for key in ("mean", "min", "p50")} if known else None,
+        "both_ways_us": _sum(there, back),
         "probe_us": None if round_trip_ns is None else round_trip_ns / 1e3,
         "switched": any(wire["wire"] in switched_wires(plan, end["node"]) for end in (one, other)),
     }
 
 
+def _sum(there: TunnelDelay | None, back: TunnelDelay | None) -> BothWays | None:
+    if there is None or back is None:
+        return None
+    return {"mean": there["mean"] + back["mean"], "min": there["min"] + back["min"], "p50": there["p50"] + back["p50"]}
+
+
 def _direction(
     machines: Machines, wire: str, near: Mapping[str, Any], far: Mapping[str, Any], measured: Sequence[Measured]
-) -> dict[str, Any]:
+) -> TunnelDirection:
     tables = [
         rows.select(
             "received_ns", near_ns=f"near_ns.{wire}", far_ns=f"far_ns.{wire}", lost=pl.col("lost_at").eq_missing(tunnel.name)
@@ -104,6 +112,6 @@ def _direction(
     }
 
 
-def _summary(delays: Values) -> dict[str, Any] | None:
+def _summary(delays: Values) -> TunnelDelay | None:
     found = summary(delays)
-    return None if found is None else found | {"p90": float(np.percentile(delays, 90, method="inverted_cdf"))}
+    return None if found is None else {**found, "p90": float(np.percentile(delays, 90, method="inverted_cdf"))}

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-Status = Literal["valid", "degraded", "invalid"]
+if TYPE_CHECKING:
+    from results.metrics_document import Status, VerdictTold
 
 #: What `netboxit run` ends with.
 EXIT_STATUS: dict[Status, int] = {"valid": 0, "degraded": 3, "invalid": 4}
@@ -40,7 +41,7 @@ class Verdict:
             return "invalid"
         return "degraded" if self.degraded else "valid"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> VerdictTold:
         return {"status": self.status, "reasons": [*self.invalid, *self.degraded], "advice": self.advice, "notes": self.notes}
 
 

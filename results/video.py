@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,9 @@ from results.decoding import MediaFailed, decoding
 from results.statistics import Values, summary
 from testbed.system.sandbox import Limits
 from traffic.number_strip import NumberStrip
+
+if TYPE_CHECKING:
+    from results.metrics_document import Likeness, Stalls
 
 #: A picture that stays for longer than this many picture times is seen to stand still; ITU-T P.1201 calls it a freeze.
 STALL_PICTURES = 3.0
@@ -30,7 +33,7 @@ _TIME_S, _PICTURE_S = 60.0, 2.0
 Luma = NDArray[np.uint8]
 
 
-def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> dict[str, Any]:
+def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> Likeness:
     """Compares each decoded picture with its original, known by the number drawn in it; both files hold H.264.
 
     The originals are what the sender encoded, so what is measured is the network's effect and not the codec's. A picture whose
@@ -62,7 +65,7 @@ def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> 
     }
 
 
-def stalls(rows: pl.DataFrame, frames_per_second: float) -> dict[str, Any]:
+def stalls(rows: pl.DataFrame, frames_per_second: float) -> Stalls:
     """From the times at which pictures were complete at the destination: how often and how long the picture stood still.
 
     A picture is all packets of one RTP timestamp; it is complete when the last of them came, and lost when one of them did.

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from results.statistics import Values
 from testbed.files import CHECKOUT
 from testbed.system import sandbox
 from traffic.flow import VoiceCodec
+
+if TYPE_CHECKING:
+    from results.metrics_document import Heard, PlannedVoice
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ _PESQ_LIMITS: Final = sandbox.Limits(120.0)
 INTELLIGIBLE = 0.8
 
 
-def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> dict[str, Any]:
+def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> PlannedVoice:
     """R and MOS of the E-model for one direction.
 
     The delay from mouth to ear is a packet's speech, the encoder's look-ahead, the network's mean delay, and the playout buffer.
@@ -74,35 +77,48 @@ def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> dict[str
     """
     impairment = IMPAIRMENTS[codec.name]
     origin = f"Ie {impairment.ie:g}, Bpl {impairment.bpl:g}: {impairment.source}"
-    measures = ("mos_e_model", "r", "mouth_to_ear_ms", "late_ratio")
     if delays_ms.size == 0:
-        return {**dict.fromkeys(measures), "codec": codec.name, "impairment": origin, "reason": "no packet arrived"}
+        return {
+            "mos_e_model": None,
+            "r": None,
+            "mouth_to_ear_ms": None,
+            "late_ratio": None,
+            "codec": codec.name,
+            "impairment": origin,
+            "reason": "no packet arrived",
+        }
     late = float(np.mean(delays_ms > delays_ms.min() + codec.playout_ms))
     lost = lost_ratio + (1.0 - lost_ratio) * late
     mouth_to_ear = codec.frame_ms + codec.lookahead_ms + float(delays_ms.mean()) + codec.playout_ms
     r = rating(Connection(ta=mouth_to_ear, ie=impairment.ie, bpl=impairment.bpl, ppl=100.0 * lost))
-    found = dict(zip(measures, (mean_opinion_score(r), r, mouth_to_ear, late), strict=True))
-    return {**found, "codec": codec.name, "impairment": origin, "reason": None}
+    return {
+        "mos_e_model": mean_opinion_score(r),
+        "r": r,
+        "mouth_to_ear_ms": mouth_to_ear,
+        "late_ratio": late,
+        "codec": codec.name,
+        "impairment": origin,
+        "reason": None,
+    }
 
 
-def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> dict[str, Any]:
+def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> Heard:
     """PESQ (a MOS-LQO of P.862.1 or, wide-band, P.862.2) and STOI of a recording against what was spoken, mean and worst piece.
 
     `intelligible` is what the mean STOI says; a measure that cannot be had is None and `reason` says why.
     """
-    nothing = {"pesq": None, "pesq_min": None, "stoi": None, "intelligible": None}
     for file in (spoken_file, heard_file):
         if not file.exists():
-            return {**nothing, "reason": f"{file.name} is missing"}
+            return _not_rated(f"{file.name} is missing")
     try:
         spoken, recorded = (audio.samples(file, _MEASURING_RATE) for file in (spoken_file, heard_file))
         pieces = _pieces(spoken, recorded)
         rated = zip(_qualities(pieces, narrow_band), map(_understood, pieces), strict=True)
     except MediaFailed as error:
-        return {**nothing, "reason": str(error)}
+        return _not_rated(str(error))
     scores = [(quality, score) for quality, score in rated if quality is not None and score is not None]
     if not scores:
-        return {**nothing, "reason": "no speech was heard for as long as PESQ needs"}
+        return _not_rated("no speech was heard for as long as PESQ needs")
     qualities, understood = (np.array(values) for values in zip(*scores, strict=True))
     return {
         "pesq": float(qualities.mean()),
@@ -112,6 +128,10 @@ def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> dict[str, A
         "pieces": len(scores),
         "reason": None,
     }
+
+
+def _not_rated(reason: str) -> Heard:
+    return {"pesq": None, "pesq_min": None, "stoi": None, "intelligible": None, "reason": reason}
 
 
 @dataclass(frozen=True)

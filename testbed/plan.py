@@ -178,10 +178,6 @@ class EquipmentPlan:
             return f"VXLAN {self.vni} to {self.remote}"
         return f"tap {self.device}" if self.kind == "tap" else f"NIC {self.device}"
 
-    def to_json(self) -> dict[str, Any]:
-        """For `status`."""
-        return {"name": self.name, "kind": self.kind, "what": self.words(), "mtu": self.mtu, **asdict(self.end)}
-
 
 @dataclass(frozen=True)
 class HostPlan:

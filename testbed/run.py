@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from results import reference
 from results.analyse import analyse
@@ -40,6 +40,9 @@ from testbed.system.interruption import HeldBack
 from testbed.system.own_rights import own_rights, resign
 from traffic.application import applications
 
+if TYPE_CHECKING:
+    from results.metrics_document import Metrics
+
 #: Of the current working folder. Each run has a folder in its `runs/`; its link `latest` leads to the last one.
 RESULTS = Path("results")
 
@@ -64,7 +67,7 @@ class Outcome:
     """A run that is over: its folder, and what `metrics.json` there says."""
 
     folder: Path
-    metrics: dict[str, Any]
+    metrics: Metrics
 
 
 def run(

@@ -18,6 +18,7 @@ from netboxit import app
 from testbed.files import CHECKOUT
 from testbed.ownership import origin, state
 from testbed.views import console
+from tests.documents import result
 from tests.waiting import until
 
 PAIR = """\
@@ -173,7 +174,7 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
     up = netboxit("up", pair, "--json")
     try:
         assert up.returncode == 0, up.stderr
-        assert json.loads(up.stdout)["lab"] == name
+        assert result(up.stdout, "up")["lab"] == name
         assert origin.beside(state.lab_folder(name)) == pair.parent
         nodes = json.loads(netboxit("status", "--json").stdout)["labs"][0]["nodes"]
         assert {node["name"]: node["alive"] for node in nodes} == {"left": True, "right": True}
@@ -188,7 +189,7 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
         assert json.loads(netboxit("plan", pair, "--json").stdout)["difference"]["nothing"]
         pair.write_text(pair.read_text().replace("10.98.0.2", "10.98.0.7"))
         assert "addresses 10.98.0.2/24 → 10.98.0.7/24" in netboxit("plan", pair).stdout
-        applied = json.loads(netboxit("apply", pair, "--json").stdout)
+        applied = result(netboxit("apply", pair, "--json").stdout, "apply")
         assert {node["name"]: node["action"] for node in applied["difference"]["nodes"]} == {
             "left": "unchanged",
             "right": "changed",
@@ -198,7 +199,8 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
         pair.unlink()
     finally:
         down = netboxit("down", "--all", "--json")
-    assert json.loads(down.stdout) == {"removed": [name], "notes": []}
+    removed = result(down.stdout, "down")
+    assert (removed["removed"], removed["notes"]) == ([name], [])
 
 
 @pytest.mark.lab

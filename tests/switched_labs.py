@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from testbed.documents.status import SwitchStatus
 from testbed.labs import switch_statistics
 from testbed.labs.lab import Lab
 from testbed.plan import Plan
@@ -103,7 +104,7 @@ def _octets(mac: str) -> bytes:
     return bytes.fromhex(mac.replace(":", ""))
 
 
-def statistics(lab: Lab, switch: str) -> dict[str, dict[str, dict[str, int]]]:
+def statistics(lab: Lab, switch: str) -> SwitchStatus:
     found = switch_statistics.of(lab, switch)
     assert found is not None
     return found

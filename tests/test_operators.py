@@ -6,7 +6,6 @@ All in one machine of the test's own, whose users, sudoers and programs are thro
 
 from __future__ import annotations
 
-import json
 import os
 import pwd
 import shutil
@@ -18,6 +17,7 @@ import pytest
 
 from testbed.files import CHECKOUT
 from testbed.ownership.operators import PROGRAM, SETTINGS
+from tests.documents import result
 from tests.member_hosts import MemberHosts, run_in_member_hosts
 
 pytestmark = [
@@ -172,7 +172,7 @@ def test_a_member_of_the_group_uses_labs_without_being_root(found: dict[str, Any
     assert "with root's rights, by sudo /usr/local/sbin/netboxit-operator" in found["up"].stderr
     assert found["run's files"], "also what was written with root's rights"
     assert found["capture's owner"] == "alice"
-    assert json.loads(found["taken down"].stdout)["removed"] == ["x"], found["taken down"].stderr
+    assert result(found["taken down"].stdout, "down")["removed"] == ["x"], found["taken down"].stderr
 
 
 def test_who_is_no_operator_is_told_how_to_become_one(found: dict[str, Any]) -> None:
@@ -194,7 +194,7 @@ def test_whoever_undoes_it_is_told_which_labs_are_left_and_can_end_them(found: d
 
 
 def test_labs_of_others_are_seen_and_left_alone(found: dict[str, Any]) -> None:
-    assert {lab["lab"] for lab in json.loads(found["another's status"].stdout)["labs"]} == {"x"}
+    assert {lab["lab"] for lab in result(found["another's status"].stdout, "status")["labs"]} == {"x"}
     for what in ("down", "apply"):
         told = found[f"another's {what}"]
         assert (told.returncode, "lab x is alice's" in told.stderr) == (1, True), (what, told.stderr)

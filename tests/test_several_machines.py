@@ -19,6 +19,7 @@ import yaml
 
 from testbed.files import CHECKOUT
 from testbed.names import monitors_namespace, sealed_address
+from tests.documents import documents
 from tests.host_state import HostState
 from tests.member_hosts import INVENTORY, STATE, MemberHosts, run_in_member_hosts
 from tests.waiting import until
@@ -80,7 +81,7 @@ def done(*words: str) -> str:
 
 def told(*words: str) -> Any:
     argv = [sys.executable, str(CHECKOUT / "netboxit.py"), *words, "--json"]
-    return json.loads(subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout)
+    return documents(subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True).stdout)[-1]
 
 
 def prepare(more: str = "") -> None:

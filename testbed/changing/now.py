@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from testbed.changes import Change, ConfigurationChange, PowerChange, Sequence, recorded
 from testbed.changing import by_hand, said, unfinished
@@ -20,6 +20,7 @@ from testbed.ownership import origin
 from testbed.system.interruption import HeldBack
 
 if TYPE_CHECKING:
+    from testbed.documents.changes import Change as Made
     from testbed.labs.lab import Lab
 
 
@@ -31,13 +32,13 @@ def scene_of(lab: Lab) -> Scene:
     return Scene.of(lab.plan.nodes, lab.plan.wires, lab.plan.equipment)
 
 
-def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[Made]:
     """What `netboxit set TARGET KEY=VALUE` does. Raises BadChange before anything is done, and what a netbox refuses."""
     sequence = said.change(scene_of(lab), target, text, origin.beside(lab.folder))
     return carry_out(lab, f"{target} {text}", sequence, progress)
 
 
-def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str], None] = lambda _: None) -> list[dict[str, Any]]:
+def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str], None] = lambda _: None) -> list[Made]:
     """Makes the changes at their times from now on, and returns what was recorded of each.
 
     Whoever interrupts it, or what fails, finds put back what the sequence leaves changed, and is told so. Raises DrillGoesOn.
@@ -69,14 +70,14 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
     return told
 
 
-def _left_by(sequence: Sequence, told: list[dict[str, Any]]) -> str:
+def _left_by(sequence: Sequence, told: list[Made]) -> str:
     """What is so after a sequence was interrupted."""
     if sequence.undo:
         return "what was changed was put back"
     return f"done until then: {'; '.join(one['words'] for one in told)}" if told else "nothing was changed"
 
 
-def put_back(lab: Lab) -> tuple[str, list[dict[str, Any]]] | None:
+def put_back(lab: Lab) -> tuple[str, list[Made]] | None:
     """Puts back what a sequence changed whose command was killed: its name, and what was made. None when there is none."""
     left = unfinished.of(lab.folder)
     if left is None:
@@ -91,7 +92,7 @@ def put_back(lab: Lab) -> tuple[str, list[dict[str, Any]]] | None:
         return left.name, _undo(lab, log, [(change, means.step(change)) for change in left.undo])
 
 
-def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object]]]) -> list[dict[str, Any]]:
+def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object]]]) -> list[Made]:
     """All that can be put back; what cannot is told, and stays written down."""
     made, failures = [], []
     for change, make in steps:
@@ -114,9 +115,9 @@ def _check_configurations(lab: Lab, sequence: Sequence) -> None:
         raise BadTopology(wrong)
 
 
-def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -> dict[str, Any]:
+def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -> Made:
     started = time.monotonic()
-    what = {**recorded(change), "words": change.words() + _lost_by(lab, change)}
+    what = cast("Made", {**recorded(change), "words": change.words() + _lost_by(lab, change)})
     try:
         # Half of a change could not be put back.
         with HeldBack():

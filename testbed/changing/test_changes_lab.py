@@ -22,6 +22,7 @@ from testbed.labs.lab import Lab, NodeFailed
 from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 from testbed.system import cores
+from tests.documents import documents
 from tests.traces import traces
 
 pytestmark = pytest.mark.lab
@@ -73,10 +74,11 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def answer(*words: str) -> object:
+def answer(*words: str) -> dict[str, Any]:
+    """What a command says last, but for which document that is."""
     result = netboxit(*words, "--json")
     assert result.exit_code == 0
-    return json.loads(result.stdout)
+    return {key: value for key, value in documents(result.stdout)[-1].items() if key not in ("format", "version")}
 
 
 def test_a_handler_is_read_written_and_listed(lab: Lab) -> None:

@@ -35,7 +35,7 @@ def set_now(
     from testbed.labs.lab import Lab
     from testbed.several_hosts import changing_elsewhere
 
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         made = changing_elsewhere.change(lab, target, change)
         if made is None:
             made = now.change(Lab.one(lab), target, change, progress)
@@ -67,7 +67,7 @@ def drill(
     sequence = said.drill(changing_elsewhere.scene_of(up), name or "", options or [])
     verb = ["drill", "--lab", up.name, *(["--json"] if json else []), "--", name or "", *(options or [])]
     elsewhere.continue_there(up.name, changing_elsewhere.nodes_of(sequence), verb)
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         made = now.carry_out(up, f"drill {name}", sequence, progress)
     change_view.show_made(made, json)
 

@@ -23,7 +23,7 @@ class OfAnotherCommand(TyperCommand):
         return super().parse_args(ctx, args)
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print data instead of text.")]
+Json = Annotated[bool, typer.Option("--json", help="Print data instead of text: docs/json.md.")]
 Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", show_default=False)]
 LabName = Annotated[str | None, typer.Option("--name", help="Name the lab; the file's name for it by default.")]
 

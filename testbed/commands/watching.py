@@ -103,6 +103,6 @@ def capture(
         file = None if live else Path(where[-1])
         plain = not (json or ring)
         raise typer.Exit(elsewhere.capture(machine, up.name, names, duration, file, plain=plain, overwrite=overwrite))
-    with console.until_nobody_reads(), console.progress() as progress:
+    with console.until_nobody_reads(), console.progress(json) as progress:
         captured = capture_at(up, wanted, open_sink, duration_s=duration_s, progress=progress)
     lab_view.show_captured(captured, json, sys.stderr if live else sys.stdout)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -58,7 +59,7 @@ class EventLog:
     def at_s(self, monotonic: float) -> float:
         return monotonic - self._began
 
-    def write(self, at_s: float, started: float, what: dict[str, Any], error: str | None = None) -> None:
+    def write(self, at_s: float, started: float, what: Mapping[str, Any], error: str | None = None) -> None:
         """`started` is when it was begun, on the monotonic clock; now it is over."""
         line = {
             "at_s": round(at_s, 6),

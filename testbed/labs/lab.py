@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final, Self, cast
 
 from testbed.errors import NetBoxITError
 from testbed.labs import removal
@@ -28,6 +28,7 @@ from testbed.system.own_files import OwnFiles
 from testbed.system.processes import Process, ProgramFailed
 
 if TYPE_CHECKING:
+    from testbed.documents.status import LabNow, NetboxStatus
     from testbed.labs.deployment import Progress
 
 Standard = IO[bytes] | int | None
@@ -307,17 +308,17 @@ class Lab:
                 )
             time.sleep(0.01)
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> LabNow:
         """The lab as data: `testbed.labs.lab_status`."""
         from testbed.labs.lab_status import status
 
         return status(self)
 
-    def netbox_status(self, netbox: str) -> dict[str, Any] | None:
+    def netbox_status(self, netbox: str) -> NetboxStatus | None:
         """What a netbox says of itself; None while it does not answer."""
         try:
             with self.control(netbox) as control:
-                return control.status()
+                return cast("NetboxStatus", control.status())
         except ControlFailed:
             return None
 

@@ -4,25 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from testbed.files import CHECKOUT
 from testbed.labs import host_notes, switch_statistics
 from testbed.ownership import recorded
-from testbed.plan import WireEnd, WirePlan
+from testbed.plan import EquipmentPlan, WireEnd, WirePlan
 from testbed.system import apparmor, awake, node_disks, users
 from testbed.system.limits import Support
 
 if TYPE_CHECKING:
+    from testbed.documents.status import EndStatus, EquipmentStatus, LabNow, NetboxStatus, NodeStatus, ProgramStatus, WireStatus
     from testbed.labs.lab import Lab
+    from testbed.nodes.host_program import ProgramState
 
 #: Whose users may change their networks: by the rights of a host's root, by a router's own language.
 _CONFIGURABLE = ("host", "router")
 _CHANGING = "a command changes the lab, or one that did so ended half way: `netboxit apply` ends it, `down` removes the lab"
 
 
-def status(lab: Lab) -> dict[str, Any]:
+def status(lab: Lab) -> LabNow:
     """The lab as data.
 
     Each node with its cores, whether it runs, and what its netbox says of itself; each wire with its kind, by what each end
@@ -30,7 +31,7 @@ def status(lab: Lab) -> dict[str, Any]:
     """
     alive = lab.alive()
     programs = {node.name: lab.program(node.name) if alive[node.name] else None for node in lab.plan.nodes}
-    nodes: list[dict[str, Any]] = [
+    nodes: list[NodeStatus] = [
         {
             "name": node.name,
             "kind": node.kind,
@@ -42,7 +43,7 @@ def status(lab: Lab) -> dict[str, Any]:
             "awake": all(map(awake.is_awake, node.cores)),
             "addresses": [address for interface in node.interfaces for address in interface.addresses],
             "netbox": lab.netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
-            "program": asdict(program) if (program := programs[node.name]) else None,
+            "program": _program_status(program) if (program := programs[node.name]) else None,
             "switch": switch_statistics.of(lab, node.name) if node.kind == "switch" and alive[node.name] else None,
         }
         for node in lab.plan.nodes
@@ -52,7 +53,7 @@ def status(lab: Lab) -> dict[str, Any]:
         "folder": str(lab.folder),
         "nodes": nodes,
         "wires": [_wire_status(lab, wire, {node["name"]: node["netbox"] for node in nodes}) for wire in lab.plan.wires],
-        "equipment": [one.to_json() for one in lab.plan.equipment],
+        "equipment": [_equipment_status(one) for one in lab.plan.equipment],
         "notes": [
             *lab.plan.notes,
             *host_notes.read(lab.folder),
@@ -68,7 +69,11 @@ def status(lab: Lab) -> dict[str, Any]:
     }
 
 
-def _networks(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+def _program_status(program: ProgramState) -> ProgramStatus:
+    return {"state": program.state, "status": program.status, "starts": program.starts, "log": program.log}
+
+
+def _networks(nodes: Sequence[NodeStatus]) -> list[str]:
     changed = {node["name"]: node["network_changes"] for node in nodes if node["network_changes"]}
     return [f"{name}: its network is not as planned: {'; '.join(changes)}" for name, changes in changed.items()]
 
@@ -79,7 +84,7 @@ def _without_disks(lab: Lab) -> list[str]:
     return [f"{', '.join(names)}: the limit of disk is not enforced: {why}"] if names else []
 
 
-def _roots(lab: Lab, nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+def _roots(lab: Lab, nodes: Sequence[NodeStatus]) -> list[str]:
     """Of nodes whose root is the host's: which, and why."""
     known = users.support([lab.folder, CHECKOUT])
     by_reason: dict[str, list[str]] = {}
@@ -96,17 +101,34 @@ def _without_profile() -> list[str]:
     return [f"AppArmor does not confine the nodes: {found.refused} ({found.remedy})"] if found.enabled and found.refused else []
 
 
-def _wire_status(lab: Lab, wire: WirePlan, netboxes: Mapping[str, Any]) -> dict[str, Any]:
+def _wire_status(lab: Lab, wire: WirePlan, netboxes: Mapping[str, NetboxStatus | None]) -> WireStatus:
     ends = [_end_status(lab, end, netboxes[end.node]) for end in (wire.left, wire.right)]
     return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
 
 
-def _end_status(lab: Lab, end: WireEnd, netbox: Mapping[str, Any] | None) -> dict[str, Any]:
+def _end_status(lab: Lab, end: WireEnd, netbox: NetboxStatus | None) -> EndStatus:
     """By what a node reaches an end of a wire, and why: a netbox as it says (None while silent), the others as planned."""
     node = lab.node(end.node)
     planned = next(interface for interface in node.interfaces if interface.name == end.interface)
-    port: Mapping[str, Any] = {"kind": planned.port if node.kind != "netbox" else None}
-    if netbox:
-        port = next((port for port in netbox["ports"] if port["name"] == end.interface), {"kind": None})
-    reason = port.get("reason") or planned.reason or None
-    return {"node": end.node, "interface": end.interface, "port": port["kind"], "reason": reason}
+    kind, reason = said_of(netbox, end.interface) or (None if node.kind == "netbox" else planned.port, None)
+    return {"node": end.node, "interface": end.interface, "port": kind, "reason": reason or planned.reason or None}
+
+
+def said_of(netbox: NetboxStatus | None, port: str) -> tuple[str, str | None] | None:
+    """What kind a netbox says that its port is, and why, if it says that in words; None when it says nothing of it."""
+    for one in netbox["ports"] if netbox else ():
+        if one["name"] == port:
+            reason = one.get("reason")
+            return one["kind"], reason if isinstance(reason, str) else None
+    return None
+
+
+def _equipment_status(port: EquipmentPlan) -> EquipmentStatus:
+    return {
+        "name": port.name,
+        "kind": port.kind,
+        "what": port.words(),
+        "mtu": port.mtu,
+        "node": port.end.node,
+        "interface": port.end.interface,
+    }

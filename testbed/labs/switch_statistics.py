@@ -17,6 +17,7 @@ from testbed.system import node_files
 from testbed.system.processes import ProgramFailed
 
 if TYPE_CHECKING:
+    from testbed.documents.status import SwitchPort, SwitchStatus
     from testbed.labs.lab import Lab
 
 _READY: Final = "ready"
@@ -37,7 +38,7 @@ def is_ready(folder: Path) -> bool:
     return (folder / _READY).exists()
 
 
-def of(lab: Lab, switch: str) -> dict[str, Any] | None:
+def of(lab: Lab, switch: str) -> SwitchStatus | None:
     """What it has counted since it came up; None when it does not answer.
 
     `datapath` is Open vSwitch's word. `ports` by name: number, frames `received` and `sent`, `receive_drops`, `send_drops`, what
@@ -86,15 +87,23 @@ def _output(done: subprocess.CompletedProcess[str]) -> str:
     return done.stdout
 
 
-def _read(run: Callable[[Sequence[str]], str], before: int) -> dict[str, Any]:
+def _read(run: Callable[[Sequence[str]], str], before: int) -> SwitchStatus:
     """`before` is how many frames came before it began to count what it reads."""
     datapath = run(("ovs-vsctl", "get", "Bridge", BRIDGE, "datapath_type")).strip()
     interfaces = _interfaces(run)
     counted = _counted(run((*_OFCTL, "dump-ports", BRIDGE)))
     policed = {int(meter): int(drops) for meter, drops in _METER.findall(run((*_OFCTL, "meter-stats", BRIDGE)))}
     queued = {one["dev"]: one["drops"] for one in json.loads(run(("tc", "-s", "-j", "qdisc", "show"))) if one["kind"] == "htb"}
-    ports = {
-        name: {"number": number, **counted[number], "policed": policed.get(number, 0), "queue_drops": queued.get(name, 0)}
+    ports: dict[str, SwitchPort] = {
+        name: {
+            "number": number,
+            "received": counted[number]["received"],
+            "sent": counted[number]["sent"],
+            "receive_drops": counted[number]["receive_drops"],
+            "send_drops": counted[number]["send_drops"],
+            "policed": policed.get(number, 0),
+            "queue_drops": queued.get(name, 0),
+        }
         for name, number, _ in sorted(interfaces, key=lambda one: int(one[1]))
         if number in counted and name != BRIDGE
     }

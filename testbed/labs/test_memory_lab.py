@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def cpu_s(lab: Lab, node: str) -> float:
 
 def test_hosts_reach_each_other_over_memory_wires_and_status_says_which_they_are(chain: Lab) -> None:
     assert chain.run("a", PING).returncode == 0
-    wires = chain.status()["wires"]
+    wires: Any = chain.status()["wires"]
     assert [wire["kind"] for wire in wires] == ["veth", "memory", "memory", "memory", "veth"]
     assert [[end["port"] for end in wire["ends"]] for wire in wires[1:4]] == [["memory", "memory"]] * 3
     assert wires[0]["reason"] == "auto: a is a host, whose programs need an interface of the kernel"

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,7 +91,7 @@ def test_a_netbox_that_is_let_alone_keeps_its_time(tmp_path: Path, core_of_netbo
 
 def test_a_starved_netbox_makes_the_run_invalid_and_its_misses_have_their_times(tmp_path: Path, core_of_netboxes: int) -> None:
     with burner(core_of_netboxes) as progress:
-        found = carried_out(tmp_path, "mark", progress).metrics
+        found: Any = carried_out(tmp_path, "mark", progress).metrics
     assert found["verdict"]["status"] == "invalid"
     assert "netbox cell: one in a hundred events" in found["verdict"]["reasons"][0]
     kept = found["netboxes"]["cell"]

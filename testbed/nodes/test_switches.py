@@ -9,6 +9,7 @@ import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -203,7 +204,7 @@ def test_a_tunnel_joins_a_vlan_through_another_one_and_its_mtu_is_told(lab: Lab)
 
 
 def test_a_switch_says_what_moves_its_frames_and_what_it_counts(lab: Lab) -> None:
-    status = lab.status()
+    status: Any = lab.status()
     left = next(node for node in status["nodes"] if node["name"] == "left")
     planned = {interface.port for interface in lab.node("left").interfaces}
     assert left["switch"]["datapath"] == ("system" if planned == {"kernel"} else "netdev")

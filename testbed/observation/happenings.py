@@ -6,14 +6,18 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.observation import announced
 from testbed.system import node_files
+
+if TYPE_CHECKING:
+    from testbed.documents.watch import Event
 
 #: What is read of a file at a time. A node could write into its own without end.
 _PIECE: Final = 64 << 10
@@ -35,7 +39,7 @@ class Happenings:
         #: When the network's time began, in CLOCK_REALTIME, as of the last look: from there count the times of events.
         self.began_ns: int | None = None
 
-    def new(self) -> list[dict[str, Any]]:
+    def new(self) -> list[Event]:
         """Lines of kind "event", in the order of their times: `at_s` since the network's time began, `words` for people.
 
         Each node counts from when its own program began, and again after a reboot; here all times are the lab's.
@@ -44,12 +48,12 @@ class Happenings:
         self.began_ns = log.began_ns if log.has_begun else None
         if self.began_ns is None:
             return []
-        told = []
+        told: list[Event] = []
         for node, tail in self._journals.items():
             for line in tail.lines():
                 with suppress(KeyError, TypeError, ValueError, OverflowError):  # a node can write anything into its own file
                     at_s = float(line["at_s"]) + (tail.began_ns - self.began_ns) / 1e9
-                    if _EARLIEST_S <= at_s < math.inf:
+                    if _EARLIEST_S <= at_s < math.inf and _is_words(line):
                         told.append(self._event(at_s, node, line["event"], announced.words(node, line), line.get("station")))
         if log.file != self._log.path:
             self._log = _Tail(log.file)  # a run has begun in this lab
@@ -60,7 +64,7 @@ class Happenings:
                 told.append(self._event(line["at_s"], None, line["kind"], words, None))
         return sorted(told, key=lambda event: event["at_s"])
 
-    def _event(self, at_s: float, node: str | None, event: str, words: str, station: str | None) -> dict[str, Any]:
+    def _event(self, at_s: float, node: str | None, event: str, words: str, station: str | None) -> Event:
         return {
             "kind": "event",
             "lab": self._lab.name,
@@ -70,6 +74,11 @@ class Happenings:
             "event": event,
             "words": "".join(letter if letter.isprintable() else "?" for letter in words),
         }
+
+
+def _is_words(line: Mapping[str, Any]) -> bool:
+    """Whether its event and its station are words: a node can write anything."""
+    return isinstance(line["event"], str) and isinstance(line.get("station"), str | None)
 
 
 class _Tail:

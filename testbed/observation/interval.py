@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from testbed.observation.reading import NodeReading, Reading
 from testbed.plan import NodePlan, Plan
 
-Light = Literal["green", "amber", "red"]
+if TYPE_CHECKING:
+    from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
 
 #: Frames that did not get into the netbox, or should not have: counted at its ports.
 _LOST_AT_PORTS: Final = {"overload_drops": "overload", "oversize_drops": "oversize", "malformed": "malformed"}
 
 
-def interval(plan: Plan, before: Reading, now: Reading) -> dict[str, Any]:
+def interval(plan: Plan, before: Reading, now: Reading) -> IntervalLine:
     """A line of kind "interval"."""
     return {
         "kind": "interval",
@@ -39,31 +40,32 @@ def limit_us(node: NodePlan) -> float:
     return float(json.loads(node.files["netbox.json"])["realtime"]["limit_us"])
 
 
-def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": node.name, "kind": node.kind, "cores": list(node.cores), "alive": now.alive}
+def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> NodeFigures:
     before = before or NodeReading(now.at_s, False)
     if node.kind == "netbox":
-        told |= _netbox(limit_us(node), before, now)
-    else:
-        ports = [_port(name, before.interfaces.get(name), port, now.at_s - before.at_s) for name, port in now.interfaces.items()]
-        lost = _grown(before.lost, now.lost) if before.alive else {}
-        for side in ("receive_drops", "send_drops"):
-            if dropped := sum(counted(before.interfaces[name][side], port[side]) for name, port in _both(before, now)):
-                lost[side] = int(dropped)
-        told |= {"ports": ports, "lost": lost}
-    return told
+        return _netbox(node, before, now)
+    ports = [_port(name, before.interfaces.get(name), port, now.at_s - before.at_s) for name, port in now.interfaces.items()]
+    lost = _grown(before.lost, now.lost) if before.alive else {}
+    for side in ("receive_drops", "send_drops"):
+        if dropped := sum(counted(before.interfaces[name][side], port[side]) for name, port in _both(before, now)):
+            lost[side] = int(dropped)
+    return _figures(node, now.alive, ports, lost)
+
+
+def _figures(node: NodePlan, alive: bool, ports: list[Port], lost: dict[str, int]) -> NodeFigures:
+    return {"name": node.name, "kind": node.kind, "cores": list(node.cores), "alive": alive, "ports": ports, "lost": lost}
 
 
 def _both(before: NodeReading, now: NodeReading) -> list[tuple[str, Mapping[str, int]]]:
     return [(name, port) for name, port in now.interfaces.items() if name in before.interfaces]
 
 
-def _netbox(limit: float, before: NodeReading, now: NodeReading) -> dict[str, Any]:
+def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigures:
     """One that does not answer is red: nobody knows what its frames wait for."""
     if now.netbox is None:
-        return {"answers": False, "light": "red", "lateness": None, "ports": [], "lost": {}, "cpu": None}
+        return {**_figures(node, now.alive, [], {}), "answers": False, "light": "red", "lateness": None, "cpu": None}
     if before.netbox is None:
-        return {"answers": True, "light": "green", "lateness": None, "ports": [], "lost": {}, "cpu": None}
+        return {**_figures(node, now.alive, [], {}), "answers": True, "light": "green", "lateness": None, "cpu": None}
     span_s = now.at_s - before.at_s
     earlier = {port["name"]: port for port in before.netbox["ports"]}
     lost = _grown(before.netbox["frames"]["lost"], now.netbox["frames"]["lost"])
@@ -71,17 +73,17 @@ def _netbox(limit: float, before: NodeReading, now: NodeReading) -> dict[str, An
         if dropped := sum(counted(earlier[port["name"]][key], port[key]) for port in now.netbox["ports"]):
             lost[reason] = int(dropped)
     lateness = _lateness(before.netbox["lateness_us"], now.netbox["lateness_us"])
+    ports = [_port(port["name"], earlier[port["name"]], port, span_s) for port in now.netbox["ports"]]
     return {
+        **_figures(node, now.alive, ports, lost),
         "answers": True,
         "light": light(lateness, lost),
-        "lateness": {"limit_us": limit, **lateness},
-        "ports": [_port(port["name"], earlier[port["name"]], port, span_s) for port in now.netbox["ports"]],
-        "lost": lost,
+        "lateness": {"limit_us": limit_us(node), **lateness},
         "cpu": round(counted(before.netbox["scheduler"]["cpu_s"], now.netbox["scheduler"]["cpu_s"]) / max(span_s, 1e-9), 4),
     }
 
 
-def _port(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any], span_s: float) -> dict[str, Any]:
+def _port(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any], span_s: float) -> Port:
     """Bits are those of whole Ethernet frames without FCS. The delay is the mean of the frames that left here, in the netbox."""
     if before is None or span_s <= 0:
         return {"name": name, "in_bit_s": None, "in_frames_s": None, "out_bit_s": None, "out_frames_s": None, "delay_ms": None}
@@ -97,20 +99,19 @@ def _port(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any], s
     }
 
 
-def _lateness(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def _lateness(before: Mapping[str, Any], now: Mapping[str, Any]) -> Kept:
     """Of the interval only. `p99_us` is the bound of the histogram that 99 % kept, null when there is none."""
-    told: dict[str, Any] = {}
-    for kind in ("frame", "event"):
-        earlier, later = before[kind], now[kind]
-        anew = later["count"] < earlier["count"]
-        up_to = [
-            (bound, count - (0 if anew else past))
-            for (bound, count), (_, past) in zip(later["up_to"], earlier["up_to"], strict=True)
-        ]
-        count = later["count"] - (0 if anew else earlier["count"])
-        missed = later["missed"] - (0 if anew else earlier["missed"])
-        told[kind] = {"count": count, "missed": missed, "p99_us": _percentile(up_to, count)}
-    return told
+    return {"frame": _lateness_of(before["frame"], now["frame"]), "event": _lateness_of(before["event"], now["event"])}
+
+
+def _lateness_of(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> LatenessOfKind:
+    anew = later["count"] < earlier["count"]
+    up_to = [
+        (bound, count - (0 if anew else past)) for (bound, count), (_, past) in zip(later["up_to"], earlier["up_to"], strict=True)
+    ]
+    count = later["count"] - (0 if anew else earlier["count"])
+    missed = later["missed"] - (0 if anew else earlier["missed"])
+    return {"count": count, "missed": missed, "p99_us": _percentile(up_to, count)}
 
 
 def _percentile(up_to: Sequence[tuple[float, int]], count: int) -> float | None:

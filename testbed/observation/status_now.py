@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from testbed.changing import unfinished
 from testbed.observation.happenings import Happenings
 from testbed.ownership.recorded import DamagedRecord
 
 if TYPE_CHECKING:
+    from testbed.documents.status import LabStatus
     from testbed.labs.lab import Lab
 
 _MOST_EVENTS: Final = 100
 
 
-def status_with_events(lab: Lab) -> dict[str, Any]:
+def status_with_events(lab: Lab) -> LabStatus:
     """A lab's status with its latest `events`, at most 100, and `began_ns`, from which their times count.
 
     They are what netboxes and routers announced and what was changed (docs/watching.md, lines of kind "event").
@@ -28,4 +29,13 @@ def status_with_events(lab: Lab) -> dict[str, Any]:
         status["notes"].append(str(error))
     happenings = Happenings(lab)
     events = happenings.new()[-_MOST_EVENTS:]
-    return status | {"began_ns": happenings.began_ns, "events": events}
+    return {
+        "lab": status["lab"],
+        "folder": status["folder"],
+        "nodes": status["nodes"],
+        "wires": status["wires"],
+        "equipment": status["equipment"],
+        "notes": status["notes"],
+        "began_ns": happenings.began_ns,
+        "events": events,
+    }

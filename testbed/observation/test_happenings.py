@@ -139,6 +139,8 @@ def test_a_node_that_writes_nonsense_or_a_link_to_elsewhere_is_passed_over(lab: 
         + b"\n"
     )
     happenings = Happenings(lab)
+    for event, station in (({"a": 1}, None), (None, None), ("x", 0), ("x", ["s"])):
+        write(lab, {"at_s": 1, "event": event, "station": station})
     write(lab, {"at_s": 1, "event": "e\u001b[2J", "station": None})
     assert words(happenings) == ["1 n: e?[2J"]
     journal.unlink()

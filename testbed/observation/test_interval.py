@@ -12,11 +12,13 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
+from testbed.documents import kinds
 from testbed.observation.interval import interval, light
 from testbed.observation.reading import NodeReading, Reading, parse_dev, parse_snmp
 from testbed.observation.watching import WatchedLab
 from testbed.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
 from testbed.views.watch_view import picture
+from tests.documents import documents
 
 BOUNDS = (10.0, 100.0, 1000.0, 10_000.0)
 DEV = """\
@@ -68,7 +70,8 @@ def reading(at_s: float, netbox: Any, **nodes: NodeReading) -> Reading:
 
 
 def between(plan: Plan, before: Any, now: Any, span_s: float = 2.0) -> dict[str, Any]:
-    return cast(dict[str, Any], interval(plan, reading(0, before), reading(span_s, now))["nodes"][0])
+    (line,) = documents(json.dumps(kinds.WATCH.of(interval(plan, reading(0, before), reading(span_s, now)))))
+    return cast(dict[str, Any], line["nodes"][0])
 
 
 def test_rates_are_what_counters_grew_by_and_the_delay_is_that_of_the_interval(plan: Plan) -> None:

@@ -29,6 +29,7 @@ def test_reboots_wires_and_routes_are_told_at_times_of_the_lab(
     file.write_text(RING)
     with Lab.up_and_ready(plan_file(file, lab=f"told-{os.getpid()}", realtime=realtime_support())) as lab:
         began_ns = status_with_events(lab)["began_ns"]
+        assert began_ns is not None
         begun_s = time.time() - began_ns / 1e9
         now.change(lab, "near.left", "state=down")
         until(lambda: _routes_of_west(lab, begun_s))

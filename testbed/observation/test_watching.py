@@ -150,7 +150,7 @@ def test_a_lab_is_watched_while_it_is_up(lab: Lab) -> None:
         assert lab.run("a", ping).returncode == 0
         with lab.control("line") as control:
             control.set("delay", 0.02)
-        lines: list[dict[str, Any]] = []
+        lines: list[Any] = []
 
         def an_event_is_seen() -> bool:
             lines.extend(watch.look())

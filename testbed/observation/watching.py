@@ -11,14 +11,18 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
+from testbed.documents.kinds import WATCH
 from testbed.errors import NetBoxITError
 from testbed.labs.lab import Lab
 from testbed.observation.happenings import Happenings
 from testbed.observation.interval import interval
 from testbed.observation.reading import LabReader, Reading
 from testbed.ownership import state
+
+if TYPE_CHECKING:
+    from testbed.documents.watch import Event, IntervalLine, LabLine, WatchLine
 
 SHORTEST_S: Final = 0.2
 _EVENTS_KEPT: Final = 50
@@ -42,8 +46,8 @@ class WatchedLab:
     began_ns: int | None = None
     #: The latest reading.
     now: Reading | None = None
-    interval: dict[str, Any] | None = None
-    events: deque[dict[str, Any]] = field(default_factory=lambda: deque(maxlen=_EVENTS_KEPT))
+    interval: IntervalLine | None = None
+    events: deque[Event] = field(default_factory=lambda: deque(maxlen=_EVENTS_KEPT))
 
 
 class Watch:
@@ -58,10 +62,10 @@ class Watch:
         for watched in self.labs.values():
             watched.reader.close()
 
-    def look(self) -> list[dict[str, Any]]:
+    def look(self) -> list[WatchLine]:
         return [*self._come_and_gone(), *(line for name in sorted(self.labs) for line in self._look_at(self.labs[name]))]
 
-    def _come_and_gone(self) -> Iterator[dict[str, Any]]:
+    def _come_and_gone(self) -> Iterator[LabLine]:
         there = {name: plan for name in state.lab_names() if (plan := _plan_of(name)) is not None and self._only in (None, name)}
         for name in [name for name, watched in self.labs.items() if there.get(name) != watched.plan]:
             self.labs.pop(name).reader.close()
@@ -76,7 +80,7 @@ class Watch:
                 continue  # it went just now, or is half up
             yield self._up(self.labs[name])
 
-    def _look_at(self, watched: WatchedLab) -> list[dict[str, Any]]:
+    def _look_at(self, watched: WatchedLab) -> list[WatchLine]:
         try:
             now, events = watched.reader.read(), watched.happenings.new()
         except (NetBoxITError, OSError):
@@ -92,7 +96,7 @@ class Watch:
         return [*again, *events, *([watched.interval] if watched.interval is not None else [])]
 
     @staticmethod
-    def _up(watched: WatchedLab) -> dict[str, Any]:
+    def _up(watched: WatchedLab) -> LabLine:
         """Announces a lab and when its network's time began, which is later than it is up, and again with a run's traffic."""
         before_ns, watched.began_ns = watched.began_ns, watched.happenings.began_ns
         if before_ns is not None and watched.began_ns is not None:
@@ -107,7 +111,7 @@ def lines(only: str | None, interval_s: float, ended: threading.Event, write: Ca
     try:
         while True:
             for line in watch.look():
-                write(json.dumps(line) + "\n")
+                write(json.dumps(WATCH.of(line), allow_nan=False) + "\n")
             sys.stdout.flush()
             if _reader_gone() or ended.wait(interval_s):
                 return

@@ -8,7 +8,7 @@ restart of its node, or a new wire, so that no difference is lost.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Final, Literal
 
 from testbed.changes import ParameterChange
@@ -95,9 +95,6 @@ class Difference:
 
     def equipment_to_be(self, *actions: Action) -> list[EquipmentDifference]:
         return [port for port in self.equipment if port.action in actions]
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "nothing": self.nothing()}
 
 
 def difference(states: Sequence[Plan], after: Plan, ended: Collection[str] = ()) -> Difference:

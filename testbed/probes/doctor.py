@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from testbed.probes import isolation, network, other_software, programs, timing, trial_lab
 from testbed.probes.finding import Finding
@@ -18,9 +17,6 @@ class Examination:
     def able(self) -> bool:
         """Whether labs can run here."""
         return not any(finding.needed and finding.there == "no" for finding in self.findings)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"able": self.able, "findings": [asdict(finding) for finding in self.findings]}
 
 
 def examine() -> Examination:

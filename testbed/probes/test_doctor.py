@@ -12,6 +12,7 @@ from testbed.probes import asking, isolation, network, programs, timing, trial_l
 from testbed.probes.doctor import Examination, examine
 from testbed.probes.finding import Finding
 from testbed.system import containers, cores, loop_devices, monitors, node_disks
+from testbed.views import result_view
 
 
 @pytest.mark.usefixtures("state_folder")
@@ -32,9 +33,9 @@ def test_labs_can_run_exactly_when_nothing_needed_is_missing() -> None:
     assert not Examination((there, missing)).able
 
 
-def test_an_examination_can_be_read_by_a_program() -> None:
-    examination = Examination((Finding("wires", "yes", "made", needed=True),))
-    assert json.loads(json.dumps(examination.to_json()))["findings"][0]["name"] == "wires"
+def test_an_examination_can_be_read_by_a_program(capsys: pytest.CaptureFixture[str]) -> None:
+    result_view.show_examination(Examination((Finding("wires", "yes", "made", needed=True),)), as_json=True)
+    assert json.loads(capsys.readouterr().out)["findings"][0]["name"] == "wires"
 
 
 def test_a_program_that_is_not_installed_is_missed_with_what_it_is_for() -> None:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from results.capture import Captures
 from results.environment import CpuTimes, cpu_times, lab_environment
@@ -23,6 +23,9 @@ from testbed.labs.lab import Lab
 from testbed.labs.measuring import SAMPLE_S
 from testbed.plan import WireEnd
 from testbed.system import node_files
+
+if TYPE_CHECKING:
+    from testbed.documents.status import SwitchStatus
 
 #: What each lab leaves in the folder, besides the files of its nodes.
 CAPTURES: Final = "captures"
@@ -41,7 +44,7 @@ class MeasuredLab:
         self._open = ExitStack()
         self._schedule: Schedule | None = None
         self._netboxes = [node.name for node in lab.plan.nodes if node.kind == "netbox"]
-        self._switches: dict[str, dict[str, Any] | None] = {}
+        self._switches: dict[str, SwitchStatus | None] = {}
         self._before: CpuTimes = {}
         self._began_s: dict[str, float] = {}
 

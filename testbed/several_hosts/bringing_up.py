@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from testbed.description.settings import Setting
 from testbed.description.topology_file import load
@@ -22,6 +22,9 @@ from testbed.several_hosts.joined_status import joined
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.planned import names_machines, plan_over
 
+if TYPE_CHECKING:
+    from testbed.documents.status import LabStatus
+
 
 def up(
     file: Path,
@@ -30,7 +33,7 @@ def up(
     progress: Progress,
     take: Sequence[str] = (),
     said: Sequence[Setting] = (),
-) -> tuple[dict[str, Any], int]:
+) -> tuple[LabStatus, int]:
     """Brings it up and leaves it running: its status, and how many events the file has.
 
     `take` names interfaces that it may have though they are in use, `said` is what the command line says in place of the file.

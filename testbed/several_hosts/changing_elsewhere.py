@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from testbed.changes import Sequence
 from testbed.changing import now, said
@@ -16,11 +16,14 @@ from testbed.several_hosts.elsewhere import OnSeveralMachines, host_of, parts_of
 from testbed.several_hosts.part_connection import opened
 from testbed.several_hosts.parts_file import Parts
 
+if TYPE_CHECKING:
+    from testbed.documents.changes import Change
+
 #: A router that is rebooted stays down for so long as somebody says.
 _CHANGE_PATIENCE_S = 3600.0
 
 
-def change(lab: str | None, target: str, text: str) -> list[dict[str, Any]] | None:
+def change(lab: str | None, target: str, text: str) -> list[Change] | None:
     """What `netboxit set` does where a lab is on several machines, and what was made; None: all of it is here.
 
     A wire between two machines is changed at both of its ends. Raises BadChange before anything is done.
@@ -38,7 +41,7 @@ def change(lab: str | None, target: str, text: str) -> list[dict[str, Any]] | No
             hosts, what = {host_of(parts, node) for node in ends}, wire.name
     if hosts - {parts.here} and text.partition("=")[0].strip() == "configuration":
         raise OnSeveralMachines(f"{target} is on {hosts.pop()}, and reads its configuration there: call `netboxit set` there")
-    made: list[dict[str, Any]] = []
+    made: list[Change] = []
     for host in sorted(hosts):
         if host == parts.here:
             made += now.change(Lab.open(name), what, text)
@@ -60,7 +63,7 @@ def nodes_of(sequence: Sequence) -> list[str]:
     return list(dict.fromkeys(node_of(change) for change in changes))
 
 
-def put_back(lab: str | None) -> tuple[str, list[dict[str, Any]]] | None:
+def put_back(lab: str | None) -> tuple[str, list[Change]] | None:
     """As `now.put_back`, on each machine."""
     name, parts = state.chosen(lab), parts_of(lab)
     told: list[Any] = [now.put_back(Lab.open(name))]

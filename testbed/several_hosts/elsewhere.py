@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from testbed.errors import NetBoxITError
 from testbed.labs.lab import Lab, NoSuchNode
@@ -18,6 +18,9 @@ from testbed.plan import Plan
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
 from testbed.system.own_rights import own_rights
+
+if TYPE_CHECKING:
+    from testbed.documents.status import LabStatus
 
 
 class OnSeveralMachines(NetBoxITError):
@@ -31,7 +34,7 @@ def parts_of(lab: str | None) -> Parts | None:
     return Parts.of(state.lab_folder(state.chosen(lab)))
 
 
-def status_of(lab: str) -> dict[str, Any]:
+def status_of(lab: str) -> LabStatus:
     """Of any lab. One on several machines has its nodes' machines, and nulls for what is on one that does not answer."""
     from testbed.observation.status_now import status_with_events
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from subprocess import CompletedProcess
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from testbed.errors import NetBoxITError
 from testbed.plan import Plan
@@ -17,6 +17,9 @@ from testbed.several_hosts.connection import Answer, Connection, NotConnected
 from testbed.several_hosts.wording import packed, read_output, unpacked
 from testbed.system.node_files import LONGEST_COPY
 from testbed.system.processes import ProgramFailed
+
+if TYPE_CHECKING:
+    from testbed.documents.status import LabStatus
 
 #: What a part may take to come up beside others: containers have 20 s each, switches and netboxes are started together.
 UP_PATIENCE_S = 180.0
@@ -46,8 +49,8 @@ class FarPart:
     def ask(self, method: str, **parameters: Any) -> Answer:
         return self.connection.begin(method, **parameters)
 
-    def status(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.connection.request("status")
+    def status(self) -> LabStatus:
+        found: LabStatus = self.connection.request("status")
         return found
 
     def run(

@@ -28,6 +28,7 @@ from testbed.several_hosts.tunnel_probe import Prober
 from testbed.system.interruption import ends_upon_signal
 
 if TYPE_CHECKING:
+    from testbed.documents.status import LabStatus
     from testbed.runs.measured_lab import MeasuredLab
 
 #: Another command may bring the part up, or take it down, when `down` comes.
@@ -135,7 +136,7 @@ class FarSide:
     def keep(self) -> None:
         self._kept = True
 
-    def status(self) -> dict[str, Any]:
+    def status(self) -> LabStatus:
         from testbed.observation.status_now import status_with_events
 
         return status_with_events(self.lab)

@@ -5,21 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING
 
 from testbed.errors import NetBoxITError
+from testbed.labs.lab_status import said_of
 from testbed.plan import NodePlan, Plan, WireEnd, WirePlan
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.part_connection import opened
 from testbed.several_hosts.parts_file import Parts
 
+if TYPE_CHECKING:
+    from testbed.documents.status import EndStatus, LabStatus, NetboxStatus, NodeStatus, WireStatus
 
-def joined(parts: Parts, own: Mapping[str, Any], others: Mapping[str, Mapping[str, Any] | str]) -> dict[str, Any]:
+
+def joined(parts: Parts, own: LabStatus, others: Mapping[str, LabStatus | str]) -> LabStatus:
     """`others`: what each other machine said of its part, or why it said nothing."""
     plan = parts.whole()
-    told = {parts.here: own} | {name: one for name, one in others.items() if not isinstance(one, str)}
+    told: dict[str, LabStatus] = {parts.here: own, **{name: one for name, one in others.items() if not isinstance(one, str)}}
     silent = {name: why for name, why in others.items() if isinstance(why, str)}
-    nodes = {node["name"]: node | {"host": name} for name, one in told.items() for node in one["nodes"]}
+    nodes: dict[str, NodeStatus] = {node["name"]: {**node, "host": name} for name, one in told.items() for node in one["nodes"]}
     between = [wire for wire in plan.wires if plan.node(wire.left.node).host != plan.node(wire.right.node).host]
     names = {wire.name for wire in between}
     return {
@@ -33,17 +37,17 @@ def joined(parts: Parts, own: Mapping[str, Any], others: Mapping[str, Mapping[st
             *(f"{name}: {note}" for name, one in told.items() for note in one["notes"]),
             *silent.values(),
         ],
-        "hosts": {"here": parts.here, "reached": list(told), "not reached": list(silent)},
+        "hosts": {"here": parts.here, "reached": list(told), "not_reached": list(silent)},
     }
 
 
-def statuses(parts: Parts, lab: str) -> dict[str, dict[str, Any] | str]:
+def statuses(parts: Parts, lab: str) -> dict[str, LabStatus | str]:
     """What each other machine says of its part, or why it says nothing."""
 
-    def one(machine: Machine) -> dict[str, Any] | str:
+    def one(machine: Machine) -> LabStatus | str:
         try:
             with opened(parts, machine.name, lab) as connection:
-                found: dict[str, Any] = connection.request("status")
+                found: LabStatus = connection.request("status")
                 return found
         except NetBoxITError as error:
             return str(error)
@@ -52,7 +56,7 @@ def statuses(parts: Parts, lab: str) -> dict[str, dict[str, Any] | str]:
         return dict(zip((machine.name for machine in parts.machines), workers.map(one, parts.machines), strict=True))
 
 
-def _unknown(node: NodePlan) -> dict[str, Any]:
+def _unknown(node: NodePlan) -> NodeStatus:
     """Of a node on a machine that does not answer: what was planned."""
     return {
         "name": node.name,
@@ -60,22 +64,25 @@ def _unknown(node: NodePlan) -> dict[str, Any]:
         "alive": None,
         "confined": None,
         "cores": list(node.cores),
+        "limits_reached": [],
+        "network_changes": [],
         "awake": None,
         "addresses": [address for interface in node.interfaces for address in interface.addresses],
         "netbox": None,
+        "program": None,
         "switch": None,
         "host": node.host,
     }
 
 
-def _between(plan: Plan, wire: WirePlan, nodes: Mapping[str, Any]) -> dict[str, Any]:
-    ends = [_end(plan, end, (nodes.get(end.node) or {}).get("netbox")) for end in (wire.left, wire.right)]
+def _between(plan: Plan, wire: WirePlan, nodes: Mapping[str, NodeStatus]) -> WireStatus:
+    netboxes = {name: node["netbox"] for name, node in nodes.items()}
+    ends = [_end(plan, end, netboxes.get(end.node)) for end in (wire.left, wire.right)]
     return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
 
 
-def _end(plan: Plan, end: WireEnd, netbox: Mapping[str, Any] | None) -> dict[str, Any]:
+def _end(plan: Plan, end: WireEnd, netbox: NetboxStatus | None) -> EndStatus:
     """By what its node reaches it: as a netbox says, else as planned."""
     planned = next(one for one in plan.node(end.node).interfaces if one.name == end.interface)
-    port = next((one for one in (netbox or {}).get("ports", ()) if one["name"] == end.interface), {"kind": planned.port})
-    reason = port.get("reason") or planned.reason or None
-    return {"node": end.node, "interface": end.interface, "port": port["kind"], "reason": reason}
+    kind, reason = said_of(netbox, end.interface) or (planned.port, None)
+    return {"node": end.node, "interface": end.interface, "port": kind, "reason": reason or planned.reason or None}

@@ -4,28 +4,30 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from testbed.documents import kinds
 from testbed.views import drawing
 
 if TYPE_CHECKING:
     from testbed.changing.handlers import Element
+    from testbed.documents.changes import Change, Drill, Equipment
     from testbed.plan import EquipmentPlan
 
 
-def show_made(made: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+def show_made(made: Sequence[Change], as_json: bool) -> None:
     """What was changed, in its order."""
     if as_json:
-        return drawing.print_json({"changes": list(made)})
+        return drawing.print_json(kinds.CHANGES.of({"changes": list(made)}))
     for one in made:
         drawing.say(one["words"])
 
 
-def show_put_back(done: tuple[str, Sequence[Mapping[str, Any]]] | None, as_json: bool) -> None:
+def show_put_back(done: tuple[str, Sequence[Change]] | None, as_json: bool) -> None:
     if as_json:
-        return drawing.print_json({"drill": done[0] if done else None, "changes": list(done[1]) if done else []})
+        name, made = done or (None, ())
+        return drawing.print_json(kinds.PUT_BACK.of({"drill": name, "changes": list(made)}))
     if done is None:
         return drawing.say("no drill was left unfinished")
     drawing.say(f"{done[0]} was cut short; put back:")
@@ -38,12 +40,18 @@ def show_drills(as_json: bool) -> None:
 
     drills = {name: (inspect.getdoc(kind) or "", rows(kind)) for name, kind in DRILLS.items()}
     if as_json:
-        keys = ("option", "value", "default", "meaning")
-        told = [
-            {"drill": name, "about": about, "options": [dict(zip(keys, row, strict=True)) for row in options]}
+        told: list[Drill] = [
+            {
+                "drill": name,
+                "about": about,
+                "options": [
+                    {"option": option, "value": value, "default": default, "meaning": meaning}
+                    for option, value, default, meaning in options
+                ],
+            }
             for name, (about, options) in drills.items()
         ]
-        return drawing.print_json({"drills": told})
+        return drawing.print_json(kinds.DRILLS.of({"drills": told}))
     for name, (about, options) in drills.items():
         drawing.say(f"{name}: {about}")
         for option, value, default, meaning in options:
@@ -52,19 +60,22 @@ def show_drills(as_json: bool) -> None:
 
 def show_read(router: str, handler: str, text: str, as_json: bool) -> None:
     if as_json:
-        return drawing.print_json({"router": router, "handler": handler, "value": text})
+        return drawing.print_json(kinds.HANDLER_VALUE.of({"router": router, "handler": handler, "value": text}))
     drawing.say(text, end="" if text.endswith("\n") or not text else "\n")
 
 
 def show_written(router: str, handler: str, warnings: str, as_json: bool) -> None:
     if as_json:
-        return drawing.print_json({"router": router, "handler": handler, "warnings": warnings.splitlines()})
+        told = warnings.splitlines()
+        return drawing.print_json(kinds.HANDLER_WRITTEN.of({"router": router, "handler": handler, "warnings": told}))
     drawing.say(f"{router}: {handler} written{f'; {warnings}' if warnings else ''}")
 
 
 def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
     if as_json:
-        return drawing.print_json({"elements": [asdict(element) for element in elements]})
+        return drawing.print_json(
+            kinds.HANDLERS.of({"elements": [{"name": one.name, "kind": one.kind, "handlers": one.handlers} for one in elements]})
+        )
     table = drawing.table("", "element", "class", "handlers (r: can be read, w: written)")
     for element in elements:
         table.add_row(element.name, element.kind, ", ".join(f"{name} {allowed}" for name, allowed in element.handlers.items()))
@@ -73,7 +84,7 @@ def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
 
 def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) -> None:
     if as_json:
-        return drawing.print_json({**asdict(port), "remarks": list(remarks)})
+        return drawing.print_json(kinds.ATTACH.of({**_equipment(port), "remarks": list(remarks)}))
     drawing.say(f"{port.words()} is {port.end.node}.{port.end.interface} now; `netboxit detach {port.name}` gives it back")
     drawing.print_notes(remarks)
 
@@ -81,6 +92,25 @@ def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) ->
 def show_detached(port: EquipmentPlan, notes: Sequence[str], as_json: bool) -> None:
     """`notes` are what could not be put back."""
     if as_json:
-        return drawing.print_json({**asdict(port), "notes": list(notes)})
+        return drawing.print_json(kinds.DETACH.of({**_equipment(port), "notes": list(notes)}))
     drawing.say(f"{port.words()} is no longer {port.end.node}.{port.end.interface}")
     drawing.print_notes(notes)
+
+
+def _equipment(port: EquipmentPlan) -> Equipment:
+    return {
+        "name": port.name,
+        "kind": port.kind,
+        "device": port.device,
+        "end": port.end,
+        "wire": port.wire,
+        "mtu": port.mtu,
+        "vlan": port.vlan,
+        "mode": port.mode,
+        "user": port.user,
+        "vni": port.vni,
+        "local": port.local,
+        "remote": port.remote,
+        "udp_port": port.udp_port,
+        "attached": port.attached,
+    }

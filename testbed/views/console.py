@@ -11,17 +11,22 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from testbed import durable
+from testbed.documents import kinds
 from testbed.errors import BadInput, BadTopology, NetBoxITError
 from testbed.ownership import operators
 from testbed.permissions import not_permitted
 from testbed.system.interruption import heeded
 from testbed.system.own_rights import own_rights
 from testbed.views import drawing
+
+if TYPE_CHECKING:
+    from testbed.documents.messages import Error
 
 _BARE_NUMBER = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?", re.ASCII)
 
@@ -42,16 +47,39 @@ class BadOption(NetBoxITError):
     exit_status = 2
 
 
+class UsageError(NetBoxITError):
+    """The command line itself is wrong; `remedy` says what tells how it is right."""
+
+    exit_status = 2
+
+    def __init__(self, cause: str, remedy: str) -> None:
+        self.cause, self.remedy = cause, remedy
+        super().__init__(f"{cause}; {remedy}")
+
+
+def for_programs() -> bool:
+    """Whether this command line asks for data. What follows `--`, and the command of `exec`, is another program's."""
+    words = sys.argv[1:]
+    own = words[: words.index("--")] if "--" in words else words
+    verb = next((word for word in own if not word.startswith("-")), "")
+    return "--json" in own and verb != "exec"
+
+
 def guarded(application: Callable[[], object]) -> int:
-    """Runs the command line and returns its exit status. Whoever stops it, by Ctrl-C or a signal, has everything undone."""
+    """Runs the command line and returns its exit status, which is what it returns where that is a number.
+
+    Whoever stops it, by Ctrl-C or a signal, has everything undone.
+    """
     before = {number: signal.signal(number, _interrupt) for number in heeded()}
     try:
-        application()
+        status = application()
     except NetBoxITError as error:
         _tell(error)
         return error.exit_status
     except Interrupted as interrupted:
-        _say("; ".join(["netboxit: interrupted", *getattr(interrupted, "__notes__", ())]))
+        told = "; ".join(["interrupted", *getattr(interrupted, "__notes__", ())])
+        _tell_programs([_error("Interrupted", told)])
+        _say(f"netboxit: {told}")
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -67,13 +95,16 @@ def guarded(application: Callable[[], object]) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return 0
+    return status if isinstance(status, int) else 0
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """What is being done, on standard error: a line that changes on a terminal, else one line for each new step."""
-    if sys.stderr.isatty():
+def progress(as_json: bool = False) -> Iterator[Callable[[str], None]]:
+    """What is being done, on standard error: a line that changes on a terminal, else one line for each new step.
+
+    For programs one document for each new step, on standard output.
+    """
+    if not as_json and sys.stderr.isatty():
         with drawing.terminal(stderr=True).status("") as display:
             yield lambda text: display.update(drawing.plain(text))
         return
@@ -84,7 +115,7 @@ def progress() -> Iterator[Callable[[str], None]]:
         step = _COUNTDOWN.sub("", text)
         if step != told:
             told = step
-            _say(step)
+            (_say_to_programs if as_json else _say)(step)
 
     yield tell
 
@@ -115,7 +146,15 @@ def _say(text: str) -> None:
         drawing.say(text, file=sys.stderr)
 
 
+def _say_to_programs(step: str) -> None:
+    """A step on standard output; when nobody reads it any more, or it is a file on a full disk, the command goes on without."""
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    with suppress(OSError):
+        drawing.print_json(kinds.PROGRESS.of({"words": step, "at": at}))
+
+
 def _tell_defect(error: Exception) -> None:
+    _tell_programs([_error("Defect", f"{type(error).__name__}: {error}")])
     _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")
     try:
         with own_rights():
@@ -131,17 +170,39 @@ def _tell_defect(error: Exception) -> None:
 
 def _tell(error: NetBoxITError) -> None:
     """One line for each thing that is wrong; for programs the same as data, on standard output."""
-    if "--json" in sys.argv:
-        errors = error.errors if isinstance(error, BadTopology) else [error]
-        drawing.print_json({"errors": [_as_data(one) for one in errors]})
+    _tell_programs([_as_data(one) for one in (error.errors if isinstance(error, BadTopology) else [error])])
     prefix = "" if isinstance(error, BadInput | BadTopology) else "netboxit: "
     _say(f"{prefix}{error}")
 
 
-def _as_data(error: NetBoxITError) -> dict[str, object]:
+def _tell_programs(errors: list[Error]) -> None:
+    """On standard output, if they asked; when nobody reads it, or it is a file on a full disk, the exit status has to do."""
+    if not for_programs():
+        return
+    try:
+        drawing.print_json(kinds.ERRORS.of({"errors": errors}))
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _as_data(error: NetBoxITError) -> Error:
+    kind = type(error).__name__
     if isinstance(error, BadInput):
-        return {"path": error.path, "line": error.line, "column": error.column, "cause": error.cause, "remedy": error.remedy}
-    return {"kind": type(error).__name__, "cause": str(error)}
+        return {
+            "kind": kind,
+            "cause": error.cause,
+            "path": error.path,
+            "line": error.line or None,
+            "column": error.column or None,
+            "remedy": error.remedy or None,
+        }
+    if isinstance(error, UsageError):
+        return _error(kind, error.cause, error.remedy)
+    return _error(kind, str(error))
+
+
+def _error(kind: str, cause: str, remedy: str | None = None) -> Error:
+    return {"kind": kind, "cause": cause, "path": None, "line": None, "column": None, "remedy": remedy}
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:

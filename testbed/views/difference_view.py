@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from testbed.documents import kinds
 from testbed.views import drawing
 
 if TYPE_CHECKING:
     from testbed.changing.alteration import Applied
     from testbed.changing.comparison import Compared
+    from testbed.documents.plan import Changed
     from testbed.plans.difference import Difference
 
 #: Each action as people read it, and what colour it has: of those that nobody's traffic feels, none.
@@ -38,17 +40,27 @@ def show_applied(applied: Applied, as_json: bool) -> None:
     difference = applied.difference
     if as_json:
         return drawing.print_json(
-            {
-                "lab": applied.plan.lab,
-                "brought_up": difference is None,
-                "difference": difference.to_json() if difference else None,
-            }
+            kinds.APPLY.of({"lab": applied.plan.lab, "brought_up": difference is None, "difference": as_data(difference)})
         )
     if difference is None:
         drawing.say(f"lab {applied.plan.lab} was not up, and is now: {drawing.counted(len(applied.plan.nodes), 'node')}")
         return drawing.print_notes(applied.plan.notes)
     drawing.say(f"lab {applied.plan.lab}: {_summary(difference, 'did')}")
     _print_table(difference)
+
+
+def as_data(difference: Difference | None) -> Changed | None:
+    if difference is None:
+        return None
+    return {
+        "lab": difference.lab,
+        "nothing": difference.nothing(),
+        "nodes": difference.nodes,
+        "wires": difference.wires,
+        "equipment": difference.equipment,
+        "common": difference.common,
+        "recorded": difference.recorded,
+    }
 
 
 def _summary(difference: Difference, verb: str) -> str:

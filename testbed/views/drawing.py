@@ -10,9 +10,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
 
+from testbed.documents.kinds import Whole
 from testbed.errors import printable_lines
 
 if TYPE_CHECKING:
@@ -88,5 +90,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{ending}"
 
 
-def print_json(data: object) -> None:
-    sys.stdout.write(json.dumps(data, indent=1, default=str) + "\n")
+def print_json(document: Whole) -> None:
+    """A document on a line of its own (docs/json.md)."""
+    sys.stdout.write(json.dumps(document, default=_plain, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses and Pydantic's models are objects."""
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value.model_dump()

@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
 
+from testbed.documents import kinds
 from testbed.ownership import state
 from testbed.views import drawing
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from testbed.observation.capturing import Captured
+    from testbed.documents.captures import Point
+    from testbed.documents.status import LabStatus, NetboxStatus, NodeStatus, SwitchStatus, WireStatus
+    from testbed.documents.watch import Event
+    from testbed.observation.capturing import Captured, CapturedPoint
     from testbed.observation.record import Recorded
 
 
@@ -24,10 +27,10 @@ _MOST_EVENTS, _MOST_CHANGES = 5, 10
 _STATES = {None: ("not reached", "yellow"), True: ("runs", "green"), False: ("ended", "red")}
 
 
-def show_up(status: Mapping[str, Any], events: int, as_json: bool) -> None:
+def show_up(status: LabStatus, events: int, as_json: bool) -> None:
     """`events` is how many the topology has: they happen in runs only."""
     if as_json:
-        return drawing.print_json(status)
+        return drawing.print_json(kinds.UP.of(status))
     _print_lab(status)
     if events:
         drawing.say(
@@ -42,9 +45,9 @@ def show_copied(place: str) -> None:
     drawing.say(f"copied to {place}")
 
 
-def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
+def show_status(labs: Sequence[LabStatus], as_json: bool) -> None:
     if as_json:
-        return drawing.print_json({"labs": list(labs)})
+        return drawing.print_json(kinds.STATUS.of({"labs": list(labs)}))
     if not labs:
         drawing.say("no lab is up")
     for lab in labs:
@@ -53,9 +56,8 @@ def show_status(labs: Sequence[Mapping[str, Any]], as_json: bool) -> None:
 
 def show_captured(captured: Captured, as_json: bool, where: TextIO) -> None:
     if as_json:
-        files = list(map(str, captured.files))
-        told = [{**asdict(one.point), "frames": one.frames, "dropped": one.dropped} for one in captured.points]
-        return drawing.print_json({"points": told, "files": files, "late": captured.late})
+        files, points = list(map(str, captured.files)), list(map(_point, captured.points))
+        return drawing.print_json(kinds.CAPTURE.of({"points": points, "files": files, "late": captured.late}))
     for one in captured.points:
         dropped = f", and {one.dropped} more for which there was no room" if one.dropped else ""
         drawing.say(f"{one.point.name}: {drawing.counted(one.frames, 'frame')}{dropped}", file=where)
@@ -68,7 +70,9 @@ def show_captured(captured: Captured, as_json: bool, where: TextIO) -> None:
 def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
     if as_json:
         return drawing.print_json(
-            {"files": [{"file": str(one.file), "from": one.trace.source, "to": one.trace.destination} for one in files]}
+            kinds.RECORD.of(
+                {"files": [{"file": str(one.file), "from": one.trace.source, "to": one.trace.destination} for one in files]}
+            )
         )
     for one in files:
         columns = one.trace.columns()
@@ -81,18 +85,30 @@ def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
 def show_down(labs: Sequence[str], notes: Sequence[str], as_json: bool) -> None:
     """`notes` are what could not be put back."""
     if as_json:
-        return drawing.print_json({"removed": list(labs), "notes": list(notes)})
+        return drawing.print_json(kinds.DOWN.of({"removed": list(labs), "notes": list(notes)}))
     drawing.say(f"removed: {', '.join(labs)}" if labs else "no lab was up")
     drawing.print_notes(notes)
 
 
-def _print_lab(status: Mapping[str, Any]) -> None:
+def _point(captured: CapturedPoint) -> Point:
+    point = captured.point
+    return {
+        "name": point.name,
+        "node": point.node,
+        "interface": point.interface,
+        "by": point.by,
+        "frames": captured.frames,
+        "dropped": captured.dropped,
+    }
+
+
+def _print_lab(status: LabStatus) -> None:
     machine = ["machine"] if "hosts" in status else []
     table = drawing.table(f"lab {status['lab']}", "node", *machine, "kind", "state", "cores", "addresses", "netbox or switch")
     for node in status["nodes"]:
         state = drawing.plain(*_STATES[node["alive"]])
         addresses = " ".join(node["addresses"])
-        cores = drawing.cores(node["cores"], node["awake"])
+        cores = drawing.cores(node["cores"], bool(node["awake"]))
         where = [node["host"]] if machine else []
         about = _netbox(node["netbox"]) or _switch(node["switch"])
         table.add_row(node["name"], *where, node["kind"], state, cores, addresses, about)
@@ -109,7 +125,7 @@ def _print_lab(status: Mapping[str, Any]) -> None:
     drawing.print_notes(status["notes"])
 
 
-def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
+def _print_wires(wires: Sequence[WireStatus]) -> None:
     table = drawing.table("wires", "wire", "kind", "left end by", "right end by", "why")
     for wire in wires:
         left, right = wire["ends"]
@@ -119,7 +135,7 @@ def _print_wires(wires: Sequence[Mapping[str, Any]]) -> None:
     drawing.console().print(table)
 
 
-def _print_switches(nodes: Sequence[Mapping[str, Any]]) -> None:
+def _print_switches(nodes: Sequence[NodeStatus]) -> None:
     """What each port has counted since the switch came up."""
     if not any(node["switch"] for node in nodes):
         return
@@ -132,7 +148,7 @@ def _print_switches(nodes: Sequence[Mapping[str, Any]]) -> None:
     drawing.console().print(table)
 
 
-def _print_events(events: Sequence[Mapping[str, Any]]) -> None:
+def _print_events(events: Sequence[Event]) -> None:
     """The latest of each node, and of what was changed; times count from when the network's time began."""
     left = Counter(event["node"] for event in events)
     shown = []
@@ -148,7 +164,7 @@ def _print_events(events: Sequence[Mapping[str, Any]]) -> None:
     drawing.console().print(table)
 
 
-def _switch(answer: Mapping[str, Any] | None) -> Text:
+def _switch(answer: SwitchStatus | None) -> Text:
     if answer is None:
         return drawing.plain("")
     where = "the kernel's datapath" if answer["datapath"] == "system" else "datapath in user space"
@@ -158,7 +174,7 @@ def _switch(answer: Mapping[str, Any] | None) -> Text:
     return drawing.coloured(f"{told}, ", (f"{answer['unserved']} frames never looked at", "red"))
 
 
-def _netbox(answer: Mapping[str, Any] | None) -> Text:
+def _netbox(answer: NetboxStatus | None) -> Text:
     if answer is None:
         return drawing.plain("")
     scheduler = answer["scheduler"]

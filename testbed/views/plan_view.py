@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from testbed.documents import kinds
 from testbed.nodes import host_program
 from testbed.quantities import SIZE
 from testbed.views import drawing
-from testbed.views.difference_view import show_compared
+from testbed.views.difference_view import as_data, show_compared
 
 if TYPE_CHECKING:
     from testbed.changes import EventPlan
     from testbed.changing.comparison import Compared
+    from testbed.documents.plan import PlanDocument
     from testbed.plan import EquipmentPlan, Plan, TrafficPlan, WirePlan
     from testbed.plans.calibration import Calibration
     from testbed.plans.load import Failure, LoadEstimate
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
     if as_json:
         machines = {host.name: [node.name for node in plan.nodes if node.host == host.name] for host in plan.hosts}
-        return drawing.print_json({"file": str(file), "sound": True, "machines": machines, "notes": [*plan.notes, *load.notes]})
-    kinds: list[str] = [node.kind for node in plan.nodes]
-    counts = [drawing.counted(kinds.count(kind), kind) for kind in dict.fromkeys(kinds)]
+        notes = [*plan.notes, *load.notes]
+        return drawing.print_json(kinds.CHECK.of({"file": str(file), "sound": True, "machines": machines, "notes": notes}))
+    nodes: list[str] = [node.kind for node in plan.nodes]
+    counts = [drawing.counted(nodes.count(kind), kind) for kind in dict.fromkeys(nodes)]
     counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
     counts += [f"{drawing.counted(len(plan.equipment), 'port')} of equipment"] if plan.equipment else []
     counts += [drawing.counted(len(plan.events), "event")] if plan.events else []
@@ -41,10 +43,7 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
     """`missing` is what this machine lacks for the plan's equipment, `remarks` what is to be known of what it has."""
     plan, load = compared.plan, compared.load
     if as_json:
-        difference = compared.difference.to_json() if compared.difference else None
-        return drawing.print_json(
-            {**plan.to_json(), "load": asdict(load), "difference": difference, "missing": list(missing), "remarks": list(remarks)}
-        )
+        return drawing.print_json(kinds.PLAN.of(_as_document(compared, missing, remarks)))
     on = ("machine",) if plan.hosts else ()
     nodes = drawing.table(f"lab {plan.lab}", "node", "kind", *on, "cores", "interface", "MAC", "addresses", "wire")
     for node in plan.nodes:
@@ -74,6 +73,33 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
         _print_events(plan.events)
     drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {one}" for one in missing), *remarks))
     show_compared(compared)
+
+
+def _as_document(compared: Compared, missing: Sequence[str], remarks: Sequence[str]) -> PlanDocument:
+    plan = compared.plan
+    return {
+        "lab": plan.lab,
+        "topology": plan.topology,
+        "seed": plan.seed,
+        "nodes": plan.nodes,
+        "wires": plan.wires,
+        "traffic": plan.traffic,
+        "lateness_limit_s": plan.lateness_limit_s,
+        "lateness_policy": plan.lateness_policy,
+        "awake_cores": plan.awake_cores,
+        "notes": plan.notes,
+        "realtime_budget_us": plan.realtime_budget_us,
+        "events": plan.events,
+        "equipment": plan.equipment,
+        "hosts": plan.hosts,
+        "take": plan.take,
+        "elsewhere": plan.elsewhere,
+        "centre": plan.centre,
+        "load": compared.load,
+        "difference": as_data(compared.difference),
+        "missing": list(missing),
+        "remarks": list(remarks),
+    }
 
 
 def _print_machines(plan: Plan) -> None:
@@ -173,7 +199,19 @@ def _by(path: TrafficPath) -> str:
 
 def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> None:
     if as_json:
-        return drawing.print_json({"file": str(file), **calibration.model_dump()})
+        return drawing.print_json(
+            kinds.CALIBRATE.of(
+                {
+                    "file": str(file),
+                    "measured": calibration.measured,
+                    "machine": calibration.machine,
+                    "technologies": calibration.technologies,
+                    "ports": calibration.ports,
+                    "missing": calibration.missing,
+                    "failed": calibration.failed,
+                }
+            )
+        )
     from testbed.plans.calibration import LARGE, SMALL
 
     table = drawing.table(f"CPU time on {calibration.machine.cpu}", "what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")

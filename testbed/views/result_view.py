@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from testbed.documents import kinds
 from testbed.views import drawing
 
 if TYPE_CHECKING:
+    from results.metrics_document import Metrics
+    from testbed.documents.bench import Bench
+    from testbed.documents.host import Doctor
     from testbed.probes.doctor import Examination
 
 #: Exit statuses of a run (docs/architecture.md).
@@ -20,11 +24,11 @@ def show_version(version: str, commit: str | None) -> None:
     drawing.say(f"netboxit {version}" + (f" ({commit})" if commit else ""))
 
 
-def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int:
+def show_outcome(folder: Path, metrics: Metrics, as_json: bool) -> int:
     """Prints a run's verdict and where its report is; returns the exit status that belongs to it."""
     verdict = metrics["verdict"]
     if as_json:
-        drawing.print_json({"folder": str(folder), "metrics": metrics})
+        drawing.print_json(kinds.RUN.of({"folder": str(folder), "metrics": metrics}))
     else:
         status = verdict["status"]
         drawing.console().print(drawing.coloured("the run is ", (status, drawing.COLOURS[status])))
@@ -37,10 +41,10 @@ def show_outcome(folder: Path, metrics: Mapping[str, Any], as_json: bool) -> int
     return _VERDICTS[verdict["status"]]
 
 
-def show_bench(tables: str, measured: Mapping[str, Any], file: Path, as_json: bool) -> int:
+def show_bench(tables: str, measured: Bench, file: Path, as_json: bool) -> int:
     """Prints what was measured and where it is kept; returns the exit status that belongs to it."""
     if as_json:
-        drawing.print_json(measured)
+        drawing.print_json(kinds.BENCH.of(measured))
     else:
         from rich.markdown import Markdown
 
@@ -51,7 +55,7 @@ def show_bench(tables: str, measured: Mapping[str, Any], file: Path, as_json: bo
 
 def show_examination(examination: Examination, as_json: bool) -> None:
     if as_json:
-        return drawing.print_json(examination.to_json())
+        return drawing.print_json(kinds.DOCTOR.of(_as_data(examination)))
     _draw("this host", examination)
     able = examination.able
     if able:
@@ -63,13 +67,32 @@ def show_machines(examined: Mapping[str, Examination], as_json: bool) -> None:
     """Of those of an inventory, by their names."""
     if as_json:
         able = all(one.able for one in examined.values())
-        return drawing.print_json({"able": able, "machines": {name: one.to_json() for name, one in examined.items()}})
+        return drawing.print_json(
+            kinds.MACHINES.of({"able": able, "machines": {name: _as_data(one) for name, one in examined.items()}})
+        )
     for name, one in examined.items():
         _draw(name, one)
     for name, one in examined.items():
         if not one.able:
             cannot = drawing.coloured((f"no part of a lab can be on {name}", "red"), f": {_missing(one)}")
             drawing.console().print(cannot)
+
+
+def _as_data(examination: Examination) -> Doctor:
+    return {
+        "able": examination.able,
+        "findings": [
+            {
+                "name": one.name,
+                "there": one.there,
+                "found": one.found,
+                "lost": one.lost,
+                "remedy": one.remedy,
+                "needed": one.needed,
+            }
+            for one in examination.findings
+        ],
+    }
 
 
 def _draw(title: str, examination: Examination) -> None:

@@ -46,19 +46,19 @@ def test_a_line_is_text(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_what_a_netbox_says_of_itself_is_text_in_a_lab_s_status(capsys: pytest.CaptureFixture[str]) -> None:
-    netbox = {
+    netbox: Any = {
         **{"technology": HOSTILE, "ready": True, "simulated_s": 1.0, "unlinked": {HOSTILE: HOSTILE}},
         "scheduler": {"policy": HOSTILE, "priority": 1},
     }
     event = {"node": "seg", "at_s": 1.0, "event": HOSTILE, "station": HOSTILE, "words": f"seg.{HOSTILE}: {HOSTILE}"}
-    node = {
+    node: Any = {
         **{"name": "seg", "kind": "netbox", "alive": True, "cores": [0], "awake": False, "addresses": []},
         **{"netbox": netbox, "switch": None},
     }
     end = {"node": "seg", "interface": "left", "port": HOSTILE, "reason": HOSTILE}
     wire = {"name": HOSTILE, "kind": "veth", "reason": HOSTILE, "ends": [end, end]}
-    told = {"nodes": [node], "wires": [wire], "equipment": [], "events": [event], "notes": [HOSTILE]}
-    lab_view.show_status([{"lab": "x", **told}], as_json=False)
+    told: Any = {"lab": "x", "nodes": [node], "wires": [wire], "equipment": [], "events": [event], "notes": [HOSTILE]}
+    lab_view.show_status([told], as_json=False)
     text = shown(capsys)
     assert text.count("[/red][link=file:///]") >= 8
     assert text.endswith(squeezed(f"note: {HARMLESS}"))
@@ -84,11 +84,8 @@ def test_what_a_node_counts_is_text_while_somebody_watches() -> None:
 def test_reasons_of_a_verdict_and_steps_of_a_command_are_text(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result_view.show_outcome(
-        Path("/x"),
-        {"verdict": {"status": "invalid", "reasons": [HOSTILE], "advice": [HOSTILE], "notes": [HOSTILE]}},
-        as_json=False,
-    )
+    metrics: Any = {"verdict": {"status": "invalid", "reasons": [HOSTILE], "advice": [HOSTILE], "notes": [HOSTILE]}}
+    result_view.show_outcome(Path("/x"), metrics, as_json=False)
     assert squeezed(HARMLESS) in shown(capsys)
     screen = io.StringIO()
     monkeypatch.setenv("TERM", "xterm")  # on a terminal that is called dumb, or has no name, no steps are shown

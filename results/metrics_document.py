@@ -1,0 +1,484 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The shape of metrics.json; docs/measuring.md says what its figures mean, and where the definitions come from."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from traffic.flow import Direction
+
+Status = Literal["valid", "degraded", "invalid"]
+
+
+class Summary(TypedDict):
+    """Statistics of a quantity. A percentile is one of the values that occurred."""
+
+    count: int
+    mean: float
+    min: float
+    max: float
+    p50: float
+    p99: float
+    p99_9: float
+
+
+class VerdictTold(TypedDict):
+    """Whether the run can be trusted."""
+
+    status: Status
+    #: Those for the worse come first.
+    reasons: list[str]
+    #: What would help.
+    advice: list[str]
+    notes: list[str]
+
+
+class Loss(TypedDict):
+    """Frames that were lost at one place for one reason."""
+
+    at: str | None
+    why: str | None
+    frames: int
+
+
+class FlowFigures(TypedDict):
+    """A flow in one direction. What cannot be told is null, and `reason` says why."""
+
+    name: str
+    kind: str
+    direction: Direction
+    source: str
+    destination: str
+    packets: int
+    received: int
+    loss_ratio: float | None
+    #: Most frequent first.
+    losses: list[Loss]
+    goodput_kbps: float | None
+    one_way_delay_ms: Summary | None
+    jitter_ms: Summary | None
+    reason: str | None
+
+
+class PathTaken(TypedDict):
+    """The frames of a flow that arrived by one path. Times count from the beginning of the run's traffic."""
+
+    netboxes: list[str]
+    received: int
+    first_s: float
+    last_s: float
+    one_way_delay_ms: Summary | None
+
+
+PathChange = TypedDict("PathChange", {"time_s": float, "from": list[str], "to": list[str]})
+
+
+class PathChanges(TypedDict):
+    count: int
+    #: The first 100.
+    list: list[PathChange]
+
+
+class PathFigures(TypedDict):
+    paths: list[PathTaken]
+    path_changes: PathChanges
+
+
+class Seconds(TypedDict):
+    """A flow second by second: lists of equal length; second n is from n to n + 1 s after the run began."""
+
+    second: list[int]
+    sent: list[int]
+    loss_ratio: list[float | None]
+    delay_ms: list[float | None]
+    goodput_kbps: list[float]
+
+
+class ClockError(TypedDict):
+    #: What one-way delays may be wrong by because the two hosts have two clocks; of a run over several machines.
+    clock_error_ms: NotRequired[float | None]
+
+
+class Side(TypedDict):
+    """The frames beside an outage."""
+
+    delay_ms: float
+    delay_p10_ms: float
+    delay_p90_ms: float
+    #: The netboxes of their path.
+    via: list[str]
+
+
+class Outage(TypedDict):
+    begin_s: float
+    duration_ms: float
+    lost: int
+    #: Frames arrived again.
+    ended: bool
+    way_changed: bool
+    delay_changed: bool
+    before: Side | None
+    after: Side | None
+
+
+class Outages(TypedDict):
+    #: A pause is an outage from this on.
+    threshold_ms: float
+    count: int
+    total_ms: float
+    longest_ms: float
+    #: The first 100.
+    list: list[Outage]
+
+
+class Measured(FlowFigures, PathFigures, ClockError):
+    """What is told of flows and conversations alike."""
+
+    seconds: Seconds | None
+
+
+class Flow(Measured):
+    """A flow of an application."""
+
+    #: Null of too few frames.
+    outages: Outages | None
+
+
+class Conversation(Measured):
+    """What other programs sent between two hosts, or small conversations of the two together."""
+
+    outages: None
+    #: Null of small ones.
+    dscp: int | None
+    #: How many conversations these are.
+    conversations: int
+
+
+#: What a user's own program did (`command`).
+Program = TypedDict(
+    "Program",
+    {"traffic": str, "from": str, "to": str, "run": str, "server": str | None, "took_s": float | None, "absent": list[str]},
+)
+
+
+class Segment(TypedDict):
+    """All flows of one direction through one netbox."""
+
+    netbox: str
+    direction: Direction
+    packets: int
+    lost: int
+    one_way_delay_ms: Summary | None
+    flows: dict[str, Summary | None]
+    reason: str | None
+
+
+#: The time between two points of measurement.
+GapFigures = TypedDict(
+    "GapFigures",
+    {
+        "name": str,
+        "direction": Direction,
+        "from": str,
+        "to": str,
+        "routers": list[str],
+        "switches": list[str],
+        "us": Summary | None,
+        "tunnels": NotRequired[list[str]],
+    },
+)
+
+
+class Lateness(TypedDict):
+    """How late frames left, or events were done; null where there were none."""
+
+    count: int
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    p99_9: float | None
+    max: float | None
+
+
+class LatenessOfNetbox(Lateness):
+    """Of departing frames, and of the simulator's events."""
+
+    event: Lateness
+    missed: int
+
+
+class Miss(TypedDict):
+    #: Since the traffic began; null where nobody took down when it did.
+    after_s: float | None
+    what: str
+    lateness_us: float
+
+
+class Stall(TypedDict):
+    at_s: float
+    for_s: float
+
+
+class Promise(TypedDict):
+    limit_us: float
+    policy: str
+
+
+class KeptTime(Promise):
+    """What a netbox counted of its time and its ports."""
+
+    received: int
+    overload_drops: int
+    send_drops: int
+    #: At ports whose wires an event of the run takes down.
+    unplugged_drops: int
+    missed: int
+    #: The first ones.
+    misses: list[Miss]
+    #: The largest share of time that other guests of its machine took on one of its cores.
+    steal_ratio: float | None
+    cpu_s: float | None
+    stepped_back: int | None
+
+
+class Timekeeping(KeptTime):
+    """How a netbox kept its time."""
+
+    #: When the run itself kept it from computing.
+    stalls: list[Stall]
+
+
+class SwitchPort(TypedDict):
+    number: int
+    received: int
+    sent: int
+    receive_drops: int
+    send_drops: int
+    policed: int
+    queue_drops: int
+    unplugged_drops: int
+
+
+class Switch(TypedDict):
+    datapath: str
+    ports: dict[str, SwitchPort]
+    unserved: int | None
+
+
+class Event(TypedDict):
+    """What the run changed, or what a node announced."""
+
+    time_s: float
+    kind: str
+    #: The node, if it is one's.
+    netbox: str | None
+    station: str | None
+    words: str
+    #: What else is known of it, by its kind.
+    details: dict[str, Any]
+    by_run: bool
+
+
+class SeriesTold(TypedDict):
+    netbox: str
+    station: str | None
+    name: str
+    kind: Literal["gauge", "counter", "constant"]
+
+
+class Constant(SeriesTold):
+    """A number of a netbox that never changed."""
+
+    value: float
+
+
+class Gauge(SeriesTold):
+    """A state of a netbox over the run."""
+
+    min: float
+    mean: float
+    max: float
+
+
+class Counter(SeriesTold):
+    """What a netbox counted in the run."""
+
+    total: float
+    per_s: float
+    most_per_s: float
+
+
+class Heard(TypedDict):
+    """What was heard against what was spoken; null where it could not be rated, and `reason` says why."""
+
+    pesq: float | None
+    pesq_min: float | None
+    stoi: float | None
+    intelligible: bool | None
+    pieces: NotRequired[int]
+    reason: str | None
+
+
+class PlannedVoice(TypedDict):
+    """What the E-model says of a call from its delay and loss."""
+
+    mos_e_model: float | None
+    r: float | None
+    mouth_to_ear_ms: float | None
+    late_ratio: float | None
+    codec: str
+    impairment: str
+    reason: str | None
+
+
+class Voice(PlannedVoice):
+    """A call in one direction. Files are in the run folder."""
+
+    flow: str
+    direction: Direction
+    heard: Heard
+    spoken_file: str
+    heard_file: str
+
+
+class Likeness(TypedDict):
+    """Pictures as decoded against those that were sent."""
+
+    frames_sent: int
+    frames_decoded: int
+    frames_damaged: int
+    identical_ratio: float | None
+    ssim: Summary | None
+    #: Of pictures that are not identical.
+    psnr_db: Summary | None
+
+
+class Stalls(TypedDict):
+    pictures_sent: int
+    pictures_complete: int
+    interval_ms: Summary | None
+    stalls: int
+    stalled_s: float
+
+
+class Video(Stalls):
+    """A video stream. Files are in the run folder."""
+
+    flow: str
+    direction: Direction
+    #: Null where it could not be decoded, and `reason` says why.
+    decoded: Likeness | None
+    reason: str | None
+    sent_file: str
+    received_file: str
+
+
+class ClockReading(TypedDict):
+    """A machine's clock minus the controller's."""
+
+    offset_ns: int
+    error_ns: int
+    round_trip_ns: int
+    samples: int
+    at_ns: int
+
+
+class MachineClock(TypedDict):
+    """A machine of the run. What is null is not known, and `problem` says why."""
+
+    address: str | None
+    synchronised: str | None
+    before: ClockReading | None
+    after: ClockReading | None
+    drift_ppm: float | None
+    problem: str | None
+    error_us: float | None
+
+
+class MachinesOfRun(TypedDict):
+    #: The controller's.
+    here: str
+    hosts: dict[str, MachineClock]
+
+
+class TunnelDelay(Summary):
+    p90: float
+
+
+class Place(TypedDict):
+    host: str
+    node: str
+
+
+TunnelDirection = TypedDict(
+    "TunnelDirection",
+    {
+        "from": Place,
+        "to": Place,
+        "frames": int,
+        "lost": int,
+        "unseen": int,
+        "delay_us": TunnelDelay | None,
+        "clock_error_us": float | None,
+        "reason": str | None,
+    },
+)
+
+
+class BothWays(TypedDict):
+    mean: float
+    min: float
+    p50: float
+
+
+class Tunnel(TypedDict):
+    """A wire between two machines."""
+
+    wire: str
+    kind: str
+    mtu: int
+    directions: list[TunnelDirection]
+    #: The sum of both directions, in which the difference of the clocks is not.
+    both_ways_us: BothWays | None
+    probe_us: float | None
+    #: An event of the run takes it down.
+    switched: bool
+
+
+class SeveralMachines(TypedDict):
+    """What a run over several machines has besides."""
+
+    machines: NotRequired[MachinesOfRun]
+    tunnels: NotRequired[list[Tunnel]]
+    overhead_tunnels_us: NotRequired[Summary | None]
+    overhead_without_tunnels_us: NotRequired[Summary | None]
+
+
+class Metrics(SeveralMachines):
+    """metrics.json of a run folder. Times ending in `_s` count from `began_ns`."""
+
+    lab: str
+    verdict: VerdictTold
+    flows: list[Flow]
+    conversations: list[Conversation]
+    #: Of hosts, that belong to no flow and no conversation.
+    packets_left_out: int
+    programs: list[Program]
+    segments: list[Segment]
+    gaps: list[GapFigures]
+    #: Of each frame, the time from host to host that was spent outside of netboxes.
+    overhead_us: Summary | None
+    overhead_without_routers_us: Summary | None
+    #: By netbox.
+    lateness_us: dict[str, LatenessOfNetbox]
+    netboxes: dict[str, Timekeeping]
+    switches: dict[str, Switch]
+    lateness_limit_us: float
+    #: CLOCK_REALTIME.
+    began_ns: int
+    events: list[Event]
+    series: list[Constant | Gauge | Counter]
+    voice: list[Voice]
+    video: list[Video]

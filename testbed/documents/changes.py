@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is changed in a lab that is up: `apply`, `set`, `drill`, `handler`, `attach`, `detach`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from testbed.changes import WireState
+from testbed.documents.plan import Changed
+from testbed.plan import EquipmentKind, MacvlanMode, WireEnd
+
+
+class Apply(TypedDict):
+    lab: str
+    #: It was not up before.
+    brought_up: bool
+    #: What was done; null when the lab was brought up.
+    difference: Changed | None
+
+
+class Change(TypedDict):
+    """A change that was made. Which of the keys it has is said by `kind`."""
+
+    kind: Literal["parameter", "wire", "power", "stall", "configuration", "handler"]
+    #: The same for people.
+    words: str
+    #: Of a parameter or a stall.
+    netbox: NotRequired[str]
+    parameter: NotRequired[str]
+    #: Of a parameter in base units, of a handler its text.
+    value: NotRequired[Any]
+    #: Of a parameter: as a person writes it.
+    written: NotRequired[str]
+    wire: NotRequired[str]
+    state: NotRequired[WireState]
+    #: Of a wire or of power.
+    node: NotRequired[str]
+    #: Of a wire: at which it was changed.
+    interface: NotRequired[str]
+    power: NotRequired[Literal["off", "on"]]
+    #: Of a stall.
+    for_s: NotRequired[float]
+    #: Of a configuration or a handler.
+    router: NotRequired[str]
+    #: Of a configuration: where it came from.
+    file: NotRequired[str]
+    handler: NotRequired[str]
+
+
+class Changes(TypedDict):
+    """What was changed, in its order."""
+
+    changes: list[Change]
+
+
+class PutBack(TypedDict):
+    #: The drill that was cut short; null when there was none.
+    drill: str | None
+    changes: list[Change]
+
+
+class Option(TypedDict):
+    """An option of a drill, in words."""
+
+    option: str
+    value: str
+    #: "–" where there is none.
+    default: str
+    meaning: str
+
+
+class Drill(TypedDict):
+    drill: str
+    about: str
+    options: list[Option]
+
+
+class Drills(TypedDict):
+    drills: list[Drill]
+
+
+class HandlerValue(TypedDict):
+    router: str
+    handler: str
+    value: str
+
+
+class HandlerWritten(TypedDict):
+    router: str
+    handler: str
+    warnings: list[str]
+
+
+class Element(TypedDict):
+    """An element of a Click router."""
+
+    name: str
+    #: Its class.
+    kind: str
+    #: What may be done to each: "r", "w" or "rw".
+    handlers: dict[str, str]
+
+
+class Handlers(TypedDict):
+    elements: list[Element]
+
+
+class Equipment(TypedDict):
+    """An interface of this machine that is a node's, or was. What is null its kind does not have."""
+
+    name: str
+    kind: EquipmentKind
+    #: The interface of this machine.
+    device: str
+    #: Whose interface it is.
+    end: WireEnd
+    wire: str
+    mtu: int
+    vlan: int | None
+    #: Of a macvlan.
+    mode: MacvlanMode | None
+    #: Who may open a tap.
+    user: str | None
+    vni: int | None
+    local: str | None
+    remote: str | None
+    udp_port: int | None
+    #: It is not in the topology.
+    attached: bool
+
+
+class Attach(Equipment):
+    #: What is to be known of it, for people.
+    remarks: list[str]
+
+
+class Detach(Equipment):
+    #: What could not be put back, for people.
+    notes: list[str]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The schemas of docs/json/, made from the types of the documents.
+
+python -m testbed.documents.schemas     writes them anew
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from functools import cache
+from typing import Any, Final, get_args, get_type_hints
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from testbed.documents import bench, captures, changes, host, kinds, messages, plan, run, status, watch
+from testbed.documents.kinds import Document
+from testbed.files import CHECKOUT
+
+FOLDER: Final = CHECKOUT / "docs/json"
+
+#: Where the kinds name their shapes.
+_SHAPES: Final = {
+    name: shape
+    for module in (bench, captures, changes, host, messages, plan, run, status, watch)
+    for name, shape in vars(module).items()
+}
+#: What a netbox answers has keys of its technology, too.
+_OPEN: Final = (status.NetboxStatus, status.NetboxPort, status.Scheduler)
+
+
+def documents() -> dict[Document[Any], Any]:
+    """Each document with the type that it has."""
+    hints = get_type_hints(kinds, localns=_SHAPES)
+    return {value: get_args(get_args(hints[name])[0])[0] for name, value in vars(kinds).items() if isinstance(value, Document)}
+
+
+def schema(document: Document[Any]) -> dict[str, Any]:
+    """JSON schema, draft 2020-12."""
+    shape = documents()[document]
+    made = TypeAdapter(shape).json_schema(mode="serialization", schema_generator=_Closed)
+    parts = [made["$defs"][name] for name in _names(made)] if "anyOf" in made else [made]
+    for part in parts:
+        part["properties"] = {"format": {"const": document.format}, "version": {"const": document.version}, **part["properties"]}
+        part["required"] = ["format", "version", *part["required"]]
+    dialect = GenerateJsonSchema.schema_dialect
+    return {"$schema": dialect, **made, "title": document.format}
+
+
+def file_name(document: Document[Any]) -> str:
+    return f"{document.name}.schema.json"
+
+
+def text(document: Document[Any]) -> str:
+    """The file of a schema."""
+    return json.dumps(schema(document), indent=1, ensure_ascii=False) + "\n"
+
+
+def _names(made: dict[str, Any]) -> list[str]:
+    """Of the definitions of which a document is one."""
+    return [part["$ref"].rpartition("/")[2] for part in made["anyOf"]]
+
+
+class _Closed(GenerateJsonSchema):
+    """Objects have the keys that their types name and no others; what types say in comments is in the schema."""
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        made, shape = super().typed_dict_schema(schema), schema["cls"]
+        if shape not in _OPEN:
+            made["additionalProperties"] = False
+        return _described(made, shape)
+
+    def dataclass_schema(self, schema: core_schema.DataclassSchema) -> JsonSchemaValue:
+        made = super().dataclass_schema(schema)
+        made["additionalProperties"] = False
+        return _described(made, schema["cls"])
+
+    def field_is_required(
+        self,
+        field: core_schema.ModelField | core_schema.DataclassField | core_schema.TypedDictField,
+        total: bool,
+    ) -> bool:
+        """What has a default is written all the same."""
+        return field["type"] != "typed-dict-field" or field.get("required", total)
+
+
+def _described(made: JsonSchemaValue, shape: type) -> JsonSchemaValue:
+    comments = _comments(shape)
+    for name, part in made["properties"].items():
+        part.pop("title", None)
+        part.pop("default", None)
+        if name in comments:
+            part["description"] = comments[name]
+    return made
+
+
+@cache
+def _comments(shape: type) -> dict[str, str]:
+    """Of a class and of those that it extends: the `#:` lines before each field."""
+    bases = [base for base in vars(shape).get("__orig_bases__", shape.__bases__) if isinstance(base, type)]
+    found = {name: comment for base in bases for name, comment in _comments(base).items()}
+    try:
+        source = inspect.getsource(shape)
+    except (OSError, TypeError):  # it was not made by a statement of its own
+        return found
+    for lines, name in re.findall(r"((?:^ *#: .*\n)+) *(\w+):", source, re.MULTILINE):
+        found[name] = " ".join(line.strip().removeprefix("#: ") for line in lines.splitlines())
+    return found
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for document in documents():
+        (FOLDER / file_name(document)).write_text(text(document))
