@@ -46,7 +46,7 @@ def read(*paths: Path) -> Journal | None:
             later_s = (line["began_ns"] - journal.began_ns) / 1e9
         elif not isinstance(line.get("at_s"), int | float):
             continue
-        elif isinstance(line.get("event"), str):
+        elif isinstance(line.get("event"), str) and isinstance(line.get("station"), str | None):
             journal.events.append(line | {"at_s": line["at_s"] + later_s})
         elif isinstance(line.get("statistics"), dict):
             journal.samples.append((float(line["at_s"]) + later_s, line["statistics"]))

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from results.analyse import analyse
 from results.conftest import START_NS, SyntheticRun
+from results.test_metrics_document import held
 
 #: A formula for matplotlib that is none, an element of HTML, colours of a terminal, text from right to left.
 NAME = "$\\frac{ <script> \x1b[31m \u202e"
@@ -20,6 +20,8 @@ LINES = (
     '{"at_s": NaN, "statistics": {"queued": 1}}',
     '{"at_s": "soon", "event": "x"}',
     '{"at_s": 1.0, "event": 7}',
+    '{"at_s": 1.0, "event": "x", "station": 7}',
+    '{"at_s": 1.0, "event": "set", "station": ["x"]}',
     '{"at_s": 1.0, "event": "x", "size": 1e999}',
     '{"at_s": 1.0, "event": "x", "size": ' + "9" * 400 + "}",
     '{"at_s": 1.0, "statistics": [1]}',
@@ -43,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_rest_of_the_run_is_analysed(folder: Path) -> None:
-    found: Any = analyse(folder)
+    found = held(analyse(folder))
     assert [one["received"] for one in found["flows"]] == [100, 100]
     assert [one["name"] for one in found["series"]] == [NAME, NAME]
     assert [one["kind"] for one in found["events"]] == [NAME]
