@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from testbed.documents import kinds
 from testbed.nodes import host_program
-from testbed.quantities import SIZE
 from testbed.views import drawing
 from testbed.views.difference_view import as_data, show_compared
 
@@ -115,6 +114,8 @@ def _print_machines(plan: Plan) -> None:
 
 def _print_own(plan: Plan) -> None:
     """What hosts get of the topology's writer: files, and programs that they start."""
+    from testbed.quantities import SIZE
+
     table = drawing.table("hosts' own", "host", "what", "is")
     for node in plan.nodes:
         for place, copied in node.copied.items():
