@@ -158,6 +158,8 @@ class Deployment:
         """What the node's user has beside the topology. Raises NotToBeCopied, NoRoom, FilesChanged."""
         self._progress(f"copying files to {node.name}")
         owner = users.FIRST_ID if self._in_users(node) else None
+        self._copies(node).mkdir(exist_ok=True)  # which it is not where there is no disk
+        self._copies(node).chmod(0o755)  # for the node's root, which passes it when its container starts
         for place, copied in node.copied.items():
             target = self._copies(node) / place[1:]
             for folder in reversed([one for one in target.parents if one.is_relative_to(self._copies(node))][:-1]):
