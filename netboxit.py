@@ -320,6 +320,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
+    duration_s = None if duration is None else console.read_duration(duration)
     operators.as_root()
     from testbed import run as sequence
     from testbed.description import settings
@@ -328,7 +329,7 @@ def run(
         outcome = sequence.run(
             file,
             lab=name,
-            duration_s=None if duration is None else console.read_duration(duration),
+            duration_s=duration_s,
             inventory=inventory,
             progress=progress,
             results=(results or sequence.RESULTS).absolute(),
