@@ -124,14 +124,22 @@ def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -
             make()
     except BaseException as failure:
         with suppress(NotWritten):  # of the two, what failed first says more
-            log.write(log.at_s(started), started, what, str(failure) if isinstance(failure, NetBoxITError) else None)
+            _write(lab, log, started, what, str(failure) if isinstance(failure, NetBoxITError) else None)
         raise
-    log.write(log.at_s(started), started, what)
+    _write(lab, log, started, what)
     return what
 
 
+def _write(lab: Lab, log: EventLog, started: float, what: dict[str, Any], error: str | None = None) -> None:
+    """Also into the record of traffic that is measured just now; a drill may begin before it and end after it."""
+    for one in filter(None, (log, EventLog.of_traffic(lab.folder))):
+        one.write(one.at_s(started), started, what, error)
+
+
 def _sample_s(lab: Lab) -> float | None:
-    return None if measuring.run_of(lab.folder) is None else measuring.SAMPLE_S
+    if measuring.run_of(lab.folder) is None or measuring.stays(lab.folder):
+        return None
+    return measuring.SAMPLE_S
 
 
 def _lost_by(lab: Lab, change: Change) -> str:

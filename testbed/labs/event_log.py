@@ -2,7 +2,8 @@
 """`events.jsonl`: what was changed in a lab at what time (docs/architecture.md, "Run folder").
 
 A run's is in its folder, that of a lab which is up without one in the lab's. The lab's folder says which it is and when the
-network's time began, so that a change made from another terminal is recorded with the others.
+network's time began, so that a change made from another terminal is recorded with the others. While the traffic of a file is
+measured in a lab that stays up, changes are recorded in both.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from testbed import durable
+from testbed.labs import measuring
 from testbed.ownership import recorded
 
 EVENTS_FILE: Final = "events.jsonl"
@@ -39,8 +41,17 @@ class EventLog:
         except FileNotFoundError:
             began_ns, file, has_begun = time.time_ns(), lab / EVENTS_FILE, False
         log = cls(file, lab)
-        log.began_ns, log.has_begun = began_ns, has_begun
-        log._began = time.monotonic() - (time.time_ns() - log.began_ns) / 1e9
+        log._count_from(began_ns)
+        log.has_begun = has_begun
+        return log
+
+    @classmethod
+    def of_traffic(cls, lab: Path) -> Self | None:
+        """That of traffic which is measured just now in a lab that stays up."""
+        if (told := measuring.log_of(lab)) is None:
+            return None
+        log = cls(told[1], lab)
+        log._count_from(told[0])
         return log
 
     @property
@@ -51,6 +62,11 @@ class EventLog:
         """The network's time begins now."""
         self.began_ns, self._began, self.has_begun = time.time_ns(), time.monotonic(), True
         recorded.put(self._lab / _BEGUN, {"began_ns": self.began_ns, "file": str(self._file.absolute())})
+
+    def begin_beside(self) -> None:
+        """The traffic of a lab begins now that stays up: the network's time, and the lab's own log, go on."""
+        self.began_ns, self._began, self.has_begun = time.time_ns(), time.monotonic(), True
+        measuring.keep_log(self._lab, self.began_ns, self._file)
 
     def due(self, at_s: float) -> float:
         """On the monotonic clock."""
@@ -70,3 +86,7 @@ class EventLog:
         }
         with self._lock, durable.told(self._file), self._file.open("a") as file:
             file.write(json.dumps(line) + "\n")
+
+    def _count_from(self, began_ns: int) -> None:
+        self.began_ns, self.has_begun = began_ns, True
+        self._began = time.monotonic() - (time.time_ns() - began_ns) / 1e9

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from testbed import durable
 from testbed.errors import NetBoxITError
+from testbed.ownership import state
 from testbed.system.processes import ProcessIdentity
 
 #: How often a run has each netbox's statistics in its journal.
@@ -21,19 +22,53 @@ class LabMeasured(NetBoxITError):
     """A run is measuring the lab."""
 
 
-def begin(lab: Path, run: Path) -> None:
-    """From here on this process measures the lab of that folder, for the run of that one."""
-    durable.put(lab / _FILE, json.dumps({"run": str(run), "process": str(ProcessIdentity.own())}))
+def begin(lab: Path, run: Path, *, stays: bool = False) -> None:
+    """From here on this process measures the lab of that folder, for the run of that one. `stays`: the lab outlives the run."""
+    durable.put(lab / _FILE, json.dumps({"run": str(run), "process": str(ProcessIdentity.own()), "stays": stays}))
+
+
+def claim(lab: Path, run: Path) -> None:
+    """The same for a lab that stays up afterwards, until `end`. Raises LabMeasured, and LabBusy while it is changed."""
+    with state.locked(lab):
+        check_free(lab)
+        begin(lab, run, stays=True)
+
+
+def keep_log(lab: Path, began_ns: int, events: Path) -> None:
+    """Changes by hand are recorded also in that file from here on, with times since then (CLOCK_REALTIME)."""
+    told = json.loads((lab / _FILE).read_text())
+    durable.put(lab / _FILE, json.dumps({**told, "log": {"began_ns": began_ns, "file": str(events.absolute())}}))
+
+
+def end(lab: Path) -> None:
+    """Nobody measures the lab any more."""
+    (lab / _FILE).unlink(missing_ok=True)
 
 
 def run_of(lab: Path) -> str | None:
     """The folder of the run that measures the lab of that folder just now; None when there is none."""
-    try:
-        told = json.loads((lab / _FILE).read_text())
-    except FileNotFoundError:
-        return None
-    process = ProcessIdentity.read(told["process"])
-    return str(told["run"]) if process is not None and process.alive() else None
+    told = _told(lab)
+    return None if told is None else str(told["run"])
+
+
+def log_of(lab: Path) -> tuple[int, Path] | None:
+    """What `keep_log` said, while that run goes on."""
+    log = (_told(lab) or {}).get("log")
+    return None if log is None else (int(log["began_ns"]), Path(log["file"]))
+
+
+def stays(lab: Path) -> bool:
+    """Whether the lab is one that stays up after the run which measures it just now."""
+    return bool((_told(lab) or {}).get("stays"))
+
+
+def check_free(lab: Path) -> None:
+    """Raises LabMeasured while a run measures the lab of that folder: its figures would have the traffic of another one."""
+    if (run := run_of(lab)) is not None:
+        raise LabMeasured(
+            f"lab {lab.name} is measured by the run {run}, whose figures would have this traffic in them; "
+            "wait for its end, or interrupt it by Ctrl-C in its terminal"
+        )
 
 
 def check(lab: Path, what: str) -> None:
@@ -44,3 +79,13 @@ def check(lab: Path, what: str) -> None:
             "wait for its end, or interrupt it; what is to change in a run are its events, "
             "and what `netboxit set` and `netboxit drill` do is recorded in it"
         )
+
+
+def _told(lab: Path) -> dict[str, Any] | None:
+    """None when the process that said it has ended."""
+    try:
+        told: dict[str, Any] = json.loads((lab / _FILE).read_text())
+    except FileNotFoundError:
+        return None
+    process = ProcessIdentity.read(told["process"])
+    return told if process is not None and process.alive() else None
