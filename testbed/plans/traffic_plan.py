@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from testbed.description.addresses import Address
 from testbed.description.topology import Topology, Traffic
 from testbed.description.wiring import Wiring, addresses_between
 from testbed.errors import NetBoxITError
@@ -36,6 +38,15 @@ def _plan(topology: Topology, wiring: Wiring, name: str, traffic: Traffic, durat
     addresses = addresses_between(wiring, *ends)
     if addresses is None:
         raise ValueError(f"traffic {name} has no way; testbed.description.topology_file.load refuses such a topology")
+    if topology.centre is None:
+        raise ValueError("there is traffic, but no centre; testbed.description.topology_file.load refuses such a topology")
+    return planned(name, traffic, addresses, wiring.distances(topology.centre), duration_s)
+
+
+def planned(
+    name: str, traffic: Traffic, addresses: tuple[Address, Address], distance: Mapping[str, int], duration_s: float | None
+) -> TrafficPlan:
+    """`distance` is that of each node from the centre. Raises BadDuration."""
     options = traffic.options if duration_s is None else _with_duration(name, traffic.options, duration_s)
     return TrafficPlan(
         name=name,
@@ -44,15 +55,12 @@ def _plan(topology: Topology, wiring: Wiring, name: str, traffic: Traffic, durat
         destination=traffic.destination,
         source_address=str(addresses[0]),
         destination_address=str(addresses[1]),
-        direction=_direction(topology, wiring, traffic),
+        direction=_direction(distance, traffic),
         options=options.model_dump(mode="json"),
     )
 
 
-def _direction(topology: Topology, wiring: Wiring, traffic: Traffic) -> Literal["return", "forward"]:
-    if topology.centre is None:
-        raise ValueError("there is traffic, but no centre; testbed.description.topology_file.load refuses such a topology")
-    distance = wiring.distances(topology.centre)
+def _direction(distance: Mapping[str, int], traffic: Traffic) -> Literal["return", "forward"]:
     away = len(distance)
     return "return" if distance.get(traffic.destination, away) <= distance.get(traffic.source, away) else "forward"
 

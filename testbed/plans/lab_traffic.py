@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The traffic of a file for a lab that is up: between the hosts and addresses that the lab has, not those of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
+
+from testbed.description.addresses import Address
+from testbed.description.input_errors import listed, nearest
+from testbed.description.segments import End
+from testbed.description.traffic_file import Wanted
+from testbed.description.wiring import Wiring
+from testbed.errors import BadInput, BadTopology
+from testbed.plan import NodePlan, Plan
+from testbed.plans.traffic_plan import planned
+
+
+def plan_lab_traffic(wanted: Wanted, lab: Plan, duration_s: float | None) -> Plan:
+    """The lab's plan with this traffic and without events. Raises BadTopology, with all that the lab lacks, and BadDuration."""
+    centre = wanted.centre or lab.centre
+    errors = [*_centre_errors(wanted, lab, centre), *_end_errors(wanted, lab)]
+    if errors or centre is None:
+        raise BadTopology(errors)
+    wiring = _wiring(lab)
+    errors += _way_errors(wanted, lab, wiring)
+    entries, distance = [], wiring.distances(centre)
+    for name, traffic in wanted.traffic.items():
+        addresses = _addresses_between(lab.node(traffic.source), lab.node(traffic.destination))
+        if addresses is not None:
+            entries.append(planned(name, traffic, addresses, distance, duration_s))
+    if errors:
+        raise BadTopology(errors)
+    return replace(lab, traffic=tuple(entries), events=(), centre=centre)
+
+
+def _centre_errors(wanted: Wanted, lab: Plan, centre: str | None) -> Iterator[BadInput]:
+    if centre is None:
+        cause = f"there is traffic, but neither the file nor lab {lab.lab} has a centre to tell its directions by"
+        remedy = f"add centre: {listed(_hosts(lab))}" if _hosts(lab) else ""
+        yield wanted.source.bad(("traffic",), cause, remedy, key=True)
+    elif wanted.centre is not None and wanted.centre not in _hosts(lab):
+        yield wanted.source.bad(("centre",), *_no_host(lab, wanted.centre))
+
+
+def _end_errors(wanted: Wanted, lab: Plan) -> Iterator[BadInput]:
+    for name, traffic in wanted.traffic.items():
+        for key, host in (("from", traffic.source), ("to", traffic.destination)):
+            if host not in _hosts(lab):
+                yield wanted.source.bad(("traffic", name, key), *_no_host(lab, host))
+        if traffic.source == traffic.destination:
+            cause = f'the traffic ends at "{traffic.source}", where it starts'
+            yield wanted.source.bad(("traffic", name, "to"), cause, "give another host")
+
+
+def _way_errors(wanted: Wanted, lab: Plan, wiring: Wiring) -> Iterator[BadInput]:
+    for name, traffic in wanted.traffic.items():
+        there = f"from {traffic.source} to {traffic.destination}"
+        if not lab.equipment and traffic.destination not in wiring.distances(traffic.source):
+            yield wanted.source.bad(("traffic", name, "to"), f"in lab {lab.lab} no wires lead {there}", "give another host")
+        elif _addresses_between(lab.node(traffic.source), lab.node(traffic.destination)) is None:
+            cause = f"in lab {lab.lab} no address leads {there}: their networks are different, and not both have a gateway"
+            remedy = "give both an address and a gateway of one IP version in the lab's file, and `netboxit apply` it"
+            yield wanted.source.bad(("traffic", name, "to"), cause, remedy)
+
+
+def _no_host(lab: Plan, name: str) -> tuple[str, str]:
+    for node in lab.nodes:
+        if node.name == name:
+            return f'"{name}" is a {node.kind} of lab {lab.lab}, not a host', nearest(name, _hosts(lab))
+    return f'lab {lab.lab} has no host "{name}"', nearest(name, _hosts(lab))
+
+
+def _hosts(lab: Plan) -> list[str]:
+    return [node.name for node in lab.nodes if node.kind == "host"]
+
+
+def _wiring(lab: Plan) -> Wiring:
+    wires = [(End(wire.left.node, wire.left.interface), End(wire.right.node, wire.right.interface)) for wire in lab.wires]
+    return Wiring(wires, frozenset(), frozenset(_hosts(lab)))
+
+
+def _addresses_between(source: NodePlan, destination: NodePlan) -> tuple[Address, Address] | None:
+    """As `testbed.description.wiring.addresses_between`: in a lab that was checked, networks of two segments do not overlap."""
+    routed: tuple[Address, Address] | None = None
+    for version in (4, 6):
+        for near in _interfaces(source, version):
+            for far in _interfaces(destination, version):
+                if near.network == far.network:
+                    return near.ip, far.ip
+                if routed is None and _leaves(source, near) and _leaves(destination, far):
+                    routed = near.ip, far.ip
+    return routed
+
+
+def _interfaces(host: NodePlan, version: int) -> list[IPv4Interface | IPv6Interface]:
+    found = [ip_interface(address) for interface in host.interfaces for address in interface.addresses]
+    return [one for one in found if one.version == version]
+
+
+def _leaves(host: NodePlan, interface: IPv4Interface | IPv6Interface) -> bool:
+    gateways = [ip_address(route.gateway) for route in host.routes]
+    return any(gateway in interface.network for gateway in gateways if gateway.version == interface.version)
