@@ -41,6 +41,7 @@ from testbed.commands.options import (
     LabUp,
     OfAnotherCommand,
     Overwrite,
+    Results,
     Said,
     Take,
     Topology,
@@ -311,10 +312,7 @@ def run(
     ] = None,
     name: LabName = None,
     inventory: Inventory = None,
-    results: Annotated[
-        Path | None,
-        typer.Option("--results", metavar="FOLDER", help="Where `runs/` and `latest` are, instead of results/ here."),
-    ] = None,
+    results: Results = None,
     take: Take = None,
     said: Said = None,
     json: Json = False,
@@ -334,6 +332,40 @@ def run(
             progress=progress,
             results=(results or sequence.RESULTS).absolute(),
             take=take or (),
+            said=settings.read(said or ()),
+        )
+    raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
+
+
+@app.command(rich_help_panel=LAB)
+def traffic(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A topology file, or one with nothing but `traffic:`.", show_default=False)
+    ],
+    duration: Annotated[
+        str | None,
+        typer.Option("--duration", metavar="TIME", help="Of the traffic; say '20 s' or '2 min', a bare number is seconds."),
+    ] = None,
+    lab: Annotated[
+        str | None, typer.Option("--lab", help="Which lab; by default that of the file's name, or the only one that is up.")
+    ] = None,
+    results: Results = None,
+    said: Said = None,
+    json: Json = False,
+) -> None:
+    """Send the traffic of a file through a lab that is up, measure, report; the lab stays up. Exit status as of `run`."""
+    operators.as_root()
+    from testbed import lab_traffic
+    from testbed.description import settings
+    from testbed.run import RESULTS
+
+    with console.progress() as progress:
+        outcome = lab_traffic.send(
+            file,
+            lab=lab,
+            duration_s=None if duration is None else console.read_duration(duration),
+            progress=progress,
+            results=(results or RESULTS).absolute(),
             said=settings.read(said or ()),
         )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))

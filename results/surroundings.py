@@ -12,6 +12,7 @@ from results.run_folder import RunFolder
 #: What the files of a run folder are; the first pattern that fits tells.
 _FILES = (
     ("topology.yaml", "what was asked for"),
+    ("traffic.yaml", "the traffic that was asked for, in a lab that was up"),
     ("plan.json", "every name, address, core and file that was made of it"),
     ("environment.json", "versions, kernel, processor, clock"),
     ("lab.json", "scheduling and offloads as read from the lab"),

@@ -25,7 +25,7 @@ from testbed.errors import NetBoxITError, printable
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.ownership import origin, state
-from testbed.plan import Plan
+from testbed.plan import Plan, TrafficPlan
 from testbed.plans import taking
 from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.handing_over import being_written
@@ -38,7 +38,7 @@ from testbed.several_hosts.measured_labs import MeasuredLabs
 from testbed.several_hosts.planned import Planned, plan_over
 from testbed.system.interruption import HeldBack
 from testbed.system.own_rights import own_rights, resign
-from traffic.application import applications
+from traffic.application import Hosts, applications
 
 if TYPE_CHECKING:
     from results.metrics_document import Metrics
@@ -93,6 +93,11 @@ def run(
         planned = replace(planned, plan=taking.named(planned.plan, take))
         planned.check()
         folder = _run(planned, connections, topology, said, duration_s, progress, results)
+    return reported(folder, progress)
+
+
+def reported(folder: Path, progress: Progress) -> Outcome:
+    """Analyses a run that is over, with the rights of whoever called: nothing that follows needs more. Raises NoReport."""
     resign()
     progress("analysing")
     try:
@@ -118,28 +123,28 @@ def _run(
     state.check_new(plan.lab)
     folder = make_folder(plan, results)
     with being_written(folder) as written:
-        _keep_inputs(topology, said, written)
-        durable.write(written / "plan.json", json.dumps(plan.to_json(), indent=1) + "\n")
-        durable.write(written / "environment.json", json.dumps(environment(), indent=1) + "\n")
-        with _recorded(written, folder):
+        keep_inputs(topology, said, plan, written)
+        with recorded(written, folder):
             _carry(plan, topology, connections.to_all(planned.machines()), written, duration_s or 0.0, progress)
     return folder
 
 
-def _keep_inputs(topology: Path, said: Sequence[Setting], folder: Path) -> None:
-    """The topology as it ran."""
+def keep_inputs(topology: Path, said: Sequence[Setting], plan: Plan, folder: Path, name: str = "topology.yaml") -> None:
+    """The file as it ran, by that name, what was made of it, and on which machine."""
     figures = reference.beside(topology)
     with own_rights():
         text = as_file(source_of(topology, said), said).encode() if said else topology.read_bytes()
-        inputs = {"topology.yaml": text}
+        inputs = {name: text}
         if figures.exists():
             inputs[reference.RUN_FILE] = figures.read_bytes()
-    for name, content in inputs.items():
-        durable.write(folder / name, content)
+    for file, content in inputs.items():
+        durable.write(folder / file, content)
+    durable.write(folder / "plan.json", json.dumps(plan.to_json(), indent=1) + "\n")
+    durable.write(folder / "environment.json", json.dumps(environment(), indent=1) + "\n")
 
 
 @contextmanager
-def _recorded(written: Path, folder: Path) -> Iterator[None]:
+def recorded(written: Path, folder: Path) -> Iterator[None]:
     """Keeps in `run.json` when the run began and ended and what failed; only an interruption goes on upwards.
 
     `folder` is where what is `written` is in the end.
@@ -178,7 +183,7 @@ def _carry(
                 progress("waiting for the segments")
                 lab.wait_ready(_READY_DEADLINE_S)
                 lab.start_programs()
-                _traffic(measured, folder, least_s, progress)
+                carry_traffic(measured, plan.traffic, measured.lab, folder, least_s, progress)
         finally:
             progress("collecting")
             problems = measured.collect()
@@ -192,10 +197,17 @@ def _up(plan: Plan, topology: Path, connections: Mapping[str, Connection], progr
     return Lab.up(plan, progress, {origin.FILE: origin.of(topology)})
 
 
-def _traffic(measured: MeasuredLab | MeasuredLabs, folder: Path, least_s: float, progress: Progress) -> None:
-    """Until every application has had its time, and `least_s` at least."""
-    kinds, lab, log = applications(), measured.lab, measured.log
-    entries = [kinds[entry.application](entry, lab, folder / "traffic" / entry.name) for entry in lab.plan.traffic]
+def carry_traffic(
+    measured: MeasuredLab | MeasuredLabs,
+    planned: Sequence[TrafficPlan],
+    hosts: Hosts,
+    folder: Path,
+    least_s: float,
+    progress: Progress,
+) -> None:
+    """Until every application has had its time in those hosts, and `least_s` at least."""
+    kinds, log = applications(), measured.log
+    entries = [kinds[entry.application](entry, hosts, folder / "traffic" / entry.name) for entry in planned]
     progress("preparing the applications")
     for entry in entries:
         entry.prepare()

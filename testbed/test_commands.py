@@ -52,7 +52,7 @@ def test_a_sound_file_is_said_to_be_sound(pair: Path) -> None:
     assert "2 hosts, 1 wire" in result.stdout
 
 
-@pytest.mark.parametrize("verb", ["check", "plan", "apply", "up", "run"])
+@pytest.mark.parametrize("verb", ["check", "plan", "apply", "up", "run", "traffic"])
 def test_a_wrong_file_gets_place_cause_and_status_2_and_creates_nothing(verb: str, pair: Path, state_folder: Path) -> None:
     pair.write_text(pair.read_text().replace("hosts:", "hostes:"))
     result = netboxit(verb, pair)

@@ -65,6 +65,10 @@ def test_commands_that_documents_give_whole_are_understood(
             assert type(error).__name__ == "MissingParameter" and shown in documented_commands.in_text(document), shown
 
 
+#: Their exit status is the verdict.
+MEASURING = ("run", "traffic", "report")
+
+
 class Reader:
     """Somebody who copies commands into a shell, in a folder of their own."""
 
@@ -83,7 +87,7 @@ class Reader:
     def copies(self, shown: Documented, most_s: float = 200.0) -> None:
         """Until it ends; a command that goes on until Ctrl-C is ended so when it has said or written something."""
         words = [STAND_INS.get(word, word) for word in shown.argv()]
-        if words[0] == "run":  # README's reader is in the checkout, where its results are
+        if words[0] in ("run", "traffic"):  # README's reader is in the checkout, where its results are
             words += ["--results", "results"]
         command = shlex.join([sys.executable, str(CHECKOUT / "netboxit.py"), *words])
         if "| wireshark" in shown.words:
@@ -118,7 +122,7 @@ class Reader:
                     os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
         # A run on a machine that is busy may be degraded or invalid, and says so.
-        assert status in ((0, 3, 4) if words[0] in ("run", "report") else (0,)), f"{shown}\n{out.read_text()}{errors.read_text()}"
+        assert status in ((0, 3, 4) if words[0] in MEASURING else (0,)), f"{shown}\n{out.read_text()}{errors.read_text()}"
 
 
 @contextmanager

@@ -67,6 +67,11 @@ Said = Annotated[
     ),
 ]
 
+Results = Annotated[
+    Path | None,
+    typer.Option("--results", metavar="FOLDER", help="Where `runs/` and `latest` are, instead of results/ here."),
+]
+
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Write over files that are there already.")]
 
 #: How `--help` groups the commands.

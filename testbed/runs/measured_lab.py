@@ -39,7 +39,7 @@ class MeasuredLab:
     def __init__(self, lab: Lab, folder: Path, captured: Collection[WireEnd] = ()) -> None:
         """`folder` is where everything lands. `captured`: interfaces of which captures are kept besides those of hosts."""
         self.lab, self._folder, self._captured = lab, folder, captured
-        measuring.begin(lab.folder, folder)
+        self._take_up()
         self.log = EventLog(folder / EVENTS_FILE, lab.folder)
         self._open = ExitStack()
         self._schedule: Schedule | None = None
@@ -50,9 +50,7 @@ class MeasuredLab:
 
     def prepare(self) -> None:
         """Captures run, and the events wait for their times. Raises CaptureFailed, and what an event cannot be made by."""
-        switches = [node.name for node in self.lab.plan.nodes if node.kind == "switch"]
-        self._switches = {name: switch_statistics.of(self.lab, name) for name in switches}
-        self._open.enter_context(Captures(self.lab, self._folder / CAPTURES, self._captured))
+        self._capture()
         self._schedule = self._open.enter_context(Schedule(self.lab, self.log, SAMPLE_S))
 
     def begin(self) -> None:
@@ -74,10 +72,8 @@ class MeasuredLab:
 
         A netbox without power wrote its own when it lost that.
         """
-        found: dict[str, Any] = {}
-        for netbox in (name for name in self._netboxes if name not in self._away()):
-            with self.lab.control(netbox) as control:
-                found[netbox] = control.statistics()
+        there = [netbox for netbox in self._netboxes if netbox not in self._away()]
+        found = {netbox: one for netbox in there if (one := self._statistics(netbox)) is not None}
         for switch, before in self._switches.items():
             if before is not None and (now := switch_statistics.of(self.lab, switch)) is not None:
                 found[switch] = switch_statistics.since(before, now)
@@ -105,6 +101,15 @@ class MeasuredLab:
                 problems += node_files.copy_all(self.lab.node_folder(node.name), self._kept(node.name))
         return problems
 
+    def _take_up(self) -> None:
+        measuring.begin(self.lab.folder, self._folder)
+
+    def _capture(self) -> None:
+        """Until `end`, and what switches count is counted from here on."""
+        switches = [node.name for node in self.lab.plan.nodes if node.kind == "switch"]
+        self._switches = {name: switch_statistics.of(self.lab, name) for name in switches}
+        self._open.enter_context(Captures(self.lab, self._folder / CAPTURES, self._captured))
+
     def _away(self) -> set[str]:
         """Nodes from which an event, or somebody at a terminal, has taken the power."""
         by_hand = unfinished.of(self.lab.folder)
@@ -114,6 +119,10 @@ class MeasuredLab:
         """Starts the network's time at a netbox, and its statistics anew; returns its simulated time."""
         with self.lab.control(netbox) as control:
             return control.begin(SAMPLE_S)
+
+    def _statistics(self, netbox: str) -> dict[str, Any] | None:
+        with self.lab.control(netbox) as control:
+            return control.statistics()
 
     def _kept(self, node: str) -> Path:
         kept = self._folder / NODES / node

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def _words(plan: Mapping[str, Any], topology: Mapping[str, Any]) -> dict[str, li
                 for name, value in own.items()
                 if isinstance(value, (str, int, float)) and name not in _NO_PARAMETERS
             ]
-            words[node["name"]] = [str(own.get("technology", "")), *plain[:_MOST_LINES]]
+            words[node["name"]] = [str(own.get("technology", _technology(node))), *plain[:_MOST_LINES]]
         else:
             words[node["name"]] = [address for interface in node["interfaces"] for address in interface["addresses"]]
     return words
@@ -68,6 +69,14 @@ def rightmost(plan: Mapping[str, Any]) -> str | None:
         return None
     first = plan["traffic"][0]
     return str(first["destination"] if first["direction"] == "return" else first["source"])
+
+
+def _technology(netbox: Mapping[str, Any]) -> str:
+    """Of a lab whose topology is not at hand: traffic through a lab that was up keeps its own file only."""
+    try:
+        return str(json.loads(netbox["files"]["netbox.json"])["technology"])
+    except (LookupError, ValueError, TypeError, RecursionError):
+        return ""
 
 
 def _read(path: Path) -> Mapping[str, Any]:

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is kept of a lab that carries the traffic of a file and stays up: the same as of a run's, without an end of anything.
+
+The network's time goes on, so that no station jumps back to where its path begins: nothing of the lab is told to begin. Counters
+are those of the time in between; records and journals are copied out of files that their nodes still write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from results.environment import cpu_times
+from testbed import durable
+from testbed.errors import NetBoxITError
+from testbed.labs import measuring
+from testbed.labs.lab import Lab
+from testbed.nodes.control import Control, ControlFailed
+from testbed.plan import TrafficPlan
+from testbed.runs import records_so_far
+from testbed.runs.measured_lab import MeasuredLab
+from testbed.system import node_files
+
+#: Within so much a netbox writes its last records when it has nothing else to do; its longest sleep meanwhile is 0.1 s.
+_WRITTEN_WITHIN_S: Final = 1.0
+_LOOK_AGAIN_S: Final = 0.05
+#: A netbox that always has something to do soon, as each frame of LTE or WiMAX, writes records when it has 340 of them.
+_ECHOES: Final = ("ping", "-q", "-c", "400", "-i", "0.002", "-W", "1")
+_ECHOES_WITHIN_S: Final = 20.0
+JOURNAL: Final = "journal.jsonl"
+#: Of a journal's first line, which says when it began.
+_FIRST_LINE: Final = 256
+#: What a journal is at its longest (netboxes/engine/journal.h).
+_LONGEST_JOURNAL: Final = 64 << 20
+#: A station without a link had none just before the traffic began.
+_BEFORE_S: Final = 1e-3
+
+#: Of a netbox's statistics: what is counted since it started.
+_COUNTED: Final = ("frames", "ports", "records", "journal")
+_COUNTED_OF_SCHEDULER: Final = ("cpu_s", "spin_s", "stepped_back")
+
+
+class StandingLab(MeasuredLab):
+    """As MeasuredLab; `collect` ends nothing. Raises LabMeasured, LabBusy when it is made."""
+
+    def __init__(self, lab: Lab, folder: Path, traffic: Sequence[TrafficPlan]) -> None:
+        super().__init__(lab, folder)
+        self._traffic, self._connections = traffic, ExitStack()
+        #: One connection all the time: a netbox that was started again meanwhile does not answer by it.
+        self._controls: dict[str, Control] = {}
+        #: When captures began, and how many records each netbox had written then.
+        self._since_ns = 0
+        self._first: dict[str, int] = {}
+        #: How long each node's journal was then.
+        self._journals: dict[str, int] = {}
+        self._at_start: dict[str, dict[str, Any]] = {}
+        self._at_end: dict[str, dict[str, Any]] = {}
+        self._unlinked: dict[str, dict[str, str]] = {}
+        self._is_counted = False
+        self._problems: list[str] = []
+
+    def prepare(self) -> None:
+        for netbox in self._netboxes:
+            self._controls[netbox] = self._connections.enter_context(self.lab.control(netbox))
+        self._journals = {node.name: _size(self._journal(node.name)) for node in self.lab.plan.nodes}
+        self._first = {name: int(control.statistics()["records"]["written"]) for name, control in self._controls.items()}
+        self._since_ns = time.time_ns()
+        self._capture()
+
+    def begin(self) -> None:
+        for netbox, control in self._controls.items():
+            control.reset()
+            status = control.status()
+            self._began_s[netbox], self._unlinked[netbox] = float(status["simulated_s"]), status["unlinked"]
+            self._at_start[netbox] = control.statistics()
+        self.log.begin_beside()
+        self._before = cpu_times()
+
+    def check(self) -> None:
+        self.lab.check_alive(besides=self._away())
+
+    def keep_statistics(self) -> None:
+        super().keep_statistics()
+        self._is_counted = True
+
+    def collect(self) -> list[str]:
+        """Copies what the nodes wrote of the traffic. Returns what is not whole, and why."""
+        try:
+            if self.log.has_begun and not self._is_counted:
+                self.keep_statistics()
+            for netbox, end in self._written().items():
+                with self._told():
+                    to = self._kept(netbox) / "frames.bin"
+                    file = self.lab.node_folder(netbox) / "frames.bin"
+                    if wrong := records_so_far.copy(file, to, self._first[netbox], end, self._since_ns):
+                        self._problems.append(wrong)
+            for node in self._journals:
+                with self._told():
+                    self._keep_words(node)
+        finally:
+            self._connections.close()
+            measuring.end(self.lab.folder)
+        return list(dict.fromkeys(self._problems))
+
+    def _take_up(self) -> None:
+        measuring.claim(self.lab.folder, self._folder)
+
+    def _statistics(self, netbox: str) -> dict[str, Any] | None:
+        """None of one that was started again: what it had counted is gone."""
+        with self._told():
+            self._at_end[netbox] = self._controls[netbox].statistics()
+            return since(self._at_start[netbox], self._at_end[netbox])
+        return None
+
+    def _written(self) -> dict[str, int]:
+        """How many records are in each netbox's file, as soon as all of the traffic are."""
+        goals: dict[str, int] = {}
+        for netbox, control in self._controls.items():
+            with self._told():
+                goals[netbox] = records_so_far.settled(control.statistics())
+        found = self._dealt_with(goals)
+        if found.keys() != goals.keys():
+            for source, address in dict.fromkeys((one.source, one.destination_address) for one in self._traffic):
+                with suppress(NetBoxITError):  # what matters is what becomes of the records
+                    self.lab.run(source, [*_ECHOES, address], timeout_s=_ECHOES_WITHIN_S)
+            found |= self._dealt_with({netbox: goal for netbox, goal in goals.items() if netbox not in found})
+        for netbox in goals.keys() - found.keys():
+            self._problems.append(
+                f"netbox {netbox} has not written its last frame records, so delays and losses inside it are not known"
+            )
+        return found
+
+    def _dealt_with(self, goals: Mapping[str, int]) -> dict[str, int]:
+        """Of those netboxes that have as many records in their files soon."""
+        found: dict[str, int] = {}
+        until = time.monotonic() + _WRITTEN_WITHIN_S
+        while (waiting := goals.keys() - found.keys()) and time.monotonic() < until:
+            for netbox in sorted(waiting):
+                with self._told():
+                    now = self._controls[netbox].statistics()
+                    if records_so_far.dealt_with(now) >= goals[netbox]:
+                        found[netbox] = int(now["records"]["written"])
+                        self._look_for_dropped(netbox, now)
+            time.sleep(_LOOK_AGAIN_S)
+        return found
+
+    def _look_for_dropped(self, netbox: str, now: Mapping[str, Any]) -> None:
+        """Of those that were dropped before, its statistics tell."""
+        before = self._at_end.get(netbox)
+        if before is not None and (dropped := now["records"]["dropped"] - before["records"]["dropped"]):
+            self._problems.append(f"netbox {netbox}: {dropped:,} of its last frame records found no room")
+
+    def _keep_words(self, node: str) -> None:
+        """Its log, and of its journal what it wrote meanwhile."""
+        folder = self.lab.node_folder(node)
+        with suppress(FileNotFoundError):
+            durable.write(self._kept(node) / "log", node_files.read(folder / "log"))
+        with suppress(FileNotFoundError), node_files.opened(self._journal(node)) as file:
+            first = file.readline(_FIRST_LINE)
+            file.seek(self._journals[node])
+            later = file.read(_LONGEST_JOURNAL)
+            before = first + self._without_link(node, first) if self._journals[node] else b""
+            durable.write(self._kept(node) / JOURNAL, before + later)
+
+    def _without_link(self, netbox: str, first: bytes) -> bytes:
+        """As the lines with which a journal begins in a run: the stations that have no link."""
+        try:
+            began_ns = int(json.loads(first)["began_ns"])
+        except (ValueError, LookupError, TypeError):
+            return b""  # no netbox has written it
+        at_s = (self.log.began_ns - began_ns) / 1e9 - _BEFORE_S
+        lines = [
+            {"at_s": at_s, "event": "link_down", "station": station, "reason": reason}
+            for station, reason in self._unlinked.get(netbox, {}).items()
+        ]
+        return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+    def _journal(self, node: str) -> Path:
+        return self.lab.node_folder(node) / JOURNAL
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What goes wrong with one node keeps nothing of the others."""
+        try:
+            yield
+        except ControlFailed as error:
+            self._problems.append(f"{error}; of a netbox that was started again while the traffic ran, nothing is kept")
+        except (NetBoxITError, OSError) as error:
+            self._problems.append(str(error))
+
+
+def since(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """A netbox's statistics of the time between two answers; lateness and the segment's own were reset at the first."""
+    found = {**now, **{key: _more(before[key], now[key]) for key in _COUNTED}}
+    found["frames"]["inside"] = now["frames"]["inside"]
+    counted = {key: _more(before["scheduler"][key], now["scheduler"][key]) for key in _COUNTED_OF_SCHEDULER}
+    found["scheduler"] = {**now["scheduler"], **counted}
+    return found
+
+
+def _more(before: Any, now: Any) -> Any:
+    """By how much each number of it is more."""
+    if isinstance(now, Mapping):
+        return {key: _more(before[key], value) for key, value in now.items()}
+    if isinstance(now, list):
+        return [_more(*pair) for pair in zip(before, now, strict=True)]
+    return now if isinstance(now, str) else now - before
+
+
+def _size(file: Path) -> int:
+    """0 of one that is not there."""
+    try:
+        with node_files.opened(file) as found:
+            return os.fstat(found.fileno()).st_size
+    except (FileNotFoundError, node_files.NodeFileInTheWay):
+        return 0

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is kept of a lab that stays up, without a lab; `testbed/test_lab_traffic.py` has labs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self, cast
+
+import numpy as np
+import pytest
+
+from results import journal, records
+from testbed.labs import measuring
+from testbed.labs.lab import Lab
+from testbed.nodes.control import ControlFailed
+from testbed.plan import TrafficPlan
+from testbed.runs import standing_lab
+from testbed.runs.standing_lab import JOURNAL, StandingLab, since
+
+HEADER = b"NETBOXIT" + (1).to_bytes(4, "little") + (48).to_bytes(4, "little")
+FLOW = TrafficPlan("flow", "udp-flow", "a", "b", "10.0.0.1", "10.0.0.2", "return")
+
+
+class Netbox:
+    """One that has settled more frames than it has written records of, unless it is given more frames (`echo`)."""
+
+    def __init__(self, folder: Path) -> None:
+        self.settled, self.written, self.ended, self.resets = 0, 0, False, 0
+        self.idle = True
+        self._file = folder / "frames.bin"
+        self._file.write_bytes(HEADER)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def settle(self, count: int) -> None:
+        self.settled += count
+        if self.idle:
+            self.write()
+
+    def write(self) -> None:
+        found = np.zeros(self.settled - self.written, records.RECORD)
+        found["identity"], found["in_ns"] = range(self.written, self.settled), time.time_ns()
+        with self._file.open("ab") as file:
+            file.write(found.tobytes())
+        self.written = self.settled
+
+    def reset(self) -> None:
+        self.resets += 1
+
+    def status(self) -> dict[str, Any]:
+        return {"simulated_s": 7.0, "unlinked": {"mobile": "out of range"}}
+
+    def statistics(self) -> dict[str, Any]:
+        if self.ended:
+            raise ControlFailed("netbox line: ended")
+        return {
+            "frames": {"delivered": self.settled, "lost": {"outage": 0}, "absorbed": 0, "inside": 3},
+            "ports": [{"name": "a", "received": 10 + self.settled, "delay_s": 0.5}],
+            "records": {"written": self.written, "dropped": 0},
+            "journal": {"dropped": 1},
+            "scheduler": {"policy": "fifo", "cpu_s": 2.5, "spin_s": 0.5, "stepped_back": 1},
+            "segment": {"queued": 4},
+        }
+
+
+class Fake:
+    """As much of a lab as is asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.name, self.folder = "sky", folder
+        self.plan = SimpleNamespace(nodes=[SimpleNamespace(name="line", kind="netbox")])
+        self.node_folder("line").mkdir(parents=True)
+        self.netbox, self.pings = Netbox(self.node_folder("line")), 0
+
+    def node_folder(self, node: str) -> Path:
+        return self.folder / "nodes" / node
+
+    def control(self, netbox: str) -> Netbox:
+        return self.netbox
+
+    def run(self, node: str, argv: Sequence[str], *, timeout_s: float) -> None:
+        self.pings += 1
+        self.netbox.settled += 400
+        self.netbox.write()
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Fake:
+    (tmp_path / "run").mkdir()
+    return Fake(tmp_path / "sky")
+
+
+def measured(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> StandingLab:
+    monkeypatch.setattr(StandingLab, "_capture", lambda _: None)
+    monkeypatch.setattr(standing_lab, "_WRITTEN_WITHIN_S", 0.2)
+    return StandingLab(cast(Lab, lab), lab.folder.parent / "run", [FLOW])
+
+
+def kept(lab: Fake, name: str) -> Path:
+    return lab.folder.parent / "run/nodes/line" / name
+
+
+def test_only_what_was_counted_meanwhile_is_kept() -> None:
+    before = {
+        "frames": {"delivered": 10, "lost": {"outage": 2}, "inside": 5},
+        "ports": [{"name": "a", "received": 12, "delay_s": 1.5}],
+        "records": {"written": 12, "dropped": 1},
+        "journal": {"dropped": 0},
+        "scheduler": {"policy": "fifo", "cpu_s": 1.0, "spin_s": 0.0, "stepped_back": 0},
+        "missed": 0,
+    }
+    now = {
+        "frames": {"delivered": 15, "lost": {"outage": 3}, "inside": 1},
+        "ports": [{"name": "a", "received": 20, "delay_s": 2.0}],
+        "records": {"written": 18, "dropped": 1},
+        "journal": {"dropped": 4},
+        "scheduler": {"policy": "fifo", "cpu_s": 1.5, "spin_s": 0.0, "stepped_back": 2},
+        "missed": 6,
+    }
+    assert since(before, now) == {
+        "frames": {"delivered": 5, "lost": {"outage": 1}, "inside": 1},
+        "ports": [{"name": "a", "received": 8, "delay_s": 0.5}],
+        "records": {"written": 6, "dropped": 0},
+        "journal": {"dropped": 4},
+        "scheduler": {"policy": "fifo", "cpu_s": 0.5, "spin_s": 0.0, "stepped_back": 2},
+        "missed": 6,
+    }
+
+
+def test_records_and_journal_are_those_of_the_traffic(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    began_ns = time.time_ns() - 60_000_000_000
+    (file := lab.node_folder("line") / JOURNAL).write_text(
+        json.dumps({"began_ns": began_ns}) + "\n" + json.dumps({"at_s": 1.0, "event": "handover"}) + "\n"
+    )
+    lab.netbox.settle(5)
+    one = measured(lab, monkeypatch)
+    one.prepare()
+    one.begin()
+    lab.netbox.settle(20)
+    with file.open("a") as more:
+        more.write(json.dumps({"at_s": 61.0, "event": "link_up", "station": "mobile"}) + "\n")
+    one.keep_statistics()
+    assert one.collect() == [] and lab.pings == 0
+    assert list(records.read(kept(lab, "frames.bin"))["identity"]) == list(range(5, 25))
+    found = journal.read(kept(lab, JOURNAL))
+    assert found is not None and [event["event"] for event in found.events] == ["link_down", "link_up"]
+    assert found.events[0]["reason"] == "out of range"
+    assert found.events[0]["at_s"] + found.offset_s(one.log.began_ns) == pytest.approx(0.0, abs=0.01)
+    assert found.events[0]["at_s"] + found.offset_s(one.log.began_ns) <= 0.0
+    statistics = json.loads(kept(lab, "statistics.json").read_text())
+    assert (statistics["frames"]["delivered"], statistics["ports"][0]["received"]) == (20, 20)
+    assert measuring.run_of(lab.folder) is None
+
+
+def test_a_netbox_that_is_never_idle_is_given_echoes_until_it_writes(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = measured(lab, monkeypatch)
+    one.prepare()
+    one.begin()
+    lab.netbox.idle = False
+    lab.netbox.settle(20)
+    one.keep_statistics()
+    assert one.collect() == [] and lab.pings == 1
+    assert list(records.read(kept(lab, "frames.bin"))["identity"])[:20] == list(range(20))
+
+
+def test_records_that_are_never_written_are_told(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lab.netbox, "write", lambda: None)
+    one = measured(lab, monkeypatch)
+    one.prepare()
+    one.begin()
+    lab.netbox.settle(20)
+    one.keep_statistics()
+    assert any("has not written its last frame records" in problem for problem in one.collect())
+    assert not kept(lab, "frames.bin").exists()
+
+
+def test_a_netbox_that_ended_meanwhile_is_told_and_keeps_the_lab_free(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = measured(lab, monkeypatch)
+    one.prepare()
+    one.begin()
+    lab.netbox.ended = True
+    one.keep_statistics()
+    assert any("started again while the traffic ran" in problem for problem in one.collect())
+    assert not kept(lab, "statistics.json").exists() and measuring.run_of(lab.folder) is None
+
+
+def test_one_that_was_interrupted_before_its_beginning_keeps_nothing_and_frees_the_lab(
+    lab: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = measured(lab, monkeypatch)
+    assert one.collect() == [] and measuring.run_of(lab.folder) is None
+    assert lab.netbox.resets == 0
