@@ -354,16 +354,17 @@ def traffic(
     json: Json = False,
 ) -> None:
     """Send the traffic of a file through a lab that is up, measure, report; the lab stays up. Exit status as of `run`."""
+    duration_s = None if duration is None else console.read_duration(duration)
     operators.as_root()
     from testbed import lab_traffic
     from testbed.description import settings
     from testbed.run import RESULTS
 
-    with console.progress() as progress:
+    with console.progress(json) as progress:
         outcome = lab_traffic.send(
             file,
             lab=lab,
-            duration_s=None if duration is None else console.read_duration(duration),
+            duration_s=duration_s,
             progress=progress,
             results=(results or RESULTS).absolute(),
             said=settings.read(said or ()),

@@ -103,7 +103,7 @@ def _staying_up(lab: Lab) -> Iterator[None]:
 
 def _carry(lab: Lab, plan: Plan, hosts: HostsOfLab, folder: Path, progress: Progress) -> None:
     with HeldBack() as held:
-        measured = StandingLab(lab, folder, plan.traffic)
+        measured = StandingLab(lab, folder)
         try:
             with held.allowed():
                 carry_traffic(measured, plan.traffic, hosts, folder, 0.0, progress)

@@ -105,7 +105,7 @@ def is_as_it_was(lab: Lab) -> None:
 
 
 def of_flow(outcome: Outcome) -> dict[str, Any]:
-    (flow,) = outcome.metrics["flows"]
+    (flow,) = metrics(outcome.folder)["flows"]
     return dict(flow)
 
 
@@ -120,25 +120,27 @@ def test_each_traffic_has_its_own_figures_and_the_lab_stays(lab: Lab, folder: Pa
         assert set(frames["payload_bytes"]) == {payload} and frames.height == flow["packets"]
         assert count is None or flow["packets"] in range(count - 1, count + 2)
         assert flow["loss_ratio"] == 0.0
-        (segment,) = [one for one in outcome.metrics["segments"] if one["direction"] == "return"]
+        (segment,) = [one for one in metrics(outcome.folder)["segments"] if one["direction"] == "return"]
         # As declared: what more there is the netbox says of itself.
-        late_ms = outcome.metrics["lateness_us"]["line"]["max"] / 1e3
+        late_ms = metrics(outcome.folder)["lateness_us"]["line"]["max"] / 1e3
         assert segment["one_way_delay_ms"]["count"] >= frames.height
         assert DELAY_MS - 1e-3 <= segment["one_way_delay_ms"]["p50"] <= DELAY_MS + late_ms + 0.1
-        assert outcome.metrics["gaps"] and all(
-            gap["us"]["count"] for gap in outcome.metrics["gaps"] if gap["direction"] == "return"
+        assert metrics(outcome.folder)["gaps"] and all(
+            gap["us"]["count"] for gap in metrics(outcome.folder)["gaps"] if gap["direction"] == "return"
         )
-        assert outcome.metrics["overhead_us"]["p50"] is not None
-        assert not [reason for reason in outcome.metrics["verdict"]["reasons"] if "record" in reason or "statistics" in reason]
+        assert metrics(outcome.folder)["overhead_us"]["p50"] is not None
+        assert not [
+            reason for reason in metrics(outcome.folder)["verdict"]["reasons"] if "record" in reason or "statistics" in reason
+        ]
     # What the netbox had counted of the first is not in the second.
-    assert second.metrics["netboxes"]["line"]["received"] < first.metrics["netboxes"]["line"]["received"]
+    assert metrics(second.folder)["netboxes"]["line"]["received"] < metrics(first.folder)["netboxes"]["line"]["received"]
 
 
 def test_events_of_a_topology_do_not_happen_and_what_was_changed_by_hand_is_told(lab: Lab, folder: Path) -> None:
     now.change(lab, "line", "delay=40 ms")
     flow = "traffic={flow: {application: udp-flow, from: a, to: b, rate: 1 Mbit/s}}"
     outcome = send(folder, flow, file="network.yaml", duration_s=2.0)
-    notes = "\n".join(outcome.metrics["verdict"]["notes"])
+    notes = "\n".join(metrics(outcome.folder)["verdict"]["notes"])
     assert "events did not happen (1)" in notes and "line was not as planned when the traffic began: delay 40 ms" in notes
     assert of_flow(outcome)["one_way_delay_ms"]["p50"] == pytest.approx(40.0, abs=5.0)
     # Both ways, and still so.
@@ -216,10 +218,10 @@ def test_records_of_a_netbox_that_is_never_idle_are_whole(folder: Path) -> None:
     with up(folder, RADIO) as lab:
         outcome = send(folder)
         is_as_it_was(lab)
-    (segment,) = [one for one in outcome.metrics["segments"] if one["direction"] == "return"]
+    (segment,) = [one for one in metrics(outcome.folder)["segments"] if one["direction"] == "return"]
     flow = of_flow(outcome)
     assert segment["flows"]["flow"]["count"] == round(flow["packets"] * (1 - flow["loss_ratio"]))
-    assert not [reason for reason in outcome.metrics["verdict"]["reasons"] if "record" in reason]
+    assert not [reason for reason in metrics(outcome.folder)["verdict"]["reasons"] if "record" in reason]
 
 
 def started(folder: Path, *options: str) -> subprocess.Popen[str]:

@@ -65,9 +65,16 @@ Json ControlMethods::Call(const std::string& method, const Json& params)
     {
         return Reopen(params);
     }
+    if (method == "write_records")
+    {
+        auto& records = m_netbox.Records();
+        records.WritePiece();
+        return {{"written", records.Written()}, {"dropped", records.Dropped()}, {"left", records.Left()}};
+    }
     throw json_rpc::Refusal{json_rpc::Code::MethodNotFound,
                             "no method \"" + method +
-                                "\": there are status, statistics, counters, set, begin, reset, capture, capture_stop and reopen"};
+                                "\": there are status, statistics, counters, set, begin, reset, capture, capture_stop, "
+                                "reopen and write_records"};
 }
 
 Json ControlMethods::Statistics()

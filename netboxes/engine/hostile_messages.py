@@ -7,7 +7,10 @@ import json
 import random
 from typing import Any, Final
 
-METHODS: Final = ("status", "statistics", "set", "reset", "begin", "capture", "capture_stop", "reopen", "shutdown", "")
+METHODS: Final = (
+    *("status", "statistics", "set", "reset", "begin", "capture", "capture_stop", "reopen", "write_records"),
+    *("shutdown", ""),
+)
 #: As deep as a line of 64 KiB can be.
 DEEP: Final = 32_000
 

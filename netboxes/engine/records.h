@@ -46,6 +46,12 @@ class RecordFile
         return !m_ring.empty();
     }
 
+    /// How many are not yet written.
+    std::size_t Left() const
+    {
+        return m_count;
+    }
+
     bool HasWork() const
     {
         return m_count > 0;

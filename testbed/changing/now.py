@@ -130,7 +130,7 @@ def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -
     return what
 
 
-def _write(lab: Lab, log: EventLog, started: float, what: dict[str, Any], error: str | None = None) -> None:
+def _write(lab: Lab, log: EventLog, started: float, what: Made, error: str | None = None) -> None:
     """Also into the record of traffic that is measured just now; a drill may begin before it and end after it."""
     for one in filter(None, (log, EventLog.of_traffic(lab.folder))):
         one.write(one.at_s(started), started, what, error)

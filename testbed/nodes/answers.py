@@ -50,6 +50,7 @@ _SHAPES: Final[dict[str, Any]] = {
     "statistics": {**_COUNTERS, "events": [{"at_s": _NUMBER, "event": str}]},
     "counters": _COUNTERS,
     "capture_stop": {"written": bool},
+    "write_records": {"written": _NUMBER, "dropped": _NUMBER, "left": _NUMBER},
 }
 
 

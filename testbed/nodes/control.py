@@ -94,6 +94,10 @@ class Control:
                 raise ControlFailed(f"netbox {self._netbox}: port {port} is not open again after {deadline_s:g} s")
             time.sleep(0.005)
 
+    def write_records(self) -> dict[str, Any]:
+        """Writes some of the frame records that wait. To be repeated until all are `written` or `dropped`; `left` wait."""
+        return self._request("write_records", {})
+
     def _request(self, method: str, parameters: dict[str, object]) -> dict[str, Any]:
         number = next(self._numbers)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}

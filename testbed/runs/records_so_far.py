@@ -2,7 +2,7 @@
 """Frame records of a netbox that goes on: those of the time that was measured, copied out of the file that it still writes.
 
 A netbox writes its records in the order in which copies of frames were settled, and counts both. It writes them in pieces when it
-has nothing better to do, so what it has counted is in the file a little later.
+has nothing better to do, or when it is told to (`write_records`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,6 @@ def settled(statistics: Mapping[str, Any]) -> int:
     """Copies of frames of which the netbox knows what became, since it started; each has a record, or one was dropped."""
     frames = statistics["frames"]
     return int(frames["delivered"] + sum(frames["lost"].values()) + frames["absorbed"])
-
-
-def dealt_with(statistics: Mapping[str, Any]) -> int:
-    """How many of these records are in the file, or dropped."""
-    return int(statistics["records"]["written"] + statistics["records"]["dropped"])
 
 
 def copy(file: Path, to: Path, first: int, end: int, since_ns: int) -> str | None:

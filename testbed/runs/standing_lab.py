@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -21,17 +21,12 @@ from testbed.errors import NetBoxITError
 from testbed.labs import measuring
 from testbed.labs.lab import Lab
 from testbed.nodes.control import Control, ControlFailed
-from testbed.plan import TrafficPlan
 from testbed.runs import records_so_far
 from testbed.runs.measured_lab import MeasuredLab
 from testbed.system import node_files
 
-#: Within so much a netbox writes its last records when it has nothing else to do; its longest sleep meanwhile is 0.1 s.
-_WRITTEN_WITHIN_S: Final = 1.0
-_LOOK_AGAIN_S: Final = 0.05
-#: A netbox that always has something to do soon, as each frame of LTE or WiMAX, writes records when it has 340 of them.
-_ECHOES: Final = ("ping", "-q", "-c", "400", "-i", "0.002", "-W", "1")
-_ECHOES_WITHIN_S: Final = 20.0
+#: How long a netbox may take for all that it keeps in memory: 131 072 records at most, 340 with each answer.
+_WRITTEN_WITHIN_S: Final = 10.0
 JOURNAL: Final = "journal.jsonl"
 #: Of a journal's first line, which says when it began.
 _FIRST_LINE: Final = 256
@@ -48,9 +43,9 @@ _COUNTED_OF_SCHEDULER: Final = ("cpu_s", "spin_s", "stepped_back")
 class StandingLab(MeasuredLab):
     """As MeasuredLab; `collect` ends nothing. Raises LabMeasured, LabBusy when it is made."""
 
-    def __init__(self, lab: Lab, folder: Path, traffic: Sequence[TrafficPlan]) -> None:
+    def __init__(self, lab: Lab, folder: Path) -> None:
         super().__init__(lab, folder)
-        self._traffic, self._connections = traffic, ExitStack()
+        self._connections = ExitStack()
         #: One connection all the time: a netbox that was started again meanwhile does not answer by it.
         self._controls: dict[str, Control] = {}
         #: When captures began, and how many records each netbox had written then.
@@ -118,42 +113,27 @@ class StandingLab(MeasuredLab):
         return None
 
     def _written(self) -> dict[str, int]:
-        """How many records are in each netbox's file, as soon as all of the traffic are."""
-        goals: dict[str, int] = {}
+        """How many records are in each netbox's file, when all of the traffic are."""
+        found: dict[str, int] = {}
         for netbox, control in self._controls.items():
             with self._told():
-                goals[netbox] = records_so_far.settled(control.statistics())
-        found = self._dealt_with(goals)
-        if found.keys() != goals.keys():
-            for source, address in dict.fromkeys((one.source, one.destination_address) for one in self._traffic):
-                with suppress(NetBoxITError):  # what matters is what becomes of the records
-                    self.lab.run(source, [*_ECHOES, address], timeout_s=_ECHOES_WITHIN_S)
-            found |= self._dealt_with({netbox: goal for netbox, goal in goals.items() if netbox not in found})
-        for netbox in goals.keys() - found.keys():
-            self._problems.append(
-                f"netbox {netbox} has not written its last frame records, so delays and losses inside it are not known"
-            )
+                found[netbox] = self._write_records(netbox, control)
         return found
 
-    def _dealt_with(self, goals: Mapping[str, int]) -> dict[str, int]:
-        """Of those netboxes that have as many records in their files soon."""
-        found: dict[str, int] = {}
+    def _write_records(self, netbox: str, control: Control) -> int:
+        """Has a netbox write what it keeps in memory; what comes meanwhile may stay there."""
+        goal = records_so_far.settled(control.statistics())
         until = time.monotonic() + _WRITTEN_WITHIN_S
-        while (waiting := goals.keys() - found.keys()) and time.monotonic() < until:
-            for netbox in sorted(waiting):
-                with self._told():
-                    now = self._controls[netbox].statistics()
-                    if records_so_far.dealt_with(now) >= goals[netbox]:
-                        found[netbox] = int(now["records"]["written"])
-                        self._look_for_dropped(netbox, now)
-            time.sleep(_LOOK_AGAIN_S)
-        return found
-
-    def _look_for_dropped(self, netbox: str, now: Mapping[str, Any]) -> None:
-        """Of those that were dropped before, its statistics tell."""
+        while (now := control.write_records())["written"] + now["dropped"] < goal:
+            if not now["left"] or time.monotonic() > until:
+                self._problems.append(
+                    f"netbox {netbox} has not written its last frame records, so delays and losses inside it are not known"
+                )
+                break
         before = self._at_end.get(netbox)
-        if before is not None and (dropped := now["records"]["dropped"] - before["records"]["dropped"]):
+        if before is not None and (dropped := now["dropped"] - before["records"]["dropped"]):
             self._problems.append(f"netbox {netbox}: {dropped:,} of its last frame records found no room")
+        return int(now["written"])
 
     def _keep_words(self, node: str) -> None:
         """Its log, and of its journal what it wrote meanwhile."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Self, cast
@@ -17,20 +16,18 @@ from results import journal, records
 from testbed.labs import measuring
 from testbed.labs.lab import Lab
 from testbed.nodes.control import ControlFailed
-from testbed.plan import TrafficPlan
-from testbed.runs import standing_lab
 from testbed.runs.standing_lab import JOURNAL, StandingLab, since
 
 HEADER = b"NETBOXIT" + (1).to_bytes(4, "little") + (48).to_bytes(4, "little")
-FLOW = TrafficPlan("flow", "udp-flow", "a", "b", "10.0.0.1", "10.0.0.2", "return")
+PIECE = 340
 
 
 class Netbox:
-    """One that has settled more frames than it has written records of, unless it is given more frames (`echo`)."""
+    """One that writes the records of frames that it has settled when it is told to, a piece at a time."""
 
     def __init__(self, folder: Path) -> None:
         self.settled, self.written, self.ended, self.resets = 0, 0, False, 0
-        self.idle = True
+        self.full = False
         self._file = folder / "frames.bin"
         self._file.write_bytes(HEADER)
 
@@ -41,15 +38,17 @@ class Netbox:
 
     def settle(self, count: int) -> None:
         self.settled += count
-        if self.idle:
-            self.write()
 
-    def write(self) -> None:
-        found = np.zeros(self.settled - self.written, records.RECORD)
-        found["identity"], found["in_ns"] = range(self.written, self.settled), time.time_ns()
+    def write_records(self) -> dict[str, int]:
+        if self.full:
+            return {"written": self.written, "dropped": 0, "left": 0}
+        upto = min(self.written + PIECE, self.settled)
+        found = np.zeros(upto - self.written, records.RECORD)
+        found["identity"], found["in_ns"] = range(self.written, upto), time.time_ns()
         with self._file.open("ab") as file:
             file.write(found.tobytes())
-        self.written = self.settled
+        self.written = upto
+        return {"written": upto, "dropped": 0, "left": self.settled - upto}
 
     def reset(self) -> None:
         self.resets += 1
@@ -77,18 +76,13 @@ class Fake:
         self.name, self.folder = "sky", folder
         self.plan = SimpleNamespace(nodes=[SimpleNamespace(name="line", kind="netbox")])
         self.node_folder("line").mkdir(parents=True)
-        self.netbox, self.pings = Netbox(self.node_folder("line")), 0
+        self.netbox = Netbox(self.node_folder("line"))
 
     def node_folder(self, node: str) -> Path:
         return self.folder / "nodes" / node
 
     def control(self, netbox: str) -> Netbox:
         return self.netbox
-
-    def run(self, node: str, argv: Sequence[str], *, timeout_s: float) -> None:
-        self.pings += 1
-        self.netbox.settled += 400
-        self.netbox.write()
 
 
 @pytest.fixture
@@ -99,8 +93,7 @@ def lab(tmp_path: Path) -> Fake:
 
 def measured(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> StandingLab:
     monkeypatch.setattr(StandingLab, "_capture", lambda _: None)
-    monkeypatch.setattr(standing_lab, "_WRITTEN_WITHIN_S", 0.2)
-    return StandingLab(cast(Lab, lab), lab.folder.parent / "run", [FLOW])
+    return StandingLab(cast(Lab, lab), lab.folder.parent / "run")
 
 
 def kept(lab: Fake, name: str) -> Path:
@@ -140,6 +133,7 @@ def test_records_and_journal_are_those_of_the_traffic(lab: Fake, monkeypatch: py
         json.dumps({"began_ns": began_ns}) + "\n" + json.dumps({"at_s": 1.0, "event": "handover"}) + "\n"
     )
     lab.netbox.settle(5)
+    lab.netbox.write_records()
     one = measured(lab, monkeypatch)
     one.prepare()
     one.begin()
@@ -147,7 +141,7 @@ def test_records_and_journal_are_those_of_the_traffic(lab: Fake, monkeypatch: py
     with file.open("a") as more:
         more.write(json.dumps({"at_s": 61.0, "event": "link_up", "station": "mobile"}) + "\n")
     one.keep_statistics()
-    assert one.collect() == [] and lab.pings == 0
+    assert one.collect() == []
     assert list(records.read(kept(lab, "frames.bin"))["identity"]) == list(range(5, 25))
     found = journal.read(kept(lab, JOURNAL))
     assert found is not None and [event["event"] for event in found.events] == ["link_down", "link_up"]
@@ -159,26 +153,25 @@ def test_records_and_journal_are_those_of_the_traffic(lab: Fake, monkeypatch: py
     assert measuring.run_of(lab.folder) is None
 
 
-def test_a_netbox_that_is_never_idle_is_given_echoes_until_it_writes(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_that_a_netbox_keeps_in_memory_is_written(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     one = measured(lab, monkeypatch)
     one.prepare()
     one.begin()
-    lab.netbox.idle = False
-    lab.netbox.settle(20)
+    lab.netbox.settle(3 * PIECE + 1)
     one.keep_statistics()
-    assert one.collect() == [] and lab.pings == 1
-    assert list(records.read(kept(lab, "frames.bin"))["identity"])[:20] == list(range(20))
+    assert one.collect() == []
+    assert list(records.read(kept(lab, "frames.bin"))["identity"]) == list(range(3 * PIECE + 1))
 
 
 def test_records_that_are_never_written_are_told(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lab.netbox, "write", lambda: None)
+    lab.netbox.full = True
     one = measured(lab, monkeypatch)
     one.prepare()
     one.begin()
     lab.netbox.settle(20)
     one.keep_statistics()
     assert any("has not written its last frame records" in problem for problem in one.collect())
-    assert not kept(lab, "frames.bin").exists()
+    assert records.read(kept(lab, "frames.bin")).size == 0
 
 
 def test_a_netbox_that_ended_meanwhile_is_told_and_keeps_the_lab_free(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
