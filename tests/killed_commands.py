@@ -10,13 +10,13 @@ from typing import Final
 from testbed.files import CHECKOUT
 from tests.own_commands import FILE
 
-#: A host, a netbox, a Click router, a veth wire, a memory wire, a real-time group, cores kept awake, a NIC of the host with all
-#: that can be set of it, and a tap.
+#: A host with a file and a program of its own, a netbox, a Click router, a veth wire, a memory wire, a real-time group, cores
+#: kept awake, a NIC of the host with all that can be set of it, and a tap.
 _LAB: Final = f"""\
 name: x
 realtime: {{keep_awake: true}}
 hosts:
-  a: {{address: 10.10.0.11/24, gateway: 10.10.0.1}}
+  a: {{address: 10.10.0.11/24, gateway: 10.10.0.1, files: {{/srv/{FILE.name}: {FILE.name}}}, start: sleep 600}}
 netboxes:
   first: {{technology: ethernet, medium: switched, stations: {{left: {{}}, right: {{}}, spare: {{}}}}}}
 routers:
