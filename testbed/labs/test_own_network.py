@@ -78,7 +78,7 @@ def test_it_is_configured_as_on_any_machine_and_what_is_added_is_no_change(
     assert done.returncode == 0, done.stderr
     assert expected in lab.run("a", ["sh", "-c", shown]).stdout
     assert changes(lab) == []
-    assert lab.run("a", ["ping", "-c", "1", "-W", "2", "b"]).returncode == 0
+    assert lab.run("a", ["ping", "-c", "1", "-w", "30", "b"]).returncode == 0
 
 
 @pytest.mark.parametrize(
