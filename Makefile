@@ -151,8 +151,9 @@ $(VENV)/bin/pip:
 	fi
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMPS)/python: requirements/python.txt $(VENV)/bin/pip
+$(STAMPS)/python: requirements/python.txt requirements/old-processor.txt $(VENV)/bin/pip
 	$(PIP) install -r $<
+	@grep -qw avx2 /proc/cpuinfo || { set -x; $(PIP) install -r requirements/old-processor.txt; }
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/host: ansible/host.yml $(wildcard ansible/roles/packages/*/*) $(STAMPS)/python
@@ -165,7 +166,7 @@ $(STAMPS)/compiled: requirements/compiled.txt $(STAMPS)/host
 
 # The disk, the kernel and the modules of the guests that tests boot (tests/guest/), of Debian's packages. It has the files of
 # many users, which root alone can make; tests that need it are left out where the user is not root.
-$(GUEST): tests/guest/disks.py $(STAMPS)/host
+$(GUEST): tests/guest/disks.py requirements/old-processor.txt $(STAMPS)/host
 	@if [ "$$(id -u)" = 0 ]; then $(VENV)/bin/python -m tests.guest.disks; fi
 
 # Without its own dependencies: they are for its Python bindings, which are not used.

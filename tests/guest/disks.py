@@ -25,6 +25,8 @@ from tests.virtual_machine import GUEST, MODULES
 _ROOT: Final = GUEST / "root.ext4"
 KERNEL: Final = GUEST / "vmlinuz"
 INITRD: Final = GUEST / "initrd"
+#: What set-up installs on a processor as the guests' besides.
+_OLD_PROCESSOR: Final = GUEST / "old-processor"
 
 #: What Debian's installer puts on a machine, or its user, besides what NetBoxIT's own set-up installs.
 _OF_THE_MACHINE: Final = (
@@ -76,6 +78,8 @@ def make_root() -> None:
         shutil.copyfile(module, new / f"{name}.ko")
     _make_disk(tree, new / _ROOT.name, room_gib=8)
     shutil.rmtree(tree)
+    install = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps")
+    _run(*install, "--target", str(new / _OLD_PROCESSOR.name), "-r", str(CHECKOUT / "requirements/old-processor.txt"))
     shutil.rmtree(GUEST, ignore_errors=True)
     new.rename(GUEST)
 
@@ -112,10 +116,13 @@ def check_root() -> None:
 
 @contextmanager
 def checkout() -> Iterator[Path]:
-    """A disk with this checkout, its build and its virtual environment as they are now."""
+    """A disk with this checkout, its build and its virtual environment as they are now, and as set-up completes it there."""
     with tempfile.TemporaryDirectory(dir=GUEST, prefix="checkout-") as place:
         tree, disk = Path(place, "tree"), Path(place, "checkout.ext4")
         _link(CHECKOUT, tree)
+        (packages,) = tree.glob(".venv/lib/python3*/site-packages")
+        for package in _OLD_PROCESSOR.iterdir():
+            _link(package, packages / package.name)
         _make_disk(tree, disk, room_gib=4)
         shutil.rmtree(tree)
         yield disk

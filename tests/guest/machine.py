@@ -32,9 +32,6 @@ _ENVIRONMENT: Final = (
     "LANG=C.UTF-8",
     # Where a program crashes is said by what it wrote.
     "PYTHONFAULTHANDLER=1",
-    # With AVX2 of QEMU 7.2's emulated processor NumPy sorts indices wrongly, or crashes: `numpy.argsort` of 5000 random numbers,
-    # in both of two trials, and in none of two without (2026-11-22).
-    "NPY_DISABLE_CPU_FEATURES=X86_V3",
     "USER=root",
 )
 
@@ -78,10 +75,11 @@ class Guest:
         self._folder, self._saved = disks[0].parent, saved
         words = ["root=/dev/vda", "console=ttyS0", "quiet", "panic=-1", "mitigations=off", *kernel]
         self._argv = [
-            # Without KVM, which many virtual machines offer and do not have. All that the processor can be made to do: Polars
-            # takes AVX2. But Linux would clear pages by `rep stosb`, of which TCG makes a step for each byte: seven times slower.
+            # Without KVM, which many virtual machines offer and do not have. A processor of 2008: QEMU 7.2 computes wrongly with
+            # AVX2 (NumPy sorts wrongly or crashes, Polars crashes), and is slower with it. Nor has it `rep stosb`, of which TCG
+            # makes a step for each byte: Linux would clear pages by it, seven times slower.
             *("qemu-system-x86_64", "-nodefaults", "-display", "none", "-accel", "tcg,thread=multi"),
-            *("-cpu", "max,-erms", "-smp", "2"),
+            *("-cpu", "Nehalem", "-smp", "2"),
             *("-m", str(memory_mib), "-kernel", str(KERNEL), "-initrd", str(INITRD), "-append", " ".join(words)),
             *("-serial", f"file:{self._folder / 'console'}", "-device", "virtio-serial", "-device", "virtio-rng-pci"),
             *("-device", "virtserialport,chardev=agent,name=org.qemu.guest_agent.0"),
