@@ -38,6 +38,8 @@ wires:
   - [a, r.a]
   - [r.b, b]
 """
+#: The same with copies of a folder of the operator's own.
+WITH_FILES = LAB.replace("name: x", "name: y").replace("gateway: 10.1.0.254}", "gateway: 10.1.0.254, files: {/srv/site: site}}")
 #: Of the machine's; whoever reads it elsewhere has seen it by root's rights.
 SECRET = "TheSecretOfThisMachine"
 
@@ -110,6 +112,15 @@ def ordinary(home: Path) -> dict[str, Any]:
     found["exec"] = as_user("alice", NETBOXIT, "exec", "--lab", "x", "a", "--", "ping", "-c", "1", "b")
     found["capture"] = as_user("alice", NETBOXIT, "capture", "--lab", "x", "--duration", "0.2", "a", "a.pcapng")
     found["capture's owner"] = (home / "a.pcapng").owner()
+    (home / "y.yaml").write_text(WITH_FILES)
+    (home / "site").mkdir()
+    (page := home / "site/page").write_text("alice's own\n")
+    for mine in (home / "site", page):
+        shutil.chown(mine, "alice")
+        mine.chmod(0o700)
+    found["up with files"] = as_user("alice", NETBOXIT, "up", "y.yaml")
+    found["files"] = as_user("alice", NETBOXIT, "exec", "--lab", "y", "a", "--", "cat", "/srv/site/page")
+    found["down with files"] = as_user("alice", NETBOXIT, "down", "y")
     return found
 
 
@@ -140,7 +151,10 @@ def attacks(home: Path, secret: Path) -> dict[str, Any]:
     lab = Path("/var/lib/netboxit/labs/x")
     tried("exec", "--lab", "x", "a", "--", "sh", "-c", "cp /usr/bin/id /run/netboxit/id; chmod 4755 /run/netboxit/id")
     subprocess.run(["ip", "link", "add", "nic7", "type", "veth", "peer", "far7"], check=True)
+    (closed := home / "site/closed").write_text(SECRET)
+    closed.chmod(0o600)
     found: dict[str, Any] = {
+        "root's file in a folder": tried("up", home / "y.yaml"),
         "a secret set": tried("set", "--lab", "x", "r", f"configuration={secret}"),
         "python's path": tried("drill", "--list", PYTHONPATH=str(evil), PYTHONHOME=str(evil), PATH=f"{evil}:/usr/bin"),
         "a state given": as_user("alice", "sudo", "-n", "NETBOXIT_STATE=/home/alice", PROGRAM, "down", "--all"),
@@ -167,11 +181,12 @@ def found() -> dict[str, Any]:
 
 
 def test_a_member_of_the_group_uses_labs_without_being_root(found: dict[str, Any]) -> None:
-    for what in ("run", "up", "exec", "capture"):
+    for what in ("run", "up", "exec", "capture", "up with files", "files", "down with files"):
         assert found[what].returncode in (0, 3 if what == "run" else 0), (what, found[what].stderr)
     assert "with root's rights, by sudo /usr/local/sbin/netboxit-operator" in found["up"].stderr
     assert found["run's files"], "also what was written with root's rights"
     assert found["capture's owner"] == "alice"
+    assert found["files"].stdout == "alice's own\n"
     assert result(found["taken down"].stdout, "down")["removed"] == ["x"], found["taken down"].stderr
 
 
@@ -215,6 +230,7 @@ def test_what_apply_would_change_is_for_the_labs_owner_to_see(found: dict[str, A
     ("what", "words"),
     [
         ("a secret set", "Permission denied"),
+        ("root's file in a folder", "site/closed cannot be read: Permission denied"),
         ("a state given", "not allowed to set the following environment variables"),
         ("a path given", "not allowed to set the following environment variables"),
         ("another program", "password is required"),

@@ -26,12 +26,12 @@ from tests.waiting import until
 
 pytestmark = pytest.mark.lab
 
-#: The wire between the segments is a tunnel.
+#: The wire between the segments is a tunnel, and the host behind it has a server of its own.
 TOPOLOGY = """\
 name: x
 hosts:
   a: {address: 10.10.0.11/24, host: alpha}
-  b: {address: 10.10.0.12/24, host: beta}
+  b: {address: 10.10.0.12/24, host: beta, start: "echo from b >page && exec python3 -m http.server 80"}
 netboxes:
   first: {technology: ethernet, medium: switched, host: alpha, stations: {left: {}, right: {}}}
   second: {technology: ethernet, medium: switched, host: beta, stations: {left: {}, right: {}}}
@@ -49,6 +49,7 @@ traffic:
 RESULTS = Path("/var/tmp/results")
 FILE = Path("/var/tmp/x.yaml")
 LAB = STATE / "labs" / "x"
+ASK = "import urllib.request; print(urllib.request.urlopen('http://b/page', timeout=5).read().decode())"
 PING = ("exec", "a", "--", "ping", "-c", "1", "-W", "5", "b")
 
 #: What is looked at on both machines. Neighbours come and go with the packets between the machines, processes with ssh; and where
@@ -126,6 +127,9 @@ def reach_both_machines() -> None:
     kinds = {wire["name"]: wire["kind"] for wire in status["wires"]}
     assert kinds == {"a.eth0--first.left": "veth", "second.right--b.eth0": "veth", "first.right--second.left": "vxlan"}
     assert "1 received" in done(*PING)
+    until(lambda: "from b" in netboxit("exec", "a", "--", "python3", "-c", ASK).said, "the server in b")
+    programs = {node["name"]: node["program"] and node["program"]["state"] for node in told("status")["labs"][0]["nodes"]}
+    assert programs == {"a": None, "b": "runs", "first": None, "second": None}
     assert netboxit("exec", "b", "--", "sh", "-c", "hostname; exit 7") == Answer(7, "b\n")
     no_node = "netboxit: lab x has no node c; its nodes are a, b, first, second\n"
     assert netboxit("exec", "c", "--", "true") == Answer(2, no_node)

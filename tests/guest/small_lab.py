@@ -27,6 +27,10 @@ centre: b
 traffic:
   readings: {application: udp-flow, from: a, to: b, rate: 40 kbit/s, payload: 72 B, duration: 2 s}
 """
+#: The same with a server of its user's own, as whoever its root is outside.
+WITH_SERVER: Final = TEXT.replace(
+    "10.0.0.2/24}", '10.0.0.2/24, files: {/srv/site: site}, start: "cd /srv/site && exec python3 -m http.server 80"}'
+)
 #: The same with one more host, whose wire is new.
 LARGER: Final = (
     TEXT.replace("netboxes:", "  c: {address: 10.0.0.3/24}\nnetboxes:")

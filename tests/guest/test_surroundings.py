@@ -103,7 +103,9 @@ def test_an_operator_uses_labs_without_being_root(guest: Guest) -> None:
     guest.run("useradd --create-home --shell /bin/bash alice").checked()
     playbook = ".venv/bin/ansible-playbook -i localhost, ansible/operators.yml -e netboxit_operators=alice"
     guest.run(playbook, within_s=600).checked()
-    small_lab.write(guest, file="/home/alice/small.yaml")
+    small_lab.write(guest, small_lab.WITH_SERVER, file="/home/alice/small.yaml")
+    small_lab.write(guest, small_lab.TRAFFIC, file="/home/alice/traffic.yaml")
+    guest.run("install -d -o alice /home/alice/site && echo served to a >/home/alice/site/page").checked()
 
     def as_alice(command: str) -> str:
         return guest.run(f"su --login alice --command 'cd {CHECKOUT} && {command}'").checked()
@@ -111,5 +113,9 @@ def test_an_operator_uses_labs_without_being_root(guest: Guest) -> None:
     as_alice("./netboxit.py up ~/small.yaml")
     as_alice("./netboxit.py exec a -- ping -c 1 -w 30 b")
     as_alice("./netboxit.py status small")
+    ask = 'import urllib.request; print(urllib.request.urlopen(\\"http://b/page\\").read())'
+    assert "served to a" in as_alice(f'until ./netboxit.py exec a -- python3 -c "{ask}"; do sleep 1; done')
+    as_alice("./netboxit.py traffic ~/traffic.yaml --duration 2s --results ~/results || test $? -gt 2")
+    assert json.loads(as_alice("cat ~/results/latest/metrics.json"))["flows"]
     as_alice("./netboxit.py down small")
     nothing_left(guest)
