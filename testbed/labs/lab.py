@@ -21,7 +21,7 @@ from testbed.nodes.host_program import ProgramState
 from testbed.ownership import recorded, state
 from testbed.ownership.operators import operator
 from testbed.plan import NodePlan, Plan
-from testbed.system import containers, cores, namespaces, node_files, processes, users
+from testbed.system import containers, cores, namespaces, node_files, processes, rootfs, users
 from testbed.system.containers import Container
 from testbed.system.interruption import HeldBack
 from testbed.system.own_files import OwnFiles
@@ -264,7 +264,10 @@ class Lab:
 
     def limits_reached(self, node: str) -> list[str]:
         """Those of its limits that a node has reached since it started, in words."""
-        return containers.limits_reached(self._container(self.node(node)), self.node(node).limits)
+        planned = self.node(node)
+        folders = " and ".join(rootfs.own_folders(planned.copied))
+        disks = {f"the disk with {folders}": removal.nodes_folder(self.folder) / removal.copies_of(node)} if folders else {}
+        return containers.limits_reached(self._container(planned), planned.limits, disks)
 
     def network_changes(self, node: str) -> list[str]:
         """How a host's or router's network differs from the plan, in words."""

@@ -118,6 +118,17 @@ def test_what_apply_brings_is_there_after_it(web: Lab, beside: Path) -> None:
     assert inside(lab, "ls -A /srv /run/netboxit").split() == ["/run/netboxit:", "log", "program.log", "/srv:"]
 
 
+def test_a_disk_that_its_program_has_filled_is_told(beside: Path) -> None:
+    if refused := node_disks.refused():
+        pytest.skip(refused)
+    fill = "cat /dev/zero >/srv/site/more"
+    with up(
+        topology(beside, files={"/srv/site": "site", "/root/one": "site/index.html"}, start=fill, limits={"disk": "16 MB"})
+    ) as lab:
+        until(lambda: state(lab) == "ended")
+        assert "web has reached its limit of disk: the disk with /srv and /root is full (16 MB)" in lab.status()["notes"]
+
+
 def test_a_program_that_ends_is_told_and_one_that_fails_is_started_again(beside: Path) -> None:
     with up(topology(beside, start="echo because; exit 3")) as lab:
         until(lambda: state(lab) == "ended")

@@ -234,9 +234,12 @@ def alive(container: Container) -> bool:
     return not cores.is_empty(container.groups[0])
 
 
-def limits_reached(container: Container, of_node: Limits) -> list[str]:
-    """Those of its limits that it has reached since it started, in words, also when it has ended."""
-    return limits.reached(container.groups[0], container.configuration_file.parent, container.folder, of_node)
+def limits_reached(container: Container, of_node: Limits, disks: Mapping[str, Path]) -> list[str]:
+    """Those of its limits that it has reached since it started, in words, also when it has ended. `disks` are folders of its own
+    besides /run/netboxit, by what they are called."""
+    return limits.reached(
+        container.groups[0], container.configuration_file.parent, {"its folder": container.folder, **disks}, of_node
+    )
 
 
 def end(home: Path, names: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import resource
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,17 +100,19 @@ def remembering(group: str, home: Path) -> list[str]:
     return [f"lxc.hook.stop = grep -H . {files} > {shlex.quote(str(home / AT_THE_END))}"] if files else []
 
 
-def reached(group: str, home: Path, folder: Path, limits: Limits) -> list[str]:
-    """What a node has reached since it started, in words, also when it has ended meanwhile. `folder` is its own."""
+def reached(group: str, home: Path, disks: Mapping[str, Path], limits: Limits) -> list[str]:
+    """What a node has reached since it started, in words, also when it has ended meanwhile. `disks` are folders of its own, by
+    what they are called; those that are no disks have no limit."""
     counted = dict(_counted(group, home))
     found = []
     if refused := counted.get("pids", 0):
         found.append(f"processes: {limits.processes} at one time ({refused} more were refused)")
     if ended := counted.get("memory", 0):
         found.append(f"memory: {SIZE.write(limits.memory)} (the kernel ended {ended} of its processes)")
-    with suppress(OSError):
-        if folder.is_mount() and is_full(folder):
-            found.append(f"disk: its folder is full ({SIZE.write(limits.disk)})")
+    for name, folder in disks.items():
+        with suppress(OSError):
+            if folder.is_mount() and is_full(folder):
+                found.append(f"disk: {name} is full ({SIZE.write(limits.disk)})")
     return found + [f"temporary: {name} is full ({SIZE.write(limits.temporary)})" for name in _full(group)]
 
 

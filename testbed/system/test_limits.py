@@ -81,7 +81,7 @@ def counted(group: Path, version: int, *, refused: int, ended: int) -> dict[Path
 
 def test_what_was_reached_is_read_from_either_version(group: Path, version: int, tmp_path: Path) -> None:
     counted(group, version, refused=7, ended=2)
-    assert limits.reached("node", tmp_path, tmp_path, OF_NODE) == [
+    assert limits.reached("node", tmp_path, {}, OF_NODE) == [
         "processes: 10 at one time (7 more were refused)",
         "memory: 64 MB (the kernel ended 2 of its processes)",
     ]
@@ -89,7 +89,7 @@ def test_what_was_reached_is_read_from_either_version(group: Path, version: int,
 
 def test_that_memory_was_short_is_no_limit_reached_while_nothing_was_ended(group: Path, version: int, tmp_path: Path) -> None:
     counted(group, version, refused=0, ended=0)
-    assert limits.reached("node", tmp_path, tmp_path, OF_NODE) == []
+    assert limits.reached("node", tmp_path, {}, OF_NODE) == []
 
 
 def test_what_was_counted_is_known_when_the_groups_are_gone(group: Path, version: int, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_what_was_counted_is_known_when_the_groups_are_gone(group: Path, version
     (hook,) = limits.remembering("node", tmp_path)
     subprocess.run(["sh", "-c", f"exec {hook.partition(' = ')[2]}"], check=True)
     shutil.rmtree(group)
-    assert limits.reached("node", tmp_path, tmp_path, OF_NODE) == [
+    assert limits.reached("node", tmp_path, {}, OF_NODE) == [
         "processes: 10 at one time (1 more were refused)",
         "memory: 64 MB (the kernel ended 2 of its processes)",
     ]
@@ -106,4 +106,4 @@ def test_what_was_counted_is_known_when_the_groups_are_gone(group: Path, version
 
 def test_a_node_that_never_was_has_reached_nothing(group: Path, tmp_path: Path) -> None:
     assert group.is_dir()
-    assert limits.reached("another", tmp_path, tmp_path, OF_NODE) == []
+    assert limits.reached("another", tmp_path, {}, OF_NODE) == []
