@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -83,8 +84,7 @@ def test_what_is_no_file_is_refused_at_once(tree: Path, kind: str) -> None:
     if kind == "fifo":
         os.mkfifo(place)
     elif kind == "socket":
-        with socket.socket(socket.AF_UNIX) as listening:
-            os.chdir(place.parent)
+        with socket.socket(socket.AF_UNIX) as listening, contextlib.chdir(place.parent):
             listening.bind("special")
     else:
         try:
