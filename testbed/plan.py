@@ -114,6 +114,8 @@ class NodePlan:
     host: str = ""
     #: What is copied into it from beside the topology, by where it sees it.
     copied: dict[str, CopiedPlan] = field(default_factory=dict)
+    #: Debian packages that it has besides what the machine has.
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

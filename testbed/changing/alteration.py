@@ -160,8 +160,12 @@ class _Alteration:
         going = [self._before[node.name][0] for node in self._found.nodes_to_be("removed", "replaced")]
         wires_going = self._found.wires_to_be("removed", "replaced")
         given_back = self._found.equipment_to_be("removed", "replaced")
-        # A host that is to have other files gets a new disk with them.
-        copied_anew = [node for node in stopping if any(was.copied != node.copied for was in self._before[node.name])]
+        # A host that is to have other files or packages gets a new disk with them.
+        copied_anew = [
+            node
+            for node in stopping
+            if any((was.copied, was.packages) != (node.copied, node.packages) for was in self._before[node.name])
+        ]
         names = {
             *(("container", node.container) for node in going),
             *(("disk", node.name) for node in going),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a topology file brings into a host: files from beside it, and where the host sees them."""
+"""What a topology file brings into a host: files from beside it, where the host sees them, and Debian packages."""
 
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -18,6 +19,9 @@ from testbed.system.rootfs import HOST_FOLDERS, own_folders
 
 #: Of one host; each may be a folder.
 MOST_COPIES: Final = 32
+#: Of one host.
+MOST_PACKAGES: Final = 64
+_PACKAGE: Final = r"[a-z0-9][a-z0-9+.-]{1,63}(=[0-9][A-Za-z0-9.+:~-]{0,63})?"
 _LONGEST: Final = 512
 _LONGEST_NAME: Final = 255
 
@@ -73,5 +77,15 @@ def wrong_together(files: Mapping[str, Path]) -> dict[str, str]:
     return wrong
 
 
+def check_package(text: str) -> str:
+    """The name of a Debian package, with its version if need be (Debian policy manual, 5.6.1 and 5.6.12). Raises ValueError."""
+    if not re.fullmatch(_PACKAGE, text):
+        raise ValueError(
+            f'"{text}" is no name of a Debian package; write one as `apt search` shows it: small letters, digits, "+-."'
+        )
+    return text
+
+
+Package = Annotated[str, AfterValidator(check_package)]
 HostPath = Annotated[str, AfterValidator(check_host_path)]
 FileBeside = Annotated[Path, BeforeValidator(find_beside)]

@@ -148,6 +148,12 @@ def test_the_folder_of_netboxit_itself_is_not_hidden(folder: Path, monkeypatch: 
         ({"start": "a\0b"}, "number 0"),
         ({"start": "x" * 4097}, "start"),
         ({"start": ["nginx"]}, "a list stands where text is needed"),
+        *(
+            ({"packages": [name]}, f'"{name}" is no name of a Debian package')
+            for name in ("Nginx", "nginx ", "../x", "--help", "-o", "x", "./x.deb", "nginx/stable", "nginx^", "nginx=", "a=1 b")
+        ),
+        ({"packages": "nginx"}, "'nginx' stands where a list is needed"),
+        ({"packages": [f"a{n}" for n in range(65)]}, "packages"),
         ({"start": "true", "restart": "sometimes"}, "use never, on-failure or always|never"),
     ],
 )
@@ -163,6 +169,11 @@ def test_a_folder_with_something_hostile_in_it_is_refused_when_the_file_is_check
     (folder / "site/below/pipe").unlink()
     (folder / "site/below/link").symlink_to("/etc/shadow")
     assert "leads out of the folder that is copied" in complaint(folder, files={"/srv/site": "site"})
+
+
+def test_packages_are_planned_each_once_in_one_order(folder: Path) -> None:
+    plan = planned(folder, packages=["nginx=1.22.1-9+deb12u4", "g++", "nginx=1.22.1-9+deb12u4", "libc6.1"])
+    assert plan.node("web").packages == ("g++", "libc6.1", "nginx=1.22.1-9+deb12u4") and plan.node("client").packages == ()
 
 
 def test_files_have_to_fit_on_the_disk_of_their_host(folder: Path) -> None:

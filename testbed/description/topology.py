@@ -28,7 +28,7 @@ from netboxes.technology import Technology, technologies
 from testbed.description.addresses import Addresses, Gateways, Interface
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
-from testbed.description.host_files import MOST_COPIES, FileBeside, HostPath, wrong_together
+from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBeside, HostPath, Package, wrong_together
 from testbed.description.input_errors import AtKey, AtPlaces, InPart, nearest
 from testbed.description.limits import ContainerSection, Limits
 from testbed.description.machines import KnownMachines, MachineName, Places
@@ -87,6 +87,11 @@ class Host(ContainerSection):
     files: dict[HostPath, FileBeside] = Field(
         {},
         description="Files and folders from beside the topology, by where the host sees a copy of them: `{/srv/site: ./site}`.",
+    )
+    packages: tuple[Package, ...] = Field(
+        (),
+        max_length=MOST_PACKAGES,
+        description="Debian packages that it has, and the machine need not have; with a version: `[nginx, darkstat=3.0.721-1]`.",
     )
     start: CommandLine | None = Field(
         None, description="What it runs by itself when the network is ready, as a shell reads it: `python3 -m http.server 80`."

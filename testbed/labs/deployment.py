@@ -28,6 +28,8 @@ from testbed.system import (
     namespaces,
     node_disks,
     node_files,
+    package_layers,
+    package_mounts,
     realtime_group,
     rings,
     rootfs,
@@ -114,7 +116,7 @@ class Deployment:
         nodes = list(nodes)
         self.check_confined(nodes)
         new = [node for node in nodes if not _has_files(self._container(node).folder)]
-        copying = [node for node in nodes if node.copied and not _has_files(self._copies(node))]
+        copying = [node for node in nodes if (node.copied or node.packages) and not _has_files(self._copies(node))]
         self._make_disks(
             [(node.name, self._container(node).folder, node.limits.disk) for node in new]
             + [(copies_of(node.name), self._copies(node), node.limits.disk) for node in copying]
@@ -135,6 +137,7 @@ class Deployment:
                 host,
                 memory=self._memory_of(node),
                 own=self._own_folders(node),
+                layer=package_mounts.layer_of(self._copies(node)),
                 realtime_group=realtime_group.path() if self._plan.realtime_budget_us else None,
                 user_namespace=users.path(self._mark) if self._in_users(node) else None,
                 has_disk=container.folder.is_mount(),
@@ -155,17 +158,25 @@ class Deployment:
                 )
 
     def _copy(self, node: NodePlan) -> None:
-        """What the node's user has beside the topology. Raises NotToBeCopied, NoRoom, FilesChanged."""
-        self._progress(f"copying files to {node.name}")
+        """What its packages have, and what its user has beside the topology. Raises PackagesNotInstalled, NotToBeCopied, NoRoom,
+        FilesChanged."""
         owner = users.FIRST_ID if self._in_users(node) else None
         self._copies(node).mkdir(exist_ok=True)  # which it is not where there is no disk
         self._copies(node).chmod(0o755)  # for the node's root, which passes it when its container starts
+        if node.packages:
+            self._progress(f"installing packages for {node.name}")
+            with file_trees.room_on_disk(self._copies(node)):
+                package_mounts.copy(package_layers.layer(node.packages), self._copies(node), self._root, owner or 0)
+        if node.copied:
+            self._progress(f"copying files to {node.name}")
         for place, copied in node.copied.items():
             target = self._copies(node) / place[1:]
             for folder in reversed([one for one in target.parents if one.is_relative_to(self._copies(node))][:-1]):
                 folder.mkdir(exist_ok=True)
                 if owner is not None:
                     os.chown(folder, owner, owner)
+            if node.packages:
+                package_mounts.give_way(target)
             if file_trees.copy(Path(copied.source), target, owner) != copied.digest:
                 raise FilesChanged(f"{printable(copied.source)} has changed since the lab was planned; repeat the command")
 
@@ -174,7 +185,8 @@ class Deployment:
 
     def _own_folders(self, node: NodePlan) -> dict[str, Path]:
         """Those in which the node has its copies, by where it sees them; each is a mount point of its root."""
-        own = {folder: self._copies(node) / folder[1:] for folder in rootfs.own_folders(node.copied)}
+        places = dict.fromkeys((*rootfs.own_folders(node.copied), *package_mounts.places(self._copies(node))))
+        own = {place: self._copies(node) / place[1:] for place in places}
         rootfs.add_mount_points(self._root, own)
         return own
 

@@ -265,8 +265,9 @@ class Lab:
     def limits_reached(self, node: str) -> list[str]:
         """Those of its limits that a node has reached since it started, in words."""
         planned = self.node(node)
-        folders = " and ".join(rootfs.own_folders(planned.copied))
-        disks = {f"the disk with {folders}": removal.nodes_folder(self.folder) / removal.copies_of(node)} if folders else {}
+        folders = [*rootfs.own_folders(planned.copied), *(("its packages' /etc and /var",) if planned.packages else ())]
+        copies = removal.nodes_folder(self.folder) / removal.copies_of(node)
+        disks = {f"the disk with {' and '.join(folders)}": copies} if folders else {}
         return containers.limits_reached(self._container(planned), planned.limits, disks)
 
     def network_changes(self, node: str) -> list[str]:

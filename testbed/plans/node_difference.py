@@ -133,6 +133,10 @@ def _copied(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
             yield Finding("live", two(f"what is copied to {place} is from another place:", old.source, new.source))
 
 
+def _packages(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
+    yield Finding("restart", two("packages", said(before.packages), said(after.packages)))
+
+
 def click_configuration(node: NodePlan) -> str | None:
     """The file that a Click router does what it says; None for another node."""
     is_click = node.kind == "router" and not node.forwards
@@ -193,6 +197,7 @@ _FIELDS: Final[Mapping[str, Callable[[NodePlan, NodePlan], Iterator[Finding]]]] 
     "routes": _routes,
     "files": _files,
     "copied": _copied,
+    "packages": _packages,
     "forwards": _forwards,
     "limits": _limits,
 }

@@ -167,6 +167,7 @@ class _Resolver:
             capabilities=HOST_CAPABILITIES,
             limits=self._limits(host),
             copied={place: self._copied(source) for place, source in host.files.items()},
+            packages=tuple(sorted(set(host.packages))),
         )
 
     def _copied(self, source: Path) -> CopiedPlan:

@@ -19,6 +19,7 @@ from pathlib import Path
 from testbed.errors import NetBoxITError
 from testbed.plan import Limits, NodePlan
 from testbed.system import apparmor, cores, limits, marks, monitors, namespaces, node_files, processes, rootfs, users
+from testbed.system.package_layers import Layer
 
 _ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -98,6 +99,7 @@ def configuration(
     *,
     memory: Mapping[str, Path] | None = None,
     own: Mapping[str, Path] | None = None,
+    layer: Layer | None = None,
     realtime_group: Path | None = None,
     user_namespace: Path | None = None,
     has_disk: bool = True,
@@ -105,9 +107,9 @@ def configuration(
     """The LXC configuration of a node.
 
     `memory` are the folders of its memory wires by interface; `own` are folders of its own besides /run/netboxit, by where it
-    sees them (testbed.system.rootfs.HOST_FOLDERS); `realtime_group` is the group with a real-time budget, where the
-    kernel rations it; `user_namespace` is the lab's, for a node that is in it; `has_disk` says whether the node's
-    folder is a disk of its own (testbed.system.node_disks).
+    sees them (testbed.system.rootfs.HOST_FOLDERS), `layer` is what its packages are in; `realtime_group` is the group with a
+    real-time budget, where the kernel rations it; `user_namespace` is the lab's, for a node that is in it; `has_disk` says
+    whether the node's folder is a disk of its own (testbed.system.node_disks).
     """
     capabilities = users.capabilities(node, confined=user_namespace is not None)
     locks_all = "ipc_lock" in capabilities
@@ -126,7 +128,7 @@ def configuration(
         "lxc.mount.auto = proc:mixed sys:ro",
         *(
             f"lxc.mount.entry = {line}"
-            for line in rootfs.mounts(root, container.folder, memory or {}, node.limits.temporary, own or {})
+            for line in rootfs.mounts(root, container.folder, memory or {}, node.limits.temporary, own or {}, layer)
         ),
         *(f"lxc.mount.entry = {device} {device[1:]} none bind,create=file 0 0" for device in node.devices),
         "lxc.hook.version = 1",

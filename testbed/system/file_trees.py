@@ -80,7 +80,7 @@ def copy(source: Path, target: Path, owner: int | None) -> str:
     """
     found = _Digest()
     modes: list[tuple[Path, int]] = []
-    with _room_on_disk(target):
+    with room_on_disk(target):
         for entry in _walk(source):
             place = target / entry.path
             content = ""
@@ -223,7 +223,8 @@ def _opened_without_links(folder: Path) -> int:
 
 
 @contextmanager
-def _room_on_disk(target: Path) -> Iterator[None]:
+def room_on_disk(target: Path) -> Iterator[None]:
+    """Where a node's disk is filled. Raises NoRoom, NotToBeCopied."""
     try:
         yield
     except OSError as error:

@@ -12,6 +12,8 @@ from pathlib import Path
 from testbed import durable
 from testbed.files import CHECKOUT
 from testbed.plan import Plan
+from testbed.system import package_mounts
+from testbed.system.package_layers import Layer
 
 #: A node's own folder as it sees it, the only place where it can write on the host.
 NODE_FOLDER = "/run/netboxit"
@@ -48,11 +50,11 @@ _FILES = {
 #: Of linux/mount.h: MOUNT_ATTR_RDONLY, _NOSUID, _NODEV and _NOEXEC.
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
 #: Takes the root, then pairs of attributes and a place in the root. Where LXC puts a root together below /usr, the root is in
-#: its own /usr, too: first that copy is unmounted (umount2(2), 166 on x86-64, MNT_DETACH). Then mount_setattr(2) (442 everywhere)
-#: sets the attributes with AT_RECURSIVE. Perl's `syscall` takes no constants.
+#: its own /usr, too, unless a layer of packages covers it: first that copy is unmounted (umount2(2), 166 on x86-64,
+#: MNT_DETACH). Then mount_setattr(2) (442 everywhere) sets the attributes with AT_RECURSIVE. Perl's `syscall` takes no constants.
 _RESTRICT = (
     "my $root = shift; "
-    'if ($root =~ m{^/usr/}) { syscall(166, "$root$root", 2) == 0 or die "umount $root$root: $!\\n" } '
+    'if ($root =~ m{^/usr/} && -d "$root$root/usr") { syscall(166, "$root$root", 2) == 0 or die "umount $root$root: $!\\n" } '
     'while (my ($set, $at) = splice(@ARGV, 0, 2)) { $at = "$root$at"; $set = pack("Q4", $set, 0, 0, 0); '
     'syscall(442, -100, $at, 0x8000, $set, 32) == 0 or die "mount_setattr $at: $!\\n" }'
 )
@@ -86,17 +88,22 @@ def own_folders(places: Iterable[str]) -> list[str]:
     return [folder for folder in HOST_FOLDERS if any(place.startswith(folder + "/") for place in within)]
 
 
-def add_mount_points(root: Path, places: Iterable[str]) -> None:
-    """Where folders of a node's own are mounted; for other nodes they are empty."""
-    for place in places:
-        (root / place[1:]).mkdir(parents=True, exist_ok=True)
+def add_mount_points(root: Path, places: Mapping[str, Path]) -> None:
+    """Where folders and files of a node's own are mounted, by where it sees them; for other nodes they are empty."""
+    for place, source in places.items():
+        if source.is_dir():
+            (root / place[1:]).mkdir(parents=True, exist_ok=True)
+        else:
+            (root / place[1:]).touch()
 
 
-def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int, own: Mapping[str, Path]) -> list[str]:
+def mounts(
+    root: Path, folder: Path, memory: Mapping[str, Path], temporary: int, own: Mapping[str, Path], layer: Layer | None = None
+) -> list[str]:
     """What a container sees, as lines of fstab(5) with targets relative to its root, in the order of mounting.
 
     `memory` are the folders of its memory wires by interface, `temporary` is the most that each folder in RAM may hold, in bytes,
-    `own` are folders of the host by where it sees them (HOST_FOLDERS).
+    `own` are folders of the host by where it sees them (HOST_FOLDERS), `layer` is what its packages are in.
     What is mounted below /usr (/usr/local on a disk of its own, say) comes with it: a user namespace may not show a part of what
     mounts cover (mount_namespaces(7), "locked together as a single unit").
     Without set-uid, file capabilities count as little: ping runs without CAP_NET_RAW instead of being refused.
@@ -104,16 +111,15 @@ def mounts(root: Path, folder: Path, memory: Mapping[str, Path], temporary: int,
     lines = [
         f"tmpfs tmp tmpfs nosuid,nodev,mode=1777,size={temporary} 0 0",
         f"tmpfs run tmpfs nosuid,nodev,mode=755,size={temporary} 0 0",
-        "/usr usr none rbind,ro,nosuid,nodev 0 0",
+        *(package_mounts.over_usr(layer) if layer else ("/usr usr none rbind,ro,nosuid,nodev 0 0",)),
         f"{_escape(CHECKOUT)} {_escape(CHECKOUT)[1:]} none rbind,ro,nosuid,nodev,create=dir 0 0",
         f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,create=dir 0 0",
         f"tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,size={temporary},create=dir 0 0",
     ]
     lines += [f"{_escape(wire)} {WIRES_FOLDER[1:]}/{name} none bind,rw,create=dir 0 0" for name, wire in memory.items()]
     lines += [f"{_escape(source)} {place[1:]} none bind,rw 0 0" for place, source in own.items()]
-    return lines + [
-        f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()
-    ]
+    lines += [f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()]
+    return lines + (package_mounts.over_etc(layer, root) if layer else [])
 
 
 def restriction(memory: Mapping[str, Path], own: Iterable[str] = ()) -> str:

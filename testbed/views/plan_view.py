@@ -121,6 +121,8 @@ def _print_own(plan: Plan) -> None:
         for place, copied in node.copied.items():
             what = f"{drawing.counted(copied.entries, 'file')} and folders" if copied.entries > 1 else "a file"
             table.add_row(node.name, place, f"{what}, {SIZE.write(copied.size)}, from {copied.source}")
+        if node.packages:
+            table.add_row(node.name, "packages", ", ".join(node.packages))
         if (told := host_program.told(node)) is not None:
             table.add_row(node.name, "starts", f"{told['line']} (again: {told['restart']})")
     if table.row_count:

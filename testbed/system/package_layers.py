@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debian packages for hosts of a lab: what they bring is laid over the machine's own /usr, and is never installed in the machine.
+
+The machine's apt finds what is missing, by the machine's sources and keys, and downloads it. It is installed where nobody else
+sees it: on overlays of /usr and /etc and in a /var of its own, by a root that has few capabilities and no network, with all that
+the packages' scripts do. What is new there is the layer, which later labs use again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+from testbed import durable
+from testbed.errors import NetBoxITError, printable
+from testbed.ownership import locks, state
+from testbed.system import strays
+
+_DPKG: Final = Path("/var/lib/dpkg")
+#: In the state folder. Whoever can enter it reads what any mirror of Debian's has, but set-user-ID programs: see `_closed`.
+_STORE: Final = "layers"
+_LOCK, _NEW, _LISTS, _MADE_OF = "lock", "new", "lists", "packages.json"
+#: A mirror far away and a large package; another command that installs, too.
+_DEADLINE_S: Final = 1200.0
+_UNUSED_S: Final = 30 * 86400.0
+#: Of what apt, dpkg and those around them say.
+_COMPLAINTS: Final = ("E: ", "dpkg: error", " ", "mount: ", "bwrap: ")
+_SHOWN_LINES: Final = 4
+_NOT_IN_OPTIONS: Final = set(":,\\ \t")
+
+#: apt without questions, without the packages that are only recommended, and without locks or caches of the machine's.
+_APT: Final = ("apt-get", "-q", "-y", "-o", "APT::Install-Recommends=false", "-o", "Acquire::Languages=none")
+#: Scripts of packages ask it before they start a service (invoke-rc.d(8)): nothing starts.
+_POLICY: Final = "usr/sbin/policy-rc.d"
+#: What dpkg and scripts need as root: owners and modes of all files, other users, file capabilities.
+_CAPABILITIES: Final = ("chown", "dac_override", "fowner", "fsetid", "kill", "setfcap", "setgid", "setuid", "sys_chroot")
+#: What a machine needs, and a host of a lab does not: what was installed, services, accounts' secrets.
+_LEFT_OUT: Final = (
+    *("var/lib/dpkg", "var/lib/apt", "var/lib/systemd", "var/lib/pam", "var/lib/ucf", "var/cache/apt", "var/cache/debconf"),
+    *("var/cache/man", "var/log/apt", "var/log/dpkg.log", "var/log/alternatives.log", "var/tmp"),
+    *(
+        "etc/systemd",
+        "etc/init.d",
+        "etc/cron.d",
+        "etc/logrotate.d",
+        "etc/ufw",
+        "etc/apparmor.d",
+        "etc/machine-id",
+        "etc/.pwd.lock",
+    ),
+    *(f"etc/rc{level}.d" for level in "0123456S"),
+    *(f"etc/{file}{old}" for file in ("shadow", "gshadow", "subuid", "subgid", "passwd", "group") for old in ("", "-")),
+    _POLICY,
+)
+_ACCOUNTS: Final = ("passwd", "group")
+#: Of the machine's /etc: what nodes see of it anyway.
+_SEEN_BY_HOSTS: Final = (Path("/etc/alternatives"), Path("/etc/fonts"), Path("/etc/ld.so.cache"))
+_ACCOUNTS_OF_DEBIAN: Final = Path("/usr/share/base-passwd")
+#: What is installed on overlays: the machine's below, what is new above.
+_OVER_THE_MACHINES: Final = ("usr", "etc", "var/lib/dpkg")
+_INSTALL: Final = """\
+set -e
+new=$1; shift
+for part in {}; do
+    mount -t overlay overlay -o "userxattr,lowerdir=/$part,upperdir=$new/$part,workdir=$new/work/$part" "$new/seen/$part"
+done
+exec "$@"
+"""
+
+
+class PackagesNotInstalled(NetBoxITError):
+    """There are no such packages, they cannot be downloaded, or they cannot be installed."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What packages have brought, in `usr`, `etc` and `var` of its folder."""
+
+    folder: Path
+
+    def accounts(self, file: str) -> str:
+        """Lines of /etc/passwd or /etc/group: accounts that each Debian has, and those that packages have added."""
+        return (self.folder / file).read_text()
+
+    def versions(self) -> Mapping[str, str]:
+        """Of the packages that it is made of; those that the machine has itself are not among them."""
+        found: dict[str, str] = json.loads((self.folder / _MADE_OF).read_text())
+        return found
+
+
+def layer(names: Sequence[str]) -> Layer:
+    """A layer with these packages ("nginx", "nginx=1.22.1-9"), made before or now. Raises PackagesNotInstalled."""
+    store = state.state_folder() / _STORE
+    if wrong := _NOT_IN_OPTIONS & set(str(store)):
+        raise PackagesNotInstalled(
+            f"packages cannot be installed below {store}: overlays take no {''.join(sorted(wrong))!r} in a path; "
+            "set NETBOXIT_STATE to another folder"
+        )
+    store.mkdir(mode=0o711, parents=True, exist_ok=True)
+    with _locked(store):
+        made = Layer(store / _key(names))
+        if not (made.folder / _MADE_OF).exists():
+            _remove_unused(store)
+            _make(store, names, made.folder)
+        os.utime(made.folder)
+        return made
+
+
+def _key(names: Sequence[str]) -> str:
+    """Another one when the machine's own packages have changed."""
+    found = hashlib.blake2b(digest_size=12)
+    for text in (*(name.encode() for name in sorted(names)), (_DPKG / "status").read_bytes()):
+        found.update(len(text).to_bytes(8, "big") + text)
+    return found.hexdigest()
+
+
+@contextmanager
+def _locked(store: Path) -> Iterator[None]:
+    descriptor = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if not locks.taken(descriptor, _DEADLINE_S):
+            raise PackagesNotInstalled(f"another command installs packages for a lab: {locks.holder(descriptor)}; try again")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _make(store: Path, names: Sequence[str], folder: Path) -> None:
+    new = store / _NEW
+    shutil.rmtree(new, ignore_errors=True)  # of a command that was killed
+    try:
+        with durable.told(store):
+            for part in ("usr/sbin", "opt", "var/cache", "var/log", "var/spool", "var/tmp"):
+                (new / part).mkdir(parents=True)
+            for part, place in itertools.product(_OVER_THE_MACHINES, (".", "work", "seen")):
+                (new / place / part).mkdir(parents=True, exist_ok=True)
+            (new / "archives/partial").mkdir(parents=True)
+            for made in (new, *(new.glob("*"))):
+                made.chmod(0o755)  # also where root's umask says otherwise: nodes' root is nobody here
+            (store / _LISTS / "partial").mkdir(parents=True, exist_ok=True)
+        _download(store / _LISTS, new, names)
+        packages = sorted(str(file) for file in (new / "archives").glob("*.deb"))
+        before = _installed(_DPKG)
+        if packages:
+            _install(new, names)
+            _check_places(new, names)
+            for part in ("usr", "etc"):
+                _hide(new / part, Path("/", part))
+        with durable.told(store):
+            after = _installed(new / "var/lib/dpkg") if packages else before
+            accounts = {file: _of_debian(file) + _added(Path("/etc", file), new / "etc" / file) for file in _ACCOUNTS}
+            _clean(new)
+            for file, lines in accounts.items():
+                durable.write(new / file, lines)
+            versions = {name: version for name, version in after.items() if before.get(name) != version}
+            durable.write(new / _MADE_OF, json.dumps(versions, indent=1) + "\n")
+            shutil.rmtree(folder, ignore_errors=True)
+            new.rename(folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _download(lists: Path, new: Path, names: Sequence[str]) -> None:
+    places = {"State::Lists": lists, "Cache": new, "Cache::archives": new / "archives"}
+    apart = ["-o", "Debug::NoLocking=1", *(word for name, place in places.items() for word in ("-o", f"Dir::{name}={place}"))]
+    _run("the lists of packages cannot be had", [*_APT, *apart, "--error-on=any", "update"])
+    what = f"{', '.join(names)} cannot be downloaded"
+    _run(what, [*_APT, *apart, "--download-only", "install", "--", *names])
+    for line in _run(what, [*_APT, *apart, "--print-uris", "install", "--", *names]).splitlines():
+        if line.startswith("'file:"):  # of a folder of this machine, from which apt copies nothing
+            address, name = line.split()[:2]
+            with durable.told(new):
+                shutil.copyfile(unquote(address.strip("'").removeprefix("file:")), new / "archives" / name)
+
+
+def _install(new: Path, names: Sequence[str]) -> None:
+    with durable.told(new):
+        policy = new / _POLICY
+        policy.write_text("#!/bin/sh\nexit 101\n")
+        policy.chmod(0o755)
+    enclosure = [
+        *("bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--die-with-parent", "--new-session"),
+        *("--clearenv", "--cap-drop", "ALL"),
+        *(word for name in _CAPABILITIES for word in ("--cap-add", f"CAP_{name.upper()}")),
+        *("--bind", str(new / "seen/usr"), "/usr", "--bind", str(new / "seen/etc"), "/etc"),
+        *("--bind", str(new / "var"), "/var", "--bind", str(new / "seen/var/lib/dpkg"), "/var/lib/dpkg"),
+        *("--bind", str(new / "opt"), "/opt"),
+        *(word for name in ("bin", "sbin", "lib", "lib32", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")),
+        *(
+            "--dev",
+            "/dev",
+            "--proc",
+            "/proc",
+            "--remount-ro",
+            "/proc",
+            "--tmpfs",
+            "/run",
+            "--tmpfs",
+            "/tmp",
+            "--ro-bind",
+            str(new / "archives"),
+            "/archives",
+        ),
+        *(word for name in ("root", "home", "srv", "mnt", "boot") for word in ("--dir", f"/{name}")),
+        *("--chdir", "/", "--setenv", "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "--setenv", "HOME", "/root"),
+        *("--setenv", "LANG", "C.UTF-8", "--setenv", "DEBIAN_FRONTEND", "noninteractive", "--"),
+    ]
+    # By a shell there, for its wildcard.
+    install = ["sh", "-c", f"exec {' '.join(_APT)} -o Dpkg::Use-Pty=0 install /archives/*.deb"]
+    unshared = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        _INSTALL.format(" ".join(_OVER_THE_MACHINES)),
+        "sh",
+        str(new),
+    ]
+    _run(f"{', '.join(names)} cannot be installed", [*unshared, *enclosure, *install])
+
+
+def _run(what: str, argv: Sequence[str]) -> str:
+    """Returns what it said. Raises PackagesNotInstalled with the end of that."""
+    environment = {**strays.marked_environment(), "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_DEADLINE_S,
+            check=False,
+            env=environment,
+        )
+    except FileNotFoundError:
+        raise PackagesNotInstalled(
+            f"{what}: {argv[0]} is not installed; packages are for Debian and what is made of it"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise PackagesNotInstalled(f"{what}: it was not over after {_DEADLINE_S:g} s; see `apt-get update`") from None
+    text = done.stdout.decode(errors="replace")
+    if done.returncode:
+        lines = text.splitlines()
+        told = [line for line in lines if line.startswith(_COMPLAINTS)] or lines
+        said = "".join(f"\n    {printable(line)}" for line in told[-_SHOWN_LINES:])
+        raise PackagesNotInstalled(f"{what}:{said}")
+    return text
+
+
+def _installed(database: Path) -> dict[str, str]:
+    argv = ["dpkg-query", f"--admindir={database}", "--show", "--showformat=${Package} ${Version} ${db:Status-Status}\n"]
+    lines = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.splitlines()
+    words = (line.split() for line in lines)
+    return {name: version for name, version, status in (word for word in words if len(word) == 3) if status == "installed"}
+
+
+def _check_places(new: Path, names: Sequence[str]) -> None:
+    if found := sorted(entry.name for entry in (new / "opt").iterdir()):
+        raise PackagesNotInstalled(f"{', '.join(names)}: hosts do not see /opt, where it puts {found[0]}; leave it out")
+
+
+def _hide(folder: Path, below: Path) -> None:
+    """What a folder of the machine has, and the one that scripts have put in its place has not.
+
+    Linux marks such a folder by an extended attribute, which an overlay reads only with `userxattr`; and LXC takes that option
+    for `user`, which mount(2) does not know, and drops it. A character device 0:0 hides what is below it without (Linux,
+    Documentation/filesystems/overlayfs.rst, "whiteouts and opaque directories").
+    """
+    for entry in [Path(one.path) for one in os.scandir(folder) if one.is_dir(follow_symlinks=False)]:
+        if not (below / entry.name).is_dir():
+            continue
+        if "user.overlay.opaque" in os.listxattr(entry):
+            for name in {one.name for one in (below / entry.name).iterdir()} - {one.name for one in entry.iterdir()}:
+                os.mknod(entry / name, stat.S_IFCHR, os.makedev(0, 0))
+        _hide(entry, below / entry.name)
+
+
+def _of_debian(file: str) -> str:
+    """Accounts with the same number on each Debian (base-passwd), but for those that nodes have anyway."""
+    lines = (_ACCOUNTS_OF_DEBIAN / f"{file}.master").read_text().splitlines()
+    return "".join(f"{line}\n" for line in lines if line.partition(":")[0] not in ("root", "nobody", "nogroup"))
+
+
+def _added(before: Path, after: Path) -> str:
+    """Lines that are new; none where nothing wrote the file."""
+    if not after.is_file():
+        return ""
+    known = set(before.read_text().splitlines())
+    return "".join(f"{line}\n" for line in after.read_text().splitlines() if line not in known)
+
+
+def _clean(new: Path) -> None:
+    for place in (*_LEFT_OUT, "opt", "work", "seen", "archives", "pkgcache.bin", "srcpkgcache.bin"):
+        path = new / place
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    _leave_out_the_machines(new / "etc", Path("/etc"))
+    for folder, folders, files in os.walk(new):
+        for name in (*folders, *files):
+            status = (entry := Path(folder, name)).lstat()
+            if not stat.S_ISLNK(status.st_mode) and status.st_mode & (stat.S_ISUID | stat.S_ISGID):
+                entry.chmod(stat.S_IMODE(status.st_mode) & 0o1777)
+
+
+def _leave_out_the_machines(folder: Path, below: Path) -> None:
+    """Files of the machine's /etc that scripts have changed: what else is in them is not for hosts."""
+    for entry in list(folder.iterdir()):
+        if (place := below / entry.name) in _SEEN_BY_HOSTS:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            _leave_out_the_machines(entry, place)
+        elif os.path.lexists(place):
+            entry.unlink()
+
+
+def copy(layer: Layer, target: Path, first_id: int) -> None:
+    """What a host may change, `etc` and `var`, to where no node can reach it; user 0 becomes `first_id`. Raises OSError."""
+    for part in ("etc", "var"):
+        _copy(layer.folder / part, target / part, first_id)
+
+
+def _copy(source: Path, target: Path, first_id: int) -> None:
+    status = source.lstat()
+    if stat.S_ISLNK(status.st_mode):
+        target.symlink_to(source.readlink())
+    elif stat.S_ISDIR(status.st_mode):
+        target.mkdir(exist_ok=True)
+        for entry in source.iterdir():
+            _copy(entry, target / entry.name, first_id)
+    elif stat.S_ISREG(status.st_mode):
+        shutil.copyfile(source, target)
+    else:  # an overlay's sign of something that was removed
+        return
+    os.chown(target, first_id + status.st_uid, first_id + status.st_gid, follow_symlinks=False)
+    if not stat.S_ISLNK(status.st_mode):
+        target.chmod(stat.S_IMODE(status.st_mode))
+
+
+def _remove_unused(store: Path) -> None:
+    """Layers that no lab has asked for in a month, and no lab has."""
+    used = "".join(file.read_text() for file in state.labs_folder().glob("*/containers/*/config"))
+    for made in store.glob(f"*/{_MADE_OF}"):
+        folder = made.parent
+        if folder.name not in used and time.time() - folder.stat().st_mtime > _UNUSED_S:
+            shutil.rmtree(folder)
