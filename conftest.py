@@ -5,6 +5,11 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is slow, and nothing is wrong with what it computes.
+settings.register_profile("netboxit", deadline=None)
+settings.load_profile("netboxit")
 
 
 @pytest.fixture(autouse=True, scope="session")

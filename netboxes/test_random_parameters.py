@@ -15,7 +15,7 @@ SEGMENTS = segments()
 
 
 @pytest.mark.parametrize("technology", SEGMENTS)
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(chance=st.randoms(use_true_random=False))
 def test_random_parameters_are_refused_with_a_reason_or_run(technology: str, chance: random.Random) -> None:
     trial = try_set(technology, chance)

@@ -183,7 +183,7 @@ def test_identities_agree_with_the_vectors() -> None:
     assert identities(wire({"a": frames}, ["a", "b"])) == [vector["identity"] for vector in VECTORS]
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.lists(st.binary(max_size=120), max_size=60),
     st.lists(st.sampled_from([0x0800, 0x86DD, 0x8100, 0x88A8, 0x0806]), min_size=1),

@@ -196,7 +196,7 @@ def test_the_segments_of_the_examples_take_their_time(name: str, delays_us: dict
         assert taken == pytest.approx(expected, abs=0.05)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     medium=st.sampled_from(["link", "shared", "switched"]),
     stations=st.integers(2, 6),

@@ -214,7 +214,7 @@ def test_bad_parameters_are_refused(said: dict[str, Any], message: str) -> None:
         Parameters.model_validate(star(1) | said)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     mode=st.sampled_from(["star", "peer"]),
     sensors=st.integers(1, 5),

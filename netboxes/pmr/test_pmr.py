@@ -360,7 +360,7 @@ def test_bad_parameters_are_refused(said: dict[str, Any], message: str) -> None:
         Parameters.model_validate(network() | said)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     direct=st.booleans(),
     terminals=st.integers(2, 6),

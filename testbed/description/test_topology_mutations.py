@@ -27,7 +27,7 @@ from testbed.plans.resolve import resolve
 Place = tuple[str | int, ...]
 
 REALTIME = RealtimeSupport(True, 950_000, "")
-SETTINGS = settings(max_examples=int(os.environ.get("NETBOXIT_MUTATIONS", "50")), deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=int(os.environ.get("NETBOXIT_MUTATIONS", "50")), derandomize=True)
 
 #: What the emergency network does not have.
 SWITCH = {"ports": {"one": {"vlan": 10}, "two": {"vlan": 10, "limit": "1 Mbit/s"}, "three": {"trunk": [10, 20]}}, "flows": []}

@@ -55,7 +55,7 @@ WORDS = st.sampled_from(
     ]
 )
 
-SETTINGS = settings(max_examples=70, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=70, derandomize=True)
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ def networks(draw: some.DrawFn) -> Drawn:
 
 
 @given(networks())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_small_network_is_parted_in_the_best_way(network: Drawn) -> None:
     units, joints, cores = network
     found = partition(units, joints, cores)

@@ -254,7 +254,7 @@ events:
 
 
 @given(some.data())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_the_parts_of_a_plan_are_the_whole(data: some.DataObject) -> None:
     choices = some.sampled_from(["alpha", "beta", "gamma", "auto"])
     topology = data.draw(some.sampled_from([EMERGENCY, DISASTER]))

@@ -101,7 +101,7 @@ def test_without_a_netbox_the_next_best_path_is_taken_and_without_any_none(tmp_p
     assert netboxes(*network, "a", "10.2.0.11", without=["n12", "n02"]) == []
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(
     costs=st.dictionaries(
         st.tuples(st.integers(0, 4), st.integers(0, 4)).filter(lambda pair: pair[0] < pair[1]),
