@@ -27,7 +27,7 @@ LABS = Path("/var/lib/netboxit/labs")
 VARIABLE = "NETBOXIT_OPERATOR"
 #: Those that make and use labs. All others need no rights, or are for root (`bench` writes into the checkout).
 VERBS = (
-    *("plan", "up", "apply", "run", "down", "status", "exec", "record", "capture", "metrics", "calibrate"),
+    *("plan", "up", "apply", "run", "traffic", "down", "status", "exec", "copy", "record", "capture", "metrics", "calibrate"),
     *("set", "drill", "handler", "attach", "detach"),
 )
 #: Below the checkout, what is no part of the program: what runs and benchmarks wrote. The folders themselves are looked at.

@@ -13,7 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from netboxit import app
 from testbed.files import CHECKOUT
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -22,6 +24,12 @@ STRANGER = 65533
 SITE = ".venv/lib/python3.11/site-packages"
 #: The program is no module: it is installed by itself.
 OPERATOR = runpy.run_path(str(CHECKOUT / "ansible/netboxit_operator.py"))
+
+
+def test_each_command_is_for_operators_or_is_known_not_to_be() -> None:
+    commands = set(get_command(app).commands)  # type: ignore[attr-defined]
+    assert commands - set(OPERATOR["VERBS"]) == {"doctor", "check", "report", "manual", "bench", "part"}, "the last two are for root"
+    assert set(OPERATOR["VERBS"]) <= commands
 
 
 @pytest.fixture

@@ -40,6 +40,13 @@ wires:
 """
 #: The same with copies of a folder of the operator's own.
 WITH_FILES = LAB.replace("name: x", "name: y").replace("gateway: 10.1.0.254}", "gateway: 10.1.0.254, files: {/srv/site: site}}")
+#: For the lab of the first one.
+TRAFFIC = """\
+name: x
+centre: b
+traffic:
+  readings: {application: udp-flow, from: a, to: b, rate: 40 kbit/s, payload: 72 B, duration: 1 s}
+"""
 #: Of the machine's; whoever reads it elsewhere has seen it by root's rights.
 SECRET = "TheSecretOfThisMachine"
 
@@ -112,6 +119,12 @@ def ordinary(home: Path) -> dict[str, Any]:
     found["exec"] = as_user("alice", NETBOXIT, "exec", "--lab", "x", "a", "--", "ping", "-c", "1", "b")
     found["capture"] = as_user("alice", NETBOXIT, "capture", "--lab", "x", "--duration", "0.2", "a", "a.pcapng")
     found["capture's owner"] = (home / "a.pcapng").owner()
+    (home / "traffic.yaml").write_text(TRAFFIC)
+    found["traffic"] = as_user("alice", NETBOXIT, "traffic", "traffic.yaml", "--results", "sent")
+    found["traffic's files"] = {file.lstat().st_uid for file in (home / "sent").rglob("*")} == {pwd.getpwnam("alice").pw_uid}
+    found["copy"] = as_user("alice", NETBOXIT, "copy", "--lab", "x", "traffic.yaml", "a:/run/netboxit/there")
+    found["copy back"] = as_user("alice", NETBOXIT, "copy", "--lab", "x", "a:/run/netboxit/there", "back")
+    found["copy's owner"] = (home / "back").owner()
     (home / "y.yaml").write_text(WITH_FILES)
     (home / "site").mkdir()
     (page := home / "site/page").write_text("alice's own\n")
@@ -155,6 +168,8 @@ def attacks(home: Path, secret: Path) -> dict[str, Any]:
     closed.chmod(0o600)
     found: dict[str, Any] = {
         "root's file in a folder": tried("up", home / "y.yaml"),
+        "a secret copied": tried("copy", "--lab", "x", secret, "a:/run/netboxit/secret"),
+        "a copy to root": tried("copy", "--lab", "x", "a:/etc/hosts", secret, "--overwrite"),
         "a secret set": tried("set", "--lab", "x", "r", f"configuration={secret}"),
         "python's path": tried("drill", "--list", PYTHONPATH=str(evil), PYTHONHOME=str(evil), PATH=f"{evil}:/usr/bin"),
         "a state given": as_user("alice", "sudo", "-n", "NETBOXIT_STATE=/home/alice", PROGRAM, "down", "--all"),
@@ -181,11 +196,12 @@ def found() -> dict[str, Any]:
 
 
 def test_a_member_of_the_group_uses_labs_without_being_root(found: dict[str, Any]) -> None:
-    for what in ("run", "up", "exec", "capture", "up with files", "files", "down with files"):
-        assert found[what].returncode in (0, 3 if what == "run" else 0), (what, found[what].stderr)
+    for what in ("run", "traffic", "up", "exec", "capture", "copy", "copy back", "up with files", "files", "down with files"):
+        assert found[what].returncode in (0, 3 if what in ("run", "traffic") else 0), (what, found[what].stderr)
     assert "with root's rights, by sudo /usr/local/sbin/netboxit-operator" in found["up"].stderr
     assert found["run's files"], "also what was written with root's rights"
-    assert found["capture's owner"] == "alice"
+    assert found["traffic's files"], "also what was written with root's rights"
+    assert found["capture's owner"] == found["copy's owner"] == "alice"
     assert found["files"].stdout == "alice's own\n"
     assert result(found["taken down"].stdout, "down")["removed"] == ["x"], found["taken down"].stderr
 
@@ -230,6 +246,8 @@ def test_what_apply_would_change_is_for_the_labs_owner_to_see(found: dict[str, A
     ("what", "words"),
     [
         ("a secret set", "Permission denied"),
+        ("a secret copied", "Permission denied"),
+        ("a copy to root", "Permission denied"),
         ("root's file in a folder", "site/closed cannot be read: Permission denied"),
         ("a state given", "not allowed to set the following environment variables"),
         ("a path given", "not allowed to set the following environment variables"),
