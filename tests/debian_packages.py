@@ -21,6 +21,10 @@ class Repository:
         sources.write_text(f"deb [trusted=yes] file:{folder}/packages ./\n")
         (folder / "packages/Packages").touch()
 
+    def add_source_without_anything(self) -> None:
+        with (self._folder / "sources.list").open("a") as sources:
+            sources.write(f"deb [trusted=yes] file:{self._folder}/no-packages ./\n")
+
     def add(
         self,
         name: str,

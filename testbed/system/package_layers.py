@@ -36,7 +36,7 @@ _LOCK, _NEW, _LISTS, _MADE_OF = "lock", "new", "lists", "packages.json"
 _DEADLINE_S: Final = 1200.0
 _UNUSED_S: Final = 30 * 86400.0
 #: Of what apt, dpkg and those around them say.
-_COMPLAINTS: Final = ("E: ", "dpkg: error", " ", "mount: ", "bwrap: ")
+_COMPLAINTS: Final = ("E: ", "W: ", "dpkg: error", " ", "mount: ", "bwrap: ")
 _SHOWN_LINES: Final = 4
 _NOT_IN_OPTIONS: Final = set(":,\\ \t")
 
@@ -175,9 +175,13 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
 def _download(lists: Path, new: Path, names: Sequence[str]) -> None:
     places = {"State::Lists": lists, "Cache": new, "Cache::archives": new / "archives"}
     apart = ["-o", "Debug::NoLocking=1", *(word for name, place in places.items() for word in ("-o", f"Dir::{name}={place}"))]
-    _run("the lists of packages cannot be had", [*_APT, *apart, "--error-on=any", "update"])
     what = f"{', '.join(names)} cannot be downloaded"
-    _run(what, [*_APT, *apart, "--download-only", "install", "--", *names])
+    # A source that does not answer is no hindrance while the packages are in others, or its list is known from before.
+    lists_told = _ended("its lists cannot be had", [*_APT, *apart, "update"]).told
+    try:
+        _run(what, [*_APT, *apart, "--download-only", "install", "--", *names])
+    except PackagesNotInstalled as error:
+        raise PackagesNotInstalled(f"{error}{_quoted(_complaints(lists_told))}") from None
     for line in _run(what, [*_APT, *apart, "--print-uris", "install", "--", *names]).splitlines():
         if line.startswith("'file:"):  # of a folder of this machine, from which apt copies nothing
             address, name = line.split()[:2]
@@ -233,8 +237,29 @@ def _install(new: Path, names: Sequence[str]) -> None:
     _run(f"{', '.join(names)} cannot be installed", [*unshared, *enclosure, *install])
 
 
+@dataclass(frozen=True)
+class _Ended:
+    status: int
+    told: str
+
+
 def _run(what: str, argv: Sequence[str]) -> str:
     """Returns what it said. Raises PackagesNotInstalled with the end of that."""
+    ended = _ended(what, argv)
+    if ended.status:
+        raise PackagesNotInstalled(f"{what}:{_quoted(_complaints(ended.told) or ended.told.splitlines())}")
+    return ended.told
+
+
+def _complaints(told: str) -> list[str]:
+    return [line for line in told.splitlines() if line.startswith(_COMPLAINTS)]
+
+
+def _quoted(lines: Sequence[str]) -> str:
+    return "".join(f"\n    {printable(line)}" for line in lines[-_SHOWN_LINES:])
+
+
+def _ended(what: str, argv: Sequence[str]) -> _Ended:
     environment = {**strays.marked_environment(), "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
     try:
         done = subprocess.run(
@@ -252,13 +277,7 @@ def _run(what: str, argv: Sequence[str]) -> str:
         ) from None
     except subprocess.TimeoutExpired:
         raise PackagesNotInstalled(f"{what}: it was not over after {_DEADLINE_S:g} s; see `apt-get update`") from None
-    text = done.stdout.decode(errors="replace")
-    if done.returncode:
-        lines = text.splitlines()
-        told = [line for line in lines if line.startswith(_COMPLAINTS)] or lines
-        said = "".join(f"\n    {printable(line)}" for line in told[-_SHOWN_LINES:])
-        raise PackagesNotInstalled(f"{what}:{said}")
-    return text
+    return _Ended(done.returncode, done.stdout.decode(errors="replace"))
 
 
 def _installed(database: Path) -> dict[str, str]:

@@ -141,6 +141,20 @@ def test_what_cannot_be_installed_is_told_and_leaves_nothing(names: list[str], s
     assert left(store) == {"lists", "lock"}
 
 
+def test_a_source_without_anything_hinders_nothing_and_is_told_where_something_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o755)
+    repository = Repository(tmp_path / "repository")
+    repository.add_source_without_anything()
+    repository.add("own-tool", {"/usr/bin/own-tool": "x"})
+    monkeypatch.setenv("APT_CONFIG", str(repository.configuration))
+    monkeypatch.setenv("NETBOXIT_STATE", str(tmp_path / "state"))
+    assert made_in("/usr/bin/own-tool", layer(["own-tool"])) == "x"
+    with pytest.raises(PackagesNotInstalled, match=r"(?s)Unable to locate package no-such-thing.*no-packages"):
+        layer(["no-such-thing"])
+
+
 def test_what_nobody_uses_goes_when_another_layer_is_made(store: Path) -> None:
     """Of a command that was killed, and of long ago."""
     (store / "new/usr").mkdir(parents=True)

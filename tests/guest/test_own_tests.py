@@ -22,6 +22,7 @@ def guest(fresh_guest: Guest) -> Guest:
     [
         "testbed/system --ignore testbed/system/test_sealed_tunnel.py",  # test_sealed_tunnels.py has that one
         "testbed/labs/test_confinement.py testbed/labs/test_limits.py",
+        "testbed/labs/test_host_files.py testbed/labs/test_host_packages.py",
     ],
 )
 def test_they_pass_or_say_why_they_are_skipped(guest: Guest, tests: str) -> None:
