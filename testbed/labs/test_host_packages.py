@@ -67,7 +67,7 @@ def test_a_host_has_what_its_packages_bring_and_may_change_it(tmp_path: Path) ->
     with up(topology(tmp_path, packages=["own-tool"], start="own-tool")) as lab:
         until(lambda: log(lab) == "it says / theirs")
         assert inside(lab, "stat -c '%U %a' /etc/own-tool/says /usr/sbin/own-tool").split("\n")[0] == "root 755"
-        assert inside(lab, "stat -c %U /var/lib/own-tool") == "own-user"
+        assert inside(lab, "stat -c '%U %a' /var/lib/own-tool /var/lib /etc/passwd") == "own-user 755\nroot 755\nroot 644"
         assert "Read-only file system" in inside(lab, "touch /usr/sbin/x")
         assert "own-tool" not in inside(lab, "ls /usr/sbin /etc/own-tool/ /var/lib", "client").replace("/etc/own-tool/:", "")
         assert "own-user" not in inside(lab, "cat /etc/passwd", "client")

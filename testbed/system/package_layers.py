@@ -36,7 +36,7 @@ _LOCK, _NEW, _LISTS, _MADE_OF = "lock", "new", "lists", "packages.json"
 _DEADLINE_S: Final = 1200.0
 _UNUSED_S: Final = 30 * 86400.0
 #: Of what apt, dpkg and those around them say.
-_COMPLAINTS: Final = ("E: ", "W: ", "dpkg: error", " ", "mount: ", "bwrap: ")
+_COMPLAINTS: Final = ("E: ", "W: ", "dpkg: error", "mount: ", "bwrap: ")
 _SHOWN_LINES: Final = 4
 _NOT_IN_OPTIONS: Final = set(":,\\ \t")
 
@@ -252,7 +252,15 @@ def _run(what: str, argv: Sequence[str]) -> str:
 
 
 def _complaints(told: str) -> list[str]:
-    return [line for line in told.splitlines() if line.startswith(_COMPLAINTS)]
+    """With what dpkg, and apt of dependencies, say about it in lines that are indented."""
+    found: list[str] = []
+    before = ""
+    for line in told.splitlines():
+        goes_on = line.startswith(" ") and (before in found or before.endswith("unmet dependencies:"))
+        if goes_on or (line.startswith(_COMPLAINTS) and "Download is performed unsandboxed" not in line):
+            found.append(line)
+        before = line
+    return found
 
 
 def _quoted(lines: Sequence[str]) -> str:

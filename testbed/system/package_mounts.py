@@ -5,6 +5,7 @@ and /var, which it may change.
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,7 +17,6 @@ from testbed.system.package_layers import Layer
 #: Of /etc what lies over the machine's, as programs do.
 _OVER: Final = ("etc/alternatives", "etc/fonts")
 _LIBRARIES: Final = "etc/ld.so.cache"
-_VAR: Final = ("cache", "lib", "log", "spool")
 _ACCOUNTS: Final = ("passwd", "group")
 _OPTIONS: Final = "ro,nosuid,nodev"
 #: In the folder of copies: which layer they are of.
@@ -31,9 +31,9 @@ def copy(layer: Layer, copies: Path, root: Path, first_id: int) -> None:
         if entry.is_symlink() or (root / "etc" / entry.name).exists():  # what all nodes have is the lab's
             _remove(entry)
     for file in _ACCOUNTS:
-        (etc / file).write_text((root / "etc" / file).read_text() + layer.accounts(file))
-    for name in _VAR:
-        (var / name).mkdir(exist_ok=True)
+        (made := etc / file).write_text((root / "etc" / file).read_text() + layer.accounts(file))
+        os.chown(made, first_id, first_id)
+        made.chmod(0o644)
     for entry in var.iterdir():
         if entry.is_symlink() or entry.name in ("run", "tmp"):
             _remove(entry)

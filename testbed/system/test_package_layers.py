@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]
     made.add("evil", {"/usr/share/evil": ""}, after=f"{tries}\ntrue")
     for version in ("1.0", "2.0"):
         made.add("versions", {"/usr/share/versions": version}, version=version)
+    made.add("large", {"/usr/share/large": os.urandom(4_000_000).hex()})
     made.add("fails", {"/usr/bin/fails": "x"}, after="exit 3")
     made.add("needs-more", {"/usr/bin/x": "x"}, depends="no-such-library")
     made.add("far-away", {"/opt/far/away": "x"})
@@ -58,6 +60,15 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repository]
 def store(repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("NETBOXIT_STATE", str(tmp_path / "state"))
     return tmp_path / "state/layers"
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    (place := tmp_path / "state").mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "small", place], check=True)
+    monkeypatch.setenv("NETBOXIT_STATE", str(place))
+    yield place
+    subprocess.run(["umount", place], check=True)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +141,7 @@ def test_what_the_machine_has_already_makes_an_empty_layer(store: Path) -> None:
     [
         (["no-such-thing"], "Unable to locate package no-such-thing"),
         (["fails"], "post-installation script subprocess returned error exit status 3"),
-        (["needs-more"], "needs-more"),
+        (["needs-more"], "needs-more : Depends: no-such-library but it is not installable"),
         (["far-away"], "hosts do not see /opt, where it puts far"),
         (["versions=7"], "Version '7' for 'versions' was not found"),
     ],
@@ -139,6 +150,12 @@ def test_what_cannot_be_installed_is_told_and_leaves_nothing(names: list[str], s
     with pytest.raises(PackagesNotInstalled, match=said):
         layer(names)
     assert left(store) == {"lists", "lock"}
+
+
+def test_a_full_disk_is_told_in_dpkgs_words_and_leaves_nothing(repository: Repository, small_disk: Path) -> None:
+    with pytest.raises(PackagesNotInstalled, match=r"(?s)^large cannot be installed:\n    dpkg: error.*No space left on device"):
+        layer(["large"])
+    assert left(small_disk / "layers") == {"lists", "lock"}
 
 
 def test_a_source_without_anything_hinders_nothing_and_is_told_where_something_is_missing(
