@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -15,7 +15,7 @@ from testbed.description.input_errors import listed
 from testbed.errors import NetBoxITError
 from testbed.files import CHECKOUT
 from testbed.system import file_trees
-from testbed.system.rootfs import HOST_FOLDERS, own_folders
+from testbed.system.rootfs import ETC_OF_ALL, HOST_FOLDERS, own_folders
 
 #: Of one host; each may be a folder.
 MOST_COPIES: Final = 32
@@ -34,6 +34,10 @@ def check_host_path(text: str) -> str:
         raise ValueError(f'"{text}" is not written plainly; write it without "..", "." and slashes that say nothing')
     if len(text) > _LONGEST or any(len(part.encode()) > _LONGEST_NAME for part in text.split("/")):
         raise ValueError("the path is too long; use shorter names")
+    if text.startswith("/etc/"):
+        if (name := text.split("/")[2]) in ETC_OF_ALL:
+            raise ValueError(f"/etc/{name} is the lab's, or the machine's, in each node; write another path")
+        return text
     if not (folders := own_folders([text])):
         raise ValueError(f"{text} is in no folder of the host's own; write a path in {listed(HOST_FOLDERS)}")
     if CHECKOUT.is_relative_to(folder := folders[0]):
@@ -65,8 +69,8 @@ def find_beside(text: Any, info: ValidationInfo) -> Path:
     return found
 
 
-def wrong_together(files: Mapping[str, Path]) -> dict[str, str]:
-    """What is wrong with paths of a host beside each other, and with what is to be there."""
+def wrong_together(files: Mapping[str, Path], packages: Collection[str]) -> dict[str, str]:
+    """What is wrong with paths of a host beside each other, with what is to be there, and without packages."""
     inside = ((path, other) for path in files for other in files if path.startswith(f"{other}/"))
     wrong = {path: f"{path} is in {other}, which is copied, too; put it into what is copied there" for path, other in inside}
     wrong |= {
@@ -74,6 +78,10 @@ def wrong_together(files: Mapping[str, Path]) -> dict[str, str]:
         for path, source in files.items()
         if path in HOST_FOLDERS and not source.is_dir()
     }
+    if not packages:
+        remedy = f"add packages: […], or write a path in {listed(HOST_FOLDERS)}"
+        outside = (path for path in files if path.startswith("/etc/"))
+        wrong |= {path: f"only a host with packages has an /etc of its own; {remedy}" for path in outside}
     return wrong
 
 

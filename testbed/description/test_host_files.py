@@ -171,6 +171,17 @@ def test_a_folder_with_something_hostile_in_it_is_refused_when_the_file_is_check
     assert "leads out of the folder that is copied" in complaint(folder, files={"/srv/site": "site"})
 
 
+def test_files_go_to_etc_of_a_host_with_packages_alone(folder: Path) -> None:
+    files = {"/etc/nginx/nginx.conf": "site/index.html", "/etc/own": "site"}
+    assert list(planned(folder, files=files, packages=["nginx"]).node("web").copied) == list(files)
+    (one,) = ({place: source} for place, source in files.items() if place == "/etc/own")
+    assert "only a host with packages has an /etc of its own; add packages" in complaint(folder, files=one)
+    for place in ("/etc/hosts", "/etc/passwd", "/etc/alternatives/x", "/etc/frr/frr.conf"):
+        told = complaint(folder, files={place: "site/index.html"}, packages=["nginx"])
+        assert "is the lab's, or the machine's, in each node; write another path" in told
+    assert "write" in complaint(folder, files={"/etc": "site"}, packages=["nginx"])
+
+
 def test_packages_are_planned_each_once_in_one_order(folder: Path) -> None:
     plan = planned(folder, packages=["nginx=1.22.1-9+deb12u4", "g++", "nginx=1.22.1-9+deb12u4", "libc6.1"])
     assert plan.node("web").packages == ("g++", "libc6.1", "nginx=1.22.1-9+deb12u4") and plan.node("client").packages == ()

@@ -119,7 +119,9 @@ class Host(ContainerSection):
 
     @model_validator(mode="after")
     def _files_and_program_hold_together(self) -> Self:
-        wrong: dict[Location, str] = {("files", path): message for path, message in wrong_together(self.files).items()}
+        wrong: dict[Location, str] = {
+            ("files", path): message for path, message in wrong_together(self.files, self.packages).items()
+        }
         if self.start is None and "restart" in self.model_fields_set:
             wrong["restart",] = "there is no program that could be started again; add start: …"
         if wrong:

@@ -79,8 +79,11 @@ def test_a_host_has_what_its_packages_bring_and_may_change_it(tmp_path: Path) ->
 
 def test_files_of_its_user_replace_what_packages_have_brought(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("mine\n")
-    with up(topology(tmp_path, packages=["own-tool"], files={"/var/lib/own-tool/x": "x"}, start="own-tool")) as lab:
-        until(lambda: log(lab) == "it says / mine")
+    files = {"/var/lib/own-tool/x": "x", "/etc/own-tool/says": "x", "/etc/more": "x"}
+    with up(topology(tmp_path, packages=["own-tool"], files=files, start="own-tool")) as lab:
+        until(lambda: log(lab) == "mine / mine")
+        assert inside(lab, "stat -c %U /etc/own-tool/says /etc/own-tool /etc/more; cat /etc/more") == "root\nroot\nroot\nmine"
+        assert inside(lab, "cat /etc/more", "client") == "", "there it is an empty file"
 
 
 def test_apply_brings_other_packages_and_takes_those_away_that_are_gone(tmp_path: Path) -> None:

@@ -47,6 +47,9 @@ _FILES = {
     "pam.d/frr": "account sufficient pam_rootok.so\nauth sufficient pam_rootok.so\n",  # vtysh asks whether root may use it
 }
 
+#: Of /etc: what is the lab's in each node, or the machine's.
+ETC_OF_ALL = frozenset({*(name.partition("/")[0] for name in _FILES), *ETC_MOUNTS, "hosts", "ld.so.cache"})
+
 #: Of linux/mount.h: MOUNT_ATTR_RDONLY, _NOSUID, _NODEV and _NOEXEC.
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
 #: Takes the root, then pairs of attributes and a place in the root. Where LXC puts a root together below /usr, the root is in
