@@ -10,6 +10,7 @@
 # soak: ten minutes of a lab with everything going on: does anything that its processes hold grow? `make soak MINUTES=60`
 # test: what everybody runs, under a quarter of an hour on two cores       test-long: the tests that take longer, as root
 # fresh-test: runs demo and test on a new Debian 12 without anything, made by mmdebstrap (docs/architecture.md), as root
+# fresh-package: does there what README says of a package that pip installs, as root
 # guest-test: boots Debian 12 as users have it in a virtual machine, and uses labs in it (tens of minutes); as root
 # install: has `netboxit`, and its manual page, on everybody's PATH, from this checkout (`make install PREFIX=~/.local`: on yours);
 # uninstall takes them away
@@ -31,10 +32,9 @@ BESIDE_LABS := $(if $(filter 0,$(shell id -u)),(not lab or patient) and not long
 # What these targets print comes a target at a time.
 TOGETHER := $(MAKE) --no-print-directory --keep-going --output-sync=target
 IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
-ANSIBLE := ANSIBLE_LOCALHOST_WARNING=false ANSIBLE_INVENTORY_UNPARSED_WARNING=false ANSIBLE_NOCOWS=1 $(VENV)/bin/ansible-playbook
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak fresh-test
+.PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak fresh-test fresh-package
 .PHONY: guest-test guest-labs guest-surroundings guest-own-tests test test-labs test-logic test-long long-labs
 .PHONY: install uninstall lint clean distclean
 
@@ -91,6 +91,12 @@ guest-own-tests:
 fresh-test: setup
 	@$(VENV)/bin/python -m tests.fresh_machine
 
+# README's own words, without `sudo`: root calls them, on a machine that may not have it yet.
+fresh-package: setup
+	@$(VENV)/bin/python -m tests.fresh_machine \
+	    "set -ex; echo 'APT::Get::Assume-Yes \"1\";' >/etc/apt/apt.conf.d/yes; export DEBIAN_FRONTEND=noninteractive; apt-get update -qq; \
+	    $$(sed -n '/apt-get install pipx/,/netboxit run/s/^ *sudo //p' README.md) || test \$$? = 3"
+
 test: setup $(GUEST)
 	ctest --test-dir build --output-on-failure
 	@# Labs mostly wait, for real time to pass; meanwhile everything else has what they leave of the cores.
@@ -132,7 +138,7 @@ uninstall:
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy testbed traffic results netboxes bench experiments netboxit.py
+	$(VENV)/bin/mypy testbed traffic results netboxes bench experiments requirements/dependencies.py netboxit.py
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -151,13 +157,13 @@ $(VENV)/bin/pip:
 	fi
 	$(PYTHON) -m venv $(VENV)
 
-$(STAMPS)/python: requirements/python.txt requirements/old-processor.txt $(VENV)/bin/pip
-	$(PIP) install -r $<
+$(STAMPS)/python: requirements/python.txt requirements/tools.txt requirements/old-processor.txt $(VENV)/bin/pip
+	$(PIP) install -r requirements/python.txt -r requirements/tools.txt
 	@grep -qw avx2 /proc/cpuinfo || { set -x; $(PIP) install -r requirements/old-processor.txt; }
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/host: ansible/host.yml $(wildcard ansible/roles/packages/*/*) $(STAMPS)/python
-	$(ANSIBLE) -i localhost, $<
+	$(VENV)/bin/python netboxit.py setup
 	@touch $@
 
 $(STAMPS)/compiled: requirements/compiled.txt $(STAMPS)/host

@@ -6,7 +6,6 @@ Those that change a running lab, or watch it, are in testbed/commands/.
 """
 
 # Imports below the change of interpreter need what is only installed there.
-# ruff: noqa: E402
 from __future__ import annotations
 
 import os
@@ -14,15 +13,11 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent
-ENVIRONMENT = CHECKOUT / ".venv"
+from testbed import installation
 
-# Before anything that is installed there: whoever runs this file with the system's Python gets the project's.
-if __name__ == "__main__" and Path(sys.prefix) != ENVIRONMENT:
-    python = ENVIRONMENT / "bin/python"
-    if not python.exists():
-        sys.exit(f"netboxit: {ENVIRONMENT} is missing, run `make setup` in {CHECKOUT} first")
-    os.execv(python, [str(python), __file__, *sys.argv[1:]])
+# Before anything that is installed there: whoever runs this file with the system's Python gets NetBoxIT's.
+if __name__ == "__main__" and Path(sys.prefix) != installation.ENVIRONMENT:
+    installation.start()
 
 from typing import Annotated
 
@@ -47,6 +42,7 @@ from testbed.commands.options import (
     Topology,
     WhichLab,
 )
+from testbed.errors import OnlyInCheckout
 from testbed.ownership import operators, state
 from testbed.system import own_rights
 from testbed.views import console, difference_view, lab_view, plan_view, result_view
@@ -60,12 +56,9 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        import tomllib
-
         from results.commit import commit
 
-        version = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"]
-        result_view.show_version(version, commit(CHECKOUT))
+        result_view.show_version(installation.version(), commit(installation.CHECKOUT))
         raise typer.Exit
 
 
@@ -98,6 +91,14 @@ def doctor(
     examination = examine()
     result_view.show_examination(examination, json)
     raise typer.Exit(0 if examination.able else 1)
+
+
+@app.command(rich_help_panel=HOST)
+def setup() -> None:
+    """Install the Debian packages that NetBoxIT needs on this machine; nothing else of it is changed. `doctor` names them."""
+    from testbed.preparation import prepare
+
+    raise typer.Exit(0 if prepare() else 1)
 
 
 @app.command(rich_help_panel=NETWORK)
@@ -396,6 +397,8 @@ def bench(
     json: Json = False,
 ) -> None:
     """Measure this machine: NetBoxIT against stock ns-3, lateness, labs. Exit status 1 when a benchmark failed."""
+    if not installation.IS_CHECKOUT:
+        raise OnlyInCheckout(f"benchmarks need a checkout that `make setup` has prepared; {installation.CHECKOUT} is a package")
     operators.only_root("a benchmark, which gives labs cores and real-time priority of their own,")
     from bench import session, settings
 

@@ -4,8 +4,8 @@
 
 `ansible/operators.yml` installs it as /usr/local/sbin/netboxit-operator and names it, alone, in a sudo rule. Of what the operator
 has set it takes nothing over but the words of the command and how the terminal is spoken to. It knows nothing of the checkout
-but where it is, so that it can look whose that is before anything in it runs. `--examine FOLDER` does that only; `--remains` says
-which labs of operators are up, and what still works as root for one.
+(or the package of pip's) but where it is, so that it can look whose that is before anything in it runs. `--examine FOLDER` does
+that only; `--remains` says which labs of operators are up, and what still works as root for one.
 """
 
 import errno
@@ -65,9 +65,14 @@ def main(words: list[str]) -> None:
         sys.exit(f"netboxit-operator: {why}")
     set_limits()
     os.umask(0o022)
-    python = checkout / ".venv/bin/python"
+    python = environment_of(checkout) / "bin/python"
     start = (str(python), "-E", "-s", str(checkout / "netboxit.py"))
     os.execve(python, (*start, *words), environment(int(os.environ["SUDO_UID"])))
+
+
+def environment_of(checkout: Path) -> Path:
+    """The virtual environment of a checkout; where pip installed NetBoxIT, it is in the packages of that environment itself."""
+    return checkout / ".venv" if (checkout / "pyproject.toml").exists() else (checkout / "../../../..").resolve()
 
 
 def refusal(checkout: Path) -> str | None:
@@ -90,6 +95,7 @@ class Examination:
 
     def __init__(self, checkout: Path) -> None:
         self._checkout = str(checkout)
+        self._environment = str(environment_of(checkout))
         self._data = {f"{os.path.realpath(checkout)}/{name}" for name in _DATA}
         self._kinds = mounted_kinds()
         #: Places and folders that were looked at: nothing was wrong there, or somebody would have stopped.
@@ -102,6 +108,7 @@ class Examination:
             yield from self.place(place)
         yield from self.tree(self._checkout)
         yield from self.python()
+        yield from self.tree(self._environment)
 
     def place(self, path: str) -> Iterator[str]:
         """Of one file or folder, of each folder on the way to it, and of each link by which that leads."""
@@ -156,7 +163,7 @@ class Examination:
 
     def python(self) -> Iterator[str]:
         """Where the checkout's interpreter finds modules outside the checkout, and by what the programs beside it are run."""
-        environment = f"{self._checkout}/.venv"
+        environment = self._environment
         settings = python_settings(Path(environment, "pyvenv.cfg"))
         if settings.get("include-system-site-packages", "false").lower() != "false":
             yield f"{environment} has the machine's packages, too (include-system-site-packages, which `make setup` does not set)"

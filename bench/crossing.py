@@ -17,7 +17,7 @@ from bench.labs import planned, up
 from bench.networks import DRAIN, SOURCE
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plan import Plan
 from testbed.system.processes import ProgramFailed

@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 DOCUMENT = CHECKOUT / "docs/performance.md"
 _PLACE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- end -->)", re.DOTALL)

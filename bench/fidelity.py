@@ -25,7 +25,7 @@ from results import pcapng, records
 from results.identity import identity
 from testbed.description.yaml_source import read
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plan import Plan
 from testbed.plans.planning import plan_file

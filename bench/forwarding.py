@@ -14,7 +14,7 @@ from bench.networks import DRAIN_ADDRESS, DRAIN_MAC, WireKind
 from bench.outcome import Outcome, Table, rate
 from bench.pairs import alternate
 from bench.settings import Surroundings
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.names import mac_address
 from testbed.system import namespaces

@@ -21,7 +21,7 @@ from bench.lateness import EMERGENCY
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
 from bench.usage import cpu_s, pss_bytes
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.labs.removal import take_down
 from testbed.ownership.state import lab_names

@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.networks import DRAIN, SOURCE
 from bench.settings import Surroundings
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plan import NodePlan, Plan
 from testbed.plans.planning import plan_file

@@ -10,7 +10,7 @@ from bench import bare_timer
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
 from testbed import run
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 EMERGENCY = CHECKOUT / "topologies/emergency.yaml"
 _LASTS_S, _QUICK_S = 30.0, 6.0

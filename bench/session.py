@@ -20,7 +20,7 @@ from bench.settings import Progress, Settings, Surroundings
 from testbed.description.input_errors import nearest
 from testbed.documents import kinds
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.system.cores import available_cores
 
 if TYPE_CHECKING:

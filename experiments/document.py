@@ -11,7 +11,7 @@ from pathlib import Path
 
 from experiments.charts import draw
 from experiments.outcome import Expectation, Outcome, Table
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.views import drawing
 
 DOCUMENT = CHECKOUT / "docs" / "experiments.md"

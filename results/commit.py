@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""At which commit a checkout is, and whether files differ from it.
+"""At which commit a checkout is, and whether files differ from it; of a package, at which it was built.
 
 A repository's settings and attributes name programs (core.fsmonitor, filters, hooks, remotes' helpers), which git runs with the
 rights of whoever asks. So git is asked in a repository of our own, without settings, which has only the objects, the commit and a
@@ -22,6 +22,8 @@ _SHOWN: Final = 12
 #: gitrepository-layout(5): HEAD names a branch, which may name another; git follows five (refs.c, SYMREF_MAXDEPTH).
 _MOST_REFERENCES: Final = 5
 _TIMEOUT_S: Final = 10
+#: What the build of a package leaves there (CMakeLists.txt).
+_BUILT_OF: Final = "build/commit"
 
 
 def commit(checkout: Path) -> str | None:
@@ -29,6 +31,8 @@ def commit(checkout: Path) -> str | None:
 
     None: it is no repository, or has no commit.
     """
+    if (built := checkout / _BUILT_OF).is_file():
+        return built.read_text().strip() or None
     try:
         repository = _repository(checkout)
         found = _resolved(repository, "HEAD")

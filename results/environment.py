@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from results.commit import commit
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import Plan
 from testbed.system import namespaces, wires
 

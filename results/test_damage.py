@@ -14,7 +14,7 @@ from results.conftest import SyntheticRun
 from results.damage import damaged
 from testbed.description.topology_file import load
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 from tests.two_machines import TwoMachines

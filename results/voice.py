@@ -18,7 +18,7 @@ from results.emodel import Connection, mean_opinion_score, rating
 from results.intelligibility import RATE as STOI_RATE
 from results.intelligibility import stoi
 from results.statistics import Values
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT, PYTHON
 from testbed.system import sandbox
 from traffic.flow import VoiceCodec
 
@@ -59,7 +59,7 @@ _STOI_PART_S, _PART_DRIFT_S = 2.0, 0.3
 _MEASURING_RATE = 16_000
 #: Works on what nodes recorded, in the sandbox. With a thread for each core, numpy would need memory by the number of cores.
 _PESQ: Final = (
-    *("/usr/bin/env", "OPENBLAS_NUM_THREADS=1", str(CHECKOUT / ".venv/bin/python"), "-I"),
+    *("/usr/bin/env", "OPENBLAS_NUM_THREADS=1", str(PYTHON), "-I"),
     str(CHECKOUT / "results/pesq_program.py"),
 )
 _PESQ_LIMITS: Final = sandbox.Limits(120.0)

@@ -47,3 +47,7 @@ class BadTopology(NetBoxITError):
         told = {str(error): error for error in errors}  # what an alias repeats is told once
         self.errors = sorted(told.values(), key=lambda error: (error.line, error.column))
         super().__init__("\n".join(str(error) for error in self.errors))
+
+
+class OnlyInCheckout(NetBoxITError):
+    """What a package, which pip installed, does not have."""

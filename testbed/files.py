@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files that a topology file names: beside it, or in the checkout."""
+"""Files that a topology file names: beside it, or in the checkout (in NetBoxIT's own folder, where there is none)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-#: This checkout. Relative paths of a topology file are looked for beside it, then here; containers see it, read-only and at the
-#: same path, and of the host's other files only programs.
-CHECKOUT = Path(__file__).resolve().parent.parent
+from testbed.installation import CHECKOUT
 
 
 def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
@@ -30,6 +28,8 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
         with suppress(OSError):  # a name too long for the file system, a folder that may not be entered
             if path.is_file():
                 return path
+            if path.is_dir():
+                raise ValueError(f"{text} is a folder; name a file")
     raise ValueError(f"there is no file {text}; looked in {_listed(dict.fromkeys(map(str, homes)))}")
 
 

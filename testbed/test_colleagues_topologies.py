@@ -15,7 +15,7 @@ import pytest
 from testbed.description.test_topology_mutations import EVENTS, REALTIME, Place, at, places, whole
 from testbed.description.topology_schema import schema
 from testbed.errors import BadTopology, NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.names import container_name
 from testbed.plan import Plan
 from testbed.plans.planning import plan_file

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from netboxit import app
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.ownership import origin, state
 from testbed.views import console
 from tests.documents import result
@@ -153,8 +153,11 @@ def test_a_picture_is_not_drawn_over_a_file_that_is_there(pair: Path) -> None:
     before = pair.read_text()
     refused = netboxit("check", pair, "--svg", pair)
     assert (refused.returncode, pair.read_text()) == (2, before)
-    assert f"{pair} is there already" in refused.stderr
+    assert "pictures are SVG, and not yaml" in refused.stderr
     (drawn := pair.parent / "network.svg").write_text("older")
+    refused = netboxit("check", pair, "--svg", drawn)
+    assert (refused.returncode, drawn.read_text()) == (2, "older")
+    assert f"{drawn} is there already" in refused.stderr
     assert netboxit("check", pair, "--svg", drawn, "--overwrite").returncode == 0
     assert drawn.read_text().startswith("<svg")
 

@@ -18,7 +18,7 @@ import pytest
 from testbed import lab_traffic
 from testbed.changing import alteration, now
 from testbed.description import settings
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab

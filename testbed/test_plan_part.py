@@ -11,7 +11,7 @@ import pytest
 
 from testbed.changes import EventPlan, ParameterChange, PowerChange, WireChange
 from testbed.description.topology_file import load
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.names import sealed_address
 from testbed.plan import HostPlan, NodePlan, Plan, RealtimeSupport, WirePlan
 from testbed.plans.resolve import resolve

@@ -29,7 +29,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.system import cores
 from tests import machine_parts
 

@@ -27,7 +27,7 @@ from typing import Any, NoReturn, TypeVar
 
 import yaml
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.system import cores
 from tests import machine_parts, overlays
 from tests.machine_parts import ip

@@ -9,7 +9,7 @@ import shutil
 import stat
 from pathlib import Path
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from tests import machine_parts
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import typer
 
 import netboxit
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.views import console
 from tests.host_state import HostState
 from tests.system_calls import Watched

@@ -25,7 +25,7 @@ from typing import Any
 
 from testbed.description.yaml_source import read
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.ownership import state
 from testbed.system import cores, processes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from tests.switched_labs import clean_lab
 
 EXAMPLE = CHECKOUT / "topologies" / "pmr.yaml"

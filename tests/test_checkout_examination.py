@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_command
 
 from netboxit import app
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 
@@ -28,7 +28,7 @@ OPERATOR = runpy.run_path(str(CHECKOUT / "ansible/netboxit_operator.py"))
 
 def test_each_command_is_for_operators_or_is_known_not_to_be() -> None:
     commands = set(get_command(app).commands)  # type: ignore[attr-defined]
-    needing_no_rights, of_root = {"doctor", "check", "report", "manual"}, {"bench", "part"}
+    needing_no_rights, of_root = {"doctor", "check", "report", "manual"}, {"bench", "part", "setup"}
     assert commands - set(OPERATOR["VERBS"]) == needing_no_rights | of_root
     assert set(OPERATOR["VERBS"]) <= commands
 
@@ -38,12 +38,33 @@ def checkout(tmp_path: Path) -> Path:
     made = tmp_path / "netboxit"
     for folder in ("testbed/__pycache__", "results/runs/1", "results/bench", ".git/hooks", "build", SITE, ".venv/bin"):
         (made / folder).mkdir(parents=True)
-    for file in ("netboxit.py", "testbed/__pycache__/a.pyc", "results/way.py", ".git/config", "build/netbox"):
+    for file in ("netboxit.py", "pyproject.toml", "testbed/__pycache__/a.pyc", "results/way.py", ".git/config", "build/netbox"):
         (made / file).touch()
     (made / ".venv/pyvenv.cfg").write_text("home = /usr/bin\ninclude-system-site-packages = false\nversion = 3.11.2\n")
     (made / ".venv/bin/python").symlink_to("/usr/bin/python3")
     (made / ".venv/lib64").symlink_to("lib")
     return made
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """NetBoxIT as pip installs it, in an environment of its own."""
+    made = tmp_path / "environment/lib/python3.11/site-packages/netboxit"
+    for folder in (made / "testbed", made.parent / "numpy", tmp_path / "environment/bin"):
+        folder.mkdir(parents=True)
+    (made / "netboxit.py").touch()
+    (tmp_path / "environment/pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.2\n")
+    (tmp_path / "environment/bin/python").symlink_to("/usr/bin/python3")
+    return made
+
+
+def test_a_package_is_examined_with_all_of_its_environment(package: Path, tmp_path: Path) -> None:
+    assert told(package) == ""
+    for place in ("bin/netboxit", "lib/python3.11/site-packages/numpy/core.py", "lib/python3.11/site-packages/netboxit/results"):
+        spoiled = strangers(tmp_path / "environment" / place)
+        assert f"{spoiled} is not root's alone: it belongs to user {STRANGER}" in told(package)
+        spoiled.rmdir()
+    assert told(package) == ""
 
 
 def told(checkout: Path) -> str:

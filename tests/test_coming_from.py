@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 from ruamel.yaml import YAML
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.planning import plan_file
 from tests import documented_commands

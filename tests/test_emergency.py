@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.ownership import state
 from testbed.system import cores

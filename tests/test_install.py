@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 
 from netboxit import app
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 
 def make(goal: str, prefix: Path) -> subprocess.CompletedProcess[str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.system import cores
 from tests.member_hosts import INVENTORY, STATE, MemberHosts, address, run_in_member_hosts
 from tests.waiting import until

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.ownership.operators import PROGRAM, SETTINGS
 from tests.documents import result
 from tests.member_hosts import MemberHosts, run_in_member_hosts

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 ASK = """\
 import apt_pkg, json, sys

@@ -13,7 +13,7 @@ from typing import Any
 
 import yaml
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.names import sealed_address
 
 _ROLE = CHECKOUT / "ansible/roles/sealed"

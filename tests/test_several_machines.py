@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.names import monitors_namespace, sealed_address
 from tests.documents import documents
 from tests.host_state import HostState

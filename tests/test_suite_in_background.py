@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 
 def test_a_test_can_interrupt_itself() -> None:

@@ -16,7 +16,7 @@ from threading import Lock
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 from tests.traces import traces

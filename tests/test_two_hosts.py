@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from results.damage import damaged
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from tests.member_hosts import INVENTORY, STATE, MemberHosts, run_in_member_hosts
 
 pytestmark = pytest.mark.lab

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from results.conftest import SyntheticRun
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 

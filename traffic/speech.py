@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from testbed.errors import NetBoxITError
+from testbed.installation import SETUP
 
 #: Words per minute of the synthetic voice.
 PACE = 150
@@ -119,6 +120,6 @@ def _run(argv: list[str], text: str = "") -> None:
     except subprocess.TimeoutExpired:
         raise SpeechFailed(f"{argv[0]} is not over after {_DEADLINE_S:g} s; call `{' '.join(argv)}` by hand") from None
     except FileNotFoundError as missing:
-        raise SpeechFailed(f"speech needs {argv[0]}, which is not installed; `make setup` installs it") from missing
+        raise SpeechFailed(f"speech needs {argv[0]}, which is not installed; `{SETUP}` installs it") from missing
     if done.returncode:
         raise SpeechFailed(f"{argv[0]} could not make speech (status {done.returncode}): {done.stderr.strip()}")

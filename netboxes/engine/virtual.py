@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from netboxes.technology import program, technologies
 from results import pcapng, records
+from testbed.installation import BUILD
 
 #: A frame and the simulated time, in seconds, at which it enters or leaves its port.
 TimedFrame = tuple[float, bytes]
@@ -144,7 +145,7 @@ def _run_netbox(segment: str, configuration: Path) -> None:
         # Without a deadline: it computes, and waits for nothing; how long, only who gave it its frames can say.
         subprocess.run(command, check=True, capture_output=True, text=True)
     except FileNotFoundError:
-        raise EmulationFailed(f"{command[0]} is not built: run `make setup`, or set NETBOXIT_BUILD") from None
+        raise EmulationFailed(f"{command[0]} is not built; remedy: {BUILD}, or set NETBOXIT_BUILD") from None
     except subprocess.CalledProcessError as error:
         raise EmulationFailed(f"{' '.join(command)} ended with {error.returncode}: {error.stderr.strip()}") from error
 

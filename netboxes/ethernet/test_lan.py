@@ -16,7 +16,7 @@ from netboxes.ethernet.lan_under_test import START_S, delays_s, delivered, lan, 
 from netboxes.ethernet.parameters import Parameters
 from testbed.description import topology_file
 from testbed.description.live import parsed, read_value
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 SHARED: dict[str, Any] = {"rate": "10 Mbit/s", "delay": "2 us"}
 SWITCHED: dict[str, Any] = {"rate": "100 Mbit/s", "delay": "500 ns", "switching_delay": "3 us"}

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from netboxes.technology import StationParameters, Technology
 from testbed.description.addresses import Ipv4, Mac
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT, INSTALLATION
 from testbed.quantities import PACKET_RATE, SIZE, Quantity
 from traffic.dscp import Dscp
 from traffic.stream import Stream
@@ -24,8 +24,8 @@ def _recording(text: object) -> Path:
     if not isinstance(text, str) or not text or "\0" in text:
         raise ValueError("a trace is a pcapng file; write its path, like traces/call.pcapng")
     path = (CHECKOUT / text).resolve()
-    if not path.is_relative_to(CHECKOUT):
-        raise ValueError(f"{text} is not in the checkout, so the netbox's container cannot see it; copy it below {CHECKOUT}")
+    if not path.is_relative_to(INSTALLATION):
+        raise ValueError(f"{text} is not in the checkout, so the netbox's container cannot see it; copy it below {INSTALLATION}")
     if not path.is_file():
         raise ValueError(f"there is no file {path}; a trace's path counts from the checkout")
     return path

@@ -18,7 +18,7 @@ from netboxes.engine.virtual import Emulation, emulate, udp
 from netboxes.generator.parameters import Parameters
 from results import pcapng
 from testbed.description.topology_file import load
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 #: Where a generator's sequence number and stamp are in its frames.
 PAYLOAD = struct.Struct(">HQq")
@@ -167,6 +167,7 @@ def test_what_reaches_it_ends_there() -> None:
 @pytest.fixture
 def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, bytes]]:
     monkeypatch.setattr("netboxes.generator.parameters.CHECKOUT", tmp_path)
+    monkeypatch.setattr("netboxes.generator.parameters.INSTALLATION", tmp_path)
     packets = [(10**18 + gap, udp(1, 2, size)) for gap, size in ((0, 40), (1, 50), (1, 60), (700_000_000, 1400))]
     pcapng.write(tmp_path / "call.pcapng", packets)
     return packets
@@ -180,6 +181,7 @@ def test_a_trace_is_replayed_once_as_it_is_with_its_own_spacing(recording: list[
 
 def test_a_frame_too_long_for_its_port_is_refused_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("netboxes.generator.parameters.CHECKOUT", tmp_path)
+    monkeypatch.setattr("netboxes.generator.parameters.INSTALLATION", tmp_path)
     pcapng.write(tmp_path / "jumbo.pcapng", [(0, bytes(9000)), (1, udp(1, 2))])
     said = generate(pattern="trace", trace="jumbo.pcapng").statistics["segment"]["stations"]["out"]
     assert (said["refused"], said["emitted"]) == (1, 1)

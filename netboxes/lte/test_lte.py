@@ -11,7 +11,7 @@ import pytest
 from netboxes.engine.virtual import BROADCAST, emulate, ethernet, mac, udp, vlan
 from netboxes.lte.cell_under_test import CLASSES, EF, LARGEST_BLOCK, delays, flow, goodput, hello, lost, saturated
 from testbed.description import topology_file
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 RESPONDER, CORE, CIVILIAN = 0, 1, 2
 CELL: dict[str, Any] = {

@@ -17,7 +17,7 @@ from netboxes.pan import arithmetic
 from netboxes.pan.network_under_test import HELLO, at_snr, lost, paced, packets, saturated, star, station
 from netboxes.pan.parameters import Parameters
 from testbed.description import topology_file
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 PEERS: dict[str, Any] = {"mode": "peer", "stations": {"a": {}, "b": {}, "c": {}}, "distance": "10 m"}
 

@@ -17,7 +17,7 @@ from netboxes.pmr import arithmetic
 from netboxes.pmr.network_under_test import BASE, HELLO, START, lost, network, one_packet, packets, station, stream
 from netboxes.pmr.parameters import Parameters
 from testbed.description import topology_file
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 SETUP = 0.3
 DIRECT: dict[str, Any] = {

@@ -18,7 +18,7 @@ from netboxes.satellite.parameters import Parameters
 from netboxes.satellite.waveforms import efficient, forward_profiles
 from netboxes.satellite.weather import Rain
 from testbed.description import topology_file
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 SKY = {"rain_rate": 42, "latitude": 44.6, "elevation": 38, "uplink_frequency": "29.5 GHz", "downlink_frequency": "19.7 GHz"}
 

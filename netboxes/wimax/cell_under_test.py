@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ruamel.yaml import YAML
 
 from netboxes.engine.virtual import Emulation, TimedFrame, emulate, udp
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 CLASSES = [{"name": "voice", "match": {"dscp": [46]}}, {"name": "video", "match": {"dscp": [34]}}]
 VOICE, VIDEO, DATA = 46, 34, 0

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.nodes import routers
 from testbed.system.processes import Process

@@ -14,7 +14,7 @@ import pytest
 
 from testbed.changing import alteration
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.deployment import Deployment
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of

@@ -16,7 +16,7 @@ import pytest
 from testbed.changing import attaching
 from testbed.changing.attaching import BadAttachment, Wanted
 from testbed.description.test_topology import load_text
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plan import Plan, RealtimeSupport, WireEnd
 from testbed.plans.resolve import resolve

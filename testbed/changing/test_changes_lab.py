@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from testbed.errors import BadTopology, NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file

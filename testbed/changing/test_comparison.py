@@ -10,7 +10,7 @@ import pytest
 from testbed.changing import comparison
 from testbed.changing.comparison import HalfUp, compare
 from testbed.description.topology_file import load
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.ownership import recorded, state
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.machine_plan import WITHOUT_REALTIME

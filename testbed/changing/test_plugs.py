@@ -11,7 +11,7 @@ import pytest
 
 from testbed.changing import attaching
 from testbed.changing.attaching import Wanted
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
 from testbed.system.realtime_support import realtime_support

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from testbed.changing.stall import Stall, StallFailed
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 pytestmark = pytest.mark.lab
 

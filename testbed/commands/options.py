@@ -24,7 +24,7 @@ class OfAnotherCommand(TyperCommand):
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print data instead of text: docs/json.md.")]
-Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", show_default=False)]
+Topology = Annotated[Path, typer.Argument(metavar="FILE", help="A topology file.", readable=False, show_default=False)]
 LabName = Annotated[str | None, typer.Option("--name", help="Name the lab; the file's name for it by default.")]
 
 
@@ -62,7 +62,7 @@ Said = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="A value in place of the file's: traffic.call.codec=g722, netboxes.sky.loss='{model: none}'. May be given again.",
+        help="A value in place of the file's: traffic.call.codec=g722, netboxes.path.loss='{burst: 3}'. May be given again.",
         show_default=False,
     ),
 ]

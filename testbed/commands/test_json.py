@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.views import console
 from tests.documents import documents, result
 

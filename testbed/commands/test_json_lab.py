@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from tests.documents import documents, result
 
 pytestmark = [pytest.mark.lab, pytest.mark.patient]

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
 from testbed.description.input_errors import listed
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import INSTALLATION
 from testbed.system import file_trees
 from testbed.system.rootfs import ETC_OF_ALL, HOST_FOLDERS, own_folders
 
@@ -40,8 +40,8 @@ def check_host_path(text: str) -> str:
         return text
     if not (folders := own_folders([text])):
         raise ValueError(f"{text} is in no folder of the host's own; write a path in {listed(HOST_FOLDERS)}")
-    if CHECKOUT.is_relative_to(folder := folders[0]):
-        others = [one for one in HOST_FOLDERS if not CHECKOUT.is_relative_to(one)]
+    if INSTALLATION.is_relative_to(folder := folders[0]):
+        others = [one for one in HOST_FOLDERS if not INSTALLATION.is_relative_to(one)]
         raise ValueError(f"{folder} has NetBoxIT itself on this machine, which hosts see there; write a path in {listed(others)}")
     return text
 

@@ -30,7 +30,7 @@ from testbed.description.router import Bfd, Ospf, Router
 from testbed.description.switch import Controller, Mirror, Own, Queue, Switch, SwitchPort, Tunnel
 from testbed.description.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Topology, Traffic, Wire
 from testbed.description.traffic_class import Match
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.names import Name, check_name
 from testbed.quantities import Quantity
 from traffic.application import applications

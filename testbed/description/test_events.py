@@ -17,7 +17,7 @@ from testbed.changes import (
     WireChange,
 )
 from testbed.description.test_topology import errors_of, load_text
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.resolve import resolve
 

@@ -15,7 +15,7 @@ from testbed.description import host_files
 from testbed.description.machines import KnownMachines
 from testbed.description.topology_file import load
 from testbed.errors import BadTopology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.nodes import host_program
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans import resolve
@@ -128,7 +128,7 @@ def test_nothing_is_put_where_it_would_hide_what_the_lab_needs(folder: Path, pla
 
 
 def test_the_folder_of_netboxit_itself_is_not_hidden(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_files, "CHECKOUT", Path("/home/alice/netboxit"))
+    monkeypatch.setattr(host_files, "INSTALLATION", Path("/home/alice/netboxit"))
     assert "/home has NetBoxIT itself" in (told := complaint(folder, files={"/home/site": "site"}))
     assert told.endswith("write a path in /srv, /root, /var/lib or /var/www")
     assert planned(folder, files={"/srv/site": "site"}).node("web").copied

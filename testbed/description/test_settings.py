@@ -11,7 +11,7 @@ import pytest
 from testbed.description import settings, yaml_source
 from testbed.description.topology_file import load, source_of
 from testbed.errors import BadTopology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 _FILE = """\
 name: x

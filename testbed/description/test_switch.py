@@ -47,8 +47,8 @@ def plan_of(folder: Path, text: str, datapaths: Datapaths = USER_SPACE, cores: t
     ("old", "new", "words"),
     [
         ("c: {vlan: 20}", "c: {vlan: 4095}", "switches.left.ports.c.vlan: 4095 is more than 4094"),
-        ("c: {vlan: 20}", "c: {trunk: [0]}", "switches.left.ports.c.trunk[1]: 0 is less than 1"),
-        ("from: [b]", "from: [bb]", 'switches.left.mirror.from[1]: the switch has no port "bb"; did you mean "b"?'),
+        ("c: {vlan: 20}", "c: {trunk: [0]}", "switches.left.ports.c.trunk.0: 0 is less than 1"),
+        ("from: [b]", "from: [bb]", 'switches.left.mirror.from.0: the switch has no port "bb"; did you mean "b"?'),
         ("to: tap}", "to: tab}", 'switches.left.mirror.to: the switch has no port "tab"; did you mean "tap"?'),
         ("from: [b]", "from: [b, tap]", "would be copied to itself"),
         ("limit: 400 kbit/s, ", "", "switches.right.ports.d: queues need a limit"),

@@ -11,7 +11,7 @@ import pytest
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
 from testbed.errors import BadInput, BadTopology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
 

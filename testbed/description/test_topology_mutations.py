@@ -20,7 +20,7 @@ from testbed.description.topology_file import load
 from testbed.description.topology_schema import schema
 from testbed.description.yaml_source import read
 from testbed.errors import BadTopology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from testbed.description.topology_file import load
 from testbed.errors import BadTopology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 

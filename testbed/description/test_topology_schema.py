@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from netboxes.technology import technologies
 from testbed.description.topology_schema import schema
 from testbed.description.yaml_source import read
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from traffic.application import applications
 
 VALIDATOR = Draft202012Validator(schema())

@@ -8,7 +8,7 @@ import pytest
 from testbed.description.topology import Host
 from testbed.description.topology_file import load
 from testbed.description.wiring import End, Wiring, addresses_between, find_end
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 PORTS = {"fr1": ("eth0",), "field": ("responder", "commander"), "broken": None}
 

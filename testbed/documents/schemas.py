@@ -18,7 +18,7 @@ from pydantic_core import core_schema
 
 from testbed.documents import bench, captures, changes, host, kinds, messages, plan, run, status, watch
 from testbed.documents.kinds import Document
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 FOLDER: Final = CHECKOUT / "docs/json"
 

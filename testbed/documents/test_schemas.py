@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from testbed.documents import changes, kinds, plan
 from testbed.documents.kinds import Document
 from testbed.documents.schemas import FOLDER, documents, file_name, schema, text
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import EquipmentPlan, Plan
 
 DOCUMENTS = list(documents())

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from testbed import durable
 from testbed.errors import NetBoxITError, printable
-from testbed.files import CHECKOUT
+from testbed.installation import INSTALLATION
 from testbed.labs import host_notes
 from testbed.labs.lab import NotConfined
 from testbed.labs.removal import container_of, copies_of, disk_of, ledger_file, nodes_folder, undo
@@ -91,7 +91,7 @@ class Deployment:
         self._ledger = Ledger(ledger_file(folder))
         self._root = folder / "root"
         self._mark = marks.of_lab(folder)
-        self._users = users.support([folder, CHECKOUT])
+        self._users = users.support([folder, INSTALLATION])
 
     def everything(self) -> None:
         nodes = self._plan.nodes

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from testbed.files import CHECKOUT
+from testbed.installation import INSTALLATION
 from testbed.labs import host_notes, switch_statistics
 from testbed.ownership import recorded
 from testbed.plan import EquipmentPlan, WireEnd, WirePlan
@@ -86,7 +86,7 @@ def _without_disks(lab: Lab) -> list[str]:
 
 def _roots(lab: Lab, nodes: Sequence[NodeStatus]) -> list[str]:
     """Of nodes whose root is the host's: which, and why."""
-    known = users.support([lab.folder, CHECKOUT])
+    known = users.support([lab.folder, INSTALLATION])
     by_reason: dict[str, list[str]] = {}
     for node in nodes:
         if node["confined"] is False:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from testbed.conftest import PlanPair
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.system import node_disks, seccomp, users
 from testbed.system.users import UserSupport

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from testbed.conftest import PlanPair
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab, NodeFailed, NoSuchNode
 from testbed.ownership import state
 from testbed.ownership.state import LabBusy, LabExists, NoSuchLab

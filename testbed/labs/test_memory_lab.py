@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from testbed.conftest import PlanPair
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of
 from testbed.observation.capture_files import CaptureFile

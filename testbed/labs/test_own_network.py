@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
 from testbed.system import users

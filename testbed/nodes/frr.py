@@ -12,7 +12,7 @@ from typing import Final
 
 from testbed.description.router import Ospf, Router
 from testbed.description.wiring import End, Wiring
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT, PYTHON
 from testbed.nodes.frr_routes import DEFAULT_COST
 
 CONFIGURATION: Final = "frr.conf"
@@ -36,7 +36,7 @@ _LSA_INTERVAL, _LSA_ARRIVAL, _RETRANSMIT = 200, 100, 1
 def command(folder: PurePosixPath, neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
     """What the node runs; it is ready when it has so many OSPF neighbours, and routes to these networks."""
     return (
-        str(CHECKOUT / ".venv/bin/python"),
+        str(PYTHON),
         str(CHECKOUT / "testbed/nodes/frr_node.py"),
         str(folder),
         str(neighbours),

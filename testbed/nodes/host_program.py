@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Self
 
 from testbed.errors import printable
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import NodePlan
 from testbed.system import node_files
 

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import BUILD, CHECKOUT
 from testbed.plan import InterfacePlan
 from testbed.system import node_files, sandbox
 from testbed.system.rootfs import WIRES_FOLDER
@@ -112,7 +112,7 @@ def check(configuration: Path, text: str, defines: Mapping[str, str]) -> list[Co
     the limits is wrong, too. Raises RouterProgramMissing, SandboxFailed.
     """
     if not EXECUTABLE.exists():
-        raise RouterProgramMissing(f"checking {configuration}: there is no {EXECUTABLE}; build it with `make setup`")
+        raise RouterProgramMissing(f"checking {configuration}: there is no {EXECUTABLE}; remedy: {BUILD}")
     configuration = configuration.absolute()
     try:
         result = sandbox.run(

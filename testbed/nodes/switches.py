@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 from testbed.description.switch import BRIDGE, Queue, Switch, SwitchPort, Vlans
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT, PYTHON, SETUP
 from testbed.system import sandbox
 
 Datapath = Literal["kernel", "userspace", "xdp"]
@@ -70,7 +70,7 @@ def wrong_flows(switch: Switch) -> Iterator[tuple[int, str]]:
     if not flows:
         return
     if shutil.which(OFCTL[0]) is None:
-        raise SwitchProgramMissing("checking flows: ovs-ofctl is not installed; `make setup` installs openvswitch-switch")
+        raise SwitchProgramMissing(f"checking flows: ovs-ofctl is not installed; `{SETUP}` installs openvswitch-switch")
     limits = sandbox.Limits(_TIMEOUT_S + len(flows) * _FLOW_TIMEOUT_S)
     with sandbox.in_memory("".join(f"{flow}\n" for flow in flows).encode()) as text:
         try:
@@ -85,7 +85,7 @@ def wrong_flows(switch: Switch) -> Iterator[tuple[int, str]]:
 
 def command(folder: PurePosixPath) -> tuple[str, ...]:
     """What the node runs."""
-    return (str(CHECKOUT / ".venv/bin/python"), str(CHECKOUT / "testbed/nodes/switch_node.py"), str(folder))
+    return (str(PYTHON), str(CHECKOUT / "testbed/nodes/switch_node.py"), str(folder))
 
 
 def configuration(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[str], polling: int | None) -> str:

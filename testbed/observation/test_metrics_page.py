@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.observation.metrics_page import METRICS, page
 from testbed.observation.metrics_server import MetricsServer, PortTaken
 from testbed.observation.reading import NodeReading

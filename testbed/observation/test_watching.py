@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.observation.metrics_server import MetricsServer
 from testbed.observation.test_metrics_page import samples

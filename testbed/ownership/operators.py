@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from testbed.errors import NetBoxITError, printable
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 if TYPE_CHECKING:
     from testbed.plan import EquipmentPlan

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.ownership import other_labs, recorded, state
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.planning import plan_file

@@ -16,7 +16,7 @@ from testbed.description.scene import Scene
 from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.names import container_name, lab_name
 from testbed.nodes import frr, host_program, routers
 from testbed.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, RealtimeSupport, RoutePlan

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from testbed.description.machines import AUTO, KnownMachines
 from testbed.description.topology import Topology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import HostPlan
 from testbed.plans.facts import Facts
 from testbed.system import interface_facts

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from testbed.description.topology_file import load
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import EquipmentPlan, Plan, RealtimeSupport, WireEnd
 from testbed.plans.difference import difference
 from testbed.plans.resolve import resolve

@@ -9,7 +9,7 @@ import pytest
 
 from testbed.description import settings, traffic_file
 from testbed.errors import BadTopology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.lab_traffic import plan_lab_traffic
 from testbed.plans.planning import plan_file

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from testbed.description import topology_file
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans import calibration, load
 from testbed.plans.calibration import Calibration, Costs, Machine, NoCalibration, PortCost, TechnologyCost

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.names import sealed_address, tunnel_number
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans import fitness

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from testbed.errors import BadTopology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 

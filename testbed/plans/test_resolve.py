@@ -14,7 +14,7 @@ import pytest
 from testbed.changing.alteration import apply
 from testbed.changing.comparison import compare
 from testbed.description.topology_file import load
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.names import BadLabName
 from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.resolve import resolve

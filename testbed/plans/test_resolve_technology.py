@@ -11,7 +11,7 @@ import pytest
 
 import testbed.description.topology
 from netboxes.technology import StationParameters, Technology
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plans.test_resolve import plan_of
 from testbed.quantities import LENGTH, Quantity
 

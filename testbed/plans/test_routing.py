@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from testbed.description import topology_file
 from testbed.description.topology import Topology
 from testbed.description.wiring import Wiring
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.nodes import frr_routes
 from testbed.nodes.click_routes import static_routes
 from testbed.plan import Plan, RealtimeSupport

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed.files import CHECKOUT
+from testbed.installation import INSTALLATION, SETUP
 from testbed.ownership import state
 from testbed.probes import asking
 from testbed.probes.finding import Finding, there
@@ -50,7 +50,7 @@ def privileges() -> Finding:
 
 
 def lxc() -> Finding:
-    lost, remedy = "containers", "make setup (it installs the package lxc)"
+    lost, remedy = "containers", f"{SETUP} (it installs the package lxc)"
     if shutil.which("lxc-execute") is None:
         return Finding("LXC", "no", "lxc-execute is not installed", lost, remedy, needed=True)
     told = asking.said(["lxc-execute", "--version"])
@@ -61,7 +61,7 @@ def lxc() -> Finding:
 
 def user_namespaces() -> Finding:
     lost = "one of several walls around nodes: their root is the host's own, with few capabilities"
-    support = users.support([state.state_folder(), CHECKOUT])
+    support = users.support([state.state_folder(), INSTALLATION])
     if support.refused:
         return Finding("user namespaces", "no", support.refused, lost, "docs/rights.md")
     if support.unlimited:

@@ -14,6 +14,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from testbed.errors import NetBoxITError
+from testbed.installation import SETUP
 from testbed.nodes import switches
 from testbed.probes.finding import Finding, there
 from testbed.system import foreign_text, forked, kernel, wires
@@ -87,7 +88,7 @@ def bpf_jit() -> Finding:
 def open_vswitch() -> Finding:
     in_kernel = switches.kernel_datapath()
     program = shutil.which("ovs-vswitchd") or (Path("/usr/sbin/ovs-vswitchd").exists() and "/usr/sbin/ovs-vswitchd")
-    lost, remedy = "switches in topologies", "make setup"
+    lost, remedy = "switches in topologies", SETUP
     if not program:
         return Finding("Open vSwitch", "no", "not installed", lost, remedy)
     found = (

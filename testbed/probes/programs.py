@@ -7,16 +7,16 @@ import importlib.metadata
 import os
 import re
 import shutil
+import sysconfig
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from netboxes.technology import technologies
-from testbed.files import CHECKOUT
+from testbed.installation import BUILD, CHECKOUT, SETUP
 from testbed.probes import asking
 from testbed.probes.finding import Finding
 
 _BUILT = CHECKOUT / "build/bin"
-_SETUP = "make setup"
 #: Program, how it tells its version, what is lost without it.
 TOOLS: tuple[tuple[str, Sequence[str], str], ...] = (
     ("baresip", ("-h",), "calls (traffic application call)"),
@@ -42,7 +42,7 @@ def ns3() -> Finding:
     try:
         found = importlib.metadata.version("ns3")
     except importlib.metadata.PackageNotFoundError:
-        return Finding("ns-3", "no", "the wheel is not installed", "all netboxes", _SETUP, needed=True)
+        return Finding("ns-3", "no", "the wheel is not installed", "all netboxes", BUILD, needed=True)
     return Finding("ns-3", "yes", f"{found} (wheel)", needed=True)
 
 
@@ -51,7 +51,7 @@ def click() -> Finding:
     router = _BUILT / "click-router"
     if not library.exists() or not router.exists():
         missing = library if not library.exists() else router
-        return Finding("Click", "no", f"{missing} is missing", "routers", _SETUP, needed=True)
+        return Finding("Click", "no", f"{missing} is missing", "routers", BUILD, needed=True)
     # The library names its version nowhere but in a text that `click --version` would print.
     version = re.search(rb"Click (\d+\.\d+)|\0(2\.\d+(?:\.\d+)?)\0", library.read_bytes())
     number = (
@@ -64,20 +64,20 @@ def netboxes() -> Finding:
     missing = [name for name in technologies() if not (_BUILT / f"netbox-{name}").exists()]
     built = [name for name in technologies() if name not in missing]
     found = f"built: {', '.join(built) or 'none'}" + (f"; missing: {', '.join(missing)}" if missing else "")
-    return Finding("netboxes", "no" if missing else "yes", found, "emulation of these technologies", _SETUP, needed=True)
+    return Finding("netboxes", "no" if missing else "yes", found, "emulation of these technologies", BUILD, needed=True)
 
 
 def tool(program: str, version: Sequence[str], lost: str) -> Finding:
     path = shutil.which(program)
     if path is None:
-        return Finding(program, "no", "not installed", lost, _SETUP)
+        return Finding(program, "no", "not installed", lost, SETUP)
     # Some make a folder for their settings in the user's home.
     told = asking.said([path, *version], {"PATH": os.environ.get("PATH", os.defpath)})
     if told is None:
-        return Finding(program, "no", asking.silent(path), lost, f"call `{' '.join([path, *version])}` by hand; {_SETUP}")
+        return Finding(program, "no", asking.silent(path), lost, f"call `{' '.join([path, *version])}` by hand; {SETUP}")
     number = re.search(r"\d+(?:\.\d+)+|\d{8}", "".join(told))
-    return Finding(program, "yes", number[0] if number else program, lost, _SETUP)
+    return Finding(program, "yes", number[0] if number else program, lost, SETUP)
 
 
 def _ns3_folder() -> Path:
-    return CHECKOUT / ".venv/lib/python3.11/site-packages/ns3"
+    return Path(sysconfig.get_path("platlib")) / "ns3"

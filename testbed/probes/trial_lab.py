@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from testbed.errors import NetBoxITError
+from testbed.installation import BUILD
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
 from testbed.probes.finding import Finding
@@ -37,7 +38,7 @@ def probe() -> Finding:
             with Lab.up_and_ready(plan) as lab:
                 pinged = lab.run("a", _PING)
     except NetBoxITError as error:
-        remedy = "what the message names; `make setup` where something is not built"
+        remedy = f"what the message names; where something is not built: {BUILD}"
         return Finding(name, "no", f"it does not come up: {error}", "labs", remedy, needed=True)
     kinds = " and ".join(sorted({wire.kind for wire in plan.wires}))
     if pinged.returncode:

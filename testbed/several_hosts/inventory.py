@@ -21,7 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyAddres
 
 from testbed.description.input_errors import nearest, told
 from testbed.errors import NetBoxITError
-from testbed.files import CHECKOUT
+from testbed.installation import BUILD, CHECKOUT
 from testbed.ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
 
@@ -122,7 +122,7 @@ def _said(file: Path) -> dict[str, dict[str, Any]]:
             timeout=_READER_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BadInventory(f"inventory {file}: {_READER} does not run: {error}; `make setup` installs it") from error
+        raise BadInventory(f"inventory {file}: {_READER} does not run: {error}; remedy: {BUILD}") from error
     if done.returncode:
         raise BadInventory(f"inventory {file}: Ansible cannot read it: {_in_short(done.stderr)}; `ansible-inventory` says more")
     found = json.loads(done.stdout)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.several_hosts import connection as connections
 from testbed.several_hosts import wording
 from testbed.several_hosts.connection import Connection, FailedThere, NotConnected, OtherVersion, RefusedThere

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.several_hosts import inventory
 from testbed.several_hosts.inventory import BadInventory, Inventory, NoSuchMachine
 

@@ -7,7 +7,7 @@ import hashlib
 from functools import cache
 from typing import Final
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 #: What plans labs, makes them and measures them; a machine's checkout may lack git's own folder.
 _SOURCES: Final = ("testbed", "traffic", "results", "netboxes", "click")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from testbed.errors import NetBoxITError
+from testbed.installation import SETUP
 from testbed.plan import Limits, NodePlan
 from testbed.system import apparmor, cores, limits, marks, monitors, namespaces, node_files, processes, rootfs, users
 from testbed.system.package_layers import Layer
@@ -194,7 +195,7 @@ def start(container: Container, command: Sequence[str]) -> subprocess.Popen[byte
                 close_fds=False,
             )
     except FileNotFoundError:
-        raise ContainerFailed("lxc-execute is not installed; `make setup` installs the package lxc") from None
+        raise ContainerFailed(f"lxc-execute is not installed; `{SETUP}` installs the package lxc") from None
 
 
 def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None:

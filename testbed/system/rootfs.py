@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from testbed import durable
-from testbed.files import CHECKOUT
+from testbed.installation import INSTALLATION
 from testbed.plan import Plan
 from testbed.system import package_mounts
 from testbed.system.package_layers import Layer
@@ -71,7 +71,7 @@ def build(root: Path, plan: Plan) -> None:
         (root / name).symlink_to(target)
     (root / "var/tmp").symlink_to("../tmp")
     (root / "var/run").symlink_to("../run")
-    (root / str(CHECKOUT)[1:]).mkdir(parents=True, exist_ok=True)
+    (root / str(INSTALLATION)[1:]).mkdir(parents=True, exist_ok=True)
     for name, text in _FILES.items():
         (root / "etc" / name).parent.mkdir(exist_ok=True)
         durable.write(root / "etc" / name, text)
@@ -115,7 +115,7 @@ def mounts(
         f"tmpfs tmp tmpfs nosuid,nodev,mode=1777,size={temporary} 0 0",
         f"tmpfs run tmpfs nosuid,nodev,mode=755,size={temporary} 0 0",
         *(package_mounts.over_usr(layer) if layer else ("/usr usr none rbind,ro,nosuid,nodev 0 0",)),
-        f"{_escape(CHECKOUT)} {_escape(CHECKOUT)[1:]} none rbind,ro,nosuid,nodev,create=dir 0 0",
+        f"{_escape(INSTALLATION)} {_escape(INSTALLATION)[1:]} none rbind,ro,nosuid,nodev,create=dir 0 0",
         f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,create=dir 0 0",
         f"tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,size={temporary},create=dir 0 0",
     ]
@@ -134,7 +134,7 @@ def restriction(memory: Mapping[str, Path], own: Iterable[str] = ()) -> str:
     lines in a large lab. Attributes are added to those that a mount has: a user namespace has to leave them on.
     """
     folders = (NODE_FOLDER, *(f"{WIRES_FOLDER}/{interface}" for interface in memory), *own)
-    attributes = {str(place): _READ_ONLY | _NO_SUID | _NO_DEVICES for place in ("/usr", CHECKOUT)}
+    attributes = {str(place): _READ_ONLY | _NO_SUID | _NO_DEVICES for place in ("/usr", INSTALLATION)}
     attributes |= dict.fromkeys(folders, _NO_SUID | _NO_DEVICES | _NO_PROGRAMS)
     words = " ".join(f"{attribute} {shlex.quote(place)}" for place, attribute in attributes.items())
     return f'perl -e {shlex.quote(_RESTRICT)} "$LXC_ROOTFS_MOUNT" {words}'

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from testbed.errors import NetBoxITError, printable_lines
-from testbed.files import CHECKOUT
+from testbed.installation import INSTALLATION, SETUP
 from testbed.system import strays, users
 
 PROGRAM: Final = "bwrap"
@@ -93,10 +93,10 @@ def running(
     command: Sequence[str], limits: Limits, *, reads: Mapping[Path, str] | None = None, stdin: BinaryIO | None = None
 ) -> Iterator[Program]:
     """The same for one whose output is read while it runs; it is ended afterwards. Raises SandboxFailed."""
-    if os.geteuid() == 0 and not CHECKOUT.stat().st_mode & 0o001:
+    if os.geteuid() == 0 and not INSTALLATION.stat().st_mode & 0o001:
         raise SandboxFailed(
-            f"{command[0]} runs in a sandbox only, as a user that nobody is, and only its owner may enter {CHECKOUT}; "
-            f"let others pass: chmod o+x {CHECKOUT}"
+            f"{command[0]} runs in a sandbox only, as a user that nobody is, and only its owner may enter {INSTALLATION}; "
+            f"let others pass: chmod o+x {INSTALLATION}"
         )
     with ExitStack() as opened:
         texts = {path: opened.enter_context(in_memory(text.encode())) for path, text in (reads or {}).items()}
@@ -112,9 +112,7 @@ def running(
                 env=strays.marked_environment(),
             )
         except FileNotFoundError:
-            raise SandboxFailed(
-                f"{command[0]} runs in a sandbox only, and {PROGRAM} is not installed; run `make setup`"
-            ) from None
+            raise SandboxFailed(f"{command[0]} runs in a sandbox only, and {PROGRAM} is not installed; run `{SETUP}`") from None
         with process:  # at its end it waits for bubblewrap, which is killed by then
             try:
                 yield Program(command[0], process, complaints, limits)
@@ -200,7 +198,7 @@ def _enclosure(texts: Mapping[Path, BinaryIO]) -> list[str]:
         *(part for path in _LIBRARIES for part in ("--ro-bind-try", path, path)),
         *("--dev", "/dev", "--remount-ro", "/dev", "--proc", "/proc"),
         *("--size", str(_TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"),  # the sandbox's own
-        *("--ro-bind", str(CHECKOUT), str(CHECKOUT)),
+        *("--ro-bind", str(INSTALLATION), str(INSTALLATION)),
         *(part for path, text in texts.items() for part in ("--perms", "0444", "--ro-bind-data", str(text.fileno()), str(path))),
         *("--remount-ro", "/", "--chdir", "/tmp", "--setenv", "PATH", "/usr/sbin:/usr/bin"),
     ]
@@ -208,8 +206,8 @@ def _enclosure(texts: Mapping[Path, BinaryIO]) -> list[str]:
 
 def _open_folders(texts: Mapping[Path, BinaryIO]) -> list[Path]:
     """Those above what is put there: bubblewrap would make them for its own user alone."""
-    above = {parent for path in (Path("/etc/x"), CHECKOUT, *texts) for parent in path.parents if parent != Path("/")}
-    return sorted(folder for folder in above if not folder.is_relative_to(CHECKOUT) and not folder.is_relative_to("/usr"))
+    above = {parent for path in (Path("/etc/x"), INSTALLATION, *texts) for parent in path.parents if parent != Path("/")}
+    return sorted(folder for folder in above if not folder.is_relative_to(INSTALLATION) and not folder.is_relative_to("/usr"))
 
 
 def _limiting(limits: Limits) -> list[str]:

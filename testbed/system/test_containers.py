@@ -44,7 +44,7 @@ HOST = replace(NETBOX, name="fr1", kind="host", cores=(0, 1), command=("sleep", 
 def test_the_configuration_of_a_container_is_as_in_the_golden_file(
     file: str, node: NodePlan, host: HostFacts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rootfs, "CHECKOUT", Path("/opt/net boxit"))
+    monkeypatch.setattr(rootfs, "INSTALLATION", Path("/opt/net boxit"))
     monkeypatch.setattr(rootfs, "ETC_MOUNTS", ())
     folders = {"pids": Path("/sys/fs/cgroup/pids"), "memory": Path("/sys/fs/cgroup/memory")}
     monkeypatch.setattr(cores, "hierarchy_of", lambda name: Hierarchy(folders[name], host.cgroup_version, frozenset([name])))

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 
 pytestmark = pytest.mark.lab
 

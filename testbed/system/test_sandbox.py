@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.system import sandbox
 from testbed.system.sandbox import LimitExceeded, Limits, Outcome
 
@@ -75,7 +75,7 @@ def test_memory_and_all_its_files_together_have_a_bound() -> None:
 
 
 def test_a_checkout_that_only_root_may_enter_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sandbox, "CHECKOUT", tmp_path)
+    monkeypatch.setattr(sandbox, "INSTALLATION", tmp_path)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     tmp_path.chmod(0o700)
     with pytest.raises(sandbox.SandboxFailed, match="chmod"):

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from testbed.description.topology_file import load, source_of
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 from testbed.views.network_picture import picture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from tests.guest import disks, small_lab
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from testbed.files import CHECKOUT
+from testbed.installation import CHECKOUT
 from tests.guest import small_lab
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest
