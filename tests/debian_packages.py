@@ -31,11 +31,15 @@ class Repository:
         files: Mapping[str, str],
         *,
         version: str = "1.0",
+        source: str = "",
         depends: str = "",
         after: str = "",
         modes: Mapping[str, int] | None = None,
-    ) -> None:
-        """`files` by where they go; `after` is what its script does then (postinst); `modes` are other than 0755."""
+    ) -> Path:
+        """`files` by where they go; `after` is what its script does then (postinst); `modes` are other than 0755.
+
+        Those in /etc are its configuration (conffiles), as in packages that debhelper makes. Returns the .deb file.
+        """
         tree = self._folder / f"{name}-{version}"
         for place, text in files.items():
             (file := tree / place[1:]).parent.mkdir(parents=True, exist_ok=True)
@@ -43,8 +47,9 @@ class Repository:
             file.chmod((modes or {}).get(place, 0o755))
         (tree / "DEBIAN").mkdir(parents=True)
         control = f"Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer: nobody <nobody@localhost>\n"
-        control += f"Depends: {depends}\n" if depends else ""
+        control += "".join(f"{field}: {text}\n" for field, text in (("Source", source), ("Depends", depends)) if text)
         (tree / "DEBIAN/control").write_text(f"{control}Description: for tests\n")
+        (tree / "DEBIAN/conffiles").write_text("".join(f"{place}\n" for place in files if place.startswith("/etc/")))
         if after:
             (script := tree / "DEBIAN/postinst").write_text(f"#!/bin/sh\n{after}\n")
             script.chmod(0o755)
@@ -56,3 +61,4 @@ class Repository:
             index.write(
                 f"{control}Filename: ./{deb.name}\nSize: {deb.stat().st_size}\nSHA256: {digest}\nDescription: for tests\n\n"
             )
+        return deb

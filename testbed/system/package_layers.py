@@ -3,7 +3,8 @@
 
 The machine's apt finds what is missing, by the machine's sources and keys, and downloads it. It is installed where nobody else
 sees it: on overlays of /usr and /etc and in a /var of its own, by a root that has few capabilities and no network, with all that
-the packages' scripts do. What is new there is the layer, which later labs use again.
+the packages' scripts do. What is new there is the layer, which later labs use again. What the machine has itself is first removed
+there, with its configuration: so hosts get that of the package, and nothing of the administrator's.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import hashlib
 import itertools
 import json
 import os
+import re
 import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +28,10 @@ from urllib.parse import unquote
 from testbed import durable
 from testbed.errors import NetBoxITError, printable
 from testbed.ownership import locks, state
-from testbed.system import strays
+from testbed.system import machine_packages, strays
+from testbed.system.machine_packages import Package
 
-_DPKG: Final = Path("/var/lib/dpkg")
-#: In the state folder. Whoever can enter it reads what any mirror of Debian's has, but set-user-ID programs: see `_closed`.
+#: In the state folder. Whoever can enter it reads what any mirror of Debian's has, but set-user-ID programs: see `_clean`.
 _STORE: Final = "layers"
 _LOCK, _NEW, _LISTS, _MADE_OF = "lock", "new", "lists", "packages.json"
 #: A mirror far away and a large package; another command that installs, too.
@@ -44,6 +46,8 @@ _NOT_IN_OPTIONS: Final = set(":,\\ \t")
 _APT: Final = ("apt-get", "-q", "-y", "-o", "APT::Install-Recommends=false", "-o", "Acquire::Languages=none")
 #: Scripts of packages ask it before they start a service (invoke-rc.d(8)): nothing starts.
 _POLICY: Final = "usr/sbin/policy-rc.d"
+#: Files of /etc that are not those of packages that are installed there, each ended by NUL.
+_OTHERS: Final = "var/others-in-etc"
 #: What dpkg and scripts need as root: owners and modes of all files, other users, file capabilities.
 _CAPABILITIES: Final = ("chown", "dac_override", "fowner", "fsetid", "kill", "setfcap", "setgid", "setuid", "sys_chroot")
 #: What a machine needs, and a host of a lab does not: what was installed, services, accounts' secrets.
@@ -62,7 +66,7 @@ _LEFT_OUT: Final = (
     ),
     *(f"etc/rc{level}.d" for level in "0123456S"),
     *(f"etc/{file}{old}" for file in ("shadow", "gshadow", "subuid", "subgid", "passwd", "group") for old in ("", "-")),
-    _POLICY,
+    *(_POLICY, _OTHERS),
 )
 _ACCOUNTS: Final = ("passwd", "group")
 #: Of the machine's /etc: what nodes see of it anyway.
@@ -78,6 +82,15 @@ for part in {}; do
 done
 exec "$@"
 """
+#: In the enclosure, by a shell for its wildcard; takes packages that are removed first.
+_INSTALL_THERE: Final = f"""\
+set -e
+[ $# = 0 ] || dpkg --purge -- "$@"
+find /etc ! -type d -print0 >/{_OTHERS}
+exec {" ".join(_APT)} -o Dpkg::Use-Pty=0 install /archives/*.deb
+"""
+#: Numbers of accounts that packages make for their programs, of users and of groups (Debian Policy, 9.2.2).
+_ACCOUNTS_OF_PACKAGES: Final = range(100, 1000)
 
 
 class PackagesNotInstalled(NetBoxITError):
@@ -121,7 +134,7 @@ def layer(names: Sequence[str]) -> Layer:
 def _key(names: Sequence[str]) -> str:
     """Another one when the machine's own packages have changed."""
     found = hashlib.blake2b(digest_size=12)
-    for text in (*(name.encode() for name in sorted(names)), (_DPKG / "status").read_bytes()):
+    for text in (*(name.encode() for name in sorted(names)), (machine_packages.DATABASE / "status").read_bytes()):
         found.update(len(text).to_bytes(8, "big") + text)
     return found.hexdigest()
 
@@ -150,21 +163,25 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
             for made in (new, *(new.glob("*"))):
                 made.chmod(0o755)  # also where root's umask says otherwise: nodes' root is nobody here
             (store / _LISTS / "partial").mkdir(parents=True, exist_ok=True)
-        _download(store / _LISTS, new, names)
-        packages = sorted(str(file) for file in (new / "archives").glob("*.deb"))
-        before = _installed(_DPKG)
-        if packages:
-            _install(new, names)
+        before = machine_packages.known()
+        anew = machine_packages.made_anew(names)
+        _download(store / _LISTS, new, names, anew, before)
+        archives = sorted((new / "archives").glob("*.deb"))
+        if archives:
+            anew += machine_packages.left_behind(archives, before)
+            _install(new, names, anew)
             _check_places(new, names)
             for part in ("usr", "etc"):
                 _hide(new / part, Path("/", part))
         with durable.told(store):
-            after = _installed(new / "var/lib/dpkg") if packages else before
-            accounts = {file: _of_debian(file) + _added(Path("/etc", file), new / "etc" / file) for file in _ACCOUNTS}
+            after = machine_packages.known(new / "var/lib/dpkg") if archives else before
+            said = _scripts(archives, new / "scripts")
+            accounts = {file: _of_debian(file) + _added(Path("/etc", file), new / "etc" / file, said) for file in _ACCOUNTS}
             _clean(new)
             for file, lines in accounts.items():
                 durable.write(new / file, lines)
-            versions = {name: version for name, version in after.items() if before.get(name) != version}
+            changed = {name: package for name, package in after.items() if name in anew or before.get(name) != package}
+            versions = {name: package.version for name, package in changed.items() if package.installed}
             durable.write(new / _MADE_OF, json.dumps(versions, indent=1) + "\n")
             shutil.rmtree(folder, ignore_errors=True)
             new.rename(folder)
@@ -172,24 +189,29 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
         shutil.rmtree(new, ignore_errors=True)
 
 
-def _download(lists: Path, new: Path, names: Sequence[str]) -> None:
+def _download(lists: Path, new: Path, names: Sequence[str], anew: Sequence[str], before: Mapping[str, Package]) -> None:
+    """What is missing of those named, and those that the machine has and hosts get anew all the same."""
     places = {"State::Lists": lists, "Cache": new, "Cache::archives": new / "archives"}
     apart = ["-o", "Debug::NoLocking=1", *(word for name, place in places.items() for word in ("-o", f"Dir::{name}={place}"))]
     what = f"{', '.join(names)} cannot be downloaded"
+    # apt would get all anew that are named: so those that stay the machine's are not, but in another version.
+    there = {name for name, package in before.items() if package.installed}
+    named = {machine_packages.name_of(one): one for one in names if "=" in one or machine_packages.name_of(one) not in there}
+    wanted = ["install", "--reinstall", "--", *({name: name for name in anew} | named).values()]
     # A source that does not answer is no hindrance while the packages are in others, or its list is known from before.
     lists_told = _ended("its lists cannot be had", [*_APT, *apart, "update"]).told
     try:
-        _run(what, [*_APT, *apart, "--download-only", "install", "--", *names])
+        _run(what, [*_APT, *apart, "--download-only", *wanted])
     except PackagesNotInstalled as error:
         raise PackagesNotInstalled(f"{error}{_quoted(_complaints(lists_told))}") from None
-    for line in _run(what, [*_APT, *apart, "--print-uris", "install", "--", *names]).splitlines():
+    for line in _run(what, [*_APT, *apart, "--print-uris", *wanted]).splitlines():
         if line.startswith("'file:"):  # of a folder of this machine, from which apt copies nothing
             address, name = line.split()[:2]
             with durable.told(new):
                 shutil.copyfile(unquote(address.strip("'").removeprefix("file:")), new / "archives" / name)
 
 
-def _install(new: Path, names: Sequence[str]) -> None:
+def _install(new: Path, names: Sequence[str], anew: Sequence[str]) -> None:
     with durable.told(new):
         policy = new / _POLICY
         policy.write_text("#!/bin/sh\nexit 101\n")
@@ -221,8 +243,7 @@ def _install(new: Path, names: Sequence[str]) -> None:
         *("--chdir", "/", "--setenv", "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "--setenv", "HOME", "/root"),
         *("--setenv", "LANG", "C.UTF-8", "--setenv", "DEBIAN_FRONTEND", "noninteractive", "--"),
     ]
-    # By a shell there, for its wildcard.
-    install = ["sh", "-c", f"exec {' '.join(_APT)} -o Dpkg::Use-Pty=0 install /archives/*.deb"]
+    install = ["sh", "-c", _INSTALL_THERE, "sh", *anew]
     unshared = [
         "unshare",
         "--mount",
@@ -288,13 +309,6 @@ def _ended(what: str, argv: Sequence[str]) -> _Ended:
     return _Ended(done.returncode, done.stdout.decode(errors="replace"))
 
 
-def _installed(database: Path) -> dict[str, str]:
-    argv = ["dpkg-query", f"--admindir={database}", "--show", "--showformat=${Package} ${Version} ${db:Status-Status}\n"]
-    lines = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.splitlines()
-    words = (line.split() for line in lines)
-    return {name: version for name, version, status in (word for word in words if len(word) == 3) if status == "installed"}
-
-
 def _check_places(new: Path, names: Sequence[str]) -> None:
     if found := sorted(entry.name for entry in (new / "opt").iterdir()):
         raise PackagesNotInstalled(f"{', '.join(names)}: hosts do not see /opt, where it puts {found[0]}; leave it out")
@@ -322,22 +336,35 @@ def _of_debian(file: str) -> str:
     return "".join(f"{line}\n" for line in lines if line.partition(":")[0] not in ("root", "nobody", "nogroup"))
 
 
-def _added(before: Path, after: Path) -> str:
-    """Lines that are new; none where nothing wrote the file."""
-    if not after.is_file():
-        return ""
+def _scripts(archives: Sequence[Path], folder: Path) -> str:
+    """What packages do before and after they are unpacked."""
+    folder.mkdir()
+    for number, file in enumerate(archives):
+        subprocess.run(["dpkg-deb", "--control", str(file), str(folder / str(number))], check=True)
+    return "".join(file.read_text(errors="replace") for name in ("preinst", "postinst") for file in folder.glob(f"*/{name}"))
+
+
+def _added(before: Path, after: Path, scripts: str) -> str:
+    """Lines of accounts that scripts have made, or would have made were they not the machine's already: that they name."""
     known = set(before.read_text().splitlines())
-    return "".join(f"{line}\n" for line in after.read_text().splitlines() if line not in known)
+    named = set(re.findall(r"[a-z_][a-z0-9_-]*", scripts))
+    found = []
+    for line in (after if after.is_file() else before).read_text().splitlines():
+        name, _, number = line.split(":")[:3]
+        if line not in known or (name in named and number.isdecimal() and int(number) in _ACCOUNTS_OF_PACKAGES):
+            found.append(f"{line}\n")
+    return "".join(found)
 
 
 def _clean(new: Path) -> None:
-    for place in (*_LEFT_OUT, "opt", "work", "seen", "archives", "pkgcache.bin", "srcpkgcache.bin"):
+    others = set((new / _OTHERS).read_bytes().decode(errors="surrogateescape").split("\0")) if (new / _OTHERS).exists() else set()
+    for place in (*_LEFT_OUT, "opt", "work", "seen", "archives", "scripts", "pkgcache.bin", "srcpkgcache.bin"):
         path = new / place
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    _leave_out_the_machines(new / "etc", Path("/etc"))
+    _leave_out_the_machines(new / "etc", Path("/etc"), others)
     for folder, folders, files in os.walk(new):
         for name in (*folders, *files):
             status = (entry := Path(folder, name)).lstat()
@@ -345,14 +372,14 @@ def _clean(new: Path) -> None:
                 entry.chmod(stat.S_IMODE(status.st_mode) & 0o1777)
 
 
-def _leave_out_the_machines(folder: Path, below: Path) -> None:
-    """Files of the machine's /etc that scripts have changed: what else is in them is not for hosts."""
+def _leave_out_the_machines(folder: Path, below: Path, others: Set[str]) -> None:
+    """Files of the machine's /etc that scripts have changed: what else is in them is not for hosts. And signs of removed ones."""
     for entry in list(folder.iterdir()):
         if (place := below / entry.name) in _SEEN_BY_HOSTS:
             continue
         if entry.is_dir() and not entry.is_symlink():
-            _leave_out_the_machines(entry, place)
-        elif os.path.lexists(place):
+            _leave_out_the_machines(entry, place, others)
+        elif str(place) in others or entry.is_char_device():
             entry.unlink()
 
 

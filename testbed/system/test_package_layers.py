@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from testbed.installation import CHECKOUT
 from testbed.ownership import state
 from testbed.system import package_layers
 from testbed.system.package_layers import Layer, PackagesNotInstalled, layer
@@ -134,6 +137,60 @@ def test_a_layer_is_made_once_for_the_same_packages(store: Path, monkeypatch: py
 def test_what_the_machine_has_already_makes_an_empty_layer(store: Path) -> None:
     found = layer(["coreutils"])
     assert found.versions() == {} and not list((found.folder / "usr/sbin").iterdir())
+
+
+#: Goes on where what is written below these folders stays in $1.
+_ON_ANOTHER_MACHINE = """\
+set -e
+for part in usr etc var/lib/dpkg; do
+    mkdir -p "$1/$part/upper" "$1/$part/work"
+    mount -t overlay overlay -o "lowerdir=/$part,upperdir=$1/$part/upper,workdir=$1/$part/work" "/$part"
+done
+cd "$2"; shift 2
+"$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("state_there", "is_made_anew"),
+    [
+        ("true", True),
+        ("dpkg --remove served served-common", True),
+        ("dpkg --install needs-served.deb", False),
+    ],
+    ids=["installed", "removed and not purged", "needed by another package"],
+)
+def test_hosts_get_the_packages_configuration_and_not_the_administrators(
+    state_there: str, is_made_anew: bool, store: Path, tmp_path: Path
+) -> None:
+    """Of a package that the machine has, too, as openssh-server on each machine that `netboxit setup` prepared."""
+    repository = Repository(tmp_path / "repository")
+    account = "getent passwd served-user >/dev/null || useradd --system served-user"
+    repository.add("served", {"/usr/sbin/served": "new"}, depends="served-common", after=account)
+    common = {"/etc/served/settings": "as packed\n", "/etc/served/more": "more\n"}
+    repository.add("served-common", common, source="served")
+    shutil.copy(repository.add("needs-served", {"/usr/share/needs-served": ""}, depends="served"), tmp_path / "needs-served.deb")
+    (tmp_path / "outside").mkdir()
+    there = f"""\
+    dpkg --install {tmp_path}/repository/packages/served*.deb
+    echo 'password=secret' >>/etc/served/settings; rm /etc/served/more; echo secret >/etc/served/of-the-administrator
+    {state_there}
+    exec "$@"
+    """
+    asked = f"""\
+import sys; sys.path.insert(0, "{CHECKOUT}")
+from testbed.system.package_layers import layer
+made = layer(["served"]); print(made.folder, *sorted(made.versions()))"""
+    shell = ["sh", "-c", there, "sh", sys.executable, "-c", asked]
+    enter = ["unshare", "--mount", "--propagation", "private", "sh", "-c", _ON_ANOTHER_MACHINE, "sh", str(tmp_path / "outside")]
+    environment = {**os.environ, "APT_CONFIG": str(repository.configuration)}
+    done = subprocess.run([*enter, str(tmp_path), *shell], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    folder, *packages = done.stdout.splitlines()[-1].split()
+    assert packages == (["served", "served-common"] if is_made_anew else [])
+    brought = {file.name: file.read_text() for file in Path(folder, "etc").rglob("*") if file.is_file()}
+    assert brought == ({"settings": "as packed\n", "more": "more\n"} if is_made_anew else {})
+    assert ("served-user:" in Path(folder, "passwd").read_text()) == is_made_anew
 
 
 @pytest.mark.parametrize(
