@@ -34,6 +34,7 @@ from results.statistics import Values, joined, summary
 from results.timekeeping import ports_of_switches, timekeeping
 from results.tunnels import clock_error, over_machines
 from testbed import durable
+from testbed.documents import kinds
 from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EVENTS_FILE
 from testbed.permissions import check_readable, not_permitted, user_name
@@ -102,7 +103,7 @@ def _analysed(run: RunFolder) -> Metrics:
         _write_table(table, folder / "series.parquet")
     series = list(all_series(table))
     found = _metrics(run, seen, series, began_ns)
-    durable.write(folder / "metrics.json", json.dumps(found, indent=1, allow_nan=False) + "\n")
+    durable.write(folder / "metrics.json", json.dumps(kinds.METRICS.of(found), indent=1, allow_nan=False) + "\n")
     write_report(run, seen.alone, series, found)
     return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What commands print with `--json`, held against the schemas that users have (docs/json/)."""
+"""What commands print with `--json`, and metrics.json, held against the schemas that users have (docs/json/)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from testbed.installation import CHECKOUT
 
 
 def documents(output: str) -> list[dict[str, Any]]:
-    """Each line is a whole document, and agrees with the schema of its name."""
-    found = [json.loads(line, parse_constant=_no_json) for line in output.splitlines()]
-    for one in found:
-        name = one["format"].removeprefix("netboxit ")
-        wrong = [f"{error.json_path}: {error.message}" for error in _validator(name).iter_errors(one)]
-        assert not wrong, f"{name}: {wrong[:3]}"
+    """Each line is a whole document."""
+    return [document(line) for line in output.splitlines()]
+
+
+def document(text: str) -> dict[str, Any]:
+    """Agrees with the schema of its name."""
+    found: dict[str, Any] = json.loads(text, parse_constant=_no_json)
+    name = found["format"].removeprefix("netboxit ")
+    wrong = [f"{error.json_path}: {error.message}" for error in _validator(name).iter_errors(found)]
+    assert not wrong, f"{name}: {wrong[:3]}"
     return found
 
 

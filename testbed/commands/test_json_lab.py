@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 from testbed.installation import CHECKOUT
-from tests.documents import documents, result
+from tests.documents import document, documents, result
 
 pytestmark = [pytest.mark.lab, pytest.mark.patient]
 
@@ -86,7 +85,8 @@ def test_a_run(network: Path, tmp_path: Path) -> None:
     found = result(output, "run")
     assert "analysing" in " ".join(steps(output))
     assert found["metrics"]["flows"][0]["received"] > 0
-    assert found["metrics"] == json.loads((Path(found["folder"]) / "metrics.json").read_text())
+    kept = document((Path(found["folder"]) / "metrics.json").read_text())
+    assert kept == {"format": "netboxit metrics", "version": 1, **found["metrics"]}
 
 
 def _watched() -> list[dict[str, Any]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every document that a command prints, by its name and version.
+"""Every document that a command prints, and the metrics.json of a run folder, by name and version.
 
 The shapes are types alone: what prints a document imports none of them. `testbed.documents.schemas` makes the schemas of them.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, NewType, TypeVar
 
 if TYPE_CHECKING:
+    from results.metrics_document import Metrics
     from testbed.documents.bench import Bench
     from testbed.documents.captures import Capture, Record
     from testbed.documents.changes import (
@@ -68,6 +69,7 @@ HANDLER_VALUE: Final[Document[HandlerValue]] = Document("handler-value")
 HANDLER_WRITTEN: Final[Document[HandlerWritten]] = Document("handler-written")
 HANDLERS: Final[Document[Handlers]] = Document("handlers")
 MACHINES: Final[Document[Machines]] = Document("machines")
+METRICS: Final[Document[Metrics]] = Document("metrics")
 PLAN: Final[Document[PlanDocument]] = Document("plan")
 PROGRESS: Final[Document[Progress]] = Document("progress")
 PUT_BACK: Final[Document[PutBack]] = Document("put-back")

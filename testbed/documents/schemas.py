@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from results import metrics_document
 from testbed.documents import bench, captures, changes, host, kinds, messages, plan, run, status, watch
 from testbed.documents.kinds import Document
 from testbed.installation import CHECKOUT
@@ -25,7 +26,7 @@ FOLDER: Final = CHECKOUT / "docs/json"
 #: Where the kinds name their shapes.
 _SHAPES: Final = {
     name: shape
-    for module in (bench, captures, changes, host, messages, plan, run, status, watch)
+    for module in (bench, captures, changes, host, messages, metrics_document, plan, run, status, watch)
     for name, shape in vars(module).items()
 }
 #: What a netbox answers has keys of its technology, too.
