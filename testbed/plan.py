@@ -33,6 +33,8 @@ class RealtimeSupport:
     keep_awake: bool = False
     #: Cores that the kernel keeps other programs off (isolcpus): emulators come there first, and nothing else does.
     isolated: tuple[int, ...] = ()
+    #: False: who asks may not try it.
+    tried: bool = True
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,10 @@ TIME = Dimension("time", {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 6
 PACKET_RATE = Dimension("packet rate", {"pps": 1.0, "kpps": 1e3, "Mpps": 1e6})
 RATE = Dimension("rate", {"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9})
 FREQUENCY = Dimension("frequency", {"Hz": 1.0, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9})
-SIZE = Dimension("size", {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3})
+SIZE = Dimension(
+    "size",
+    {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "TiB": 1024.0**4},
+)
 POWER = Dimension("power", {"dBm": 1.0})
 GAIN = Dimension("gain", {"dB": 1.0, "dBi": 1.0})
 SPEED = Dimension("speed", {"m/s": 1.0, "km/h": 1 / 3.6})

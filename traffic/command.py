@@ -13,19 +13,28 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from traffic.application import Application, ApplicationOptions, Running
+from traffic.dscp import Dscp
 from traffic.flow import Flow
 from traffic.sockets import listens
 
 #: For Python on a busy machine, and a web server.
 _READY_DEADLINE_S = 30.0
+#: path_resolution(7), NAME_MAX.
+_LONGEST_NAME = 255
 #: How long a program may take to end after Ctrl-C.
 _GOODBYE_S = 5.0
 
 
 def _named(name: str) -> str:
-    if name in (".", ".."):
-        raise ValueError(f"{name} is no file's name")
+    if name in ("", ".", "..") or "/" in name or "\0" in name or len(name.encode()) > _LONGEST_NAME:
+        raise ValueError(f"{name!r} is not the name of a file; write one without /, as `run` leaves it where it begins")
     return name
+
+
+def _not_given(dscp: int) -> int:
+    if dscp:
+        raise ValueError("the program marks its packets itself; leave dscp out")
+    return dscp
 
 
 def _without_end(line: str) -> str:
@@ -34,11 +43,13 @@ def _without_end(line: str) -> str:
     return line
 
 
-FileName = Annotated[str, Field(pattern=r"^[^/\x00]{1,255}$"), AfterValidator(_named)]
+FileName = Annotated[str, AfterValidator(_named)]
 CommandLine = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_without_end)]
 
 
 class CommandOptions(ApplicationOptions):
+    #: Its program marks its packets itself, so that nothing else can be said here.
+    dscp: Annotated[Dscp, AfterValidator(_not_given)] = 0
     #: What runs in the host that it starts from, as a shell reads it: `iperf3 -c eoc -t 10`. Hosts know each other by name.
     run: CommandLine
     #: What runs in the other host meanwhile: `iperf3 -s`. It is there before, and interrupted afterwards.
@@ -58,8 +69,6 @@ class CommandOptions(ApplicationOptions):
             raise ValueError("server and listens belong together: `run` starts when the server has opened the port")
         if self.ends == "duration" and "status" in self.model_fields_set:
             raise ValueError("status is that of a program which ends by itself; with ends: duration it is interrupted")
-        if self.dscp:
-            raise ValueError("the program marks its packets itself; no dscp can be given for it")
         return self
 
 

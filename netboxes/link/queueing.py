@@ -66,7 +66,7 @@ class Queue(Part):
             own = ", ".join(self._OF[self.discipline]) or "nothing of its own"
             raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
         if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
-            raise ValueError("red: `minimum` is below `maximum`")
+            raise ValueError("red: `minimum` must be less than `maximum`")
         return self
 
     @model_serializer

@@ -79,7 +79,7 @@ def test_what_changes_live_is_said_as_in_yaml() -> None:
         ({"delay": "1 s", "jitter": {"distribution": "pareto"}}, "a pareto distribution needs a `deviation`"),
         ({"delay": "1 s", "jitter": {"distribution": "table"}}, "belong together"),
         ({"queue": {"discipline": "codel", "flows": 7}}, "codel has no flows; it has target, interval"),
-        ({"queue": {"discipline": "red", "minimum": 20}}, "`minimum` is below `maximum`"),
+        ({"queue": {"discipline": "red", "minimum": 20}}, "`minimum` must be less than `maximum`"),
         ({"queue": 0}, "greater than or equal to 1"),
         ({"corruption": 0.7}, "less than or equal to 0.5"),
         ({"trace": "nowhere.csv"}, "there is no file nowhere.csv"),

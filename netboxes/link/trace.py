@@ -61,8 +61,11 @@ def _is_mahimahi(path: Path) -> bool:
     try:
         with path.open(encoding="utf-8") as file:
             return next((line.strip().isdecimal() for line in file if line.strip()), False)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path.name} cannot be read as a trace: {error}") from None
+    except UnicodeDecodeError as error:
+        wrong = error.object[error.start]
+        raise ValueError(f"{path.name} is no trace: byte {wrong:#04x} is not UTF-8; give lines of times, or CSV") from None
+    except OSError as error:
+        raise ValueError(f"{path.name} cannot be read as a trace: {error.strerror}") from None
 
 
 def read_opportunities(name: str, context: Mapping[str, Path] | None) -> list[int]:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_valid
 
 from netboxes.lte.bands import BANDS, CHANNEL_WIDTHS, RESOURCE_BLOCKS
 from netboxes.mobility.stations import MobileStation, Position
+from netboxes.roles import the_only
 from netboxes.technology import Technology
 from netboxes.timeline import OverTime
 from testbed.names import Name
@@ -243,15 +244,12 @@ class Parameters(Technology):
 
     @model_validator(mode="after")
     def _check_stations(self) -> Self:
-        gateways = [name for name, station in self.stations.items() if station.role == "gateway"]
-        if len(gateways) != 1:
-            found = ", ".join(gateways) or "none"
-            raise ValueError(f"an LTE network has exactly one station with `role: gateway` (found: {found})")
-        gateway = self.stations[gateways[0]]
+        core = the_only("gateway", self.stations, "an LTE network")
+        gateway = self.stations[core]
         radio = ("distance", "position", "path", "wander", "tx_power", "fade", "fade_series")
         said = [key for key in radio if getattr(gateway, key) is not None] + ["outage"] * gateway.outage
         if said:
-            raise ValueError(f"{gateways[0]} is the gateway, behind the core network, and has no `{said[0]}`")
+            raise ValueError(f"{core} is the gateway, behind the core network, and has no `{said[0]}`")
         if len(self.stations) - 1 > MOST_TERMINALS:
             raise ValueError(f"{len(self.stations) - 1} UEs are too many for one network; ns-3 can sound {MOST_TERMINALS}")
         if self.propagation == "okumura-hata":

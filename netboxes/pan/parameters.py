@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from netboxes.mobility.stations import MobileStation
+from netboxes.roles import the_only
 from netboxes.technology import Technology
 from testbed.quantities import GAIN, LENGTH, POWER, TIME, Quantity
 
@@ -102,9 +103,8 @@ class Parameters(Technology):
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
         coordinators = [name for name, station in self.stations.items() if station.role == "coordinator"]
-        if self.mode == "star" and len(coordinators) != 1:
-            found = ", ".join(coordinators) or "none"
-            raise ValueError(f"a star has exactly one station with `role: coordinator` (found: {found}); or write `mode: peer`")
+        if self.mode == "star":
+            the_only("coordinator", self.stations, "a star", "; or write `mode: peer`")
         if self.mode == "peer" and coordinators:
             raise ValueError(f"a peer network has no coordinator: leave `role` out of {', '.join(coordinators)}")
         if self.mode == "star" and self.stations[coordinators[0]].distance is not None:

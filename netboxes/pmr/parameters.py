@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from netboxes.mobility.stations import MobileStation
+from netboxes.roles import the_only
 from netboxes.technology import Technology
 from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, TIME, Quantity
 
@@ -131,9 +132,8 @@ class Parameters(Technology):
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
         bases = [name for name, station in self.stations.items() if station.role == "base"]
-        if self.mode == "trunked" and len(bases) != 1:
-            found = ", ".join(bases) or "none"
-            raise ValueError(f"trunked mode has exactly one station with `role: base` (found: {found}); or write `mode: direct`")
+        if self.mode == "trunked":
+            the_only("base", self.stations, "trunked mode", "; or write `mode: direct`")
         if self.mode == "direct" and bases:
             raise ValueError(f"direct mode has no base station: leave `role` out of {', '.join(bases)}")
         if bases and self.stations[bases[0]].distance is not None:

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, computed_field, model_validator
 
+from netboxes.roles import the_only
 from netboxes.satellite.orbit import Orbit
 from netboxes.satellite.stations import (
     Delay,
@@ -192,10 +193,7 @@ class Parameters(Technology):
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
-        gateways = [name for name, station in self.stations.items() if station.role == "gateway"]
-        if len(gateways) != 1:
-            found = ", ".join(gateways) or "none"
-            raise ValueError(f"a satellite link has exactly one station with `role: gateway` (found: {found})")
+        the_only("gateway", self.stations, "a satellite link")
         return self
 
     @model_validator(mode="after")

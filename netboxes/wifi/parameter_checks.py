@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from netboxes.roles import the_only
 from netboxes.wifi.standards import BANDS, CHANNELS, HIGHEST_MCS, RATES, WIDTHS, default_width, longest_range
 from netboxes.wifi.stations import ROLES, Station
+from testbed.description.input_errors import AtPlaces
 from testbed.quantities import FREQUENCY, LENGTH, RATE
 
 
@@ -30,18 +32,16 @@ def check_stations(mode: str, stations: Mapping[str, Station], distance: float |
     roles = ROLES[mode]
     for name, station in stations.items():
         if station.role not in roles:
-            raise ValueError(f"{name} cannot be `role: {station.role}`: with `mode: {mode}` stations are {_list(roles)}")
+            told = f"{name} cannot be `role: {station.role}`: with `mode: {mode}` stations are {_list(roles)}"
+            raise AtPlaces({("stations", name, "role"): told})
         if mode != "infrastructure" and station.distance is not None:
             raise ValueError(f"{name}: `distance` counts from an access point, which `mode: {mode}` has not; give its `position`")
     placed = [name for name, station in stations.items() if station.distance is not None or station.place() is not None]
     if mode == "infrastructure":
-        points = [name for name, station in stations.items() if station.role == "access-point"]
-        if len(points) != 1:
-            found = ", ".join(points) or "none"
-            raise ValueError(f"a Wi-Fi cell has exactly one station with `role: access-point` (found: {found})")
-        if stations[points[0]].distance is not None:
-            raise ValueError(f"{points[0]} is the access point, from which distances are measured: give `distance` to the others")
-        placed += points
+        point = the_only("access-point", stations, "a Wi-Fi cell")
+        if stations[point].distance is not None:
+            raise ValueError(f"{point} is the access point, from which distances are measured: give `distance` to the others")
+        placed.append(point)
     lost = [name for name in stations if name not in placed]
     if lost and distance is None:
         raise ValueError(
@@ -86,18 +86,16 @@ def check_propagation(
 def check_channel(standard: str, band: float, width: float, channel: int | None) -> None:
     bands, widths = BANDS[standard], WIDTHS[standard]
     if band not in bands:
-        raise ValueError(f"{standard} works at {_list(FREQUENCY.write(b) for b in bands)}, not {FREQUENCY.write(band)}")
+        told = f"{standard} works at {_list(FREQUENCY.write(b) for b in bands)}, not {FREQUENCY.write(band)}"
+        raise AtPlaces({("band",): told})
     if width not in widths or (band, width) not in CHANNELS:
         fitting = [w for w in widths if (band, w) in CHANNELS]
-        raise ValueError(
-            f"channel_width {FREQUENCY.write(width)} does not exist for {standard} at "
-            f"{FREQUENCY.write(band)}; there are {_list(FREQUENCY.write(w) for w in fitting)}"
-        )
+        told = f"channel_width {FREQUENCY.write(width)} does not exist for {standard} at {FREQUENCY.write(band)}"
+        raise AtPlaces({("channel_width",): f"{told}; there are {_list(FREQUENCY.write(w) for w in fitting)}"})
     channels = CHANNELS[band, width]
     if channel is not None and channel not in channels:
-        raise ValueError(
-            f"no channel {channel} of {FREQUENCY.write(width)} at {FREQUENCY.write(band)}; there are {_list(map(str, channels))}"
-        )
+        told = f"no channel {channel} of {FREQUENCY.write(width)} at {FREQUENCY.write(band)}"
+        raise AtPlaces({("channel",): f"{told}; there are {_list(map(str, channels))}"})
 
 
 def check_rate(standard: str, rate_control: str, rate: float | None, mcs: int | None) -> None:

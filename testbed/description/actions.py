@@ -57,7 +57,7 @@ class Action(BaseModel):
     write: dict[str, str | int | float | bool] | None = Field(
         None, min_length=1, description="Of a Click router: handlers, and what is written to them."
     )
-    drill: str | None = Field(None, description="One of the drills below.")
+    drill: str | None = Field(None, description="A sequence of changes by its name; `netboxit drill --list` shows all.")
     options: Any = Field(None, alias="with", description="The drill's options.")
 
     @field_validator("configuration", mode="before")

@@ -26,13 +26,19 @@ def read_rows(
     try:
         with path.open(newline="", encoding="utf-8") as file:
             return _read(name, csv.reader(file), columns, optional)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{name} has a byte {error.object[error.start]:#04x}, which is not UTF-8; save the file in UTF-8"
+        ) from None
+    except (OSError, csv.Error) as error:
         raise ValueError(f"{name} cannot be read as CSV: {error}") from None
 
 
 def _read(name: str, reader: Any, columns: Sequence[str], optional: Sequence[str]) -> list[tuple[Any, ...]]:
     header = [cell.strip() for cell in next(reader, [])]
     missing = [column for column in columns if column not in header]
+    if missing and any(";" in cell or "\t" in cell for cell in header):
+        raise ValueError(f"{name}, line 1: its columns are not separated by commas; separate them so, and write 0.5, not 0,5")
     if missing:
         raise ValueError(
             f"{name}, line 1: no column {', '.join(missing)}; its first line names the columns, like {','.join(columns)}"

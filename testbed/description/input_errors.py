@@ -19,6 +19,8 @@ from testbed.errors import BadInput
 
 #: Of words that are equally similar to a wrong one so many are proposed.
 _MOST_MEANT: Final = 3
+#: Ratio of equal letters (difflib). At 0.6, its default, "cisco" would be "click".
+_LEAST_SIMILAR: Final = 0.61
 _PERCENT: Final = re.compile(r"(\d+(?:\.\d*)?) ?%", re.ASCII)
 
 
@@ -91,7 +93,7 @@ def nearest(word: str, words: Iterable[str]) -> str:
 def _near(word: str, words: Iterable[str]) -> list[str]:
     """The most similar ones: several where none of them is more similar than the others."""
     folded = {name.casefold(): name for name in words}
-    close = difflib.get_close_matches(word.casefold(), folded, n=max(len(folded), 1), cutoff=0.6)
+    close = difflib.get_close_matches(word.casefold(), folded, n=max(len(folded), 1), cutoff=_LEAST_SIMILAR)
     ratios = [difflib.SequenceMatcher(None, one, word.casefold()).ratio() for one in close]
     return [folded[one] for one, ratio in zip(close, ratios, strict=True) if ratio == ratios[0]]
 
@@ -126,13 +128,12 @@ def _missing_key(source: Source, keys: set[str], place: Location, about: str) ->
 
 
 def _label(source: Source, place: Location) -> str:
-    """`netboxes.field.distance: `, with the steps that the file has."""
+    """`netboxes.field.distance: `, with the steps that the file has, as `--set` names them: the first of a list is 0."""
     known: Location = ()
     for step in place:
         if (*known, step) in source.values:
             known = (*known, step)
-    text = "".join(f"[{step + 1}]" if isinstance(step, int) else f".{step}" for step in known).lstrip(".")
-    return f"{text}: " if text else ""
+    return f"{'.'.join(map(str, known))}: " if known else ""
 
 
 def _keys_at(model: type[BaseModel], place: Location) -> set[str]:
@@ -183,6 +184,7 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
 _KINDS = {
     "string": "text",
     "int": "a whole number",
+    "int_from_float": "a whole number",
     "float": "a number",
     "bool": "true or false",
     "dict": "a mapping of keys to values",

@@ -131,7 +131,7 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
 @pytest.mark.parametrize(
     ("event", "cause", "remedy"),
     [
-        ("{at: 4, netbox: near, set: {delay: 60 ms}}", "events[1].at: 4 has no unit", "a time needs one of"),
+        ("{at: 4, netbox: near, set: {delay: 60 ms}}", "events.0.at: 4 has no unit", "a time needs one of"),
         ("{at: 4 s, netbox: nera, set: {delay: 60 ms}}", 'there is no netbox "nera"', 'did you mean "near"?'),
         ("{at: 4 s, netbox: a, set: {delay: 60 ms}}", 'there is no netbox "a"', "use near or far"),
         (
@@ -144,31 +144,31 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
         ("{at: 4 s, netbox: near, station: hbu, set: {role: x}}", 'netbox near has no station "hbu"', 'did you mean "hub"?'),
         (
             "{at: 4 s, netbox: near, set: {}}",
-            "events[1].set: has 0, and at least 1 are needed "
+            "events.0.set: has 0, and at least 1 are needed "
             "(Live parameters and their new values, written as in the netbox itself)",
             "",
         ),
         (
             "{at: 4 s, netbox: near}",
-            "events[1]: an event of a netbox says what it sets, or how long it is stalled",
+            "events.0: an event of a netbox says what it sets, or how long it is stalled",
             "write set: {parameter: value}, or stall: 300 ms",
         ),
-        ("{at: 4 s}", "events[1]: an event is of one netbox, of one wire, of one node, or a drill", "write netbox:"),
-        ("{at: 4 s, wire: [b, far.hub]}", "events[1]: an event of a wire says its state", "write state: down or state: up"),
-        ("{at: 4 s, wire: [b, far.hub], stall: 1 s}", "events[1]: an event of a wire says its state", "write state: down"),
+        ("{at: 4 s}", "events.0: an event is of one netbox, of one wire, of one node, or a drill", "write netbox:"),
+        ("{at: 4 s, wire: [b, far.hub]}", "events.0: an event of a wire says its state", "write state: down or state: up"),
+        ("{at: 4 s, wire: [b, far.hub], stall: 1 s}", "events.0: an event of a wire says its state", "write state: down"),
         (
             "{at: 4 s, netbox: near, stall: 2 min}",
-            "events[1].stall: 2 min is outside 1 ms … 1 min "
+            "events.0.stall: 2 min is outside 1 ms … 1 min "
             "(The netbox gets no time to compute for so long, as on a host that is too busy)",
             "",
         ),
         ("{at: 4 s, node: b, reboot: 5 s}", "b is an end of the traffic talk, which would end with it", "reboot a router"),
         ("{at: 4 s, node: nobody, reboot: 5 s}", 'there is no node "nobody"', "use near, far"),
         ("{at: 4 s, node: a, write: {x.y: 1}}", "a is a host, no Click router", "the network has none"),
-        ("{at: 4 s, node: a, configuration: none.click}", "events[1].configuration: there is no file none.click", "looked in"),
+        ("{at: 4 s, node: a, configuration: none.click}", "events.0.configuration: there is no file none.click", "looked in"),
         (
             "{at: 4 s, drill: satellite-fate}",
-            'events[1].drill: "satellite-fate" is not a drill',
+            'events.0.drill: "satellite-fate" is not a drill',
             'did you mean "satellite-fade"?',
         ),
         (
@@ -179,7 +179,7 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
         ("{at: 4 s, drill: satellite-fade, with: {netbox: mid}}", 'there is no netbox "mid"', "use near or far"),
         (
             "{at: 4 s, drill: satellite-fade, with: {depht: 3 dB}}",
-            'events[1].with: there is no key "depht"',
+            'events.0.with: there is no key "depht"',
             'did you mean "depth"?',
         ),
         ("{at: 4 s, drill: meoc-reboot}", "the network has no router", "this drill is not for it"),
@@ -196,20 +196,20 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
         ),
         (
             "{when: {netbox: near, silent: 1 s}, netbox: near, stall: 1 s}",
-            "events[1].when: frames leave by a station",
+            "events.0.when: frames leave by a station",
             "write station: …",
         ),
         ("{when: {event: x}, netbox: near, stall: 1 s}", 'no event has the name "x"', "there is none"),
         ("{name: x, when: {event: x}, netbox: near, stall: 1 s}", "the event waits for itself", "let one of them have a time"),
         (
             "{at: 1 s, when: {netbox: near, happens: x}, netbox: near, stall: 1 s}",
-            "events[1]: an event has either a time or a condition",
+            "events.0: an event has either a time or a condition",
             "write at: 20 s",
         ),
-        ("{at: 4 s, wire: [b, far.hub], state: gone}", "events[1].state: 'gone' is not known here", "use up or down"),
+        ("{at: 4 s, wire: [b, far.hub], state: gone}", "events.0.state: 'gone' is not known here", "use up or down"),
         ("{at: 4 s, wire: [b, far.hbu], state: up}", '"far" has no port "hbu"', 'did you mean "far.hub"?'),
         ("{at: 4 s, wire: [b, near.hub], state: up}", "no wire joins b.eth0 and near.hub", "b.eth0 is joined to far.hub"),
-        ("{set: {delay: 60 ms}, netbox: near}", "events[1]: an event has either a time or a condition", "write at: 20 s"),
+        ("{set: {delay: 60 ms}, netbox: near}", "events.0: an event has either a time or a condition", "write at: 20 s"),
     ],
 )
 def test_what_cannot_happen_is_told_with_its_place(tmp_path: Path, event: str, cause: str, remedy: str) -> None:

@@ -105,6 +105,14 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("{role: station}", "{»rolle: station}", 'field.stations.responder: there is no key "rolle"; did you mean "role"?'),
         ("responder: {role: station}", "»responder:", '"role" is missing; add role: …'),
         ("seed: 1\n", "seed: »-1\n", "seed: -1 is outside 0 … 2147483647 (All randomness"),
+        ("seed: 1\n", "seed: »1.5\n", "seed: 1.5 stands where a whole number is needed"),
+        ("name: emergency", "»name:", "name: nothing stands where text is needed"),
+        (
+            "responder: {role: station}\n      commander: {role: access-point}",
+            "responder: {role: access-point}\n      commander: {role: »access-point}",
+            "stations.commander.role: a Wi-Fi cell has exactly one station with `role: access-point` (found: responder,",
+        ),
+        ("standard: 802.11a", "standard: 802.11a\n    band: »2.4 GHz", "field.band: 802.11a works at 5 GHz, not 2.4 GHz"),
         ("name: emergency", "name: »5", 'name: 5 is not text; put it in quotes: "5"'),
         ("name: emergency", "name: »Emergency", "use small letters, digits and -, a letter first"),
         ("name: emergency", "name: »emergency-network", "has 17 characters; use 15 at most"),
@@ -121,7 +129,7 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("[fr1, field.responder]", "[fr1, »field.respnder]", '"field" has no port "respnder"; did you mean "field.responder"?'),
         ("[fr1, field.responder]", "[»fr2, field.responder]", 'there is no node "fr2"; did you mean "fr1"?'),
         ("[fr1, field.responder]", "[fr1, »field]", '"field" has several ports; write field.responder or field.commander'),
-        ("[fr1, field.responder]", "»[fr1]", "a wire has two ends; write it like fr1--field.responder"),
+        ("[fr1, field.responder]", "»[fr1]", "wires.0: a wire has two ends; write it like fr1--field.responder"),
         ("[fr1, field.responder]", "[fr1, »field.responder.x]", "an end of a wire is a host, or a node and its port"),
         (
             "[fr1, field.responder]",
@@ -166,6 +174,7 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("click/meoc.click", "»click/meok.click", "there is no file click/meok.click; looked in"),
         ("click/meoc.click", "»../../../../../../etc/passwd", "leads out of the topology's folder and of the checkout"),
         ("engine: click", "engine: »clack", "'clack' is not known here; did you mean \"click\"?"),
+        ("engine: click", "engine: »cisco", "'cisco' is not known here; use click or linux"),
         # Traffic
         ("centre: eoc", "centre: »meoc", '"meoc" is a router, not a host; use fr1 or eoc'),
         ("application: call", "application: »cal", '"cal" is not an application; did you mean "call"?'),

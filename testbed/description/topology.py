@@ -146,7 +146,7 @@ class Netbox(ContainerSection):
     PASSES: ClassVar = "frames"
     OWN_KEYS: ClassVar = ("host", "limits", "technology", "stations", "classes", "realtime", "io", "cores", "share")
 
-    technology: str = Field(description="Folder of `netboxes/` that emulates it.")
+    technology: str = Field(description="What kind of segment it is.")
     stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
     classes: dict[Name, Match] = Field({}, description="Traffic classes by name, the first that fits first.")
     realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
@@ -211,7 +211,7 @@ class Traffic(Section):
 
     OWN_KEYS: ClassVar = ("application", "from", "to")
 
-    application: str = Field(description="Module of `traffic/` that does it.")
+    application: str = Field(description="What makes its packets.")
     source: str = Field(alias="from", description="The host that it starts from.")
     destination: str = Field(alias="to", description="The host that it goes to.")
     options: SkipJsonSchema[InstanceOf[ApplicationOptions]]

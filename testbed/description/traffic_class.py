@@ -47,8 +47,10 @@ def _port_range(value: object) -> tuple[int, int]:
     if len(ends) > 2 or not all(end.isascii() and end.isdigit() and len(end) <= 5 for end in ends):
         raise ValueError(f"{value!r} is not a port; write one like 5060, or a range like 5004-5010")
     low, high = int(ends[0]), int(ends[-1])
-    if not 1 <= low <= high <= 65535:
-        raise ValueError(f"{value!r} is not a range of ports; write the lower one first, from 1 to 65535")
+    if not (1 <= low <= 65535 and 1 <= high <= 65535):
+        raise ValueError(f"{value!r} is not a port; ports are 1 to 65535")
+    if low > high:
+        raise ValueError(f"{value!r} is not a range of ports; write the lower one first")
     return low, high
 
 

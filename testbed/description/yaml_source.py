@@ -43,10 +43,23 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _PLAIN_WORDS = (
     (r"found character '\\t'", "a tab is used to indent", "indent with spaces"),
     (r"mapping values are not allowed", "a second colon on this line, or wrong indentation", "put text with a colon in quotes"),
+    (r"but found '[\]}]'", "a bracket closes here that none has opened", "remove it"),
+    (r"<block end>, but found '-'", "an item of a list stands among keys", "write key: value, or align it with its list"),
+    (
+        r"<block end>, but found '\?'",
+        "a key stands among items of a list",
+        "begin it with - as they do, or align it with its mapping",
+    ),
     (r"could not find expected ':'", "a key without its colon", "write key: value"),
     (r"expected <block end>", "this line's indentation fits no line above it", "align it with its neighbours"),
     (r"expected a single document", "a second document starts here", "write one topology a file, without ---"),
     (r"expected ',' or '([\]}])'", "a list or mapping in brackets is not closed", "add the missing comma or bracket"),
+    (
+        r"expected the node content, but found '<stream end>'",
+        "a list or mapping in brackets is not closed",
+        "add the missing bracket",
+    ),
+    (r"expected the node content", "a value is missing here", "write it, or take the comma out"),
     (r"cannot start any token", "a word may not start with this character", "put the text in quotes"),
     (r"found undefined alias", "an alias to an anchor that is not there", "define it before with &name"),
     (r"unexpected end of stream", "the file ends inside a quoted text", "close the quote"),
@@ -197,13 +210,26 @@ def _syntax_error(source: Source, error: MarkedYAMLError) -> BadInput:
     problem = error.problem or error.context or "not YAML"
     # What the end of the file cuts off is best shown where it begins.
     marks = [error.problem_mark, error.context_mark]
-    mark = next(filter(None, reversed(marks) if re.search("stream end|end of stream", problem) else marks), None)
+    # So is a key without a colon: what misses it is the next line.
+    begun = re.search("stream end|end of stream|could not find expected ':'", problem)
+    mark = next(filter(None, reversed(marks) if begun else marks), None)
     line, column = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    if "mapping values are not allowed" in problem and (above := _line_without_colon(source.text, line, column)):
+        return BadInput(source.path, above, 1, "a key without its colon", "write key: value")
     for pattern, cause, remedy in _PLAIN_WORDS:
         if re.search(pattern, f"{problem} {error.context}"):
             return BadInput(source.path, line, column, cause, remedy)
     context = f" ({error.context})" if error.context else ""
     return BadInput(source.path, line, column, f"is not YAML: {problem}{context}")
+
+
+def _line_without_colon(text: str, line: int, column: int) -> int | None:
+    """The line before, when it has no colon where this one has its first: the parser took both for one text."""
+    lines = text.splitlines()
+    before = next((number for number in range(line - 1, 0, -1) if lines[number - 1].strip()), None)
+    if before is None or ":" in lines[line - 1][: column - 1] or re.search(r"[:#]|^ *-|[^ ] +- ", lines[before - 1]):
+        return None
+    return before
 
 
 class _Builder:
@@ -247,6 +273,8 @@ class _Builder:
                 continue
             self._source.keys[place] = _position(key)
             result[name] = self.build(value, place)
+            if isinstance(value, ScalarNode) and value.style is None and not value.value:
+                self._source.values[place] = _position(key)  # nothing is written there, and the parser is at the next word
         return result
 
     def _pairs(self, node: MappingNode) -> Iterator[tuple[Node, Node]]:

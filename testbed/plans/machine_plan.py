@@ -71,7 +71,9 @@ class MachinePlan:
     def _realtime_notes(self) -> Iterator[str]:
         if not self._emulators:
             return
-        if not self._realtime.fifo:
+        if not self._realtime.tried:
+            yield f"whether netboxes and routers get real-time priority is not known: {self._realtime.reason}"
+        elif not self._realtime.fifo:
             yield f"{WITHOUT_REALTIME}{self._realtime.reason}"
         elif self._realtime.budget_us is not None:
             yield (

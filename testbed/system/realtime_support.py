@@ -31,6 +31,8 @@ def _fifo_support() -> RealtimeSupport:
         return RealtimeSupport(
             False, 0, f"all of the kernel's real-time budget is given to other control groups ({', '.join(_granted())})"
         )
+    if os.geteuid() != 0:
+        return RealtimeSupport(False, budget, "only root can try whether containers get it", tried=False)
     refused = _try_fifo(budget)
     if refused is not None:
         return RealtimeSupport(False, budget, refused)

@@ -13,6 +13,8 @@ from results.flow_path import equipment, joined
 
 _WIDTH, _BOX, _GAP = 1080, 148, 20
 _LINE = 15
+#: Characters in a box, of some 6 units each.
+_LONGEST_LINE = 24
 _WIRE = 'fill="none" stroke="#98a2ad" stroke-width="2"'
 #: Between two machines.
 _LEAVING = 'fill="none" stroke="#D55E00" stroke-width="2" stroke-dasharray="7 5"'
@@ -159,6 +161,10 @@ def _frame(frame: Frame, width: float) -> str:
     )
 
 
+def _fitting(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
+
+
 def _box(box: Box, x: float, y: float) -> str:
     top = y - box.height / 2
     corner = 22 if box.kind == "router" else 7
@@ -167,7 +173,7 @@ def _box(box: Box, x: float, y: float) -> str:
         f'fill="{_FILLS.get(box.kind, "#fff")}" stroke="{_STROKES.get(box.kind, "#777")}" stroke-width="1.5"/>'
     )
     texts = [(box.name, 18, 'font-size="14" font-weight="600"'), (box.kind, 33, 'font-size="11" fill="#66727e"')]
-    texts += [(line, 33 + _LINE * (at + 1), 'font-size="11.5" fill="#25303b"') for at, line in enumerate(box.lines)]
+    texts += [(_fitting(line), 33 + _LINE * (at + 1), 'font-size="11.5" fill="#25303b"') for at, line in enumerate(box.lines)]
     return shape + "".join(
         f'<text x="{x:.0f}" y="{top + down:.0f}" text-anchor="middle" {style}>{escape(text)}</text>'
         for text, down, style in texts

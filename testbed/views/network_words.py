@@ -31,6 +31,8 @@ class PictureFailed(NetBoxITError):
 
 def write_picture(plan: Plan, written: Mapping[str, Any], file: Path, *, overwrite: bool = False) -> None:
     """Draws the network of a plan, of a topology with this data, into an SVG file of its own. Raises PictureFailed, FileThere."""
+    if file.suffix.lower() not in ("", ".svg"):
+        raise PictureFailed(f"picture {file}: pictures are SVG, and not {file.suffix[1:]}; call it {file.stem}.svg")
     if not overwrite:
         check_new([file])
     data = plan.to_json()
@@ -53,7 +55,7 @@ def _words(plan: Mapping[str, Any], topology: Mapping[str, Any]) -> dict[str, li
         if node["kind"] == "netbox":
             own = written.get(node["name"], {})
             plain = [
-                f"{name.replace('_', ' ')} {value}"
+                f"{name.replace('_', ' ')} {str(value).lower() if isinstance(value, bool) else value}"
                 for name, value in own.items()
                 if isinstance(value, (str, int, float)) and name not in _NO_PARAMETERS
             ]

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Roles of stations that one of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from testbed.description.input_errors import AtPlaces
+
+
+def the_only(role: str, stations: Mapping[str, Any], whole: str, otherwise: str = "") -> str:
+    """The name of the one station with this role. Raises AtPlaces, at the last one of several.
+
+    `whole` is what has one ("a satellite link"), `otherwise` a remedy besides.
+    """
+    found = [name for name, station in stations.items() if station.role == role]
+    if len(found) != 1:
+        told = f"{whole} has exactly one station with `role: {role}` (found: {', '.join(found) or 'none'}){otherwise}"
+        raise AtPlaces({("stations", found[-1], "role") if found else ("stations",): told})
+    return found[0]
