@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tomllib
-from importlib import metadata
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -44,8 +42,13 @@ def why_incomplete() -> str | None:
 
 
 def version() -> str:
+    # Modules that no other command needs.
     if IS_CHECKOUT:
+        import tomllib
+
         return str(tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]["version"])
+    from importlib import metadata
+
     return metadata.version("netboxit")
 
 
