@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, ClassVar, Final, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -71,6 +71,24 @@ class ApplicationFailed(NetBoxITError):
     """A program of an application ended early, or did not do what it was started for."""
 
 
+#: An application is arranged that long before its start: longer than it takes, shorter than ffmpeg waits for a camera, 10 s.
+ARRANGED_S: Final = 4.0
+
+
+@dataclass(frozen=True)
+class Ports:
+    """From `first` to `last`, where it ends or at both of its ends, as the option `option` says.
+
+    Those that are not `alone` may be another's, too, but not between the same two hosts.
+    """
+
+    option: str
+    first: int
+    last: int
+    at_source: bool = True
+    alone: bool = True
+
+
 class ApplicationOptions(BaseModel):
     """Options of every application; one adds its own. Numbers are held in base units."""
 
@@ -82,6 +100,10 @@ class ApplicationOptions(BaseModel):
     duration: Annotated[float, Quantity(TIME, 1.0, 86_400.0)] = 60.0
     #: Differentiated services code point of its packets, by name or number.
     dscp: Dscp = 0
+
+    def ports(self) -> tuple[Ports, ...]:
+        """UDP and TCP ports that it opens, from when it is arranged; no more than can be said before."""
+        return ()
 
     def streams(self) -> tuple[Stream, ...]:
         """What it puts on the wire, for estimates of the load; none where it cannot be said before."""

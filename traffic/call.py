@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from testbed.quantities import TIME, Quantity
-from traffic.application import Application, ApplicationOptions, Running
+from traffic.application import Application, ApplicationOptions, Ports, Running
 from traffic.flow import Direction, Flow, VoiceCodec, opposite
 from traffic.speech import Speaker, Speech
 from traffic.stream import RTP_HEADER, UDP_HEADERS, Stream
@@ -78,12 +78,16 @@ CODECS: dict[str, Codec] = {
 class CallOptions(ApplicationOptions):
     #: G.722 and G.711 A-law ("pcma") need more capacity: 80 kbit/s and more on Ethernet.
     codec: Literal["opus", "g722", "pcma"] = "opus"
+    #: A host that has two calls at a time gives the second one other ports.
     sip_port: int = Field(default=5060, ge=1024, le=65_535)
     #: Even; RTCP takes the next.
     rtp_port: int = Field(default=20_000, ge=1024, le=65_534, multiple_of=2)
     #: What the playout buffer collects before it plays, and the most that it keeps.
     playout: Annotated[float, Quantity(TIME, 0.02, 2.0)] = 0.06
     playout_limit: Annotated[float, Quantity(TIME, 0.04, 4.0)] = 0.4
+
+    def ports(self) -> tuple[Ports, ...]:
+        return Ports("sip_port", self.sip_port, self.sip_port), Ports("rtp_port", self.rtp_port, self.rtp_port + 1)
 
     def streams(self) -> tuple[Stream, ...]:
         """Both ways alike; SIP is a few frames at both ends of the call."""

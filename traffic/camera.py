@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from testbed.quantities import RATE, TIME, Quantity
-from traffic.application import Application, ApplicationOptions
+from traffic.application import Application, ApplicationOptions, Ports
 from traffic.flow import Flow
 from traffic.number_strip import NumberStrip
 from traffic.sockets import listens
@@ -37,8 +37,11 @@ class CameraOptions(ApplicationOptions):
     rate: Annotated[float, Quantity(RATE, 64e3, 50e6)] = 400e3
     #: A lost picture is repaired by the next one that needs no other: one each `key_interval`.
     key_interval: Annotated[float, Quantity(TIME, 0.1, 10.0)] = 1.0
-    #: Even; RTCP takes the next.
+    #: Even; RTCP takes the next. A host that has two videos at a time gives the second one others.
     rtp_port: int = Field(default=21_000, ge=1024, le=65_534, multiple_of=2)
+
+    def ports(self) -> tuple[Ports, ...]:
+        return (Ports("rtp_port", self.rtp_port, self.rtp_port + 1),)
 
     def streams(self) -> tuple[Stream, ...]:
         """A picture of the mean size is cut into packets; the reports of RTCP are lost in their number."""

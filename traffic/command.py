@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from traffic.application import Application, ApplicationOptions, Running
+from traffic.application import Application, ApplicationOptions, Ports, Running
 from traffic.dscp import Dscp
 from traffic.flow import Flow
 from traffic.sockets import listens
@@ -62,6 +62,9 @@ class CommandOptions(ApplicationOptions):
     files: tuple[FileName, ...] = Field(default=(), max_length=100)
     #: The exit status with which `run` ends by itself.
     status: int = Field(default=0, ge=0, le=255)
+
+    def ports(self) -> tuple[Ports, ...]:
+        return () if self.listens is None else (Ports("listens", self.listens, self.listens, at_source=False),)
 
     @model_validator(mode="after")
     def _holds_together(self) -> Self:

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from testbed.plan import TrafficPlan
 from testbed.quantities import RATE, SIZE, TIME, Quantity
-from traffic.application import Application, ApplicationOptions
+from traffic.application import Application, ApplicationOptions, Ports
 from traffic.flow import Flow
 from traffic.sockets import listens
 from traffic.stream import UDP_HEADERS, Stream
@@ -65,6 +65,9 @@ class UdpFlowOptions(ApplicationOptions):
     def per_s(self, version: int = 4) -> float:
         """Datagrams a second of one flow, while it sends."""
         return self.rate / 8.0 / (self.payload + IP_HEADERS[version])
+
+    def ports(self) -> tuple[Ports, ...]:
+        return (Ports("port", self.port, self.port + self.count - 1, alone=False),)  # mgen(1) shares them
 
     def streams(self) -> tuple[Stream, ...]:
         share = self.on_time / (self.on_time + self.off_time) if self.pattern == "on-off" else 1.0

@@ -9,8 +9,8 @@ from contextlib import suppress
 from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort, OutsidePort, Replacement
 from testbed.description.input_errors import listed, nearest
 from testbed.description.machines import Places
+from testbed.description.problem import Problem
 from testbed.description.wiring import Draft, find_end
-from testbed.description.wiring_checks import Problem
 from testbed.description.yaml_source import Location
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from testbed.description.drills import LinkFlap
 from testbed.description.events import Event
 from testbed.description.input_errors import listed, nearest
+from testbed.description.problem import Problem
 from testbed.description.scene import NotThere, Scene, SceneNetbox, SceneWire
 from testbed.description.topology import Netbox, WireKind
 from testbed.description.wiring import Draft, End, find_end
-from testbed.description.wiring_checks import Problem
 from testbed.description.yaml_source import Location
 from testbed.plan import WireEnd
 

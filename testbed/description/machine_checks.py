@@ -10,9 +10,9 @@ from testbed.description.equipment_section import OUTSIDE, Replacement
 from testbed.description.event_places import waiting
 from testbed.description.input_errors import listed, nearest
 from testbed.description.machines import AUTO, Places
+from testbed.description.problem import Problem
 from testbed.description.topology import Wire
 from testbed.description.wiring import Draft
-from testbed.description.wiring_checks import Problem
 from testbed.description.yaml_source import Location
 
 

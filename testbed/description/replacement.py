@@ -11,9 +11,9 @@ from typing import Any
 
 from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort
 from testbed.description.input_errors import listed
+from testbed.description.problem import Problem
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
-from testbed.description.wiring_checks import Problem
 
 
 class Replacing:

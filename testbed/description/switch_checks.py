@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from testbed.description.input_errors import listed
+from testbed.description.problem import Problem
 from testbed.description.segments import End, tunnels
 from testbed.description.wiring import Draft, Wiring, find_end
-from testbed.description.wiring_checks import Problem
 from testbed.description.yaml_source import Location
 
 

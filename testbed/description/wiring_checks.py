@@ -4,26 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 from testbed.description.addresses import Address, Interface, overlap
 from testbed.description.input_errors import listed, nearest
+from testbed.description.problem import Problem
 from testbed.description.topology import Topology
+from testbed.description.traffic_checks import traffic_problems
 from testbed.description.wiring import Draft, End, Wiring, addresses_between, find_end
 from testbed.description.yaml_source import Location
 
 _SECTIONS = Topology.SECTIONS
-
-
-@dataclass(frozen=True)
-class Problem:
-    """Something wrong at a place of the file, or at the key of that place."""
-
-    place: Location
-    cause: str
-    remedy: str = ""
-    key: bool = False
 
 
 def problems(draft: Draft) -> list[Problem]:
@@ -40,7 +31,7 @@ def problems(draft: Draft) -> list[Problem]:
         *unwired,
         *_addresses_used_twice(draft),
     ]
-    found += [*_networks_on_a_segment(draft, wiring), *_gateways(draft), *_traffic_ends(draft)]
+    found += [*_networks_on_a_segment(draft, wiring), *_gateways(draft), *_traffic_ends(draft), *traffic_problems(draft.traffic)]
     if draft.whole and not found:
         found += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
     return found
@@ -183,10 +174,6 @@ def _traffic_ends(draft: Draft) -> Iterator[Problem]:
         for key, host in (("from", traffic.source), ("to", traffic.destination)):
             if host not in draft.hosts:
                 yield Problem(("traffic", name, key), *_not_a_host(draft, host))
-        if traffic.source == traffic.destination:
-            yield Problem(
-                ("traffic", name, "to"), f'the traffic ends at "{traffic.source}", where it starts', "give another host"
-            )
 
 
 def _overlapping_networks(draft: Draft, wiring: Wiring) -> Iterator[Problem]:

@@ -10,6 +10,7 @@ from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
 from testbed.description.addresses import Address
 from testbed.description.input_errors import listed, nearest
 from testbed.description.segments import End
+from testbed.description.traffic_checks import traffic_problems
 from testbed.description.traffic_file import Wanted
 from testbed.description.wiring import Wiring
 from testbed.errors import BadInput, BadTopology
@@ -49,9 +50,8 @@ def _end_errors(wanted: Wanted, lab: Plan) -> Iterator[BadInput]:
         for key, host in (("from", traffic.source), ("to", traffic.destination)):
             if host not in _hosts(lab):
                 yield wanted.source.bad(("traffic", name, key), *_no_host(lab, host))
-        if traffic.source == traffic.destination:
-            cause = f'the traffic ends at "{traffic.source}", where it starts'
-            yield wanted.source.bad(("traffic", name, "to"), cause, "give another host")
+    for problem in traffic_problems(wanted.traffic):
+        yield wanted.source.bad(problem.place, problem.cause, problem.remedy, key=problem.key)
 
 
 def _way_errors(wanted: Wanted, lab: Plan, wiring: Wiring) -> Iterator[BadInput]:

@@ -225,7 +225,10 @@ def test_traffic_that_a_failure_cuts_off_is_told_beside_what_has_another_path(tm
         "first: {technology: ethernet, stations: {x: {}, y: {}, z: {}}}",
     ).replace("  b: {address", "  c: {address: 10.8.0.11/24, gateway: 10.8.0.2}\n  b: {address")
     third = third.replace("10.8.0.1/30", "10.8.0.1/24").replace("10.8.0.2/30", "10.8.0.2/24")
-    third = third.replace("wires:\n", "wires:\n  - [c, first.z]\n") + "  reading: {application: call, from: c, to: b}\n"
+    third = (
+        third.replace("wires:\n", "wires:\n  - [c, first.z]\n")
+        + "  reading: {application: call, sip_port: 5070, rtp_port: 30000, from: c, to: b}\n"
+    )
     failures = {part: failure for failure in detour(tmp_path, third).failures for part in failure.parts}
     first, second = failures["netbox first"], failures["netbox second"]
     assert [(one.traffic, one.source) for one in first.moved] == [("call", "a"), ("call", "b")]

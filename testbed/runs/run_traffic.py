@@ -10,12 +10,10 @@ from contextlib import ExitStack
 
 from testbed.labs.deployment import Progress
 from testbed.labs.event_log import EventLog
-from traffic.application import Application
+from traffic.application import ARRANGED_S, Application
 
 #: How often the nodes are looked at while traffic runs.
 _WATCH_S = 0.25
-#: An application is arranged that long before its start: longer than it takes, shorter than ffmpeg waits for a camera, 10 s.
-_AHEAD_S = 4.0
 #: How often one is looked at that is not arranged in time.
 _OVERDUE_S = 0.02
 #: How many at a time: they mostly wait for their programs.
@@ -34,7 +32,7 @@ class Traffic:
 
     def arrange(self) -> None:
         """Before the network's time begins: has what starts soon after it ready. Raises what went wrong with one."""
-        self._arrange_until(_AHEAD_S)
+        self._arrange_until(ARRANGED_S)
         for _, arranged in self._arranged:
             arranged.result()
 
@@ -42,7 +40,7 @@ class Traffic:
         """Until all is over, `until` (monotonic) at least; raises as soon as `check` or an application does."""
         while self._to_arrange or self._arranged or self._running or time.monotonic() < until:
             self._start_what_is_due()
-            self._arrange_until(self._log.at_s(time.monotonic()) + _AHEAD_S)
+            self._arrange_until(self._log.at_s(time.monotonic()) + ARRANGED_S)
             check()
             for entry in self._running:
                 entry.check()
