@@ -13,9 +13,9 @@ import time
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from testbed.quantities import TIME, Quantity
 from traffic.application import Application, ApplicationOptions, Ports, Running
@@ -85,6 +85,12 @@ class CallOptions(ApplicationOptions):
     #: What the playout buffer collects before it plays, and the most that it keeps.
     playout: Annotated[float, Quantity(TIME, 0.02, 2.0)] = 0.06
     playout_limit: Annotated[float, Quantity(TIME, 0.04, 4.0)] = 0.4
+
+    @model_validator(mode="after")
+    def _buffers_hold_together(self) -> Self:
+        if self.playout > self.playout_limit:
+            raise ValueError(f"playout {TIME.write(self.playout)} is more than playout_limit {TIME.write(self.playout_limit)}")
+        return self
 
     def ports(self) -> tuple[Ports, ...]:
         return Ports("sip_port", self.sip_port, self.sip_port), Ports("rtp_port", self.rtp_port, self.rtp_port + 1)

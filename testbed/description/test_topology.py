@@ -182,6 +182,11 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         ("    to: eoc", "    to: »fr1", 'the traffic ends at "fr1", where it starts'),
         ("    dscp: ef\n", "    dscp: »eff\n", "traffic.call.dscp: 'eff' is not a DSCP; did you mean ef?"),
         ("    dscp: ef\n", "    »dcsp: ef\n", 'traffic.call: there is no key "dcsp"; did you mean "dscp"?'),
+        (
+            "  call:\n    application",
+            "  call:\n    »playout: 500 ms\n    application",
+            "playout 500 ms is more than playout_limit 400 ms",
+        ),
     ],
 )
 def test_one_mistake_is_told_once_at_its_place_with_its_remedy(tmp_path: Path, old: str, new: str, words: str) -> None:
