@@ -83,3 +83,19 @@ traffic:
     assert load_text(
         tmp_path, text.replace("to: c", "to: b").replace("talk: {application: call, from: a", "x: {application: call, from: c")
     )
+
+
+def test_hosts_of_different_ip_versions_have_no_traffic(tmp_path: Path) -> None:
+    """Nothing is said of gateways, which would not help."""
+    text = """\
+name: versions
+centre: b
+hosts:
+  a: {address: "fd00::1/64"}
+  b: {address: 10.0.0.2/24}
+wires: [[a, b]]
+traffic:
+  talk: {application: call, from: a, to: b}
+"""
+    (error,) = errors_of(tmp_path, text)
+    assert (error.line, error.cause) == (8, "a and b have no IP version in common")

@@ -203,6 +203,9 @@ def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
         if traffic.destination not in wiring.distances(traffic.source):
             cause = f"no wires lead from {traffic.source} to {traffic.destination}"
             yield Problem(("traffic", name, "to"), cause, "join them through netboxes and routers")
+        elif not _versions(draft, traffic.source) & _versions(draft, traffic.destination):
+            cause = f"{traffic.source} and {traffic.destination} have no IP version in common"
+            yield Problem(("traffic", name, "to"), cause, "give both an IPv4 address, or both one of IPv6")
         elif addresses_between(wiring, (traffic.source, source), (traffic.destination, destination)) is None:
             lacking = [one for one, host in ((traffic.source, source), (traffic.destination, destination)) if not host.gateway]
             yield from (_without_gateway(draft, wiring, host) for host in lacking)
@@ -211,6 +214,11 @@ def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
                     f"{traffic.source} and {traffic.destination} are in different networks, whose gateways share no IP version"
                 )
                 yield Problem(("traffic", name, "to"), cause, "give both an IPv4 address and gateway")
+
+
+def _versions(draft: Draft, host: str) -> set[int]:
+    """Of its addresses."""
+    return {interface.version for end, interface, _ in draft.interfaces() if end.node == host}
 
 
 def _without_gateway(draft: Draft, wiring: Wiring, name: str) -> Problem:

@@ -82,7 +82,7 @@ class TrafficPaths:
             told = self.of(direction)
             named = f"{told.traffic} from {told.source} to {told.destination}"
             if wires == []:
-                yield f"the load of {named} is not in the estimate: no route leads there"
+                yield f"{named}: no route leads there, so nothing will arrive; routers learn ways by `ospf` or have a `gateway`"
             elif wires and len(wires) > 1:
                 yield f"{named} has {len(wires)} paths that are equally good; its whole load is counted on each"
 
