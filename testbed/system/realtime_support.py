@@ -29,7 +29,9 @@ def _fifo_support() -> RealtimeSupport:
     budget = realtime_budget_us()
     if budget is not None and budget <= 0:
         return RealtimeSupport(
-            False, 0, f"all of the kernel's real-time budget is given to other control groups ({', '.join(_granted())})"
+            False,
+            0,
+            f"all of the kernel's real-time budget is given to {', '.join(_granted()) or 'control groups not seen here'}",
         )
     if os.geteuid() != 0:
         return RealtimeSupport(False, budget, "only root can try whether containers get it", tried=False)
