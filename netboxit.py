@@ -9,11 +9,16 @@ Those that change a running lab, or watch it, are in testbed/commands/.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
 
 from testbed import installation
+
+# Who interrupts it before there is anything to undo needs no traceback.
+if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 # Before anything that is installed there: whoever runs this file with the system's Python gets NetBoxIT's.
 if __name__ == "__main__" and Path(sys.prefix) != installation.ENVIRONMENT:
@@ -171,11 +176,14 @@ def up(
     """Bring a lab up and leave it running."""
     operators.as_root()
     from testbed.description import settings
+    from testbed.several_hosts.bringing_up import stays
     from testbed.several_hosts.bringing_up import up as bring_up
+    from testbed.system.interruption import noted
 
     with console.progress(json) as progress:
         status, events = bring_up(file, inventory, name, progress, take or (), settings.read(said or ()))
-    lab_view.show_up(status, events, json)
+    with noted(lambda: stays(status["lab"])):
+        lab_view.show_up(status, events, json)
 
 
 @app.command(rich_help_panel=LAB)

@@ -36,7 +36,7 @@ from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.measured_labs import MeasuredLabs
 from testbed.several_hosts.planned import Planned, plan_over
-from testbed.system.interruption import HeldBack
+from testbed.system.interruption import HeldBack, noted
 from testbed.system.own_rights import own_rights, resign
 from traffic.application import Hosts, applications
 
@@ -101,7 +101,8 @@ def reported(folder: Path, progress: Progress) -> Outcome:
     resign()
     progress("analysing")
     try:
-        return Outcome(folder, analyse(folder))
+        with noted(lambda: f"what was measured is kept: `netboxit report {printable(str(folder))}` goes on"):
+            return Outcome(folder, analyse(folder))
     except durable.NotWritten as error:
         raise NoReport(
             f"{error}; what was measured is kept: instead of the run, `netboxit report {printable(str(folder))}` is enough"

@@ -15,7 +15,7 @@ from testbed.ownership import state
 from testbed.ownership.ledger import Ledger, Record, Undoer, UndoFailed
 from testbed.system import awake, containers, marks, namespaces, node_disks, realtime_group, rings, strays, users
 from testbed.system.containers import Container
-from testbed.system.interruption import HeldBack
+from testbed.system.interruption import HeldBack, noted
 
 
 def container_of(folder: Path, node: str, name: str) -> Container:
@@ -62,16 +62,23 @@ def take_down_each(
     Each goes down by `take_down`; returns as that does.
     """
     notes, failures = [], []
-    for name in names:
-        progress(f"taking {name} down")
-        try:
-            notes += take_down(name)
-        except (UndoFailed, state.LabBusy) as error:
-            failures.append(str(error))
-    strays.remove()
+    with noted(lambda: _removed(names)):
+        for name in names:
+            progress(f"taking {name} down")
+            try:
+                notes += take_down(name)
+            except (UndoFailed, state.LabBusy) as error:
+                failures.append(str(error))
+        strays.remove()
     if failures:
         raise UndoFailed("\n".join([*failures, *notes]))
     return notes
+
+
+def _removed(names: Sequence[str]) -> str:
+    """Of those that were to go."""
+    gone = [name for name in names if name not in state.lab_names()]
+    return f"removed: {', '.join(gone)}" if gone else "nothing was removed"
 
 
 def undo(folder: Path, *, folder_too: bool = True) -> list[str]:

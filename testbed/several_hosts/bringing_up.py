@@ -21,6 +21,7 @@ from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.joined_status import joined
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.planned import names_machines, plan_over
+from testbed.system.interruption import noted
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus
@@ -43,11 +44,18 @@ def up(
         plan = taking.named(planned.plan, take)
         if not plan.hosts:
             made = Lab.up_and_ready(plan, progress, {origin.FILE: origin.of(file)})
-            return status_with_events(made), len(plan.events)
+            with noted(lambda: stays(plan.lab)):
+                return status_with_events(made), len(plan.events)
         planned.check()
         lab = JoinedLab.up_and_ready(plan, connections.to_all(planned.machines()), progress)
-        others = {machine: part.status() for machine, part in lab.far.items()}
-        return joined(lab.parts, status_with_events(lab.here), others), len(plan.events)
+        with noted(lambda: stays(plan.lab)):
+            others = {machine: part.status() for machine, part in lab.far.items()}
+            return joined(lab.parts, status_with_events(lab.here), others), len(plan.events)
+
+
+def stays(lab: str) -> str:
+    """For whoever interrupts a command when its lab is ready."""
+    return f"lab {lab} is up; `netboxit down {lab}` takes it down"
 
 
 def refuse_to_apply(file: Path, name: str | None, said: Sequence[Setting] = ()) -> None:

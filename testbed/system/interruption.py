@@ -68,6 +68,16 @@ def heeded() -> tuple[signal.Signals, ...]:
 
 
 @contextmanager
+def noted(told: Callable[[], str]) -> Iterator[None]:
+    """A with block that says what became of what was done, should it be interrupted or fail: `told` is called then."""
+    try:
+        yield
+    except BaseException as error:
+        error.add_note(told())
+        raise
+
+
+@contextmanager
 def ends_upon_signal() -> Iterator[threading.Event]:
     """A with block for what goes on until somebody ends it: Ctrl-C and the signals set the event, and interrupt nothing."""
     wished = threading.Event()

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _BARE_NUMBER = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?", re.ASCII)
 
+#: Until the place is left in which an interruption was lost.
+_AGAIN_S = 0.02
 #: What a step that goes on ends with.
 _COUNTDOWN = re.compile(r", (?:(?:in )?\d+ s(?: (?:to go|left))?|\d+ frames, .*)$", re.ASCII)
 
@@ -70,16 +73,21 @@ def guarded(application: Callable[[], object]) -> int:
 
     Whoever stops it, by Ctrl-C or a signal, has everything undone.
     """
-    before = {number: signal.signal(number, _interrupt) for number in heeded()}
+    came: list[Interrupted] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> NoReturn:
+        came.append(Interrupted())
+        raise came[-1]
+
+    before = {number: signal.signal(number, interrupt) for number in heeded()}
     try:
-        status = application()
+        with _not_swallowed():
+            status = application()
     except NetBoxITError as error:
         _tell(error)
         return error.exit_status
     except Interrupted as interrupted:
-        told = "; ".join(["interrupted", *getattr(interrupted, "__notes__", ())])
-        _tell_programs([_error("Interrupted", told)])
-        _say(f"netboxit: {told}")
+        _tell_interruption(interrupted)
         return 1
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -89,6 +97,9 @@ def guarded(application: Callable[[], object]) -> int:
             _tell(durable.not_written(error))
         elif isinstance(error, PermissionError) and isinstance(error.filename, str) and operators.has_limits():
             _tell(not_permitted(error, Path(error.filename)))
+        elif came and "Interrupted" in str(error):
+            # Compiled code, as Pydantic's, has made an error of its own of it.
+            _tell_interruption(error)
         else:
             _tell_defect(error)
         return 1
@@ -153,6 +164,12 @@ def _say_to_programs(step: str) -> None:
         drawing.print_json(kinds.PROGRESS.of({"words": step, "at": at}))
 
 
+def _tell_interruption(error: BaseException) -> None:
+    told = "; ".join(["interrupted", *getattr(error, "__notes__", ())])
+    _tell_programs([_error("Interrupted", told)])
+    _say(f"netboxit: {told}")
+
+
 def _tell_defect(error: Exception) -> None:
     _tell_programs([_error("Defect", f"{type(error).__name__}: {error}")])
     _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")
@@ -205,5 +222,19 @@ def _error(kind: str, cause: str, remedy: str | None = None) -> Error:
     return {"kind": kind, "cause": cause, "path": None, "line": None, "column": None, "remedy": remedy}
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise Interrupted
+@contextmanager
+def _not_swallowed() -> Iterator[None]:
+    """An interruption that came in a place from which nothing can be raised (a callback of compiled code) comes again at once."""
+    before = sys.unraisablehook
+
+    def again(lost: sys.UnraisableHookArgs) -> None:
+        if isinstance(lost.exc_value, Interrupted):
+            threading.Timer(_AGAIN_S, signal.raise_signal, [signal.SIGINT]).start()
+        else:
+            before(lost)
+
+    sys.unraisablehook = again
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before

@@ -6,6 +6,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -46,6 +47,36 @@ def test_who_interrupts_a_command_is_told_what_became_of_what_it_did_and_nothing
     for notes, told in (((), ""), (("lab x was removed", "the run is in y"), "; lab x was removed; the run is in y")):
         assert console.guarded(interrupted(*notes)) == 1
         assert capsys.readouterr().err == f"netboxit: interrupted{told}\n"
+
+
+def test_an_interruption_that_compiled_code_swallows_comes_again(capsys: pytest.CaptureFixture[str]) -> None:
+    class Swallows:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGINT)
+
+    def command() -> object:
+        made = Swallows()
+        del made
+        for _ in range(1000):
+            time.sleep(0.01)
+        return 0
+
+    assert console.guarded(command) == 1
+    assert capsys.readouterr().err == "netboxit: interrupted\n"
+
+
+def test_an_interruption_that_compiled_code_makes_an_error_of_is_no_defect(capsys: pytest.CaptureFixture[str]) -> None:
+    def command() -> object:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except console.Interrupted as error:
+            disguised = ValueError("SchemaError: Error building the serializer: Interrupted: ")
+            disguised.add_note("lab x was removed")
+            raise disguised from error
+        return 0
+
+    assert console.guarded(command) == 1
+    assert capsys.readouterr().err == "netboxit: interrupted; lab x was removed\n"
 
 
 def test_steps_are_shown_once_without_their_countdowns_and_whole(capsys: pytest.CaptureFixture[str]) -> None:
