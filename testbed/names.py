@@ -44,7 +44,8 @@ def check_name(name: str) -> str:
             f'the name "{name}" has {len(name)} characters; use 15 at most, so that interfaces can be named after it'
         )
     if not re.fullmatch(PATTERN, name, re.ASCII) or name.endswith("\n"):
-        raise ValueError(f'"{name}" is not a name; use small letters, digits and -, a letter first')
+        remedy = "put a space after the colon" if ":" in name else "use small letters, digits and -, a letter first"
+        raise ValueError(f'"{name}" is not a name; {remedy}')
     return name
 
 

@@ -17,10 +17,14 @@ class NotPermitted(NetBoxITError):
 
 def not_permitted(error: PermissionError, path: Path) -> NotPermitted:
     """What to tell of a file that could be neither read nor written."""
+    return NotPermitted(f"{printable(str(path))}: {error.strerror}; {remedy(path)}")
+
+
+def remedy(path: Path) -> str:
+    """For a file that is closed; it says whose it is, or whose the folder is that hides it."""
     nearest = next((one for one in (path, *path.absolute().parents) if _is_seen(one)), Path("/"))
     whose = f"{printable(str(nearest))} is {user_name(nearest.stat().st_uid)}'s"
-    remedy = "call the command as that user or as root, or name a file of your own"
-    return NotPermitted(f"{printable(str(path))}: {error.strerror}; {whose}: {remedy}")
+    return f"{whose}: call the command as that user or as root, or name a file of your own"
 
 
 def user_name(user: int) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from testbed.changing import plugs
-from testbed.description.addresses import parse_interface
+from testbed.description.addresses import overlap, parse_interface
 from testbed.description.input_errors import listed, nearest
 from testbed.errors import NetBoxITError
 from testbed.labs import equipment_here, measuring
@@ -117,6 +117,8 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
     elif not kernel:
         raise BadAttachment(f'{node.kind} {name} has no port "{interface}", and its ports are fixed; use {listed(ports)}')
     known = next((one for one in node.interfaces if one.name == interface), None)
+    if known is None:
+        _check_networks(node, wanted)
     wire = f"{name}.{interface}--{wanted.name}"
     end = WireEnd(name, interface)
     mtu = plan.mtus().get(known.wire, _MTU) if known else _MTU
@@ -158,6 +160,17 @@ def detached(plan: Plan, port: EquipmentPlan) -> Plan:
     rest = tuple(one for one in plan.equipment if one is not port)
     take = tuple(name for name in plan.take if name != port.device)
     return replace(_with(plan, replace(node, interfaces=tuple(interfaces))), equipment=rest, take=take)
+
+
+def _check_networks(node: NodePlan, wanted: Wanted) -> None:
+    """A network is reached by one interface: the node would send to the equipment by the other one."""
+    there = [(one.name, parse_interface(address)) for one in node.interfaces for address in one.addresses]
+    for new in map(parse_interface, _read(wanted.addresses)):
+        for name, old in there:
+            if overlap(new, old):
+                raise BadAttachment(
+                    f"{new} is in the network {old.network} of {node.name}.{name}; give the new interface one of another network"
+                )
 
 
 def _check_replaceable(plan: Plan, node: NodePlan, interface: str, wanted: Wanted) -> None:

@@ -120,6 +120,7 @@ def test_what_is_wanted_of_it_is_in_its_plan(tmp_path: Path) -> None:
         (NIC, "sell.one", 'there is no node "sell"; did you mean "cell"?'),
         (Wanted("nic", "eth2", addresses=("10.1.0.1/24",)), "a.eth0", "a.eth0 has its addresses by the topology"),
         (Wanted("nic", "eth2", addresses=("10.1.0.1",)), "a.new", "10.1.0.1 has no prefix length"),
+        (Wanted("nic", "eth2", addresses=("10.0.0.77/16",)), "a.new", "10.0.0.77/16 is in the network 10.0.0.0/24 of a.eth0"),
         (Wanted("nic", "eth2", user="alice"), "a", "--user is for a tap only"),
         (Wanted("nic", "ETH2"), "a", '"ETH2" is not a name'),
     ],

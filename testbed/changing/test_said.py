@@ -91,7 +91,7 @@ def test_files_are_found_where_the_command_is_called_and_beside_the_topology(
         ("spcae", "fade=3 dB", 'there is no node "spcae"; did you mean "space"'),
         ("space.hbu", "state=down", 'the end of no wire; did you mean "space.hub"'),
         ("space.hub", "state=off", '"off" is not a state; use up or down'),
-        ("space.terminal", "state=down", "a memory wire is never down"),
+        ("space.terminal", "state=down", "shared memory, which is never down"),
         ("meoc", "state=down", '"meoc" has several wires; say a.eth0--meoc.ian or meoc.jan--space.terminal'),
         ("meoc.jna--space", "state=down", 'joins meoc.jna and space; did you mean "meoc.jan--space.terminal"'),
         ("meoc--", "state=down", "'meoc--' is no wire; a wire has two ends; write it like fr1--field.responder"),

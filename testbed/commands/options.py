@@ -62,7 +62,8 @@ Said = Annotated[
     typer.Option(
         "--set",
         metavar="PATH=VALUE",
-        help="A value in place of the file's: traffic.call.codec=g722, netboxes.path.loss='{burst: 3}'. May be given again.",
+        help="A value in place of the file's, as traffic.call.codec=g722 or netboxes.path.loss='{probability: 0.1}'. "
+        "May be given again.",
         show_default=False,
     ),
 ]

@@ -48,6 +48,10 @@ def parse_interface(text: object) -> Interface:
     if "/" not in text:
         raise ValueError(f"{text} has no prefix length; write it like {text}/{24 if interface.version == 4 else 64}")
     network = interface.network
+    for kind in ("loopback", "multicast", "link_local"):
+        if getattr(interface.ip, f"is_{kind}"):
+            what = f"a {kind.replace('_', '-')} address, which is given to no interface"
+            raise ValueError(f"{text} is {what}; use one of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7")
     if not any(network.version == private.version and _within(network, private) for private in PRIVATE):
         raise ValueError(
             f"{text} is not private, and a lab must not use addresses of others; "

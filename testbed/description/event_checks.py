@@ -178,8 +178,8 @@ def _of_a_wire(
         remedy = f"{found[0]} is joined to {listed(there, 'and')}" if there else "name the two ends of a wire of the list"
         yield Problem(place, f"no wire joins {found[0]} and {found[1]}", remedy)
     elif kind == "memory":
-        cause = "a memory wire is never down: it is shared memory, not an interface"
-        yield Problem(place, cause, "write wire: veth at that wire, or leave its kind to auto")
+        cause = "between two emulators the wire is shared memory, which is never down"
+        yield Problem(place, cause, "write {ends: […], wire: veth} for it")
 
 
 def _are(wire: frozenset[End], ends: tuple[str, str]) -> bool:

@@ -151,8 +151,8 @@ class Scene:
 
 def _switchable(wire: SceneWire) -> SceneWire:
     if wire.memory:
-        cause = "a memory wire is never down: it is shared memory, not an interface"
-        raise NotThere("wire", cause, "write wire: veth at that wire, or leave its kind to auto")
+        cause = "between two emulators the wire is shared memory, which is never down"
+        raise NotThere("wire", cause, "write {ends: […], wire: veth} for it")
     return wire
 
 

@@ -221,7 +221,7 @@ def test_what_cannot_happen_is_told_with_its_place(tmp_path: Path, event: str, c
 def test_a_wire_that_is_memory_by_its_writers_wish_has_no_state(tmp_path: Path) -> None:
     text = NETWORK.replace("[near.hub, far.ground]", "{ends: [near.hub, far.ground], wire: memory}")
     (error,) = errors_of(tmp_path, text + "  - {at: 4 s, wire: [near.hub, far.ground], state: down}\n")
-    assert error.cause == "a memory wire is never down: it is shared memory, not an interface"
+    assert error.cause == "between two emulators the wire is shared memory, which is never down"
 
 
 def test_events_of_a_faulty_file_are_checked_too(tmp_path: Path) -> None:

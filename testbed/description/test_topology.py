@@ -157,6 +157,8 @@ def test_two_hosts_and_a_wire_are_a_network(tmp_path: Path) -> None:
         # Addresses
         ("10.10.0.11/24", "»10.10.0.11", "10.10.0.11 has no prefix length; write it like 10.10.0.11/24"),
         ("10.10.0.11/24", "»8.8.8.8/24", "8.8.8.8/24 is not private"),
+        ("10.10.0.11/24", "»127.0.0.1/8", "127.0.0.1/8 is a loopback address, which is given to no interface"),
+        ("10.10.0.11/24", "»fe80::1/64", "fe80::1/64 is a link-local address, which is given to no interface"),
         ("10.10.0.11/24", "»10.10.0.0/24", "is the network's own address; use one after it, like 10.10.0.1/24"),
         ("10.10.0.11/24", "»10.10.0.255/24", "is the broadcast address of 10.10.0.0/24"),
         ("10.10.0.11/24", "»10.10.0.311/24", "is not an address with a prefix length"),

@@ -20,7 +20,7 @@ def test_an_unwired_station_interface_or_host_is_named(tmp_path: Path) -> None:
 
 def test_a_port_takes_one_wire(tmp_path: Path) -> None:
     (error,) = errors_of(tmp_path, PAIR + "  - [b, a]\n")[:1]
-    assert "b.eth0 has a wire already, number 1 of the list" in error.cause
+    assert "b.eth0 has a wire already: wires.0" in error.cause
 
 
 def test_a_wire_joins_two_nodes(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set
                 meant |= set(remedy.split('"')[1::2]) | {text}
                 continue
             if end in taken and ports[end.node] is not None:
-                cause = f"{end} has a wire already, number {taken[end] + 1} of the list"
+                cause = f"{end} has a wire already: wires.{taken[end]}"
                 wrong.append(Problem(place, cause, "join each port once"))
             else:
                 taken[end] = index

@@ -19,6 +19,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
+from testbed import permissions
 from testbed.errors import BadInput, BadTopology, printable
 
 #: A way from the top of the file to a value: keys and list indices.
@@ -151,6 +152,8 @@ def _text(path: Path) -> str:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             raw = file.read(LARGEST_FILE_BYTES + 1)
     except (OSError, ValueError) as error:
+        if isinstance(error, PermissionError):
+            raise refuse(f"cannot be read: {error.strerror}", permissions.remedy(path)) from None
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise refuse(f"cannot be read: {reason}", "check the path and its permissions") from None
     if len(raw) > LARGEST_FILE_BYTES:

@@ -77,13 +77,15 @@ def copy(lab: Lab, source: Place, target: Place, *, overwrite: bool = False) -> 
 def _into(lab: Lab, source: Path, node: str, path: str) -> str:
     with own_rights():
         descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotCopied(f"{printable(str(source))} is no ordinary file; pack a folder before: tar -cf FOLDER.tar FOLDER")
     with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotCopied(f"{printable(str(source))} is no ordinary file; pack a folder before: tar -cf FOLDER.tar FOLDER")
         argv = lab.exec_argv(node, ("sh", "-c", _WRITE, "sh", path, source.name))
         done = subprocess.run(argv, stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if done.returncode:
-        raise NotCopied(f"{_failure(done.stderr, node)}; a node may write in /run/netboxit, /tmp and /run")
+        where = "/run/netboxit, /tmp and /run, and in folders of its `files`"
+        raise NotCopied(f"{_failure(done.stderr, node)}; a node may write in {where}")
     return f"{node}:{path}"
 
 

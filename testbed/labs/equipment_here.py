@@ -15,7 +15,7 @@ from testbed.names import SEALED_INTERFACE
 from testbed.ownership import operators, state
 from testbed.ownership.ledger import DamagedLedger, Ledger, Record
 from testbed.plan import EquipmentPlan, Plan
-from testbed.system import host_network, interface_facts, interface_use, tunnel
+from testbed.system import equipment, host_network, interface_facts, interface_use, tunnel
 from testbed.system.equipment import KIND, find
 
 
@@ -88,6 +88,9 @@ def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str
             yield f"{port.device} carries packets of {most} bytes at most, and the segment has an MTU of {port.mtu}"
         reasons = interface_use.why_not_moved(netlink, link, named=named)
     else:
+        if port.kind == "vlan" and not equipment.has_vlans():
+            yield "this kernel has no VLANs (IEEE 802.1Q): load its module 8021q, or give a VLAN that is there as a nic"
+            return
         interfaces = plan.node(port.end.node).interfaces
         emulator = any(one.name == port.end.interface and one.port != "kernel" for one in interfaces)
         alone = port.kind == "macvlan" and port.mode == "passthru"

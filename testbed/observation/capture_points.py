@@ -99,7 +99,10 @@ def _point(plan: Plan, name: str, end: WireEnd) -> CapturePoint:
         other = None if wire is None else wire.right if end == wire.left else wire.left
         other_by = None if other is None else _means(plan.node(other.node), other)
         if other is None or other_by is None:
-            raise BadPoint(f"{name} cannot be captured: nobody at its wire sees all frames; capture behind the next node")
+            raise BadPoint(
+                f"{name} cannot be captured: both ends of its wire are Click routers or switches in user space, which the kernel "
+                "does not see; capture at a host, netbox or router by the kernel behind them"
+            )
         return CapturePoint(name, other.node, other.interface, other_by)
     return CapturePoint(name, end.node, end.interface, by)
 

@@ -68,6 +68,8 @@ def xdp() -> Finding:
     try:
         socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
     except OSError as error:
+        if isinstance(error, PermissionError) and os.geteuid() != 0:
+            return Finding("AF_XDP", "partly", f"only root can try it ({error.strerror})", lost, "call doctor as root")
         return Finding("AF_XDP", "no", error.strerror or str(error), lost, remedy)
     mounted = any(line.split()[2] == "bpf" for line in foreign_text.lines(Path("/proc/self/mounts")))
     if not mounted:

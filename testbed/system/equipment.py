@@ -10,8 +10,10 @@ from __future__ import annotations
 import errno
 import ipaddress
 import pwd
+import subprocess
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
@@ -297,6 +299,16 @@ def _found(netlink: IPRoute, name: str) -> Any:
 
 def _marked(netlink: IPRoute, mark: str) -> Any:
     return next((link for link in netlink.get_links() if mark in interface_settings.altnames(link)), None)
+
+
+def has_vlans() -> bool:
+    """Whether the kernel has them, or can load what has (modprobe(8))."""
+    if Path("/proc/net/vlan").exists():
+        return True
+    try:
+        return subprocess.run(["/usr/sbin/modprobe", "--dry-run", "--quiet", "8021q"], check=False).returncode == 0
+    except FileNotFoundError:  # a machine that loads none
+        return False
 
 
 @contextmanager

@@ -77,6 +77,8 @@ def support(folders: Iterable[Path]) -> UserSupport:
             if failed():
                 return UserSupport("part of /proc or /sys is hidden here, so that a user namespace cannot have its own", None)
     except OSError as error:
+        if os.geteuid() != 0:
+            return UserSupport(f"only root can try it ({error.strerror})", None)
         return UserSupport(f"this host refuses user namespaces: {error.strerror} (see user.max_user_namespaces)", None)
     return UserSupport(None, _unlimited())
 
