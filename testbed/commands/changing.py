@@ -114,7 +114,8 @@ def attach(
         ),
     ],
     where: Annotated[
-        str, typer.Argument(metavar="NODE[.PORT]", help="A host, or a port of a netbox or a Linux router.", show_default=False)
+        str,
+        typer.Argument(metavar="NODE[.PORT]", help="A host, or a port of a netbox, router or switch.", show_default=False),
     ],
     addresses: Annotated[
         list[str] | None,

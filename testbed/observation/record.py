@@ -14,7 +14,7 @@ from testbed.labs.lab import Lab, NoSuchNode
 from testbed.observation.record_captures import from_captures
 from testbed.observation.record_probe import End, Probing, probe
 from testbed.observation.record_trace import PathTrace
-from testbed.quantities import RATE
+from testbed.quantities import RATE, TIME
 from testbed.system.new_files import check_new
 from testbed.system.own_rights import own_rights
 
@@ -34,6 +34,7 @@ __all__ = [
 ONE_CLOCK = (Clock(), Clock())
 #: Limits of what may be asked for.
 LONGEST_S, SHORTEST_STEP_S, LONGEST_STEP_S = 3600.0, 0.2, 60.0
+_LEAST_RATE = 1e4
 MOST_PACKETS_PER_S, MOST_RATE = 1000.0, 100e6
 
 
@@ -139,13 +140,15 @@ def read_rate(text: str) -> float:
 def check(probing: Probing) -> None:
     """Raises BadRecord naming what is permitted."""
     _check_step(probing.step_s)
-    for what, value, low, high in (
-        ("--duration", probing.duration_s, 2 * probing.step_s, LONGEST_S),
-        ("--packets", probing.packets_per_s, 1.0, MOST_PACKETS_PER_S),
-        ("--most-rate", probing.most_rate, 1e4, MOST_RATE),
-    ):
-        if not low <= value <= high:
-            raise BadRecord(f"{what} is {value:g}, outside {low:g} … {high:g}")
+    least_s = 2 * probing.step_s
+    if not least_s <= probing.duration_s <= LONGEST_S:
+        limits = f"{TIME.write(least_s)} (two steps) … {TIME.write(LONGEST_S)}"
+        raise BadRecord(f"--duration is {TIME.write(probing.duration_s)}, outside {limits}")
+    if not 1 <= probing.packets_per_s <= MOST_PACKETS_PER_S:
+        raise BadRecord(f"--packets is {probing.packets_per_s:g} a second, outside 1 … {MOST_PACKETS_PER_S:g}")
+    if not _LEAST_RATE <= probing.most_rate <= MOST_RATE:
+        limits = f"{RATE.write(_LEAST_RATE)} … {RATE.write(MOST_RATE)}"
+        raise BadRecord(f"--most-rate is {RATE.write(probing.most_rate)}, outside {limits}")
 
 
 def _file(out: Path, source: str, destination: str, mahimahi: bool) -> Path:
