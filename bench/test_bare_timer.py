@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.bare_timer import NoCyclictest, lateness_us, percentiles
+from testbed.system.realtime_support import realtime_support
 
 
 def test_percentiles_are_those_of_the_counts() -> None:
@@ -24,5 +25,7 @@ def test_without_cyclictest_it_is_said_where_it_comes_from(tmp_path: Path, monke
 @pytest.mark.lab
 def test_cyclictest_tells_percentiles_in_order(tmp_path: Path) -> None:
     assert shutil.which("cyclictest")
+    if not (support := realtime_support()).fifo:
+        pytest.skip(f"no real-time priority to be had: {support.reason}")
     found = lateness_us(0, 0.2, tmp_path)
     assert 0 < found["p50"] <= found["p90"] <= found["p99"] <= found["p99_9"] <= found["max"]

@@ -12,6 +12,8 @@ from testbed.installation import CHECKOUT
 #: What plans labs, makes them and measures them; a machine's checkout may lack git's own folder.
 _SOURCES: Final = ("testbed", "traffic", "results", "netboxes", "click")
 _KINDS: Final = (".py", ".cc", ".h", ".click")
+#: What runs and benchmarks leave there, configurations of routers among it.
+_NO_SOURCES: Final = tuple(f"results/{name}" for name in ("runs", "latest", "bench", "experiments"))
 
 
 @cache
@@ -20,7 +22,10 @@ def version() -> str:
     found = hashlib.sha256()
     for folder in _SOURCES:
         for file in sorted((CHECKOUT / folder).rglob("*")):
-            if file.suffix in _KINDS and not file.name.startswith("test_") and file.is_file():
-                found.update(f"{file.relative_to(CHECKOUT)}\0".encode())
+            name = str(file.relative_to(CHECKOUT))
+            if name.startswith(_NO_SOURCES) or file.suffix not in _KINDS or file.name.startswith("test_"):
+                continue
+            if file.is_file():
+                found.update(f"{name}\0".encode())
                 found.update(hashlib.sha256(file.read_bytes()).digest())
     return found.hexdigest()[:16]
