@@ -430,4 +430,7 @@ app.add_typer(watching.app)
 app.add_typer(manual.app)
 
 if __name__ == "__main__":
+    # As it is again afterwards, when all is done and said: an interruption would only make the exit status tell something else.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     sys.exit(console.guarded(lambda: called(app)))

@@ -267,6 +267,29 @@ def test_a_lab_inside_a_network_namespace_is_used_from_outside_or_said_to_be_out
 
 @pytest.mark.lab
 @pytest.mark.usefixtures("nothing_left")
+@pytest.mark.parametrize("after_s", [0.05, 0.1, 0.15, 0.2, 0.3])
+def test_up_that_is_interrupted_when_its_lab_is_nearly_ready_says_what_became_of_it(
+    after_s: float, pair: Path, state_folder: Path
+) -> None:
+    process = subprocess.Popen([sys.executable, CHECKOUT / "netboxit.py", "up", pair], stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    while "waiting for the segments" not in (line := process.stderr.readline()):
+        assert line, "it has ended"
+    time.sleep(after_s)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+    name = f"pair{os.getpid()}"
+    up = state.lab_names() == [name]
+    netboxit("down", "--all")
+    if up and process.returncode:
+        assert told.splitlines()[-1] == f"netboxit: interrupted; lab {name} is up; `netboxit down {name}` takes it down"
+    elif not up:
+        assert told.splitlines()[-1] == f"netboxit: interrupted; lab {name} was removed"
+    assert process.returncode == (0 if up and "interrupted" not in told else 1)
+
+
+@pytest.mark.lab
+@pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_up_that_is_interrupted_leaves_nothing(number: signal.Signals, pair: Path, state_folder: Path) -> None:
     process = subprocess.Popen([sys.executable, CHECKOUT / "netboxit.py", "up", pair], stderr=subprocess.PIPE, text=True)
