@@ -42,7 +42,7 @@ setup: $(STAMPS)/compiled $(STAMPS)/ns3
 	@test -f build/build.ninja || cmake -S . -B build -G Ninja
 	@cmake --build build
 	@# A command compiles no Python of its own, also where it may not write beside it.
-	@$(VENV)/bin/python -m compileall -q netboxit.py testbed traffic results netboxes bench experiments
+	@$(VENV)/bin/python -m compileall -q netboxit.py contracts ownership system testbed traffic results netboxes bench experiments
 	@# What `sudo make setup` makes in a user's own checkout is the user's: `make test` without root writes to it.
 	@test "$$(id -u)" != 0 || test "$$(stat -c %u .)" = 0 || chown -R --reference=. build $(VENV)
 
@@ -86,7 +86,7 @@ guest-surroundings:
 	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py tests/guest/test_power.py -k "alone or test_surroundings or test_power"
 
 guest-own-tests:
-	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py
+	$(IN_GUESTS) tests/guest/test_less_granted.py tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py
 
 fresh-test: setup
 	@$(VENV)/bin/python -m tests.fresh_machine
@@ -138,7 +138,7 @@ uninstall:
 lint: $(STAMPS)/python
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/mypy testbed traffic results netboxes bench experiments requirements/dependencies.py netboxit.py
+	$(VENV)/bin/mypy contracts ownership system testbed traffic results netboxes bench experiments requirements/dependencies.py netboxit.py
 
 clean:
 	rm -rf build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+#: Fixtures for tests of all packages.
+pytest_plugins = ["tests.small_labs"]
+
 # A busy machine is slow, and nothing is wrong with what it computes.
 settings.register_profile("netboxit", deadline=None)
 settings.load_profile("netboxit")

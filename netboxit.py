@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from testbed import installation
+from contracts import installation
 
 # Who interrupts it before there is anything to undo needs no traceback.
 if __name__ == "__main__" and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -28,6 +28,9 @@ from typing import Annotated
 
 import typer
 
+from contracts.errors import OnlyInCheckout
+from ownership import operators, state
+from system import own_rights
 from testbed.commands import changing, manual, watching
 from testbed.commands.calling import called
 from testbed.commands.options import (
@@ -47,9 +50,6 @@ from testbed.commands.options import (
     Topology,
     WhichLab,
 )
-from testbed.errors import OnlyInCheckout
-from testbed.ownership import operators, state
-from testbed.system import own_rights
 from testbed.views import console, difference_view, lab_view, plan_view, result_view
 
 app = typer.Typer(
@@ -116,17 +116,25 @@ def check(
     json: Json = False,
 ) -> None:
     """Say whether a topology file is sound; nothing is created, and no other machine is asked."""
+    from system.realtime_support import realtime_support
     from testbed.description import settings
     from testbed.several_hosts.planned import checked
-    from testbed.system.realtime_support import realtime_support
 
     plan, load = checked(file, inventory, realtime_support(), values := settings.read(said or ()))
     if svg is not None:
+        from results.network_words import write_picture
         from testbed.description.topology_file import source_of
-        from testbed.views.network_words import write_picture
 
         write_picture(plan, source_of(file, values).data, svg, overwrite=overwrite)
     plan_view.show_check(file, plan, load, json)
+
+
+@app.command(rich_help_panel=NETWORK)
+def schema() -> None:
+    """Print the JSON schema of topology files, by which editors complete and check them: netboxit schema >topology.schema.json"""
+    from testbed.description.topology_schema import schema as topology_schema
+
+    plan_view.show_schema(topology_schema())
 
 
 @app.command(rich_help_panel=NETWORK)
@@ -175,10 +183,10 @@ def up(
 ) -> None:
     """Bring a lab up and leave it running."""
     operators.as_root()
+    from system.interruption import noted
     from testbed.description import settings
     from testbed.several_hosts.bringing_up import stays
     from testbed.several_hosts.bringing_up import up as bring_up
-    from testbed.system.interruption import noted
 
     with console.progress(json) as progress:
         status, events = bring_up(file, inventory, name, progress, take or (), settings.read(said or ()))

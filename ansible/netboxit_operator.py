@@ -23,7 +23,7 @@ from urllib.parse import unquote
 PROGRAM = Path("/usr/local/sbin/netboxit-operator")
 SETTINGS = Path("/etc/netboxit/operators.json")
 LABS = Path("/var/lib/netboxit/labs")
-#: Says for whom a command works as root (`testbed.ownership.operators`).
+#: Says for whom a command works as root (`ownership.operators`).
 VARIABLE = "NETBOXIT_OPERATOR"
 #: Those that make and use labs. All others need no rights, or are for root (`bench` writes into the checkout).
 VERBS = (

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 
 #: Between two wake-ups, and the longest lateness that is told apart, in microseconds.
 _INTERVAL_US, _LONGEST_US = 1000, 100_000

@@ -13,8 +13,8 @@ from bench.labs import up
 from bench.outcome import rate
 from bench.settings import Surroundings
 from bench.trial import Trial, Verdict
+from contracts.plan import Plan
 from testbed.labs.lab import Lab
-from testbed.plan import Plan
 
 #: Steps of the search once the rate is known roughly, from the contestant's turn before.
 _SMALL_STEP = 1.12

@@ -17,11 +17,11 @@ from bench.labs import planned, up
 from bench.networks import DRAIN, SOURCE
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan
+from system.processes import ProgramFailed
+from system.rootfs import NODE_FOLDER
 from testbed.labs.lab import Lab
-from testbed.plan import Plan
-from testbed.system.processes import ProgramFailed
-from testbed.system.rootfs import NODE_FOLDER
 
 PROGRAM = CHECKOUT / "build/bin/wire-crossing"
 

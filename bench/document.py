@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 
 DOCUMENT = CHECKOUT / "docs/performance.md"
 _PLACE = re.compile(r"(?<=<!-- bench -->\n).*?(?=<!-- end -->)", re.DOTALL)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.networks import DRAIN, SOURCE
 from bench.trial import Trial
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 from testbed.labs.lab import Lab
 from testbed.nodes.control import Control
 

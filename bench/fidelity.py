@@ -20,18 +20,19 @@ from numpy.typing import NDArray
 from ruamel.yaml import YAML
 
 from bench.conversation import Conversation, conversation
+from contracts.errors import NetBoxITError
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan
+from contracts.run_folder import RECORDS_FILE, STATISTICS_FILE, TOPOLOGY_FILE
 from netboxes.engine import virtual
 from results import pcapng, records
 from results.identity import identity
+from system import node_files
+from system.cores import available_cores
+from system.realtime_support import realtime_support
 from testbed.description.yaml_source import read
-from testbed.errors import NetBoxITError
-from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
-from testbed.plan import Plan
 from testbed.plans.planning import plan_file
-from testbed.system import node_files
-from testbed.system.cores import available_cores
-from testbed.system.realtime_support import realtime_support
 
 #: Whose netboxes are compared, and its own figure of what a frame may be late.
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
@@ -121,8 +122,8 @@ def run_real(netbox: Mapping[str, Any], said: Conversation, folder: Path, lab_na
             node_files.copy_all(lab.node_folder(SEGMENT), folder)
         return RealRun(
             configuration=json.loads((folder / "netbox.json").read_text()),
-            records=records.read(folder / "frames.bin"),
-            statistics=json.loads((folder / "statistics.json").read_text()),
+            records=records.read(folder / RECORDS_FILE),
+            statistics=json.loads((folder / STATISTICS_FILE).read_text()),
         )
 
 
@@ -141,9 +142,9 @@ def _plan(netbox: Mapping[str, Any], said: Conversation, folder: Path, lab: str)
         "wires": [["left.port", f"{SEGMENT}.{first}"], [f"{SEGMENT}.{second}", "right.port"]],
         "realtime": read(EMERGENCY).data["realtime"],
     }
-    with (folder / "topology.yaml").open("w") as file:
+    with (folder / TOPOLOGY_FILE).open("w") as file:
         YAML().dump(topology, file)
-    return _with_generators_apart(plan_file(folder / "topology.yaml", realtime=realtime_support()))
+    return _with_generators_apart(plan_file(folder / TOPOLOGY_FILE, realtime=realtime_support()))
 
 
 def _with_generators_apart(plan: Plan) -> Plan:

@@ -12,8 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from bench.ends import NoWay
+from system import namespaces
 from testbed.labs.lab import Lab
-from testbed.system import namespaces
 
 _PORT = 7000
 #: Until addresses are resolved and segments carry frames.

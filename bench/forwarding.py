@@ -14,11 +14,11 @@ from bench.networks import DRAIN_ADDRESS, DRAIN_MAC, WireKind
 from bench.outcome import Outcome, Table, rate
 from bench.pairs import alternate
 from bench.settings import Surroundings
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from contracts.names import mac_address
+from system import namespaces
+from system.processes import ProgramFailed
 from testbed.labs.lab import Lab
-from testbed.names import mac_address
-from testbed.system import namespaces
-from testbed.system.processes import ProgramFailed
 
 ROUTER = "router"
 _INTERFACES = {"left": "198.18.0.2/24", "right": "198.19.0.2/24"}

@@ -19,8 +19,8 @@ from bench.labs import planned, up
 from bench.outcome import Outcome, Table, rate
 from bench.pairs import alternate
 from bench.settings import Surroundings
+from contracts.plan import Plan
 from testbed.nodes.control import Control, ControlFailed
-from testbed.plan import Plan
 
 _SIZES = (64, 512)
 #: More than can be done: what it cannot do, a generator passes over.

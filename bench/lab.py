@@ -21,15 +21,15 @@ from bench.lateness import EMERGENCY
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
 from bench.usage import cpu_s, pss_bytes
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan
+from ownership.state import lab_names
+from system.interruption import HeldBack
+from system.processes import ProgramFailed
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.labs.removal import take_down
-from testbed.ownership.state import lab_names
-from testbed.plan import Plan
 from testbed.plans.planning import plan_file
-from testbed.system.interruption import HeldBack
-from testbed.system.processes import ProgramFailed
-from testbed.system.realtime_support import realtime_support
 
 _RINGS = (2, 10, 25, 50)
 _IDLE_S, _QUICK_IDLE_S = 10.0, 2.0

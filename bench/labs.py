@@ -12,12 +12,12 @@ from typing import Any
 
 from bench.networks import DRAIN, SOURCE
 from bench.settings import Surroundings
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from contracts.plan import NodePlan, Plan
+from system.interruption import HeldBack
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
-from testbed.plan import NodePlan, Plan
 from testbed.plans.planning import plan_file
-from testbed.system.interruption import HeldBack
-from testbed.system.realtime_support import realtime_support
 
 STOCK = CHECKOUT / "build/bin/stock-chain"
 

@@ -9,8 +9,8 @@ from typing import Any
 from bench import bare_timer
 from bench.outcome import Outcome, Table
 from bench.settings import Surroundings
+from contracts.installation import CHECKOUT
 from testbed import run
-from testbed.installation import CHECKOUT
 
 EMERGENCY = CHECKOUT / "topologies/emergency.yaml"
 _LASTS_S, _QUICK_S = 30.0, 6.0

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from results.environment import cpu_times, environment, steal_ratios
-from testbed.system.realtime_support import realtime_support
+from system.realtime_support import realtime_support
 
 
 @contextmanager

@@ -17,11 +17,11 @@ from bench.bisection import NothingGood
 from bench.machine import described
 from bench.outcome import Outcome
 from bench.settings import Progress, Settings, Surroundings
+from contracts.errors import NetBoxITError
+from contracts.installation import CHECKOUT
+from system.cores import available_cores
 from testbed.description.input_errors import nearest
 from testbed.documents import kinds
-from testbed.errors import NetBoxITError
-from testbed.installation import CHECKOUT
-from testbed.system.cores import available_cores
 
 if TYPE_CHECKING:
     from testbed.documents.bench import Bench as BenchData

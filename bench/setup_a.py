@@ -12,8 +12,8 @@ from bench.networks import DRAIN_ADDRESS, DRAIN_MAC
 from bench.outcome import Outcome, Table, rate
 from bench.pairs import alternate, ratio
 from bench.settings import Surroundings
-from testbed.names import mac_address
-from testbed.plan import Plan
+from contracts.names import mac_address
+from contracts.plan import Plan
 
 LINK = "link1"
 

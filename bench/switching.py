@@ -16,12 +16,12 @@ from bench.labs import planned, up
 from bench.outcome import Outcome, Table, rate
 from bench.pairs import alternate
 from bench.settings import Surroundings
+from contracts.plan import Plan
+from system import namespaces
+from system.processes import ProgramFailed
 from testbed.labs.lab import Lab
 from testbed.nodes.switches import kernel_datapath
-from testbed.plan import Plan
 from testbed.plans.resolve import IDLE
-from testbed.system import namespaces
-from testbed.system.processes import ProgramFailed
 
 Kind = Literal["bridge", "userspace", "xdp", "kernel"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.bare_timer import NoCyclictest, lateness_us, percentiles
-from testbed.system.realtime_support import realtime_support
+from system.realtime_support import realtime_support
 
 
 def test_percentiles_are_those_of_the_counts() -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from bench.flows import Flows, Pair
+from system.realtime_support import realtime_support
+from system.wires import Switch
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system.realtime_support import realtime_support
-from testbed.system.wires import Switch
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]

@@ -11,7 +11,7 @@ from bench import crossing, setup_a
 from bench.ends import Ends
 from bench.labs import up
 from bench.settings import Surroundings, quick
-from testbed.system.cores import available_cores
+from system.cores import available_cores
 
 pytestmark = [
     pytest.mark.lab,

@@ -16,9 +16,9 @@ from bench import session
 from bench.outcome import Outcome
 from bench.session import BENCHMARKS, NoSuchBenchmark
 from bench.settings import Surroundings, quick
+from contracts.errors import NetBoxITError
+from system.cores import available_cores
 from testbed.documents import kinds
-from testbed.errors import NetBoxITError
-from testbed.system.cores import available_cores
 
 pytestmark = pytest.mark.skipif(len(available_cores()) < 2, reason="benchmarks need two cores")
 

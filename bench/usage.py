@@ -6,8 +6,8 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from system import cores, processes
 from testbed.labs.lab import Lab
-from testbed.system import cores, processes
 
 
 def cpu_s(lab: Lab, node: str) -> float:

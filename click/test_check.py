@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed.errors import BadTopology
+from contracts.errors import BadTopology
+from contracts.plan import InterfacePlan, RealtimeSupport
 from testbed.nodes import routers
 from testbed.nodes.routers import ConfigurationError
-from testbed.plan import InterfacePlan, RealtimeSupport
 from testbed.plans.planning import plan_file
 
 CLICK = Path(__file__).parent

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import struct
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from testbed.nodes import routers
-from tests.click_lab import Meoc, Router, three_namespaces
+from tests.click_lab import Meoc, Router, counted, three_namespaces
 from tests.namespaces import Namespace, Tap, ethernet, ipv4, udp, wait_for
 
 pytestmark = pytest.mark.lab
@@ -50,9 +49,9 @@ def test_a_textbook_bridge_passes_frames_and_counts_them(tmp_path: Path) -> None
         assert [frame for _, frame in right.frames(0.3) if frame[26:30] == b"\xc0\x00\x02\x01"] == frames[1:]
         # FromDevice's own handler, by the name that the user gave it.
         assert int(handlers.read("left.count")) == int(handlers.read("there.count")) >= 100
-    counted = json.loads((tmp_path / "statistics.json").read_text())["devices"]
-    assert counted["ian"]["received"] >= 100 and counted["jan"]["sent"] >= 100
-    assert counted["jan"]["send_drops"] == counted["ian"]["overload_drops"] == 0
+    found = counted(tmp_path)
+    assert found["ian"]["received"] >= 100 and found["jan"]["sent"] >= 100
+    assert found["jan"]["send_drops"] == found["ian"]["overload_drops"] == 0
 
 
 def test_a_vlan_tag_passes_unchanged(tmp_path: Path) -> None:
@@ -75,8 +74,7 @@ def test_jumbo_frames_pass_up_to_8192_bytes_and_longer_ones_are_counted(tmp_path
         left.send(ethernet(Meoc.EOC_MAC, Meoc.FR1_MAC, b"too long".ljust(8179, b".")))
         left.send(ethernet(Meoc.EOC_MAC, Meoc.FR1_MAC, b"just right".ljust(8178, b".")))
         assert len(right.expect(lambda frame: b"too long" in frame or b"just right" in frame)) == 8192
-    counted = json.loads((tmp_path / "statistics.json").read_text())["devices"]
-    assert counted["ian"]["oversize_drops"] == 1
+    assert counted(tmp_path)["ian"]["oversize_drops"] == 1
 
 
 def test_a_frame_that_the_far_interface_cannot_carry_is_counted_as_send_drop(tmp_path: Path) -> None:
@@ -88,7 +86,7 @@ def test_a_frame_that_the_far_interface_cannot_carry_is_counted_as_send_drop(tmp
         left.send(ethernet(Meoc.EOC_MAC, Meoc.FR1_MAC, b"long".ljust(4000, b".")))
         left.send(ethernet(Meoc.EOC_MAC, Meoc.FR1_MAC, b"short".ljust(100, b".")))
         right.expect(lambda frame: b"short" in frame)
-    assert json.loads((tmp_path / "statistics.json").read_text())["devices"]["jan"]["send_drops"] == 1
+    assert counted(tmp_path)["jan"]["send_drops"] == 1
 
 
 def malformed(chance: random.Random) -> bytes:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.plan import InterfacePlan
 from testbed.nodes import routers
-from testbed.plan import InterfacePlan
 from tests.click_lab import Meoc, Router, address, three_namespaces
 from tests.namespaces import Namespace, Tap, ethernet, ipv4, join, udp, wait_for
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import struct
 import subprocess
@@ -17,8 +16,9 @@ import pytest
 from netboxes.engine.real import DEADLINE_S, cpu_s, running_netbox
 from netboxes.engine.virtual import udp, vlan
 from netboxes.engine.wire_end import WireEnd, wire_ends
+from system import rings
 from testbed.nodes import routers
-from testbed.system import rings
+from tests.click_lab import counted
 from tests.namespaces import wait_for
 
 BRIDGE = "FromDevice(ian) -> Queue(200) -> ToDevice(jan); FromDevice(jan) -> Queue(200) -> ToDevice(ian);"
@@ -56,8 +56,7 @@ def router(wires: list[Path], folder: Path, text: str = BRIDGE, *options: str) -
 def statistics(process: subprocess.Popen[bytes], folder: Path) -> dict[str, dict[str, int]]:
     process.send_signal(signal.SIGTERM)
     assert process.wait(DEADLINE_S) == 0
-    counted: dict[str, dict[str, int]] = json.loads((folder / "statistics.json").read_text())["devices"]
-    return counted
+    return counted(folder)
 
 
 def passes(sender: WireEnd, receiver: WireEnd, *frames: bytes) -> bool:

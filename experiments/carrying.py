@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from contracts.errors import NetBoxITError
 from experiments import figures
 from experiments.figures import Figures
 from experiments.virtual_chain import emulate_chain
@@ -16,7 +17,6 @@ from results.analyse import measure
 from results.run_folder import Measured, RunFolder
 from testbed import run
 from testbed.description.topology_file import load
-from testbed.errors import NetBoxITError
 from testbed.labs.deployment import Progress
 
 Time = Literal["real", "virtual"]

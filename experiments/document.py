@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from contracts.installation import CHECKOUT
 from experiments.charts import draw
 from experiments.outcome import Expectation, Outcome, Table
-from testbed.installation import CHECKOUT
 from testbed.views import drawing
 
 DOCUMENT = CHECKOUT / "docs" / "experiments.md"

@@ -9,7 +9,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 
 TOPOLOGIES = CHECKOUT / "topologies"
 

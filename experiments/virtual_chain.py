@@ -18,17 +18,17 @@ from typing import Any
 
 import polars as pl
 
+from contracts.changes import ParameterChange
+from contracts.errors import NetBoxITError
+from contracts.plan import InterfacePlan, Plan, RealtimeSupport, TrafficPlan
 from experiments.frame_maker import FrameMaker, announcement, key_of, routed
 from netboxes.engine.virtual import Change, Emulation, TimedFrame, run
 from results.flow_path import Network
 from results.frames import PATIENCE_NS, SEEN, follow, passages, together
 from results.identity import identity
 from results.run_folder import Measured
-from testbed.changes import ParameterChange
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
-from testbed.errors import NetBoxITError
-from testbed.plan import InterfacePlan, Plan, RealtimeSupport, TrafficPlan
 from testbed.plans.resolve import resolve
 from testbed.plans.routing import RoutesUnknown, Routing
 from traffic.flow import ApplicationRecord, Flow
@@ -77,7 +77,7 @@ def emulate_chain(topology: Topology, *, duration_s: float | None = None) -> Vir
     streams = [stream for traffic in plan.traffic for stream in _streams(plan, routing, traffic)]
     emulations = dict(_emulations(plan, streams))
     records = together({netbox: passages(emulation.records) for netbox, emulation in emulations.items()})
-    network = Network(plan.to_json())
+    network = Network(plan)
     measured = []
     for stream in streams:
         sent, received = _seen(stream.sent, stream.payload), _seen(stream.frames, stream.payload)

@@ -24,10 +24,10 @@ from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from contracts.quantities import Quantity
 from netboxes.engine.virtual import EmulationFailed, TimedFrame, emulate, ethernet, mac, udp
 from netboxes.technology import technologies
 from netboxes.timeline import OverTime
-from testbed.quantities import Quantity
 
 #: Simulated time of a run: some frames of any frame clock, and what is sent at its beginning has arrived or not.
 DURATION_S = 0.3

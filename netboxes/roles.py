@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from testbed.description.input_errors import AtPlaces
+from contracts.errors import AtPlaces
 
 
 def the_only(role: str, stations: Mapping[str, Any], whole: str, otherwise: str = "") -> str:

@@ -17,7 +17,7 @@ import pytest
 from netboxes.engine.hostile_messages import deep, message
 from netboxes.engine.real import RunningNetbox, running_netbox, wait_for
 from netboxes.technology import technologies
-from testbed.system import rings
+from system import rings
 
 MESSAGES = int(os.environ.get("NETBOXIT_HOSTILE_MESSAGES", "400"))
 #: On a connection.
@@ -39,6 +39,7 @@ def netbox(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 @contextmanager
 def on_memory_wires(technology: str, folder: Path) -> Iterator[RunningNetbox]:
+    """A typical one."""
     model = technologies()[technology]
     parameters = model.model_validate(model.TYPICAL or ENDS[technology]).model_dump(mode="json")
     stations = [

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from contracts.quantities import GAIN, Quantity
 from netboxes.timeline import OverTime
-from testbed.quantities import GAIN, Quantity
 
 
 class Sky(BaseModel):

@@ -11,8 +11,8 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
-from testbed.description.csv_file import read_rows
-from testbed.quantities import TIME, Quantity
+from contracts.csv_file import read_rows
+from contracts.quantities import TIME, Quantity
 
 _TIME = Quantity(TIME, 0.0, 86400.0 * 365)
 

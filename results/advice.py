@@ -5,9 +5,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from testbed.description.input_errors import listed
+from contracts.errors import listed
+from contracts.plan import Plan
+
+if TYPE_CHECKING:
+    from contracts.node_status import NodeStatus
+    from contracts.statistics import NetboxStatistics
+    from results.metrics_document import LatenessOfNetbox, Timekeeping
 
 #: Share of a core beyond which what comes waits longer, in the mean, than it takes: of work that comes at random and always takes
 #: as long, from two thirds on (M/D/1, Pollaczek-Khinchine: the wait is rho / (2 (1 - rho)) of the service).
@@ -17,42 +23,42 @@ _LARGEST_LIMIT_S: Final = 0.1
 
 
 def advice(
-    plan: Mapping[str, Any],
-    statistics: Mapping[str, Mapping[str, Any]],
-    netboxes: Mapping[str, Mapping[str, Any]],
-    lateness_us: Mapping[str, Mapping[str, Any]],
-    environment: Mapping[str, Any],
+    plan: Plan,
+    statistics: Mapping[str, NetboxStatistics],
+    netboxes: Mapping[str, Timekeeping],
+    lateness_us: Mapping[str, LatenessOfNetbox],
+    nodes: Sequence[NodeStatus],
     duration_s: float,
 ) -> list[str]:
     """Sentences; none where no netbox was later than its limit or dropped frames, or a drill was the cause.
 
-    `statistics` are what netboxes counted, `duration_s` is how long; the others as in metrics.json.
+    `statistics` are what netboxes counted, `duration_s` is how long; `nodes` are those of lab.json.
     """
     late = [name for name, kept in netboxes.items() if _was_late(kept)]
     if not late or duration_s <= 0:
         return []
-    status = {node["name"]: node for node in environment.get("nodes", ())}
-    places = {node["name"]: (node.get("host"), tuple(node["cores"])) for node in plan["nodes"] if node["name"] in netboxes}
+    asleep = {node["name"] for node in nodes if not node["awake"]}
+    places = {node.name: (node.host, node.cores) for node in plan.nodes if node.name in netboxes}
     told: list[str] = []
     for place in dict.fromkeys(places[name] for name in late):
         there = [name for name in places if places[name] == place]
         busy = sum(_worked_s(statistics[name]) for name in there) / duration_s / max(1, len(place[1]))
         told += _of_cores(there, _named(place[1]), busy)
-        if not all(status.get(name, {}).get("awake", True) for name in there):
+        if not asleep.isdisjoint(there):
             told.append(
                 f"`realtime: {{keep_awake: true}}` keeps {_named(place[1])} from sleeping, which costs time at each wake-up"
             )
     return [*told, *_of_limit(late, netboxes, lateness_us)]
 
 
-def _was_late(kept: Mapping[str, Any]) -> bool:
+def _was_late(kept: Timekeeping) -> bool:
     return not kept["stalls"] and bool(kept["missed"] or kept["overload_drops"] + kept["send_drops"])
 
 
-def _worked_s(counted: Mapping[str, Any]) -> float:
+def _worked_s(counted: NetboxStatistics) -> float:
     """Without the time in which it watched the clock, to be there when something is due."""
     scheduler = counted.get("scheduler", {})
-    return float(scheduler.get("cpu_s") or 0.0) - float(scheduler.get("spin_s") or 0.0)
+    return scheduler.get("cpu_s", 0.0) - scheduler.get("spin_s", 0.0)
 
 
 def _of_cores(names: Sequence[str], cores: str, busy: float) -> Iterator[str]:
@@ -78,11 +84,11 @@ def _of_cores(names: Sequence[str], cores: str, busy: float) -> Iterator[str]:
 
 
 def _of_limit(
-    late: Sequence[str], netboxes: Mapping[str, Mapping[str, Any]], lateness_us: Mapping[str, Mapping[str, Any]]
+    late: Sequence[str], netboxes: Mapping[str, Timekeeping], lateness_us: Mapping[str, LatenessOfNetbox]
 ) -> Iterator[str]:
     if any(netboxes[name]["overload_drops"] + netboxes[name]["send_drops"] for name in late):
         return
-    worst = {name: max(lateness_us[name].get("max") or 0.0, lateness_us[name]["event"].get("max") or 0.0) / 1e6 for name in late}
+    worst = {name: max(lateness_us[name]["max"] or 0.0, lateness_us[name]["event"]["max"] or 0.0) / 1e6 for name in late}
     name = max(worst, key=lambda one: worst[one])
     limit_s = _round_above(worst[name])
     if limit_s <= _LARGEST_LIMIT_S:

@@ -17,15 +17,19 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from contracts import durable
+from contracts.errors import NetBoxITError
+from contracts.permissions import check_readable, not_permitted, user_name
+from contracts.run_folder import EVENTS_FILE, FRAMES_TABLE, METRICS_FILE, REPORT_FILE, SERIES_TABLE
 from results import frames, journal, metrics, verdict, video, voice
 from results.advice import advice
 from results.conversations import Way, conversations
 from results.counters import Series, all_series
-from results.damage import DamagedRun, damaged
 from results.decoding import MediaFailed
 from results.flow_path import Gap, Network
 from results.happenings import happenings
 from results.machines_verdict import judge_machines
+from results.metrics_document import METRICS
 from results.outage import outages
 from results.report import write_report
 from results.run_folder import Measured, RunFolder
@@ -33,11 +37,6 @@ from results.seconds import per_second
 from results.statistics import Values, joined, summary
 from results.timekeeping import ports_of_switches, timekeeping
 from results.tunnels import clock_error, over_machines
-from testbed import durable
-from testbed.documents import kinds
-from testbed.errors import NetBoxITError
-from testbed.labs.event_log import EVENTS_FILE
-from testbed.permissions import check_readable, not_permitted, user_name
 
 if TYPE_CHECKING:
     from results.metrics_document import (
@@ -55,7 +54,7 @@ if TYPE_CHECKING:
 
 _MORE_PICTURES = 100
 #: Of a run folder, by an analysis.
-_WRITTEN = ("frames.parquet", "series.parquet", "metrics.json", "report.html")
+_WRITTEN = (FRAMES_TABLE, SERIES_TABLE, METRICS_FILE, REPORT_FILE)
 
 
 @dataclass(frozen=True)
@@ -79,31 +78,20 @@ class NotOurs(NetBoxITError):
 def analyse(folder: Path) -> Metrics:
     """Writes frames.parquet, series.parquet, metrics.json and report.html into the run folder; returns what metrics.json says.
 
-    Raises NoRun, NotPermitted, NotOurs, and DamagedRun where files of it hold something that no run writes.
+    Raises NoRun, NotPermitted, NotOurs, and DamagedRun where a file, without which there is nothing to tell, is damaged.
     """
     _check_rights(folder)
-    try:
-        return _analysed(RunFolder(folder))
-    except NetBoxITError:
-        raise
-    except Exception as error:
-        if wrong := damaged(folder):
-            raise DamagedRun("\n".join([f"{folder} is damaged, so there is no report of it", *wrong])) from error
-        raise
-
-
-def _analysed(run: RunFolder) -> Metrics:
-    folder = run.path
+    run = RunFolder(folder)
     seen = measure(run)
     if every := [*seen.flows, *(way.measured for way in seen.conversations)]:
-        _write_table(pl.concat([one.table() for one in every], how="diagonal"), folder / "frames.parquet")
+        _write_table(pl.concat([one.table() for one in every], how="diagonal"), folder / FRAMES_TABLE)
     began_ns = _began_ns(run, every)
     table = journal.series(run.journals, began_ns)
     if not table.is_empty():
-        _write_table(table, folder / "series.parquet")
+        _write_table(table, folder / SERIES_TABLE)
     series = list(all_series(table))
     found = _metrics(run, seen, series, began_ns)
-    durable.write(folder / "metrics.json", json.dumps(kinds.METRICS.of(found), indent=1, allow_nan=False) + "\n")
+    durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(found), indent=1, allow_nan=False) + "\n")
     write_report(run, seen.alone, series, found)
     return found
 
@@ -163,28 +151,26 @@ def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) ->
         {**_flow_metrics(run, one, began_ns), "outages": outages(one.rows, one.flow.protocol, one.paths, began_ns)}
         for one in measured
     ]
-    environment = {**(run.json("environment.json") or {}), **(run.json("lab.json") or {})}
+    nodes = run.lab.get("nodes", [])
     voices, videos = list(_voices(run, measured, flows)), list(_videos(run, measured))
     counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
     # What is missing after a failure is its consequence: telling it too would hide the cause.
     failures = [run.failure] if run.failure else run.absent
     events = happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns, run.machines)
-    netboxes = timekeeping(run.plan, counted, environment, events)
+    netboxes = timekeeping(run.plan, counted, run.lab, events)
     switches = ports_of_switches(run.plan, run.switches)
     several = over_machines(run.machines, run.plan, alone)
     others: list[Conversation] = [
         {**_flow_metrics(run, way.measured, began_ns), "outages": None, "dscp": way.dscp, "conversations": way.count}
         for way in seen.conversations
     ]
-    judged = verdict.judge(
-        run.plan, failures, counted, netboxes, run.capture_counts, flows, environment, switches, events, others
-    )
+    judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, nodes, switches, events, others)
     judge_machines(run.plan, several, judged)
     lateness_us = {name: metrics.lateness_us(one) for name, one in counted.items()}
     duration_s = 0.0 if run.ended_ns is None else (run.ended_ns - began_ns) / 1e9
-    judged.advice = advice(run.plan, counted, netboxes, lateness_us, environment, duration_s)
+    judged.advice = advice(run.plan, counted, netboxes, lateness_us, nodes, duration_s)
     return {
-        "lab": run.plan["lab"],
+        "lab": run.plan.lab,
         "verdict": judged.to_json(),
         "flows": flows,
         "conversations": others,
@@ -197,7 +183,7 @@ def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) ->
         "lateness_us": lateness_us,
         "netboxes": netboxes,
         "switches": switches,
-        "lateness_limit_us": run.plan["lateness_limit_s"] * 1e6,
+        "lateness_limit_us": run.plan.lateness_limit_s * 1e6,
         "began_ns": began_ns,
         "events": events,
         "series": [one.summary() for one in series],
@@ -254,14 +240,14 @@ def _gaps(measured: list[Measured]) -> Iterable[GapFigures]:
 
 def _programs(run: RunFolder) -> Iterable[Program]:
     """What users' own programs did (traffic.command)."""
-    entries = {entry["name"]: entry for entry in run.plan["traffic"]}
+    entries = {entry.name: entry for entry in run.plan.traffic}
     for one in run.applications:
         if one.application == "command":
             entry = entries[one.name]
             yield {
                 "traffic": one.name,
-                "from": entry["source"],
-                "to": entry["destination"],
+                "from": entry.source,
+                "to": entry.destination,
                 "run": one.facts["run"],
                 "server": one.facts["server"],
                 "took_s": one.facts["took_s"],

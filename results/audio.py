@@ -9,7 +9,7 @@ import numpy as np
 
 from results.decoding import convert
 from results.statistics import Values
-from testbed.system.sandbox import Limits
+from system.sandbox import Limits
 
 #: ffmpeg takes a second for half an hour of speech.
 _TIME_S, _BYTES_PER_S = 60.0, 1 << 20

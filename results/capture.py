@@ -9,11 +9,15 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
-from testbed import durable
-from testbed.errors import NetBoxITError
-from testbed.plan import NodePlan, Plan, WireEnd
+from contracts import durable
+from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan, Plan, WireEnd
+from contracts.run_folder import COUNTS_FILE
+
+if TYPE_CHECKING:
+    from contracts.run_records import CaptureCount
 
 #: Headers, and the 128 bytes of payload that a frame's identity takes (docs/architecture.md), with room for options.
 SNAPSHOT_BYTES = 256
@@ -29,7 +33,6 @@ _COUNTS = re.compile(r"Packets received/dropped on interface '.*?': (\d+)/(\d+)"
 _CAPTURING = "File: "
 
 #: What the capture programs counted, in the captures folder.
-COUNTS_FILE = "captures.json"
 
 
 class CaptureFailed(NetBoxITError):
@@ -148,7 +151,7 @@ class Captures:
             capture.stop()
         durable.write(self._folder / COUNTS_FILE, json.dumps(self.counts(), indent=2) + "\n")
 
-    def counts(self) -> list[dict[str, Any]]:
+    def counts(self) -> list[CaptureCount]:
         """For each capture; `received` and `dropped` are null when its program ended early, `ended` then says why."""
         return [
             {

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from matplotlib import rc_context
@@ -12,8 +12,12 @@ from matplotlib import rc_context
 from results.chart_style import COLOURS, PALETTE, STYLE, as_svg, panels
 from results.statistics import Values
 
+if TYPE_CHECKING:
+    from results.metrics_document import LatenessOfNetbox, Summary
+
 #: More points than this only make the file larger.
 _MOST_POINTS = 6000
+_LEVELS: Final[tuple[Literal["p50", "p90", "p99", "p99_9", "max"], ...]] = ("p50", "p90", "p99", "p99_9", "max")
 
 
 @rc_context(STYLE)
@@ -42,7 +46,7 @@ def delay_distribution(delays: Mapping[str, Values]) -> str:
 
 
 @rc_context(STYLE)
-def ranges(rows: Sequence[tuple[str, str, Mapping[str, float]]], label: str) -> str:
+def ranges(rows: Sequence[tuple[str, str, Summary]], label: str) -> str:
     """`rows`: name, direction, statistics. A line from the smallest value to p99 with the median on it, on a logarithmic axis."""
     figure, (axis,) = panels(1, 0.6 + 0.36 * len(rows))
     for at, (_, direction, values) in enumerate(rows):
@@ -73,19 +77,18 @@ def histogram(values: Values, label: str, colour: str = "#009E73") -> str:
 
 
 @rc_context(STYLE)
-def lateness(netboxes: Mapping[str, Mapping[str, Any]], limits_us: Iterable[float]) -> str:
+def lateness(netboxes: Mapping[str, LatenessOfNetbox], limits_us: Iterable[float]) -> str:
     """Percentiles of lateness of departing frames (solid) and of events (dashed), per netbox, with the limits."""
-    levels = ("p50", "p90", "p99", "p99_9", "max")
     figure, (axis,) = panels(1, 2.9)
     for colour, (name, values) in zip(PALETTE, netboxes.items(), strict=False):
         for kind, line, part in (("frames", "-", values), ("events", "--", values["event"])):
-            shown = [(at, max(part[level], 0.1)) for at, level in enumerate(levels) if part.get(level) is not None]
+            shown = [(at, max(value, 0.1)) for at, level in enumerate(_LEVELS) if (value := part[level]) is not None]
             if shown:
                 axis.plot(*zip(*shown, strict=True), line, marker="o", markersize=4, color=colour, label=f"{name}, {kind}")
     for limit in limits_us:
         axis.axhline(limit, color="#c0392b", linewidth=1, linestyle=":")
-        axis.annotate("limit", (len(levels) - 1, limit), xytext=(0, 3), textcoords="offset points", color="#c0392b", ha="right")
-    axis.set(yscale="log", ylabel="lateness (µs)", xticks=range(len(levels)), xticklabels=["p50", "p90", "p99", "p99.9", "max"])
+        axis.annotate("limit", (len(_LEVELS) - 1, limit), xytext=(0, 3), textcoords="offset points", color="#c0392b", ha="right")
+    axis.set(yscale="log", ylabel="lateness (µs)", xticks=range(len(_LEVELS)), xticklabels=["p50", "p90", "p99", "p99.9", "max"])
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return as_svg(figure)
 

@@ -10,11 +10,15 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
+from contracts.node_status import NodeStatus
+from contracts.plan import InterfacePlan, NodeKind, NodePlan, Plan, TrafficPlan, WireEnd, WirePlan
+from contracts.run_records import CaptureCount
+from contracts.statistics import Lateness, NetboxPort, NetboxStatistics
 from results import pcapng, records
 from results.identity import identity
 from traffic.flow import ApplicationRecord, Flow, VoiceCodec
@@ -61,7 +65,6 @@ class SyntheticRun:
     folder: Path
     journeys: dict[str, list[Journey]] = field(default_factory=lambda: {"return": [], "forward": []})
     netboxes: tuple[str, ...] = ("cell", "sky")
-    lateness: dict[str, float] = field(default_factory=lambda: {"p50": 1.0, "p90": 2.0, "p99": 10.0, "p99_9": 50.0, "max": 90.0})
     missed: int = 0
     flow: dict[str, Any] = field(default_factory=dict)
 
@@ -132,13 +135,21 @@ class SyntheticRun:
         folder.mkdir(parents=True)
         # The captures go on for a while after the traffic; something is always heard.
         end = max((time for packets in seen.values() for time, _ in packets), default=START_NS) + 5_000 * MS
-        counts = []
+        counts: list[CaptureCount] = []
         for point, packets in seen.items():
             node, _, interface = point.partition("-")
             written = [(self.shown(node, time), data) for time, data in [*sorted(packets), (end, bytes(60))]]
             pcapng.write(folder / f"{point}.pcapng", written)
-            told = {"node": node, "interface": interface or "eth", "received": len(written), "dropped": 0}
-            counts.append({"file": f"{point}.pcapng", **told})
+            counts.append(
+                {
+                    "file": f"{point}.pcapng",
+                    "node": node,
+                    "interface": interface or "eth",
+                    "received": len(written),
+                    "dropped": 0,
+                    "ended": None,
+                }
+            )
         (folder / "captures.json").write_text(json.dumps(counts))
 
     def _netbox(self, netbox: str, rows: list[tuple[int, ...]]) -> None:
@@ -146,16 +157,17 @@ class SyntheticRun:
         folder.mkdir(parents=True)
         table = np.array(rows, records.RECORD)
         (folder / "frames.bin").write_bytes(struct.pack("<8sII", records.MAGIC, 1, records.RECORD.itemsize) + table.tobytes())
-        statistics = {
-            "ports": [{"name": "a", "received": len(rows), "sent": 0, "overload_drops": 0, "oversize_drops": 0, "send_drops": 0}],
-            "lateness_us": {"event": {"count": 9, **self.lateness}, "frame": {"count": 9, **self.lateness}},
-            "missed": self.missed,
-            "records": {"written": len(rows), "dropped": 0},
-        }
+        late: Lateness = {"count": 9, "p50": 1.0, "p90": 2.0, "p99": 10.0, "p99_9": 50.0, "max": 90.0}
+        statistics = netbox_statistics(
+            port_counts("a", received=len(rows)),
+            lateness_us={"event": late, "frame": late},
+            missed=self.missed,
+            records={"written": len(rows), "dropped": 0},
+        )
         (folder / "statistics.json").write_text(json.dumps(statistics))
 
     def _documents(self) -> None:
-        (self.folder / "plan.json").write_text(json.dumps(self.plan()))
+        (self.folder / "plan.json").write_text(json.dumps(self.plan().to_json()))
         (self.folder / "run.json").write_text(
             json.dumps({"started": "2026-01-01T00:00:00", "ended": "2026-01-01T00:01:00", "failure": None})
         )
@@ -188,50 +200,87 @@ class SyntheticRun:
             for direction, source, destination in (("return", fr1, eoc), ("forward", eoc, fr1))
         )
 
-    def plan(self) -> dict[str, Any]:
-        kinds = {"fr1": "host", "cell": "netbox", "meoc": "router", "sky": "netbox", "eoc": "host"}
+    def plan(self) -> Plan:
+        kinds: dict[str, NodeKind] = {"fr1": "host", "cell": "netbox", "meoc": "router", "sky": "netbox", "eoc": "host"}
         return self.planned(kinds, pairwise(kinds))
 
-    def planned(self, kinds: Mapping[str, str], wires: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    def planned(self, kinds: Mapping[str, NodeKind], wires: Iterable[tuple[str, str]]) -> Plan:
         """A plan with these nodes. The first end of a wire is on the side of fr1."""
-        return {
-            "lab": "synthetic",
-            "topology": "synthetic.yaml",
-            "seed": 1,
-            "lateness_limit_s": 1e-3,
-            "lateness_policy": "mark",
-            "notes": [],
-            "nodes": [
-                {"name": name, "kind": kind, "cores": [0], "interfaces": _interfaces(name), "files": _files(kind)}
-                for name, kind in kinds.items()
-            ],
-            "wires": [
-                {
-                    "name": f"{a}-{b}",
-                    "left": {"node": a, "interface": _end(kinds, a, b, "x")},
-                    "right": {"node": b, "interface": _end(kinds, b, a, "y")},
-                    "mtu": 1500,
-                }
-                for a, b in wires
-            ],
-            "traffic": [{"name": "call", "application": "call", "source": "fr1", "destination": "eoc", "direction": "return"}],
-        }
+        joined = [wire_plan(f"{a}-{b}", (a, _end(kinds, a, b, "x")), (b, _end(kinds, b, a, "y"))) for a, b in wires]
+        traffic = TrafficPlan("call", "call", "fr1", "eoc", FIELD, CENTRE, "return")
+        return plan_of([node_plan(name, kind, joined) for name, kind in kinds.items()], joined, traffic=(traffic,))
 
 
-def _interfaces(node: str) -> list[dict[str, Any]]:
-    """As far as addresses are known by them."""
-    address = {"fr1": FIELD, "eoc": CENTRE}.get(node)
-    return [{"name": "eth0", "addresses": [f"{address}/24"]}] if address else []
+def plan_of(nodes: Iterable[NodePlan], wires: Iterable[WirePlan] = (), **others: Any) -> Plan:
+    """A whole plan; `others` are its fields that have defaults, and its traffic."""
+    given: dict[str, Any] = {"traffic": (), "lateness_limit_s": 1e-3, "lateness_policy": "mark"} | others
+    return Plan("synthetic", "synthetic.yaml", 1, tuple(nodes), tuple(wires), **given)
 
 
-def _end(kinds: Mapping[str, str], node: str, other: str, side: str) -> str:
+def node_plan(name: str, kind: NodeKind, wires: Iterable[WirePlan] = (), **others: Any) -> NodePlan:
+    """A node with an interface at each end of these wires that is its. A netbox has two stations: y, towards fr1, and x."""
+    address = {"fr1": FIELD, "eoc": CENTRE}.get(name)
+    interfaces = tuple(
+        InterfacePlan(end.interface, wire.name, "02:00:00:00:00:01", (f"{address}/24",) if address else ())
+        for wire in wires
+        for end in (wire.left, wire.right)
+        if end.node == name
+    )
+    files = {"netbox.json": json.dumps({"stations": [{"name": "y"}, {"name": "x"}]})} if kind == "netbox" else {}
+    given: dict[str, Any] = {"cores": (0,), "files": files} | others
+    return NodePlan(name, kind, f"container-{name}", f"namespace-{name}", command=(), interfaces=interfaces, **given)
+
+
+def wire_plan(name: str, left: tuple[str, str], right: tuple[str, str], **others: Any) -> WirePlan:
+    """Between two interfaces, each with its node."""
+    return WirePlan(name, WireEnd(*left), WireEnd(*right), 1500, **others)
+
+
+def _end(kinds: Mapping[str, NodeKind], node: str, other: str, side: str) -> str:
     """A netbox has a station on each side, any other node an interface for each wire."""
     return side if kinds[node] == "netbox" else other
 
 
-def _files(kind: str) -> dict[str, str]:
-    """A netbox has two stations: y, towards fr1, and x."""
-    return {"netbox.json": json.dumps({"stations": [{"name": "y"}, {"name": "x"}]})} if kind == "netbox" else {}
+def port_counts(name: str, **counted: int) -> NetboxPort:
+    """Those that are not named are 0."""
+    none = dict.fromkeys(("received", "sent", "overload_drops", "oversize_drops", "malformed", "send_drops"), 0)
+    return cast(NetboxPort, {"name": name, **none, **counted})
+
+
+def netbox_statistics(*ports: NetboxPort, **others: Any) -> NetboxStatistics:
+    """Of a netbox that was in time, and carried nothing."""
+    late: Lateness = {"count": 0, "p50": 0.0, "p90": 0.0, "p99": 0.0, "p99_9": 0.0, "max": 0.0}
+    counted: NetboxStatistics = {
+        "epoch_ns": START_NS,
+        "ports": list(ports),
+        "frames": {"delivered": 0, "lost": {}, "inside": 0},
+        "lateness_us": {"event": late, "frame": late},
+        "missed": 0,
+        "misses": [],
+        "records": {"written": 0, "dropped": 0},
+        "journal": {"dropped": 0},
+        "segment": {},
+    }
+    return cast(NetboxStatistics, {**counted, **others})
+
+
+def node_status(name: str, kind: NodeKind, **others: Any) -> NodeStatus:
+    """Of a node with which nothing is wrong."""
+    status: NodeStatus = {
+        "name": name,
+        "kind": kind,
+        "alive": True,
+        "confined": True,
+        "cores": [0],
+        "limits_reached": [],
+        "network_changes": [],
+        "awake": True,
+        "addresses": [],
+        "netbox": None,
+        "program": None,
+        "switch": None,
+    }
+    return cast(NodeStatus, {**status, **others})
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from contracts.plan import Plan
 from results import frames
 from results.flow_path import Network, NoPath
 from results.frames import SEEN, SEEN_BESIDES, Capture
@@ -62,7 +63,7 @@ _HOSTS: Final = {"source_host": pl.String, "destination_host": pl.String}
 
 
 def conversations(
-    plan: Mapping[str, Any],
+    plan: Plan,
     network: Network,
     captures: Mapping[str, Capture],
     passages: pl.DataFrame,
@@ -105,14 +106,14 @@ def conversations(
     return found, left_out
 
 
-def _between_hosts(plan: Mapping[str, Any], network: Network, seen: pl.DataFrame) -> pl.DataFrame:
+def _between_hosts(plan: Plan, network: Network, seen: pl.DataFrame) -> pl.DataFrame:
     """The packets that went from one host to another which wires join to it, with both hosts."""
     hosts = {
-        str(ip_interface(address).ip): node["name"]
-        for node in plan["nodes"]
-        if node["kind"] == "host"
-        for interface in node["interfaces"]
-        for address in interface["addresses"]
+        str(ip_interface(address).ip): node.name
+        for node in plan.nodes
+        if node.kind == "host"
+        for interface in node.interfaces
+        for address in interface.addresses
     }
     known = seen.with_columns(
         pl.col(end).replace_strict(hosts, default=None, return_dtype=pl.String).alias(f"{end}_host")
@@ -175,13 +176,13 @@ def _seen(packets: pl.DataFrame | None) -> pl.DataFrame:
     return pl.DataFrame(schema=SEEN) if packets is None else packets.select(*SEEN)
 
 
-def _direction(plan: Mapping[str, Any], network: Network, source: str, destination: str) -> Direction:
+def _direction(plan: Plan, network: Network, source: str, destination: str) -> Direction:
     """As that of an application (`testbed.plans.traffic_plan`); without a centre that of who began is "return"."""
-    if (centre := plan.get("centre")) is None:
+    if (centre := plan.centre) is None:
         return "return"
     distances = dict[str, int]()
     for (node, _), distance in network.distances(centre).items():
         distances[node] = min(distance, distances.get(node, distance))
     distances[centre] = 0
-    away = len(plan["nodes"]) + len(plan["wires"])
+    away = len(plan.nodes) + len(plan.wires)
     return "return" if distances.get(destination, away) <= distances.get(source, away) else "forward"

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from testbed.errors import NetBoxITError, printable
-from testbed.system import sandbox
+from contracts.errors import NetBoxITError, printable
+from system import sandbox
 
 
 class MediaFailed(NetBoxITError):

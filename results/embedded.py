@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from results.audio import opus
 from results.decoding import MediaFailed, convert
 from results.run_folder import RunFolder
-from testbed.system.sandbox import Limits
+from system.sandbox import Limits
+
+if TYPE_CHECKING:
+    from results.metrics_document import Video, Voice
 
 #: Four recordings of a minute at 24 kbit/s are 0.72 MB, as text 0.96 MB.
 _AUDIO_S = 60.0
@@ -22,26 +26,26 @@ _STILL_AT_S = 2.0
 _LIMITS = Limits(60.0, output_bytes=64 << 20)
 
 
-def audio_players(run: RunFolder, voices: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def audio_players(run: RunFolder, voices: Sequence[Voice]) -> list[dict[str, str]]:
     """What was spoken and what was heard, in each direction; a recording that cannot be read is left out."""
     players = []
     for voice in voices:
-        for what in ("spoken", "heard"):
-            file = run.path / voice[f"{what}_file"]
-            if file.exists() and (sound := _try(lambda file=file: opus(file, _AUDIO_S))):
+        for what, name in (("spoken", voice["spoken_file"]), ("heard", voice["heard_file"])):
+            file = run.path / name
+            if file.exists() and (sound := _try(partial(opus, file, _AUDIO_S))):
                 title = f"{voice['direction']}: what was {what}"
                 players.append(
                     {
                         "title": title,
                         "direction": voice["direction"],
-                        "file": voice[f"{what}_file"],
+                        "file": name,
                         "source": _inline("audio/ogg", sound),
                     }
                 )
     return players
 
 
-def video_clips(run: RunFolder, videos: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def video_clips(run: RunFolder, videos: Sequence[Video]) -> list[dict[str, object]]:
     """The entries of metrics.json with `clip` and `still`, both None when nothing can be shown."""
     return [{**video, **_shown(run.path / video["received_file"])} for video in videos]
 
@@ -60,13 +64,12 @@ def _shown(file: Path) -> dict[str, str | None]:
     }
 
 
-def _try(make: Any) -> bytes | None:
+def _try(make: Callable[[], bytes]) -> bytes | None:
     """A report is written also when a recording of it is damaged; the metrics say what is wrong with it."""
     try:
-        made: bytes = make()
+        return make() or None
     except MediaFailed:
         return None
-    return made or None
 
 
 def _inline(kind: str, content: bytes) -> str:

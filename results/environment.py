@@ -10,12 +10,17 @@ import time
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan
 from results.commit import commit
-from testbed.installation import CHECKOUT
-from testbed.plan import Plan
-from testbed.system import namespaces, wires
+from system import namespaces, wires
+
+if TYPE_CHECKING:
+    from contracts.environment import CpuTimes, Machine
+    from contracts.node_status import NodeStatus
+    from contracts.run_records import LabRecord
 
 #: What is asked for its version: the Debian packages that do the work, and the Python ones.
 _PACKAGES = ("lxc", "baresip-core", "ffmpeg", "mgen", "espeak-ng", "tshark", "openvswitch-switch", "libc6")
@@ -25,7 +30,7 @@ _CLOCK = Path("/sys/devices/system/clocksource/clocksource0")
 _CPU = Path("/sys/devices/system/cpu")
 
 
-def environment() -> dict[str, Any]:
+def environment() -> Machine:
     """For environment.json. What the system does not tell is None."""
     return {
         "netboxit": {"commit": commit(CHECKOUT)},
@@ -50,10 +55,6 @@ def environment() -> dict[str, Any]:
     }
 
 
-#: Clock ticks since boot by core, and of all cores under "all".
-CpuTimes = dict[str, dict[str, int]]
-
-
 def cpu_times() -> CpuTimes:
     """Ticks of each core (proc(5)): in all, idle, and taken by other guests of this machine ("steal")."""
     found: CpuTimes = {}
@@ -76,9 +77,9 @@ def _steal_ratio(before: Mapping[str, int], after: Mapping[str, int]) -> float |
 
 
 def lab_environment(
-    plan: Plan, status: Mapping[str, Any], before: CpuTimes, began_ns: int, began_s: Mapping[str, float]
-) -> dict[str, Any]:
-    """For lab.json: the lab's status, what offloads its interfaces really have, and the time stolen since `before` was read.
+    plan: Plan, nodes: list[NodeStatus], before: CpuTimes, began_ns: int, began_s: Mapping[str, float]
+) -> LabRecord:
+    """For lab.json: its nodes, what offloads its interfaces really have, and the time stolen since `before` was read.
 
     `began_ns` is when the network's time began, CLOCK_REALTIME; `began_s` is the simulated time of each netbox at which it did.
     `ended_ns` is now.
@@ -86,7 +87,7 @@ def lab_environment(
     ended_ns = time.time_ns()
     stolen = steal_ratios(before, cpu_times())
     return {
-        "nodes": status["nodes"],
+        "nodes": nodes,
         "offloads": {
             f"{node.name} {one.name}": _offloads(node.namespace, one.name)
             for node in plan.nodes

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+
+from contracts.plan import NodePlan, Plan
 
 #: Kinds of wires whose ends are on two machines, and what they are called.
 BETWEEN_MACHINES = {"vxlan": "tunnel", "port": "cable"}
@@ -131,25 +132,25 @@ class _Chain:
 
 
 class Network:
-    """The nodes and wires of a plan (as in plan.json). `unrecorded` are netboxes that left no records."""
+    """The nodes and wires of a plan. `unrecorded` are netboxes that left no records."""
 
-    def __init__(self, plan: Mapping[str, Any], unrecorded: Iterable[str] = ()) -> None:
-        self._kinds = {node["name"]: node["kind"] for node in plan["nodes"]} | dict.fromkeys(equipment(plan), "equipment")
+    def __init__(self, plan: Plan, unrecorded: Iterable[str] = ()) -> None:
+        self._kinds: dict[str, str] = {node.name: node.kind for node in plan.nodes} | dict.fromkeys(equipment(plan), "equipment")
         self._other: dict[_Port, _Port] = {}
         self._tunnels: dict[_Port, tuple[str, str]] = {}
-        for wire in plan["wires"]:
-            left, right = (_Port(wire[side]["node"], wire[side]["interface"]) for side in ("left", "right"))
+        for wire in plan.wires:
+            left, right = (_Port(end.node, end.interface) for end in (wire.left, wire.right))
             self._join(left, right)
-            if (kind := wire.get("kind")) in BETWEEN_MACHINES:
-                self._tunnels[left] = self._tunnels[right] = (wire["name"], kind)
-        for one in plan.get("equipment", ()):
-            piece, _, port = one["name"].partition(".")
-            self._join(_Port(one["end"]["node"], one["end"]["interface"]), _Port(piece, port))
+            if wire.kind in BETWEEN_MACHINES:
+                self._tunnels[left] = self._tunnels[right] = (wire.name, wire.kind)
+        for one in plan.equipment:
+            piece, _, at = one.name.partition(".")
+            self._join(_Port(one.end.node, one.end.interface), _Port(piece, at))
         self._ports: dict[str, list[_Port]] = {}
         for port in self._other:
             self._ports.setdefault(port.node, []).append(port)
         self._recorded = {name for name, kind in self._kinds.items() if kind == "netbox"}.difference(unrecorded)
-        self._stations = {node["name"]: _stations(node) for node in plan["nodes"] if node["kind"] == "netbox"}
+        self._stations = {node.name: _stations(node) for node in plan.nodes if node.kind == "netbox"}
         self._reached: dict[tuple[tuple[_Port, ...], frozenset[tuple[str, str]]], _Reached] = {}
 
     def _join(self, left: _Port, right: _Port) -> None:
@@ -285,17 +286,17 @@ class Network:
         return place
 
 
-def _stations(node: Mapping[str, Any]) -> tuple[str, ...]:
+def _stations(node: NodePlan) -> tuple[str, ...]:
     """The stations of a netbox in the order of their numbers in frame records; each is an interface of the same name."""
-    return tuple(station["name"] for station in json.loads(node["files"]["netbox.json"])["stations"])
+    return tuple(station["name"] for station in json.loads(node.files["netbox.json"])["stations"])
 
 
-def equipment(plan: Mapping[str, Any]) -> dict[str, None]:
+def equipment(plan: Plan) -> dict[str, None]:
     """The names of the pieces of equipment, in the plan's order."""
-    return dict.fromkeys(port["name"].partition(".")[0] for port in plan.get("equipment", ()))
+    return dict.fromkeys(port.name.partition(".")[0] for port in plan.equipment)
 
 
-def joined(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+def joined(plan: Plan) -> list[tuple[str, str]]:
     """The two nodes of each wire, and each node that has a port of equipment with that."""
-    wires = [(wire["left"]["node"], wire["right"]["node"]) for wire in plan["wires"]]
-    return wires + [(port["end"]["node"], port["name"].partition(".")[0]) for port in plan.get("equipment", ())]
+    wires = [(wire.left.node, wire.right.node) for wire in plan.wires]
+    return wires + [(port.end.node, port.name.partition(".")[0]) for port in plan.equipment]

@@ -27,6 +27,7 @@ from traffic.flow import Flow
 FATES = {
     Fate.ON_AIR: "on the air",
     Fate.QUEUE_FULL: "queue full",
+    Fate.QUEUE_EARLY: "dropped early by a queue",
     Fate.QUEUE_EXPIRED: "expired in a queue",
     Fate.RETRY_LIMIT: "retry limit",
     Fate.OUTAGE: "outage",

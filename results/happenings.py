@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
+from contracts.announced import details, words
+from contracts.run_files import read_lines
+from contracts.run_records import EventRecord
 from results.journal import Journal
 from results.machines import ONE_MACHINE, Machines
-from testbed.observation.announced import details, words
 
 if TYPE_CHECKING:
     from results.metrics_document import Event
@@ -23,8 +24,11 @@ _EARLIEST_S = -0.5
 #: is late by 0.1 s at most, besides what its answer took.
 _SAME_S = 0.2
 
-#: What a change says of itself besides its node.
-_TOLD = ("parameter", "value", "wire", "state", "traffic", "power", "for_s", "file", "handler")
+#: What is told of a change besides its node.
+_TOLD: Final = (
+    *("at_s", "late_ms", "took_ms", "error"),
+    *("parameter", "value", "wire", "state", "traffic", "power", "for_s", "file", "handler"),
+)
 
 
 def happenings(
@@ -38,10 +42,12 @@ def happenings(
 
     What happened after `ended_ns` is the lab being taken down, and left out. A change that the run made has the time at which it
     took effect in the netbox, where its journal says so. Each machine's part of a lab makes its own changes, by its own clock.
+
+    Raises DamagedRun.
     """
     until_s = math.inf if ended_ns is None else (ended_ns - began_ns) / 1e9
     announced = [one for one in _announced(journals, began_ns) if _EARLIEST_S <= one["time_s"] <= until_s]
-    made = [_made(line, announced, machines, began_ns) for line in _lines(events_file)]
+    made = [_made(line, announced, machines, began_ns) for line in read_lines(events_file, EventRecord)]
     return sorted([*made, *announced], key=lambda one: float(one["time_s"]))
 
 
@@ -60,32 +66,23 @@ def _announced(journals: Mapping[str, Journal], began_ns: int) -> Iterator[Event
             }
 
 
-def _made(line: Mapping[str, Any], announced: list[Event], machines: Machines, began_ns: int) -> Event:
+def _made(line: EventRecord, announced: list[Event], machines: Machines, began_ns: int) -> Event:
     """What the run did; the netbox's word of the same change is taken out of `announced`."""
     node = line.get("netbox") or line.get("router") or line.get("node")
     begun_s = machines.run_s(node, line["at_s"] + line["late_ms"] / 1e3, began_ns)
     effect_s = begun_s
     for other in announced if line["kind"] == "parameter" else ():
-        same = (other["kind"], other["netbox"], other["details"].get("parameter")) == ("set", line["netbox"], line["parameter"])
+        same = (other["kind"], other["netbox"], other["details"].get("parameter")) == ("set", node, line.get("parameter"))
         if same and -_SAME_S <= other["time_s"] - begun_s <= line["took_ms"] / 1e3 + _SAME_S:
             effect_s = other["time_s"]
             announced.remove(other)
             break
-    keys = ("at_s", "late_ms", "took_ms", "error", *_TOLD)
     return {
         "time_s": effect_s,
         "kind": line["kind"],
         "netbox": None if line["kind"] == "wire" else node,
         "station": None,
         "words": line["words"],
-        "details": {key: line[key] for key in keys if key in line},
+        "details": {key: value for key, value in line.items() if key in _TOLD},
         "by_run": True,
     }
-
-
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
-    for line in file.read_text().splitlines() if file.exists() else ():
-        try:
-            yield json.loads(line)
-        except json.JSONDecodeError:
-            continue  # the run was cut short while it wrote

@@ -8,9 +8,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+
+from contracts.announced import Details
 
 #: Of `series.parquet`: one number of a netbox or of one of its stations (null: of the whole segment) at one time of the run.
 SERIES = {"netbox": pl.String, "station": pl.String, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
@@ -21,8 +22,8 @@ class Journal:
     """One netbox's: when it began (CLOCK_REALTIME), what happened, and samples of statistics, both by seconds since then."""
 
     began_ns: int
-    events: list[dict[str, Any]] = field(default_factory=list)
-    samples: list[tuple[float, dict[str, Any]]] = field(default_factory=list)
+    events: list[Details] = field(default_factory=list)
+    samples: list[tuple[float, Details]] = field(default_factory=list)
 
     def offset_s(self, began_ns: int) -> float:
         """What turns its times into those of a run that began then."""
@@ -53,7 +54,7 @@ def read(*paths: Path) -> Journal | None:
     return journal
 
 
-def _parsed(lines: list[str]) -> Iterator[dict[str, Any]]:
+def _parsed(lines: list[str]) -> Iterator[Details]:
     for line in lines:
         try:
             content = json.loads(line, parse_float=_finite, parse_int=_int64, parse_constant=_finite)
@@ -90,7 +91,7 @@ def series(journals: Mapping[str, Journal], began_ns: int) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SERIES, orient="row")
 
 
-def _numbers(statistics: Mapping[str, Any]) -> Iterator[tuple[str | None, str, float]]:
+def _numbers(statistics: Mapping[str, object]) -> Iterator[tuple[str | None, str, float]]:
     """Station (None: the segment), name and value."""
     for name, value in _flattened({key: value for key, value in statistics.items() if key != "stations"}):
         yield None, name, value
@@ -100,7 +101,7 @@ def _numbers(statistics: Mapping[str, Any]) -> Iterator[tuple[str | None, str, f
             yield station, name, value
 
 
-def _flattened(part: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+def _flattened(part: Mapping[str, object], before: str = "") -> Iterator[tuple[str, float]]:
     for key, value in part.items():
         name = f"{before}{key}"
         if isinstance(value, Mapping):

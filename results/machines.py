@@ -7,16 +7,16 @@ taken to go along a line, as it does when both clocks run evenly; outside of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import polars as pl
 
+from contracts.machines import ClockReadings, Machine, MachinesRecord, Wire
+from contracts.plan import Plan
+from contracts.run_records import LabRecord
 from results.journal import Journal
-
-#: In the run folder.
-MACHINES_FILE = "hosts.json"
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Clock:
     error_ns: int | None = 0
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> Self:
+    def of(cls, told: ClockReadings) -> Self:
         """By the readings of hosts.json, `before` and `after`; either may be null."""
         readings = [one for one in (told.get("before"), told.get("after")) if one]
         if not readings:
@@ -72,37 +72,43 @@ class Clock:
 class Machines:
     """Those of a run; none in a run on one machine, whose times are all the controller's."""
 
-    #: What hosts.json says.
-    told: Mapping[str, Any]
+    #: hosts.json; None of a run on one machine, and where a run that failed left none.
+    record: MachinesRecord | None
     #: The machine of each node, by name.
     places: Mapping[str, str]
     #: When the network's time began on each other machine, by its own clock.
     began_ns: Mapping[str, int]
 
     @classmethod
-    def of(cls, told: Mapping[str, Any] | None, plan: Mapping[str, Any], lab: Mapping[str, Any]) -> Self:
-        """`told`, `plan` and `lab` as in hosts.json, plan.json and lab.json."""
-        places = {node["name"]: node.get("host", "") for node in plan["nodes"]}
-        begun = {name: one["began_ns"] for name, one in (lab.get("hosts") or {}).items() if one.get("began_ns")}
-        return cls(told or {}, places, begun)
+    def of(cls, record: MachinesRecord | None, plan: Plan, lab: LabRecord) -> Self:
+        """From hosts.json, plan.json and lab.json."""
+        places = {node.name: node.host for node in plan.nodes}
+        begun = {name: began_ns for name, one in lab.get("hosts", {}).items() if (began_ns := one.get("began_ns"))}
+        return cls(record, places, begun)
 
     @property
     def several(self) -> bool:
-        return bool(self.told)
+        return self.record is not None
 
     @property
-    def names(self) -> list[str]:
-        return list(self.told.get("hosts", {}))
+    def each(self) -> Mapping[str, Machine]:
+        """By name."""
+        return self.record["hosts"] if self.record else {}
+
+    @property
+    def wires(self) -> Sequence[Wire]:
+        """Those between two machines."""
+        return self.record["wires"] if self.record else ()
 
     @property
     def here(self) -> str:
         """The controller's."""
-        return str(self.told.get("here", ""))
+        return self.record["here"] if self.record else ""
 
     def clock(self, machine: str) -> Clock:
         if not self.several or machine in (self.here, ""):
             return Clock()
-        return Clock.of(self.told["hosts"][machine].get("clock") or {})
+        return Clock.of(self.each[machine]["clock"] if machine in self.each else {})
 
     def clock_of(self, node: str) -> Clock:
         """The clock by which the files of a node were written."""
@@ -137,4 +143,4 @@ class Machines:
 
 
 #: All times of the run are by one clock.
-ONE_MACHINE: Final = Machines({}, {}, {})
+ONE_MACHINE: Final = Machines(None, {}, {})

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import rc_context
@@ -12,9 +12,13 @@ from matplotlib import rc_context
 from results.chart_style import PALETTE, STYLE, as_svg, panels
 from results.run_folder import RunFolder
 
+if TYPE_CHECKING:
+    from contracts.run_records import MachineShare
+    from results.metrics_document import MachineClock, Metrics, Tunnel
 
-def between_machines(run: RunFolder, found: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the template needs; None for a run on one machine. `found` as in metrics.json."""
+
+def between_machines(run: RunFolder, found: Metrics) -> dict[str, object] | None:
+    """What the template needs; None for a run on one machine."""
     if "machines" not in found:
         return None
     here = found["machines"]["here"]
@@ -23,14 +27,13 @@ def between_machines(run: RunFolder, found: Mapping[str, Any]) -> dict[str, Any]
         for tunnel in found["tunnels"]
         for way in tunnel["directions"]
     ]
-    crossed = [way for way in ways if way["delay_us"]]
     others = {name: clock for name, clock in found["machines"]["hosts"].items() if name != here}
     return {
         "here": here,
         "machines": [{"name": name, **_machine(run, name), **clock} for name, clock in found["machines"]["hosts"].items()],
         "ways": ways,
         "tunnels": found["tunnels"],
-        "tunnel_chart": _tunnel_chart(crossed) if crossed else None,
+        "tunnel_chart": _tunnel_chart(found["tunnels"]) if any(way["delay_us"] for way in ways) else None,
         "clock_chart": _clock_chart(others) if any(clock["drift_ppm"] is not None for clock in others.values()) else None,
         "errors_ms": sorted({flow["clock_error_ms"] for flow in found["flows"] if flow["clock_error_ms"]}),
         "overhead": found["overhead_tunnels_us"],
@@ -38,24 +41,25 @@ def between_machines(run: RunFolder, found: Mapping[str, Any]) -> dict[str, Any]
     }
 
 
-def _machine(run: RunFolder, name: str) -> dict[str, Any]:
-    told = run.machines.told["hosts"][name].get("environment") or {}
-    processor, kernel = told.get("processor") or {}, told.get("kernel") or {}
-    lab: Mapping[str, Any] = run.json("lab.json") or {}
+def _machine(run: RunFolder, name: str) -> dict[str, object]:
+    environment = run.machines.each[name].get("environment", {})
+    processor, kernel = environment.get("processor", {}), environment.get("kernel", {})
+    share: MachineShare = run.lab if name == run.machines.here else run.lab.get("hosts", {}).get(name, {})
     return {
-        "nodes": [node["name"] for node in run.plan["nodes"] if node.get("host") == name],
-        "processor": f"{processor['model']}, {processor['cores']} cores" if processor else None,
+        "nodes": [node.name for node in run.plan.nodes if node.host == name],
+        "processor": f"{processor.get('model')}, {processor.get('cores')} cores" if processor else None,
         "kernel": kernel.get("release"),
-        "steal_ratio": (lab if name == run.machines.here else lab.get("hosts", {}).get(name, {})).get("steal_ratio"),
+        "steal_ratio": share.get("steal_ratio"),
     }
 
 
 @rc_context(STYLE)
-def _tunnel_chart(ways: Sequence[Mapping[str, Any]]) -> str:
+def _tunnel_chart(tunnels: Sequence[Tunnel]) -> str:
     """From the smallest delay to p99 with the median on it; the thin line is what the clocks may be wrong by."""
+    ways = [(tunnel["wire"], way, delay) for tunnel in tunnels for way in tunnel["directions"] if (delay := way["delay_us"])]
     figure, (axis,) = panels(1, 0.9 + 0.42 * len(ways))
-    for at, way in enumerate(ways):
-        delay, colour = way["delay_us"], PALETTE[at % 2]
+    for at, (_, way, delay) in enumerate(ways):
+        colour = PALETTE[at % 2]
         axis.plot([delay["min"], delay["p99"]], [at, at], color=colour, linewidth=6, alpha=0.35, solid_capstyle="round")
         axis.plot([delay["p50"]], [at], "o", color=colour, markersize=7)
         if error := way["clock_error_us"]:
@@ -63,7 +67,7 @@ def _tunnel_chart(ways: Sequence[Mapping[str, Any]]) -> str:
         axis.annotate(
             f"{delay['p50']:,.4g}", (delay["p50"], at), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5
         )
-    names = [f"{way['wire']}\n{way['from']['host']} to {way['to']['host']}" for way in ways]
+    names = [f"{wire}\n{way['from']['host']} to {way['to']['host']}" for wire, way, _ in ways]
     axis.set(xlabel="time between the machines (µs)", yticks=range(len(ways)), yticklabels=names)
     axis.margins(x=0.08)
     axis.set_ylim(len(ways) - 0.4, -0.8)
@@ -71,14 +75,14 @@ def _tunnel_chart(ways: Sequence[Mapping[str, Any]]) -> str:
 
 
 @rc_context(STYLE)
-def _clock_chart(clocks: Mapping[str, Mapping[str, Any]]) -> str:
+def _clock_chart(clocks: Mapping[str, MachineClock]) -> str:
     """How far each clock went from the controller's since the first reading, with what each reading may be wrong by."""
     figure, (axis,) = panels(1, 2.4)
     for at, (name, clock) in enumerate(clocks.items()):
-        if clock["drift_ppm"] is None:
+        first, last = clock["before"], clock["after"]
+        if clock["drift_ppm"] is None or first is None or last is None:
             continue
-        readings = [clock["before"], clock["after"]]
-        first = readings[0]
+        readings = [first, last]
         times = np.array([(one["at_ns"] - first["at_ns"]) / 1e9 for one in readings])
         moved = np.array([(one["offset_ns"] - first["offset_ns"]) / 1e3 for one in readings])
         errors = [one["error_ns"] / 1e3 for one in readings]

@@ -7,21 +7,25 @@ that one clock saw enter and another leave was surely late, or not, only beyond 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
+from contracts.plan import Plan
 from results.verdict import OVERLOAD_RATIO, Verdict
+
+if TYPE_CHECKING:
+    from contracts.machines import ClockReading
+    from results.metrics_document import MachineClock, SeveralMachines, Tunnel, TunnelDirection
 
 #: Two clocks gain on each other by what their crystals differ (below 100 ppm), and by what steers them: the kernel's loop may
 #: change a clock by 500 ppm (adjtimex(2)). What gains more was set, or is being pulled to another time (by chronyd up to 8 %).
 STEADY_PPM = 600.0
 
 
-def judge_machines(plan: Mapping[str, Any], found: Mapping[str, Any], verdict: Verdict) -> None:
-    """Adds to a verdict; `plan` as in plan.json, `found` has `machines` and `tunnels` as in metrics.json, or is empty."""
+def judge_machines(plan: Plan, found: SeveralMachines, verdict: Verdict) -> None:
+    """Adds to a verdict; `found` is empty of a run on one machine."""
     if not found:
         return
-    limit_us = plan["lateness_limit_s"] * 1e6
+    limit_us = plan.lateness_limit_s * 1e6
     for name, clock in found["machines"]["hosts"].items():
         if name != found["machines"]["here"]:
             _clock(name, clock, limit_us, verdict)
@@ -30,7 +34,7 @@ def judge_machines(plan: Mapping[str, Any], found: Mapping[str, Any], verdict: V
             _tunnel(tunnel, way, limit_us, verdict)
 
 
-def _clock(name: str, clock: Mapping[str, Any], limit_us: float, verdict: Verdict) -> None:
+def _clock(name: str, clock: MachineClock, limit_us: float, verdict: Verdict) -> None:
     error_us, before, after = clock["error_us"], clock["before"], clock["after"]
     if error_us is None:
         verdict.invalid.append(
@@ -49,25 +53,26 @@ def _clock(name: str, clock: Mapping[str, Any], limit_us: float, verdict: Verdic
             "a network between the machines with a shorter round trip, or less to do, makes that better"
         )
     drift_ppm = clock["drift_ppm"]
-    if drift_ppm is not None and abs(drift_ppm) > STEADY_PPM and _moved_us(clock) > limit_us:
+    if drift_ppm is None or before is None or after is None:
+        return
+    if abs(drift_ppm) > STEADY_PPM and (moved_us := _moved_us(before, after)) > limit_us:
         verdict.degraded.append(
-            f"machine {name}: its clock went {_us(_moved_us(clock))} from this machine's while the run went on "
+            f"machine {name}: its clock went {_us(moved_us)} from this machine's while the run went on "
             f"({abs(drift_ppm):,.0f} ppm), so one of the two was set or is being set; let it settle, and run again"
         )
 
 
-def _why(clock: Mapping[str, Any]) -> str:
+def _why(clock: MachineClock) -> str:
     return f": {clock['problem']}" if clock["problem"] else ""
 
 
-def _moved_us(clock: Mapping[str, Any]) -> float:
+def _moved_us(before: ClockReading, after: ClockReading) -> float:
     """How far the offset moved at the least, whatever the two readings are wrong by."""
-    before, after = clock["before"], clock["after"]
     moved = abs(after["offset_ns"] - before["offset_ns"]) - before["error_ns"] - after["error_ns"]
     return float(max(0, moved)) / 1e3
 
 
-def _tunnel(tunnel: Mapping[str, Any], way: Mapping[str, Any], limit_us: float, verdict: Verdict) -> None:
+def _tunnel(tunnel: Tunnel, way: TunnelDirection, limit_us: float, verdict: Verdict) -> None:
     place = f"{tunnel['wire']}, from machine {way['from']['host']} to {way['to']['host']}"
     if way["lost"] and not tunnel["switched"]:
         words = f"{place}: {way['lost']:,} of {way['frames']:,} frames were lost between the machines"

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from contracts import statistics
 from results.flow_path import FlowPath, Gap
 from results.jitter import running_jitter, settled, unwrap_timestamps
 from results.run_folder import Measured
@@ -207,13 +208,13 @@ def _points(path: FlowPath) -> list[tuple[Gap, str, str]]:
     return list(zip(path.gaps, leaves, enters, strict=True))
 
 
-def lateness_us(statistics: Mapping[str, Any]) -> LatenessOfNetbox:
+def lateness_us(counted: statistics.NetboxStatistics) -> LatenessOfNetbox:
     """An entry of `lateness_us`: of departing frames at its top, of the simulator's events under `event`."""
-    measured = statistics["lateness_us"]
-    return {**_lateness(measured["frame"]), "event": _lateness(measured["event"]), "missed": statistics["missed"]}
+    measured = counted["lateness_us"]
+    return {**_lateness(measured["frame"]), "event": _lateness(measured["event"]), "missed": counted["missed"]}
 
 
-def _lateness(measured: Mapping[str, Any]) -> Lateness:
+def _lateness(measured: statistics.Lateness) -> Lateness:
     return {
         "count": measured["count"],
         "p50": measured.get("p50"),

@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Final, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from contracts import statistics
+from contracts.announced import Details
+from contracts.document import Document
+from contracts.machines import ClockReading
 from traffic.flow import Direction
 
 Status = Literal["valid", "degraded", "invalid"]
@@ -250,14 +254,10 @@ class Timekeeping(KeptTime):
     stalls: list[Stall]
 
 
-class SwitchPort(TypedDict):
-    number: int
-    received: int
-    sent: int
-    receive_drops: int
-    send_drops: int
-    policed: int
-    queue_drops: int
+class SwitchPort(statistics.SwitchPort):
+    """A port of a switch, during the traffic."""
+
+    #: Of a port whose wire an event of the run takes down.
     unplugged_drops: int
 
 
@@ -277,7 +277,7 @@ class Event(TypedDict):
     station: str | None
     words: str
     #: What else is known of it, by its kind.
-    details: dict[str, Any]
+    details: Details
     by_run: bool
 
 
@@ -373,16 +373,6 @@ class Video(Stalls):
     reason: str | None
     sent_file: str
     received_file: str
-
-
-class ClockReading(TypedDict):
-    """A machine's clock minus the controller's."""
-
-    offset_ns: int
-    error_ns: int
-    round_trip_ns: int
-    samples: int
-    at_ns: int
 
 
 class MachineClock(TypedDict):
@@ -482,3 +472,6 @@ class Metrics(SeveralMachines):
     series: list[Constant | Gauge | Counter]
     voice: list[Voice]
     video: list[Video]
+
+
+METRICS: Final[Document[Metrics]] = Document("metrics")

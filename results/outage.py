@@ -7,9 +7,10 @@ person hears of a handover or of a route that changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -53,9 +54,9 @@ def outages(rows: pl.DataFrame, protocol: str, paths: Sequence[FlowPath], began_
     # Not the median: pictures are sent as bursts, whose frames are close together.
     usual_ms = float(np.percentile(distances, 99, method="inverted_cdf")) if protocol == "udp" else float(np.median(distances))
     threshold_ms = max(SHORTEST_MS, USUAL_DISTANCES * usual_ms)
-    found = [one for one in _pauses(sent, protocol, threshold_ms) if one["duration_ms"] > threshold_ms]
+    found = [one for one in _pauses(sent, protocol, threshold_ms) if one.duration_ms > threshold_ms]
     told = [_described(one, sent, paths, began_ns) for one in found[:_MOST_TOLD]]
-    durations = [float(one["duration_ms"]) for one in found]
+    durations = [one.duration_ms for one in found]
     return {
         "threshold_ms": threshold_ms,
         "count": len(found),
@@ -65,8 +66,23 @@ def outages(rows: pl.DataFrame, protocol: str, paths: Sequence[FlowPath], began_
     }
 
 
-def _pauses(sent: pl.DataFrame, protocol: str, threshold_ms: float) -> Iterator[dict[str, Any]]:
-    """Times without arrivals that could be outages, in ns of the clock; what the sender kept silent meanwhile is taken off.
+@dataclass(frozen=True)
+class _Pause:
+    """A time without arrivals, in ns of the clock. Its frames are those from `first` on, before `last`."""
+
+    first: int
+    last: int
+    begin_ns: int
+    end_ns: int
+    #: Without what the sender kept silent.
+    duration_ms: float
+    lost: int
+    #: Frames arrived again.
+    ended: bool
+
+
+def _pauses(sent: pl.DataFrame, protocol: str, threshold_ms: float) -> Iterator[_Pause]:
+    """Times without arrivals that could be outages.
 
     A TCP sender keeps silent because nothing arrives, so there a pause counts when frames were lost in it.
     """
@@ -79,12 +95,11 @@ def _pauses(sent: pl.DataFrame, protocol: str, threshold_ms: float) -> Iterator[
 
     silent = _silences(times, least_ns) if protocol == "udp" else np.zeros(times.size)
 
-    def pause(first: int, last: int, begin_ns: int, end_ns: int, ended: bool) -> dict[str, Any]:
+    def pause(first: int, last: int, begin_ns: int, end_ns: int, ended: bool) -> _Pause:
         frames_lost = int(lost[last] - lost[first])
         counts = protocol == "udp" or frames_lost > 0
         duration_ns = end_ns - begin_ns - float(silent[max(first, 1) : last + 1].sum()) if counts else 0.0
-        span = {"first": first, "last": last, "begin_ns": begin_ns, "end_ns": end_ns, "duration_ms": duration_ns / 1e6}
-        return {**span, "lost": frames_lost, "ended": ended}
+        return _Pause(first, last, begin_ns, end_ns, duration_ns / 1e6, frames_lost, ended)
 
     if lost[order.min()] > 0:
         yield pause(0, int(order.min()), int(times[0]) + delay_ns, int(arrivals[0]), True)
@@ -105,14 +120,14 @@ def _silences(times: NDArray[np.int64], least_ns: float) -> Values:
     return silences
 
 
-def _described(one: Mapping[str, Any], sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> Outage:
-    before = _side(sent[: one["first"]].tail(_MOST_BESIDE), paths, end=True)
-    after = _side(sent[one["last"] :].head(_MOST_BESIDE), paths, end=False) if one["ended"] else None
+def _described(one: _Pause, sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> Outage:
+    before = _side(sent[: one.first].tail(_MOST_BESIDE), paths, end=True)
+    after = _side(sent[one.last :].head(_MOST_BESIDE), paths, end=False) if one.ended else None
     return {
-        "begin_s": (one["begin_ns"] - began_ns) / 1e9,
-        "duration_ms": one["duration_ms"],
-        "lost": one["lost"],
-        "ended": one["ended"],
+        "begin_s": (one.begin_ns - began_ns) / 1e9,
+        "duration_ms": one.duration_ms,
+        "lost": one.lost,
+        "ended": one.ended,
         "way_changed": bool(before and after and before["via"] != after["via"]),
         "delay_changed": bool(before and after and _apart_ms(before, after) > _SAME_DELAY_MS),
         "before": before,

@@ -42,6 +42,7 @@ class Fate(IntEnum):
     OUTAGE = 5
     UNSUPPORTED = 6
     UNKNOWN = 7
+    QUEUE_EARLY = 8
 
 
 class BadRecords(ValueError):

@@ -6,15 +6,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, cast
 
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
 from traffic.flow import Direction
 
+if TYPE_CHECKING:
+    from results import metrics_document
+
 #: Beside a topology file, and its name in a run folder.
-SUFFIX, RUN_FILE = ".reference.yaml", "reference.yaml"
+SUFFIX = ".reference.yaml"
 
 
 class Figures(BaseModel):
@@ -66,15 +69,21 @@ def load(path: Path) -> Reference | None:
     return Reference.model_validate(YAML(typ="safe").load(path)) if path.exists() else None
 
 
-def compare(reference: Reference, flows: Sequence[Mapping[str, Any]]) -> list[Comparison]:
+def compare(reference: Reference, flows: Sequence[metrics_document.Flow]) -> list[Comparison]:
     """Each figure of the reference for which the run has one: the first flow of that kind and direction."""
     table = []
     for figures in reference.flows:
         flow = next((one for one in flows if (one["kind"], one["direction"]) == (figures.kind, figures.direction)), None)
-        for measure, values in (("one_way_delay_ms", figures.one_way_delay_ms), ("jitter_ms", figures.jitter_ms)):
-            if flow is not None and flow[measure] is not None:
-                table += [
-                    Comparison(flow["name"], figures.direction, measure, name, value, flow[measure][name])
-                    for name, value in values.items()
-                ]
+        if flow is None:
+            continue
+        for measure, values, summary in (
+            ("one_way_delay_ms", figures.one_way_delay_ms, flow["one_way_delay_ms"]),
+            ("jitter_ms", figures.jitter_ms, flow["jitter_ms"]),
+        ):
+            measured = cast("Mapping[str, float]", summary or {})
+            table += [
+                Comparison(flow["name"], figures.direction, measure, name, value, measured[name])
+                for name, value in values.items()
+                if summary is not None
+            ]
     return table

@@ -5,23 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from contracts import durable
+from contracts.errors import printable_lines
+from contracts.run_folder import REFERENCE_FILE, REPORT_FILE, TOPOLOGY_FILE
 from results import charts, metrics, reference
 from results.counters import Series
 from results.embedded import audio_players, video_clips
 from results.machines_report import between_machines
+from results.network_picture import picture
+from results.network_words import network_words, rightmost
 from results.run_course import course
 from results.run_folder import Measured, RunFolder
 from results.surroundings import describe, table_of_files
-from testbed import durable
-from testbed.errors import printable_lines
-from testbed.views.network_picture import picture
-from testbed.views.network_words import network_words, rightmost
+
+if TYPE_CHECKING:
+    from results.metrics_document import Flow, Metrics, Segment
 
 _TEMPLATE = "report.html.j2"
 #: Of each netbox; metrics.json has more.
@@ -32,7 +36,7 @@ _PATH_CHANGES_SHOWN = 10
 _CONVERSATIONS_DRAWN = 6
 
 
-def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: Mapping[str, Any]) -> None:
+def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: Metrics) -> None:
     """Draws what metrics.json says, and the distributions behind it. `measured` are the flows, then other conversations."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -43,7 +47,7 @@ def write_report(run: RunFolder, measured: list[Measured], series: list[Series],
     )
     environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
     page = environment.get_template(_TEMPLATE).render(**_context(run, measured, series, found))
-    durable.write(run.path / "report.html", page)
+    durable.write(run.path / REPORT_FILE, page)
 
 
 def _harmless(value: object) -> object:
@@ -51,8 +55,8 @@ def _harmless(value: object) -> object:
     return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: Mapping[str, Any]) -> dict[str, Any]:
-    record, given = run.json("run.json") or {}, reference.load(run.path / reference.RUN_FILE)
+def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: Metrics) -> dict[str, object]:
+    given = reference.load(run.path / REFERENCE_FILE)
     overhead = metrics.overheads_us(measured)
     flows, others = measured[: len(found["flows"])], measured[len(found["flows"]) :]
     names = list(dict.fromkeys(one.flow.name for one in others))[:_CONVERSATIONS_DRAWN]
@@ -63,11 +67,11 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
             for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "programs", "segments", "gaps")
         },
         "plan": run.plan,
-        "started": _moment(record.get("started")),
-        "ended": _moment(record.get("ended")),
+        "started": _moment(run.record["started"] if run.record else None),
+        "ended": _moment(run.record["ended"] if run.record else None),
         "folder": run.path.resolve().name,
         "key_figures": _key_figures(found),
-        "network": picture(run.plan, network_words(run.plan, run.path / "topology.yaml"), rightmost(run.plan)),
+        "network": picture(run.plan, network_words(run.plan, run.path / TOPOLOGY_FILE), rightmost(run.plan)),
         "paths": [flow for flow in found["flows"] if len(flow["paths"]) > 1],
         "path_changes_shown": _PATH_CHANGES_SHOWN,
         "losses": [
@@ -98,7 +102,7 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
     }
 
 
-def _key_figures(found: Mapping[str, Any]) -> list[dict[str, str]]:
+def _key_figures(found: Metrics) -> list[dict[str, str]]:
     """The handful of figures to see first: voice if there is any, else the first flows."""
     figures = []
     flows = [flow for flow in found["flows"] if flow["kind"] == "voice"] or (found["flows"] or found["conversations"])[:2]
@@ -119,11 +123,13 @@ def _key_figures(found: Mapping[str, Any]) -> list[dict[str, str]]:
     return figures
 
 
-def _outside(found: Mapping[str, Any]) -> dict[str, str]:
+def _outside(found: Metrics) -> dict[str, str]:
     """What was spent outside of the netboxes; queues of routers and switches are the network's own, and not the testbed's."""
-    value, elements = statistic(found["overhead_us"], "p50"), {"routers": False, "switches": False}
-    for gap in found["gaps"]:
-        elements = {kind: there or bool(gap[kind]) for kind, there in elements.items()}
+    value = statistic(found["overhead_us"], "p50")
+    elements = {
+        "routers": any(gap["routers"] for gap in found["gaps"]),
+        "switches": any(gap["switches"] for gap in found["gaps"]),
+    }
     if not any(elements.values()):
         return {"label": "testbed overhead", "value": value, "note": "µs, median"}
     named = " and ".join(kind for kind, there in elements.items() if there)
@@ -151,16 +157,16 @@ def _delay_charts(measured: Sequence[Measured]) -> list[dict[str, str]]:
     return found
 
 
-def _segment_chart(segments: Sequence[Mapping[str, Any]]) -> str | None:
+def _segment_chart(segments: Sequence[Segment]) -> str | None:
     rows = [(part["netbox"], part["direction"], part["one_way_delay_ms"]) for part in segments if part["one_way_delay_ms"]]
     return charts.ranges(rows, "delay inside the netbox (ms)") if rows else None
 
 
-def _lateness_chart(found: Mapping[str, Any]) -> str:
+def _lateness_chart(found: Metrics) -> str:
     return charts.lateness(found["lateness_us"], sorted({kept["limit_us"] for kept in found["netboxes"].values()}))
 
 
-def _comparison(given: reference.Reference, flows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _comparison(given: reference.Reference, flows: Sequence[Flow]) -> dict[str, object]:
     """One row a figure, one group of columns a flow."""
     found = reference.compare(given, flows)
     titles = {"one_way_delay_ms": "Latency", "jitter_ms": "Jitter"}
@@ -173,9 +179,11 @@ def _comparison(given: reference.Reference, flows: Sequence[Mapping[str, Any]]) 
     return {"flows": [{"direction": direction, "name": name} for direction, name in shown], "rows": rows}
 
 
-def _breakdown(found: Mapping[str, Any], direction: str) -> str:
+def _breakdown(found: Metrics, direction: str) -> str:
     """Where the mean delay of the voice flow of a direction was spent."""
     voice = next((flow["name"] for flow in found["flows"] if (flow["kind"], flow["direction"]) == ("voice", direction)), None)
+    if voice is None:
+        return ""
     parts = [
         f"{part['netbox']} {statistic(part['flows'][voice], 'mean')} ms"
         for part in found["segments"]
@@ -208,5 +216,6 @@ def count(value: int | None) -> str:
     return "–" if value is None else f"{value:,}"
 
 
-def statistic(values: Mapping[str, float] | None, name: str) -> str:
-    return number(values.get(name)) if values else "–"
+def statistic(values: Mapping[str, object] | None, name: str) -> str:
+    value = (values or {}).get(name)
+    return number(value if isinstance(value, int | float) else None)

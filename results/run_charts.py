@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import rc_context
@@ -14,10 +14,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
+from contracts.errors import printable
 from results.chart_style import COLOURS, PALETTE, STYLE, as_svg
 from results.counters import Series
 from results.statistics import Values
-from testbed.errors import printable
+
+if TYPE_CHECKING:
+    from results.metrics_document import Outage, Seconds
 
 #: More points than this only make the file larger.
 _MOST_POINTS = 6000
@@ -49,8 +52,8 @@ class FlowOverTime:
     direction: str
     times_s: Values
     delays_ms: Values
-    seconds: Mapping[str, Any]
-    outages: Sequence[Mapping[str, Any]]
+    seconds: Seconds
+    outages: Sequence[Outage]
 
 
 @rc_context(STYLE)

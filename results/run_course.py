@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -13,11 +13,14 @@ from results.counters import Series
 from results.run_charts import FlowOverTime, Mark
 from results.run_folder import Measured
 
+if TYPE_CHECKING:
+    from results.metrics_document import Conversation, Event, Flow, Metrics, Seconds
+
 #: Events that are listed, and drawn into charts of flows; metrics.json has all. A cell that flaps must not hide what was planned.
 _MOST_LISTED, _MOST_MARKED = 80, 30
 
 
-def course(measured: Sequence[Measured], series: Sequence[Series], found: Mapping[str, Any]) -> dict[str, Any]:
+def course(measured: Sequence[Measured], series: Sequence[Series], found: Metrics) -> dict[str, object]:
     """What the template needs."""
     listed = _listed(found["events"])
     marks = [Mark(number, event["time_s"], _lane(event), event["by_run"]) for number, event in enumerate(listed, 1)]
@@ -34,7 +37,7 @@ def course(measured: Sequence[Measured], series: Sequence[Series], found: Mappin
     }
 
 
-def _listed(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _listed(events: Sequence[Event]) -> list[Event]:
     """All, or when they are too many what the run did and the first of the others."""
     if len(events) <= _MOST_LISTED:
         return list(events)
@@ -43,46 +46,47 @@ def _listed(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return sorted([*made, *others], key=lambda event: float(event["time_s"]))
 
 
-def _lane(event: Mapping[str, Any]) -> str:
+def _lane(event: Event) -> str:
     return str(event["netbox"] or ("wires" if event["kind"] == "wire" else "traffic"))
 
 
-def _end_s(series: Sequence[Series], found: Mapping[str, Any]) -> float:
-    flows = (*found["flows"], *found["conversations"])
-    ends = [flow["seconds"]["second"][-1] + 1.0 for flow in flows if flow["seconds"]]
+def _end_s(series: Sequence[Series], found: Metrics) -> float:
+    flows: list[Flow | Conversation] = [*found["flows"], *found["conversations"]]
+    ends = [seconds["second"][-1] + 1.0 for flow in flows if (seconds := flow["seconds"])]
     ends += [float(one.times_s[-1]) for one in series[:1]] + [event["time_s"] for event in found["events"][-1:]]
     return max(ends, default=1.0)
 
 
-def _flows(
-    measured: Sequence[Measured], found: Mapping[str, Any], marks: Sequence[Mark], end_s: float
-) -> Iterator[tuple[str, str]]:
+def _flows(measured: Sequence[Measured], found: Metrics, marks: Sequence[Mark], end_s: float) -> Iterator[tuple[str, str]]:
     names = list(dict.fromkeys(one.flow.name for one in measured))
-    told_of = {(told["name"], told["direction"]): told for told in (*found["flows"], *found["conversations"])}
+    every: list[Flow | Conversation] = [*found["flows"], *found["conversations"]]
+    told_of = {(told["name"], told["direction"]): told for told in every}
     for name in names:
         directions = [
-            _over_time(one, told, found["began_ns"])
+            _over_time(one, told, seconds, found["began_ns"])
             for one in measured
-            if one.flow.name == name and (told := told_of[name, one.flow.direction])["received"] > 1
+            if one.flow.name == name
+            and (told := told_of[name, one.flow.direction])["received"] > 1
+            and (seconds := told["seconds"]) is not None
         ]
         if directions:
             yield name, run_charts.flow_over_time(directions, marks, end_s)
 
 
-def _over_time(one: Measured, told: Mapping[str, Any], began_ns: int) -> FlowOverTime:
+def _over_time(one: Measured, told: Flow | Conversation, seconds: Seconds, began_ns: int) -> FlowOverTime:
     arrived = one.rows.filter(pl.col("received_ns").is_not_null())
     times = (arrived["sent_ns"] - began_ns).to_numpy().astype(float) / 1e9
-    outages = (told["outages"] or {}).get("list", ())
-    return FlowOverTime(one.flow.direction, times, metrics.delays_ms(one.rows), told["seconds"], outages)
+    outages = told["outages"]["list"] if told["outages"] else ()
+    return FlowOverTime(one.flow.direction, times, metrics.delays_ms(one.rows), seconds, outages)
 
 
-def _outages(flows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _outages(flows: Sequence[Flow]) -> Iterator[dict[str, object]]:
     for flow in flows:
-        for outage in (flow["outages"] or {}).get("list", ()):
+        for outage in flow["outages"]["list"] if flow["outages"] else ():
             yield {"flow": flow["name"], "direction": flow["direction"], **outage}
 
 
-def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> Iterator[dict[str, Any]]:
+def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> Iterator[dict[str, object]]:
     for netbox in dict.fromkeys(one.netbox for one in series):
         own = [one for one in series if one.netbox == netbox]
         moving = [one for one in own if one.kind != "constant" and one.times_s.size > 2]

@@ -3,22 +3,42 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import numpy as np
 import polars as pl
 
+from contracts.environment import Environment, FolderVersion
+from contracts.errors import NetBoxITError
+from contracts.machines import MachinesRecord
+from contracts.plan import NodeKind, Plan
+from contracts.run_files import DamagedRun, read
+from contracts.run_folder import (
+    COUNTS_FILE,
+    ENVIRONMENT_FILE,
+    FLOWS_FILE,
+    JOURNAL_FILE,
+    LAB_FILE,
+    MACHINES_FILE,
+    PLAN_FILE,
+    RECORDS_FILE,
+    RUN_FILE,
+    STATISTICS_FILE,
+    VERSION,
+)
+from contracts.run_records import CaptureCount, LabRecord, RunRecord
+from contracts.shapes import Shape
+from contracts.statistics import NetboxStatistics, SwitchStatus
 from results import frames, journal, lives, records
-from results.capture import COUNTS_FILE
 from results.flow_path import FlowPath
-from results.machines import MACHINES_FILE, Machines
-from testbed.errors import NetBoxITError
-from traffic.flow import FLOWS_FILE, ApplicationRecord, Flow
+from results.machines import Machines
+from traffic.flow import ApplicationRecord, Flow
+
+_COUNTS: Final = f"captures/{COUNTS_FILE}"
 
 
 class NoRun(NetBoxITError):
@@ -27,50 +47,74 @@ class NoRun(NetBoxITError):
     exit_status = 2
 
 
+class OtherVersion(NetBoxITError):
+    """Another NetBoxIT wrote the folder, and means something else by its files."""
+
+    exit_status = 2
+
+
 @dataclass
 class RunFolder:
-    """The files of a run. One that is missing is None or empty here, and noted in `absent`."""
+    """The files of a run. One that is missing or damaged is None or empty here, and noted in `absent`.
+
+    Raises OtherVersion; NoRun, DamagedRun for files without which nothing can be told: the plan, and what applications sent.
+    """
 
     path: Path
     missing: list[str] = field(default_factory=list)
+    #: By the name of a damaged file: what is wrong with it. Known after it was read.
+    damaged: dict[str, str] = field(default_factory=dict)
     #: Netboxes of which it is not known what frames passed through them; known after `passages`.
     unrecorded: list[str] = field(default_factory=list)
+    environment: Environment = field(init=False)
 
-    def json(self, name: str) -> Any:
-        """A JSON file of the folder; None when it is not there, cannot be read or is not JSON."""
-        try:
-            return json.loads((self.path / name).read_text())
-        except (OSError, ValueError, RecursionError):
-            return None
+    def __post_init__(self) -> None:
+        version = (self._known(ENVIRONMENT_FILE, FolderVersion) or {}).get("run_folder", 1)
+        if version != VERSION:
+            raise OtherVersion(
+                f"{self.path} is a run folder of version {version!r}, and this NetBoxIT reads version {VERSION}; "
+                f"report it by the one that wrote it, whose commit is in {self.path / ENVIRONMENT_FILE}"
+            )
+        self.environment = self._known(ENVIRONMENT_FILE, Environment) or {}
 
     @cached_property
-    def plan(self) -> dict[str, Any]:
-        if not isinstance(plan := self.json("plan.json"), dict):
+    def plan(self) -> Plan:
+        if (plan := read(self.path / PLAN_FILE, Plan)) is None:
             raise NoRun(f"{self.path} has no plan.json, so it is not the folder of a run; runs are in results/runs/")
         return plan
 
     @cached_property
     def netboxes(self) -> list[str]:
-        return [node["name"] for node in self.plan["nodes"] if node["kind"] == "netbox"]
+        return self._named("netbox")
 
     @cached_property
     def hosts(self) -> list[str]:
-        return [node["name"] for node in self.plan["nodes"] if node["kind"] == "host"]
+        return self._named("host")
+
+    @cached_property
+    def lab(self) -> LabRecord:
+        return self._known(LAB_FILE, LabRecord) or {}
+
+    @cached_property
+    def record(self) -> RunRecord | None:
+        return self._known(RUN_FILE, RunRecord)
 
     @cached_property
     def machines(self) -> Machines:
-        return Machines.of(self.json(MACHINES_FILE), self.plan, self.json("lab.json") or {})
+        return Machines.of(self._known(MACHINES_FILE, MachinesRecord), self.plan, self.lab)
 
     @cached_property
-    def statistics(self) -> dict[str, dict[str, Any] | None]:
+    def statistics(self) -> dict[str, NetboxStatistics | None]:
         """Of a netbox that was rebooted those of all its lives together."""
-        return {netbox: lives.together(list(map(self.json, self._lives(netbox, "statistics.json")))) for netbox in self.netboxes}
+        return {
+            netbox: lives.together([self._known(file, NetboxStatistics) for file in self._lives(netbox, STATISTICS_FILE)])
+            for netbox in self.netboxes
+        }
 
     @cached_property
-    def switches(self) -> dict[str, dict[str, Any]]:
+    def switches(self) -> dict[str, SwitchStatus]:
         """What each switch that said so counted during the traffic (`testbed.labs.switch_statistics.since`)."""
-        names = [node["name"] for node in self.plan["nodes"] if node["kind"] == "switch"]
-        found = {name: self.json(f"nodes/{name}/statistics.json") for name in names}
+        found = {name: self._known(f"nodes/{name}/{STATISTICS_FILE}", SwitchStatus) for name in self._named("switch")}
         return {name: one for name, one in found.items() if one is not None}
 
     @cached_property
@@ -80,49 +124,58 @@ class RunFolder:
     @cached_property
     def journals(self) -> dict[str, journal.Journal]:
         """Of the nodes that left one; times are the controller's."""
-        names = [node["name"] for node in self.plan["nodes"]]
-        found = {name: journal.read(*map(self.path.joinpath, self._lives(name, "journal.jsonl"))) for name in names}
+        names = [node.name for node in self.plan.nodes]
+        found = {name: journal.read(*map(self.path.joinpath, self._lives(name, JOURNAL_FILE))) for name in names}
         return {name: self.machines.journal(name, one) for name, one in found.items() if one is not None}
 
     @cached_property
     def began_ns(self) -> int | None:
         """When the network's time began, CLOCK_REALTIME; None when nobody says so."""
-        told = (self.json("lab.json") or {}).get("began_ns")
+        told = self.lab.get("began_ns")
         return told or min((one.began_ns for name, one in self.journals.items() if name in self.netboxes), default=None)
 
     @property
     def ended_ns(self) -> int | None:
         """When the run had its statistics and began to end the lab, CLOCK_REALTIME; None when nobody says so."""
-        return (self.json("lab.json") or {}).get("ended_ns")
+        return self.lab.get("ended_ns")
 
     @cached_property
     def applications(self) -> list[ApplicationRecord]:
         folders = sorted(file.parent for file in self.path.glob(f"traffic/*/{FLOWS_FILE}"))
-        return [ApplicationRecord.read(folder) for folder in folders]
+        found = [read(folder / FLOWS_FILE, ApplicationRecord) for folder in folders]
+        return [one for one in found if one is not None]
 
     @cached_property
-    def capture_counts(self) -> list[dict[str, Any]]:
-        return self.json(f"captures/{COUNTS_FILE}") or []
+    def capture_counts(self) -> list[CaptureCount]:
+        return self._known(_COUNTS, list[CaptureCount]) or []
 
     @property
     def failure(self) -> str | None:
         """What ended `netboxit run` before its time, None when nothing did."""
-        record = self.json("run.json")
-        return record.get("failure") if isinstance(record, dict) else "the run was cut short: it left no run.json"
+        if self.record is not None:
+            return self.record["failure"]
+        if RUN_FILE in self.damaged:
+            return f"how the run ended is not known: {RUN_FILE} is damaged: {self.damaged[RUN_FILE]}"
+        return f"the run was cut short: it left no {RUN_FILE}"
 
     @property
     def absent(self) -> list[str]:
         """What a run that met no failure should have left, and did not."""
         started = {application.name for application in self.applications}
         return [
-            *(f"traffic {entry['name']} left no {FLOWS_FILE}" for entry in self.plan["traffic"] if entry["name"] not in started),
-            *([] if self.capture_counts or not self.hosts else ["there are no captures at the hosts"]),
+            *(f"traffic {entry.name} left no {FLOWS_FILE}" for entry in self.plan.traffic if entry.name not in started),
+            *(["there are no captures at the hosts"] if self.hosts and self._lacks(self.capture_counts, _COUNTS) else []),
             *(
                 [f"there is no {MACHINES_FILE}, so what the machines' clocks showed is not known"]
-                if self.plan.get("hosts") and not self.machines.several
+                if self.plan.hosts and self._lacks(self.machines.record, MACHINES_FILE)
                 else []
             ),
-            *(f"netbox {name} left no statistics" for name, counted in self.statistics.items() if counted is None),
+            *(
+                f"netbox {name} left no statistics"
+                for name, counted in self.statistics.items()
+                if self._lacks(counted, *self._lives(name, STATISTICS_FILE))
+            ),
+            *(f"{file} is damaged: {damage}" for file, damage in self.damaged.items()),
             *self.missing,
         ]
 
@@ -133,12 +186,27 @@ class RunFolder:
 
     def captured_at(self, wire: str, node: str, flows: list[Flow]) -> frames.Capture:
         """What was seen at an end of a wire between machines; times are the controller's."""
-        ends = [end for one in self.machines.told.get("wires", ()) if one["wire"] == wire for end in one["ends"]]
+        ends = [end for one in self.machines.wires if one["wire"] == wire for end in one["ends"]]
         files = [self.path / end["capture"] for end in ends if end["node"] == node]
         if there := [file for file in files if file.exists()]:
             return self._read(node, there, flows)
         self.missing.append(f"wire {wire}: there is no capture at its end in {node}, so what it added is not known")
         return frames.read_capture([], flows)
+
+    def _named(self, kind: NodeKind) -> list[str]:
+        return [node.name for node in self.plan.nodes if node.kind == kind]
+
+    def _known(self, name: str, shape: type[Shape]) -> Shape | None:
+        """A file that an analysis can do without, as it can without what killed or hostile nodes left damaged."""
+        try:
+            return read(self.path / name, shape)
+        except DamagedRun as error:
+            self.damaged[name] = error.damage
+            return None
+
+    def _lacks(self, content: object, *files: str) -> bool:
+        """Whether there is nothing of what these files hold, though none of them is damaged: that is told by itself."""
+        return not content and self.damaged.keys().isdisjoint(files)
 
     def _read(self, node: str, files: list[Path], flows: list[Flow]) -> frames.Capture:
         clock, found = self.machines.clock_of(node), frames.read_capture(files, flows)
@@ -155,7 +223,7 @@ class RunFolder:
         return [f"nodes/{node}/{name}" for name in (*(f"{stem}.{number}.{suffix}" for number in numbers), *last)]
 
     def _passages(self, netbox: str) -> pl.DataFrame:
-        files = [self.path / name for name in self._lives(netbox, "frames.bin")]
+        files = [self.path / name for name in self._lives(netbox, RECORDS_FILE)]
         try:
             found = np.concatenate([records.read(file) for file in files])
             return self.machines.clock_of(netbox).corrected(frames.passages(found), "in_ns", "out_ns")

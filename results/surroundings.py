@@ -5,22 +5,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from contracts.node_status import NetboxStatus, NodeStatus
+from contracts.run_folder import (
+    ENVIRONMENT_FILE,
+    FRAMES_TABLE,
+    LAB_FILE,
+    MACHINES_FILE,
+    METRICS_FILE,
+    PLAN_FILE,
+    RUN_FILE,
+    SERIES_TABLE,
+    TOPOLOGY_FILE,
+)
 from results.run_folder import RunFolder
 
 #: What the files of a run folder are; the first pattern that fits tells.
 _FILES = (
-    ("topology.yaml", "what was asked for"),
+    (TOPOLOGY_FILE, "what was asked for"),
     ("traffic.yaml", "the traffic that was asked for, in a lab that was up"),
-    ("plan.json", "every name, address, core and file that was made of it"),
-    ("environment.json", "versions, kernel, processor, clock"),
-    ("lab.json", "scheduling and offloads as read from the lab"),
-    ("hosts.json", "the machines, their clocks and what joined them"),
-    ("run.json", "when the run began and ended, and what failed"),
-    ("metrics.json", "all figures of this report, for programs"),
-    ("frames.parquet", "one row for each frame of each flow"),
-    ("series.parquet", "the netboxes' statistics over time"),
+    (PLAN_FILE, "every name, address, core and file that was made of it"),
+    (ENVIRONMENT_FILE, "versions, kernel, processor, clock"),
+    (LAB_FILE, "scheduling and offloads as read from the lab"),
+    (MACHINES_FILE, "the machines, their clocks and what joined them"),
+    (RUN_FILE, "when the run began and ended, and what failed"),
+    (METRICS_FILE, "all figures of this report, for programs"),
+    (FRAMES_TABLE, "one row for each frame of each flow"),
+    (SERIES_TABLE, "the netboxes' statistics over time"),
     ("events.jsonl", "what was changed and started, and how late"),
     ("captures/*.pcapng", "frames at a host's interface, nanoseconds"),
     ("nodes/*/frames.bin", "frames in and out of a netbox"),
@@ -35,19 +46,18 @@ _FILES = (
 
 def describe(run: RunFolder) -> list[tuple[str, str]]:
     """The environment in words; nothing for what the system did not tell."""
-    told: Mapping[str, Any] = run.json("environment.json") or {}
-    lab: Mapping[str, Any] = run.json("lab.json") or {}
-    processor, clock = told.get("processor") or {}, told.get("clock_source") or {}
+    told, lab = run.environment, run.lab
+    processor, clock = told.get("processor", {}), told.get("clock_source", {})
     rows = [
-        ("Version", (told.get("netboxit") or {}).get("commit")),
+        ("Version", told.get("netboxit", {}).get("commit")),
         ("System", told.get("system")),
-        ("Kernel", (told.get("kernel") or {}).get("release")),
+        ("Kernel", told.get("kernel", {}).get("release")),
         ("Processor", f"{processor.get('model')}, {processor.get('cores')} cores" if processor else None),
         ("Frequency governor", processor.get("governor")),
         ("Clock", clock.get("current")),
         ("Time taken by other guests of the machine", _percent(lab.get("steal_ratio"))),
-        ("Cores", "; ".join(f"{node['name']} on {', '.join(map(str, node['cores']))}" for node in run.plan["nodes"])),
-        ("Scheduling", "; ".join(_scheduling(node) for node in lab.get("nodes", ()) if node.get("netbox"))),
+        ("Cores", "; ".join(f"{node.name} on {', '.join(map(str, node.cores))}" for node in run.plan.nodes)),
+        ("Scheduling", "; ".join(_scheduling(node, netbox) for node in lab.get("nodes", ()) if (netbox := node["netbox"]))),
         ("Offloads that were on", _offloads(lab.get("offloads"))),
         ("Packages", _versions(told.get("packages"))),
         ("Python", _versions(told.get("python"))),
@@ -64,13 +74,13 @@ def table_of_files(folder: Path) -> list[dict[str, str]]:
     ]
 
 
-def _scheduling(node: Mapping[str, Any]) -> str:
-    scheduler = node["netbox"]["scheduler"]
-    core = "core kept awake" if node.get("awake") else "core may sleep"
-    return f"{node['name']} {scheduler['policy']} {scheduler['priority']}, spins {scheduler['spin_us']} µs, {core}"
+def _scheduling(node: NodeStatus, netbox: NetboxStatus) -> str:
+    scheduler = netbox["scheduler"]
+    core = "core kept awake" if node["awake"] else "core may sleep"
+    return f"{node['name']} {scheduler['policy']} {scheduler['priority']:g}, spins {scheduler.get('spin_us')} µs, {core}"
 
 
-def _offloads(found: Mapping[str, Any] | None) -> str | None:
+def _offloads(found: Mapping[str, list[str]] | None) -> str | None:
     if found is None:
         return None
     on = [f"{place}: {', '.join(names)}" for place, names in found.items() if names]

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from results.advice import advice
+from results.conftest import netbox_statistics, node_plan, node_status, plan_of
 
-QUIET = {"missed": 0, "overload_drops": 0, "send_drops": 0, "stalls": []}
+QUIET: Any = {"missed": 0, "overload_drops": 0, "send_drops": 0, "stalls": []}
 
 
 def told(
@@ -19,12 +20,13 @@ def told(
     worst_us: float = 6300.0,
 ) -> list[str]:
     """Of a run of 10 s; `late` is what netbox `field` missed."""
+    lateness_us: Any = {name: {"max": 100.0, "event": {"max": worst_us if name == "field" else 50.0}} for name in cores}
     return advice(
-        {"nodes": [{"name": name, "cores": on, "host": ""} for name, on in cores.items()]},
-        {name: {"scheduler": {"cpu_s": worked + 2.0, "spin_s": 2.0}} for name, worked in worked_s.items()},
+        plan_of(node_plan(name, "netbox", cores=tuple(on)) for name, on in cores.items()),
+        {name: netbox_statistics(scheduler={"cpu_s": worked + 2.0, "spin_s": 2.0}) for name, worked in worked_s.items()},
         {name: QUIET | (late if name == "field" else {}) for name in cores},
-        {name: {"max": 100.0, "event": {"max": worst_us if name == "field" else 50.0}} for name in cores},
-        {"nodes": [{"name": name, "awake": awake} for name in cores]},
+        lateness_us,
+        [node_status(name, "netbox", awake=awake) for name in cores],
         10.0,
     )
 

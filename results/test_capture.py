@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from contracts.errors import NetBoxITError
 from results import pcapng
 from results.capture import Capture, CaptureFailed, Captures
-from testbed.errors import NetBoxITError
 from tests.waiting import until
 
 
@@ -104,7 +104,7 @@ def test_a_capture_that_a_full_disk_has_ended_counts_nothing_and_says_why(namesp
     finally:
         subprocess.run(["umount", str(folder)], check=True)
     assert (counts["received"], counts["dropped"]) == (None, None)
-    assert counts["ended"].startswith("dumpcap: ") and "no space left" in counts["ended"]
+    assert counts["ended"] and counts["ended"].startswith("dumpcap: ") and "no space left" in counts["ended"]
 
 
 @pytest.mark.lab

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -130,9 +131,9 @@ def test_each_dscp_is_told_by_itself(synthetic: SyntheticRun) -> None:
 @pytest.mark.parametrize(("centre", "direction"), [("eoc", "return"), ("fr1", "forward"), (None, "return")])
 def test_their_direction_is_by_the_centre_or_by_who_began(synthetic: SyntheticRun, centre: str | None, direction: str) -> None:
     talk(synthetic, 120, port=5201, back=1)
-    plan = {**synthetic.plan(), "centre": centre}
+    plan = replace(synthetic.plan(), centre=centre)
     synthetic.calls(2)
-    (folder := synthetic.write()).joinpath("plan.json").write_text(json.dumps(plan))
+    (folder := synthetic.write()).joinpath("plan.json").write_text(json.dumps(plan.to_json()))
     assert analyse(folder)["conversations"][0]["direction"] == direction
 
 
@@ -148,8 +149,7 @@ def test_what_no_host_has_is_counted_and_left_out(synthetic: SyntheticRun) -> No
 def test_a_run_without_applications_has_them_alone(synthetic: SyntheticRun) -> None:
     talk(synthetic, 160, port=5201, back=160)
     folder = synthetic.write()
-    plan = {**synthetic.plan(), "traffic": []}
-    (folder / "plan.json").write_text(json.dumps(plan))
+    (folder / "plan.json").write_text(json.dumps(replace(synthetic.plan(), traffic=()).to_json()))
     for file in (folder / "traffic/call").iterdir():
         file.unlink()
     found: Any = analyse(folder)

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from contracts.environment import Environment
+from contracts.errors import NetBoxITError
+from contracts.run_files import DamagedRun
+from contracts.run_records import LabRecord
 from results.analyse import analyse
-from results.conftest import SyntheticRun
-from results.damage import damaged
-from testbed.description.topology_file import load
-from testbed.errors import NetBoxITError
-from testbed.installation import CHECKOUT
-from testbed.plan import RealtimeSupport
-from testbed.plans.resolve import resolve
+from results.conftest import MS, START_NS, node_status
+from results.run_folder import RunFolder
 from tests.two_machines import TwoMachines
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -28,50 +27,98 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "nested": lambda _: b"[" * 50_000,
     "text for all": lambda content: content.replace(b": 1", b': "x"').replace(b': "', b": [").replace(b'",', b"],"),
 }
-FILES = ("plan.json", "run.json", "traffic/call/flows.json")
 
 
-def write_plan(folder: Path) -> None:
-    """A whole one: the fixture's has only what an analysis reads."""
-    topology = load(CHECKOUT / "topologies" / "emergency.yaml")
-    plan = resolve(topology, cores=(0, 1), realtime=RealtimeSupport(True, 950_000, ""))
-    (folder / "plan.json").write_text(json.dumps(plan.to_json()))
+#: Without these nothing can be told.
+NEEDED = ("plan.json", "traffic/call/flows.json")
+#: What they tell is not known when they are damaged; the rest is.
+OTHERS = (
+    *("run.json", "lab.json", "environment.json", "hosts.json"),
+    *("captures/captures.json", "nodes/cell/statistics.json"),
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """All files that a run writes, of a lab over two machines."""
+    run = TwoMachines(tmp_path / "run")
+    run.calls(20)
+    folder = run.write()
+    lab: LabRecord = {
+        "nodes": [node_status("fr1", "host")],
+        "offloads": {"fr1 cell": ["tx-checksum"]},
+        "steal_ratio": 0.0,
+        "steal_by_core": {"0": 0.0},
+        "began_ns": START_NS,
+        "ended_ns": START_NS + 60_000 * MS,
+        "began_s": {"cell": 1.0},
+    }
+    made_on: Environment = {"run_folder": 1, "netboxit": {"commit": "abc"}, "system": "Debian"}
+    (folder / "lab.json").write_text(json.dumps(lab))
+    (folder / "environment.json").write_text(json.dumps(made_on))
+    return folder
+
+
+def damage_file(file: Path, damage: str) -> None:
+    file.write_bytes(DAMAGES[damage](file.read_bytes()))
+
+
+def test_what_a_run_writes_is_not_damaged(folder: Path) -> None:
+    assert analyse(folder)["verdict"]["status"] == "valid"
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("name", FILES)
-def test_a_damaged_file_is_found_by_what_ought_to_be_in_it(synthetic: SyntheticRun, name: str, damage: str) -> None:
-    folder = synthetic.write()
-    write_plan(folder)
-    (folder / name).write_bytes(DAMAGES[damage]((folder / name).read_bytes()))
-    assert any(line.startswith(f"{folder / name}: ") and line.isprintable() for line in damaged(folder))
+@pytest.mark.parametrize("name", NEEDED)
+def test_without_a_plan_or_flows_there_is_no_report_and_the_damaged_file_is_told(folder: Path, name: str, damage: str) -> None:
+    damage_file(folder / name, damage)
+    with pytest.raises(DamagedRun) as raised:
+        analyse(folder)
+    assert str(raised.value).startswith(f"{folder / name} is damaged: ") and str(raised.value).isprintable()
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_file_of_machines_is_found_too(tmp_path: Path, damage: str) -> None:
-    folder = TwoMachines(tmp_path / "run").write()
-    write_plan(folder)
-    assert not any("hosts.json" in line for line in damaged(folder))
-    (folder / "hosts.json").write_bytes(DAMAGES[damage]((folder / "hosts.json").read_bytes()))
-    assert any(line.startswith(f"{folder / 'hosts.json'}: ") and line.isprintable() for line in damaged(folder))
+@pytest.mark.parametrize("name", OTHERS)
+def test_any_other_damaged_file_is_taken_as_missing_and_told(folder: Path, name: str, damage: str) -> None:
+    damage_file(folder / name, damage)
+    run = RunFolder(folder)
+    told = [run.failure or "", *run.absent]
+    assert any(f"{name} is damaged: {run.damaged[name]}" in words and words.isprintable() for words in told)
 
 
-def test_what_a_run_writes_is_not_damaged(synthetic: SyntheticRun) -> None:
-    folder = synthetic.write()
-    write_plan(folder)
-    assert not [line for line in damaged(folder) if "statistics.json" not in line]  # the fixture's have only what is read
+def test_an_environment_that_says_its_version_may_be_damaged_all_the_same(folder: Path) -> None:
+    (folder / "environment.json").write_text('{"run_folder": 1, "processor": {"cores": "many"}}')
+    reasons = RunFolder(folder).absent
+    assert [reason.partition(":")[0] for reason in reasons] == ["environment.json is damaged"]
+    assert "processor.cores: Input should be a valid integer" in reasons[0]
 
 
-@pytest.mark.parametrize(("name", "damage"), [("plan.json", "text for all"), ("traffic/call/flows.json", "cut")])
-def test_who_asks_for_a_report_of_a_damaged_run_is_told_which_file_it_is(synthetic: SyntheticRun, name: str, damage: str) -> None:
-    folder = synthetic.write()
-    (folder / name).write_bytes(DAMAGES[damage]((folder / name).read_bytes()))
-    with pytest.raises(NetBoxITError, match=Path(name).name):
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_rest_of_a_run_is_analysed(folder: Path, name: str) -> None:
+    damage_file(folder / name, "another thing")
+    found = analyse(folder)
+    assert found["verdict"]["status"] == "invalid"
+    assert any(f"{name} is damaged: " in reason for reason in found["verdict"]["reasons"])
+    if name != "captures/captures.json":
+        assert [flow["packets"] for flow in found["flows"]] == [20, 20]
+
+
+def test_statistics_of_a_rebooted_netbox_are_damaged_with_those_of_any_of_its_lives(folder: Path) -> None:
+    (folder / "nodes/cell/statistics.1.json").write_text("{}")
+    reasons = analyse(folder)["verdict"]["reasons"]
+    assert any(reason.startswith("nodes/cell/statistics.1.json is damaged: ") for reason in reasons)
+
+
+def test_a_line_of_another_shape_among_the_events_is_told_and_one_that_was_cut_short_is_not(folder: Path) -> None:
+    made = {"at_s": 0.5, "late_ms": 1.0, "took_ms": 2.0, "words": "what was done", "error": None}
+    line = json.dumps(made | {"kind": "stall", "netbox": "cell", "for_s": 0.3})
+    (events := folder / "events.jsonl").write_text(f"{line}\n{line[:20]}")
+    assert len(analyse(folder)["events"]) == 1
+    events.write_text(f"{line}\n[1]\n")
+    with pytest.raises(DamagedRun, match=r"events\.jsonl is damaged: line 2: all of it"):
         analyse(folder)
 
 
-def test_a_folder_where_a_file_should_be_is_told(synthetic: SyntheticRun) -> None:
-    folder = synthetic.write()
+def test_a_folder_where_a_file_should_be_is_told(folder: Path) -> None:
     (folder / "plan.json").unlink()
     (folder / "plan.json").mkdir()
     with pytest.raises(NetBoxITError, match=r"plan\.json"):

@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
-from results.conftest import CENTRE, FIELD, frame, rtp
+from contracts.plan import EquipmentPlan, NodeKind, WireEnd
+from results.conftest import CENTRE, FIELD, frame, node_plan, plan_of, rtp, wire_plan
 from results.datagram import datagram
 from results.datagram import rtp as read_rtp
 from results.flow_path import Crossing, Followed, Gap, Network, NoPath
@@ -24,18 +26,14 @@ def network(kinds: str, wires: str, *, equipment: str = "", mute: Sequence[str] 
         for name in names:
             stations = [{"name": port} for pair in pairs for node, port in pair if node == name]
             files = {"netbox.json": json.dumps({"stations": stations})} if kind == "netbox" else {}
-            nodes.append({"name": name, "kind": kind, "files": files})
-    ends = [[{"node": node, "interface": port} for node, port in pair] for pair in pairs]
+            nodes.append(node_plan(name, cast(NodeKind, kind), files=files))
+    joined = [
+        wire_plan(f"w{at}", (left[0], left[1]), (right[0], right[1]), kind="vxlan" if f"w{at}" in tunnels else "veth")
+        for at, (left, right) in enumerate(pairs)
+    ]
     real = [wire.split() for wire in equipment.split(", ") if wire]
-    plan = {
-        "nodes": nodes,
-        "wires": [
-            {"name": f"w{at}", "kind": "vxlan" if f"w{at}" in tunnels else "veth", "left": left, "right": right}
-            for at, (left, right) in enumerate(ends)
-        ],
-        "equipment": [{"name": name, "end": dict(zip(("node", "interface"), end.split("."), strict=True))} for name, end in real],
-    }
-    return Network(plan, mute)
+    pieces = tuple(EquipmentPlan(name, "nic", name, WireEnd(*end.split(".")), name, 1500) for name, end in real)
+    return Network(plan_of(nodes, joined, equipment=pieces), mute)
 
 
 CHAIN = network("host a b, netbox n, router r s", "a.eth n.left, n.right r.x, r.y s.x, s.y b.eth")

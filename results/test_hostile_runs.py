@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from results.analyse import analyse
-from results.conftest import START_NS, SyntheticRun
+from results.conftest import START_NS, SyntheticRun, netbox_statistics
 from results.test_metrics_document import held
 
 #: A formula for matplotlib that is none, an element of HTML, colours of a terminal, text from right to left.
@@ -37,9 +37,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run.calls(100)
     folder = run.write()
     samples = [{"at_s": float(at), "statistics": {NAME: at, "stations": {NAME: {NAME: at}}}} for at in range(4)]
-    events = [{"at_s": 1.0, "event": NAME, "station": NAME, NAME: NAME}]
+    named = {"at_s": 1.0, "event": NAME, "station": NAME, NAME: NAME}
+    events = [named, {"at_s": 2.0, "event": "route", "ways": 7}, {"at_s": 3.0, "event": "stall"}]
     lines = [json.dumps(one) for one in ({"began_ns": START_NS}, *samples, *events)]
     (folder / "nodes/cell/journal.jsonl").write_text("\n".join([lines[0], *LINES, *lines[1:]]) + "\n")
+    stations = {"x": 7, "y": {"behind": "all"}, "z": {"behind": 7}}
+    (folder / "nodes/cell/statistics.json").write_text(json.dumps(netbox_statistics(segment={"stations": stations})))
+    (folder / "nodes/sky/statistics.json").write_text(json.dumps(netbox_statistics() | {"missed": NAME}))
     (folder / "run.json").write_text(json.dumps({"started": "2026-01-01T00:00:00", "ended": None, "failure": NAME}))
     return folder
 
@@ -48,7 +52,8 @@ def test_the_rest_of_the_run_is_analysed(folder: Path) -> None:
     found = held(analyse(folder))
     assert [one["received"] for one in found["flows"]] == [100, 100]
     assert [one["name"] for one in found["series"]] == [NAME, NAME]
-    assert [one["kind"] for one in found["events"]] == [NAME]
+    assert set(found["netboxes"]) == {"cell"}
+    assert [one["kind"] for one in found["events"]] == [NAME, "route", "stall"]
 
 
 def test_its_words_are_text_in_the_report(folder: Path) -> None:

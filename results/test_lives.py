@@ -6,37 +6,38 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from contracts.statistics import Lateness, NetboxStatistics
 from results import lives
+from results.conftest import netbox_statistics, port_counts
 from results.journal import read
 
 
-def life(began_ns: int, delivered: int, p99: float, **more: Any) -> dict[str, Any]:
-    late = {"count": delivered, "p99": p99, "max": p99, "missed": 1, "up_to": [[10.0, delivered - 1], [100.0, 1]]}
+def life(began_ns: int, delivered: int, p99: float) -> NetboxStatistics:
+    late: Lateness = {"count": delivered, "p99": p99, "max": p99}
     counted = {"received": delivered + 2, "overload_drops": 1}
-    return {
+    own: dict[str, Any] = {
         "epoch_ns": began_ns,
         "frames": {"delivered": delivered, "lost": {"on_air": 1}, "inside": 1},
         "lateness_us": {"frame": late, "event": late},
         "missed": 1,
         "misses": [{"at_s": 2.0, "what": "frame", "lateness_us": p99}],
-        "ports": [{"name": "left", "kind": "packet", **counted}, {"name": "right", "kind": "memory", **counted}],
-        "scheduler": {"cpu_s": 0.5, "oversleep_us": 7.0},
+        "records": {"written": delivered, "dropped": 1},
+        "scheduler": {"cpu_s": 0.5, "stepped_back": 1},
         "segment": {"stations": delivered},
-        **more,
     }
+    return netbox_statistics(port_counts("left", **counted), port_counts("right", **counted), **own)
 
 
 def test_of_all_lives_counts_are_the_sum_and_percentiles_the_worst() -> None:
     found = lives.together([life(1_000_000_000, 10, 90.0), life(6_000_000_000, 20, 50.0)])
     assert found is not None
-    assert found["frames"] == {"delivered": 30, "lost": {"on_air": 2, lives.POWER: 1}, "inside": 1}
-    assert [port["received"] for port in found["ports"]] == [34, 34]
-    assert [port["kind"] for port in found["ports"]] == ["packet", "memory"]
-    frame = {"count": 30, "p99": 90.0, "max": 90.0, "missed": 2, "up_to": [[10.0, 28], [100.0, 2]]}
-    assert found["lateness_us"]["frame"] == frame
+    lost = {"on_air": 2, lives.POWER: 1}
+    assert found["frames"] == {"delivered": 30, "lost": lost, "inside": 1, "emitted": 0, "absorbed": 0}
+    assert [(port["name"], port["received"]) for port in found["ports"]] == [("left", 34), ("right", 34)]
+    assert found["lateness_us"]["frame"] == {"count": 30, "p99": 90.0, "max": 90.0}
     assert (found["missed"], [miss["at_s"] for miss in found["misses"]]) == (2, [2.0, 7.0])
-    assert found["scheduler"] == {"cpu_s": 1.0, "oversleep_us": 7.0}
-    assert found["segment"] == {"stations": 20}
+    assert (found["records"], found["scheduler"]) == ({"written": 30, "dropped": 2}, {"cpu_s": 1.0, "stepped_back": 2})
+    assert (found["epoch_ns"], found["segment"]) == (1_000_000_000, {"stations": 20})
 
 
 def test_one_life_is_what_it_is_and_one_that_left_nothing_is_missed() -> None:
@@ -44,7 +45,6 @@ def test_one_life_is_what_it_is_and_one_that_left_nothing_is_missed() -> None:
     assert lives.together([only]) is only
     assert lives.together([None]) is None
     assert lives.together([only, None]) is None
-    assert lives.together([only, life(0, 1, 1.0, ports=None)]) is None
 
 
 def test_the_journals_of_all_lives_are_one(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from contracts.changes import EventPlan, WireChange
+from contracts.machines import ClockReading, ClockReadings
 from results import pcapng
 from results.analyse import analyse
 from results.conftest import MS, START_NS, US, SyntheticRun
@@ -41,13 +44,12 @@ def by_direction(entries: Sequence[Any], direction: str) -> Any:
     return next(entry for entry in entries if entry["direction"] == direction)
 
 
-def readings(offsets_ns: tuple[int, int], errors_ns: tuple[int, int], elapsed_ns: int) -> dict[str, Any]:
-    return {
-        name: {"offset_ns": offset_ns, "error_ns": error_ns, "round_trip_ns": 2 * error_ns, "samples": 1, "at_ns": at_ns}
-        for name, offset_ns, error_ns, at_ns in zip(
-            ("before", "after"), offsets_ns, errors_ns, (START_NS, START_NS + elapsed_ns), strict=True
-        )
-    }
+def readings(offsets_ns: tuple[int, int], errors_ns: tuple[int, int], elapsed_ns: int) -> ClockReadings:
+    before, after = (
+        ClockReading(offset_ns=offset_ns, error_ns=error_ns, round_trip_ns=2 * error_ns, samples=1, at_ns=at_ns)
+        for offset_ns, error_ns, at_ns in zip(offsets_ns, errors_ns, (START_NS, START_NS + elapsed_ns), strict=True)
+    )
+    return {"before": before, "after": after}
 
 
 @given(
@@ -79,7 +81,8 @@ def test_a_time_between_two_readings_is_no_further_off_than_they_are(
 
 
 def test_one_reading_is_taken_to_stay_and_none_corrects_nothing() -> None:
-    once = readings((5_000, 0), (10, 10), 10**9) | {"after": None}
+    once = readings((5_000, 0), (10, 10), 10**9)
+    once["after"] = None
     assert Clock.of(once).here(START_NS + 10**10) == START_NS + 10**10 - 5_000
     assert Clock.of({}) == Clock(error_ns=None)
     assert Clock.of({}).here(START_NS) == START_NS
@@ -143,9 +146,8 @@ def test_frames_lost_while_an_event_unplugs_the_wire_are_nobodys_fault(two_machi
     two_machines.calls(100)
     two_machines.lost_there = (10,)
     folder = two_machines.write()
-    plan = json.loads((folder / "plan.json").read_text())
-    change = {"kind": "wire", "wire": "meoc-sky", "state": "down", "node": "meoc", "interface": "jan"}
-    (folder / "plan.json").write_text(json.dumps(plan | {"events": [{"at_s": 0.2, "change": change, "words": "unplugged"}]}))
+    event = EventPlan(0.2, WireChange("meoc-sky", "down", "meoc", "jan"))
+    (folder / "plan.json").write_text(json.dumps(replace(two_machines.plan(), events=(event,)).to_json()))
     found: Any = analyse(folder)
     assert (found["tunnels"][0]["directions"][0]["lost"], found["verdict"]["status"]) == (1, "valid")
 
@@ -204,7 +206,7 @@ def test_a_missing_capture_at_a_tunnels_end_makes_the_run_invalid(two_machines: 
 
 
 def test_a_node_that_nobody_places_is_on_the_controller() -> None:
-    machines = Machines({}, {}, {})
+    machines = Machines(None, {}, {})
     told = Journal(START_NS, [{"at_s": 1.0}], [])
     assert machines.journal("anybody", told) is told
     assert machines.error_ns("anybody", "other") == 0

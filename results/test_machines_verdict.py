@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from results.conftest import plan_of
 from results.machines_verdict import judge_machines
 from results.verdict import Verdict
 
-PLAN = {"lateness_limit_s": 1e-3}
+PLAN = plan_of([])
 READING = {"offset_ns": 2_000_000, "error_ns": 40_000, "round_trip_ns": 80_000, "samples": 100, "at_ns": 10**18}
 CLOCK: dict[str, Any] = {"before": READING, "after": READING, "drift_ppm": 3.0, "problem": None, "error_us": 40.0}
 DELAY = {"min": 90.0, "p50": 110.0, "p99": 300.0, "max": 500.0}
@@ -24,7 +25,7 @@ def verdict_of(
         **(way or {}),
     }
     unused = there | {"frames": 0, "lost": 0, "delay_us": None}
-    found = {
+    found: Any = {
         "machines": {"here": "alpha", "hosts": {"alpha": CLOCK | {"drift_ppm": 0.0}, "beta": CLOCK | (clock or {})}},
         "tunnels": [{"wire": "meoc-sky", "switched": False, "directions": [there, unused], **wire}],
     }

@@ -10,11 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
+from contracts.plan import NodeKind, Plan
 from results import pcapng
 from results.analyse import analyse
 from results.conftest import CENTRE, FIELD, MS, START_NS, US, Journey, SyntheticRun, frame, rtp
 from results.records import Fate
-from results.run_folder import NoRun
+from results.run_folder import NoRun, OtherVersion
 
 
 def by_direction(entries: Sequence[Any], direction: str) -> Any:
@@ -166,8 +167,8 @@ def analyse_into(run: SyntheticRun) -> Any:
 class ForkedRun(SyntheticRun):
     """fr1, router west; then netbox near, or netbox far, router relay, netbox further; then router east, eoc."""
 
-    def plan(self) -> dict[str, Any]:
-        kinds = {"fr1": "host", "west": "router", "near": "netbox", "east": "router", "eoc": "host"}
+    def plan(self) -> Plan:
+        kinds: dict[str, NodeKind] = {"fr1": "host", "west": "router", "near": "netbox", "east": "router", "eoc": "host"}
         kinds |= {"far": "netbox", "relay": "router", "further": "netbox"}
         chains = ("fr1", "west", "near", "east", "eoc"), ("west", "far", "relay", "further", "east")
         return self.planned(kinds, [wire for chain in chains for wire in pairwise(chain)])
@@ -258,3 +259,19 @@ def test_equal_frames_of_which_some_are_lost_keep_their_own_crossings(synthetic:
     rows = pl.read_parquet(analyse_into(synthetic) / "frames.parquet").filter(pl.col("direction") == "return")
     assert ((rows["out_ns.cell"] - rows["in_ns.cell"]) // MS).to_list() == [10, 20, 30]
     assert rows["lost_at"].to_list() == [None, None, "sky"]
+
+
+@pytest.mark.parametrize(
+    ("told", "read"), [({}, True), ({"run_folder": 1}, True), ({"run_folder": 2}, False), ({"run_folder": "x"}, False)]
+)
+def test_a_run_folder_of_another_version_is_refused(told: dict[str, object], read: bool, tmp_path: Path) -> None:
+    run = SyntheticRun(tmp_path / "run")
+    run.calls(10)
+    folder = run.write()
+    (folder / "environment.json").write_text(json.dumps(told))
+    if read:
+        analyse(folder)
+        return
+    with pytest.raises(OtherVersion, match=r"run folder of version .*, and this NetBoxIT reads version 1; report it by the one"):
+        analyse(folder)
+    assert not (folder / "metrics.json").exists()

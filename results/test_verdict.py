@@ -6,21 +6,19 @@ from typing import Any
 
 import pytest
 
+from results.conftest import netbox_statistics, node_status, plan_of
 from results.verdict import EXIT_STATUS, Verdict, judge
 
-PLAN = {"notes": ["cores are shared"]}
-LATENESS = {"p50": 0.0, "p99": 900.0, "p99_9": 950.0, "max": 990.0}
-NETBOX: dict[str, Any] = {
-    "lateness_us": {"frame": LATENESS, "event": LATENESS},
-    "records": {"dropped": 0},
-}
+PLAN = plan_of([], notes=("cores are shared",))
+LATENESS = {"count": 9, "p50": 0.0, "p99": 900.0, "p99_9": 950.0, "max": 990.0}
+NETBOX: Any = netbox_statistics(lateness_us={"frame": LATENESS, "event": LATENESS})
 KEPT: dict[str, Any] = {
     **{"limit_us": 1000.0, "policy": "mark", "received": 10_000, "overload_drops": 0, "send_drops": 0},
-    **{"missed": 0, "misses": [], "steal_ratio": 0.001},
+    **{"missed": 0, "misses": [], "steal_ratio": 0.001, "stalls": []},
 }
 CAPTURE = {"node": "eoc", "interface": "eth", "received": 10, "dropped": 0}
 FLOW = {"name": "call.voice", "direction": "return", "packets": 10}
-FIFO = {"nodes": [{"name": "cell", "netbox": {"scheduler": {"policy": "fifo", "reasons": []}}}, {"name": "eoc", "netbox": None}]}
+FIFO = [node_status("cell", "netbox", netbox={"scheduler": {"policy": "fifo", "reasons": []}}), node_status("eoc", "host")]
 
 
 def verdict_of(change: dict[str, Any] | None = None, kept: dict[str, Any] | None = None, **others: Any) -> Verdict:
@@ -33,7 +31,7 @@ def verdict_of(change: dict[str, Any] | None = None, kept: dict[str, Any] | None
             "netboxes": {"cell": {**KEPT, **(kept or {})}},
             "captures": [CAPTURE],
             "flows": [FLOW],
-            "environment": FIFO,
+            "nodes": FIFO,
             "switches": {},
             "events": [],
         },
@@ -71,7 +69,7 @@ def test_what_a_drill_did_is_not_blamed_on_the_host() -> None:
 def test_a_run_in_which_nothing_was_sent_says_that_nothing_was_measured() -> None:
     found = verdict_of(flows=[])
     assert found.status == "valid" and found.notes[0].startswith("the topology has no `traffic`")
-    assert verdict_of({"frames": {"emitted": 10}}, flows=[]).notes == ["cores are shared"]
+    assert verdict_of({"frames": {"delivered": 0, "lost": {}, "emitted": 10}}, flows=[]).notes == ["cores are shared"]
     assert verdict_of(flows=[], failures=["fr1 ended"]).notes == ["cores are shared"]
 
 
@@ -129,8 +127,8 @@ def test_missing_records_are_invalid() -> None:
 
 
 def test_no_real_time_scheduling_degrades() -> None:
-    other = {"nodes": [{"name": "cell", "netbox": {"scheduler": {"policy": "other", "reasons": ["EPERM"]}}}]}
-    found = verdict_of(environment=other)
+    other = node_status("cell", "netbox", netbox={"scheduler": {"policy": "other", "reasons": ["EPERM"]}})
+    found = verdict_of(nodes=[other])
     assert found.status == "degraded"
     assert "cell (EPERM)" in found.to_json()["reasons"][0]
 
@@ -212,7 +210,6 @@ def test_stations_without_a_link_from_the_beginning_are_a_note_with_what_came_of
     ],
 )
 def test_the_end_of_a_program_that_a_host_starts_by_itself_is_noted(program: dict[str, Any] | None, note: str | None) -> None:
-    environment = {"nodes": [*FIFO["nodes"], {"name": "web", "netbox": None, "program": program}]}
-    found = verdict_of(environment=environment)
+    found = verdict_of(nodes=[*FIFO, node_status("web", "host", program=program)])
     assert found.to_json()["status"] == "valid"
     assert found.notes == [*([note] if note else []), "cores are shared"]

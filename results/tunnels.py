@@ -7,12 +7,14 @@ clock is wrong by makes one direction longer and the other shorter.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from contracts.machines import Wire, WireEnd
+from contracts.plan import Plan
 from results import metrics
 from results.machines import Machines
 from results.run_folder import Measured
@@ -26,14 +28,14 @@ if TYPE_CHECKING:
 _CROSSED = {"received_ns": pl.Int64, "near_ns": pl.Int64, "far_ns": pl.Int64, "lost": pl.Boolean}
 
 
-def over_machines(machines: Machines, plan: Mapping[str, Any], measured: Sequence[Measured]) -> SeveralMachines:
+def over_machines(machines: Machines, plan: Plan, measured: Sequence[Measured]) -> SeveralMachines:
     """What metrics.json has of a run over several machines besides what it has of any; nothing of one on a single machine."""
     if not machines.several:
         return {}
     parts = [metrics.overhead_by_tunnels_us(path, rows) for one in measured for path, rows in one.by_path()]
     return {
-        "machines": {"here": machines.here, "hosts": {name: _clock(machines, name) for name in machines.names}},
-        "tunnels": [_tunnel(machines, plan, wire, measured) for wire in machines.told.get("wires", ())],
+        "machines": {"here": machines.here, "hosts": {name: _clock(machines, name) for name in machines.each}},
+        "tunnels": [_tunnel(machines, plan, wire, measured) for wire in machines.wires],
         "overhead_tunnels_us": summary(joined(inside for inside, _ in parts)),
         "overhead_without_tunnels_us": summary(joined(outside for _, outside in parts)),
     }
@@ -48,8 +50,8 @@ def clock_error(machines: Machines, flow: Flow) -> ClockError:
 
 
 def _clock(machines: Machines, name: str) -> MachineClock:
-    told, clock = machines.told["hosts"][name], machines.clock(name)
-    readings = told.get("clock") or {}
+    told, clock = machines.each[name], machines.clock(name)
+    readings = told["clock"]
     return {
         "address": told.get("address"),
         "synchronised": told.get("synchronised"),
@@ -61,18 +63,18 @@ def _clock(machines: Machines, name: str) -> MachineClock:
     }
 
 
-def _tunnel(machines: Machines, plan: Mapping[str, Any], wire: Mapping[str, Any], measured: Sequence[Measured]) -> Tunnel:
+def _tunnel(machines: Machines, plan: Plan, wire: Wire, measured: Sequence[Measured]) -> Tunnel:
     one, other = wire["ends"]
     directions = [_direction(machines, wire["wire"], *ends, measured) for ends in ((one, other), (other, one))]
     there, back = (way["delay_us"] for way in directions)
-    round_trip_ns = (wire.get("probe") or {}).get("round_trip_ns")
+    probe = wire.get("probe")
     return {
         "wire": wire["wire"],
         "kind": wire["kind"],
         "mtu": wire["mtu"],
         "directions": directions,
         "both_ways_us": _sum(there, back),
-        "probe_us": None if round_trip_ns is None else round_trip_ns / 1e3,
+        "probe_us": None if probe is None else probe["round_trip_ns"] / 1e3,
         "switched": any(wire["wire"] in switched_wires(plan, end["node"]) for end in (one, other)),
     }
 
@@ -83,9 +85,7 @@ def _sum(there: TunnelDelay | None, back: TunnelDelay | None) -> BothWays | None
     return {"mean": there["mean"] + back["mean"], "min": there["min"] + back["min"], "p50": there["p50"] + back["p50"]}
 
 
-def _direction(
-    machines: Machines, wire: str, near: Mapping[str, Any], far: Mapping[str, Any], measured: Sequence[Measured]
-) -> TunnelDirection:
+def _direction(machines: Machines, wire: str, near: WireEnd, far: WireEnd, measured: Sequence[Measured]) -> TunnelDirection:
     tables = [
         rows.select(
             "received_ns", near_ns=f"near_ns.{wire}", far_ns=f"far_ns.{wire}", lost=pl.col("lost_at").eq_missing(tunnel.name)

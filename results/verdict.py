@@ -5,10 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from contracts.plan import Plan
 
 if TYPE_CHECKING:
-    from results.metrics_document import Status, VerdictTold
+    from contracts.node_status import NodeStatus
+    from contracts.run_records import CaptureCount
+    from contracts.statistics import LatenessByKind, NetboxStatistics
+    from results.metrics_document import Conversation, Event, Flow, Miss, Status, Switch, Timekeeping, VerdictTold
 
 #: What `netboxit run` ends with.
 EXIT_STATUS: dict[Status, int] = {"valid": 0, "degraded": 3, "invalid": 4}
@@ -46,18 +51,18 @@ class Verdict:
 
 
 def judge(
-    plan: Mapping[str, Any],
+    plan: Plan,
     failures: Sequence[str],
-    statistics: Mapping[str, Mapping[str, Any]],
-    netboxes: Mapping[str, Mapping[str, Any]],
-    captures: Sequence[Mapping[str, Any]],
-    flows: Sequence[Mapping[str, Any]],
-    environment: Mapping[str, Any],
-    switches: Mapping[str, Mapping[str, Any]],
-    events: Sequence[Mapping[str, Any]],
-    conversations: Sequence[Mapping[str, Any]] = (),
+    statistics: Mapping[str, NetboxStatistics],
+    netboxes: Mapping[str, Timekeeping],
+    captures: Sequence[CaptureCount],
+    flows: Sequence[Flow],
+    nodes: Sequence[NodeStatus],
+    switches: Mapping[str, Switch],
+    events: Sequence[Event],
+    conversations: Sequence[Conversation] = (),
 ) -> Verdict:
-    """`failures` are what the run met, or should have left; `statistics` those of each netbox; the others as in metrics.json."""
+    """`failures` are what the run met, or should have left; `nodes` are those of lab.json."""
     verdict = Verdict(invalid=list(failures))
     for netbox, counted in statistics.items():
         kept = netboxes[netbox]
@@ -66,32 +71,32 @@ def judge(
         _steal(netbox, kept, verdict)
         _records(netbox, counted, verdict)
         _generators(netbox, counted, verdict)
-        if lines := counted.get("journal", {}).get("dropped", 0):
+        if lines := counted["journal"]["dropped"] if "journal" in counted else 0:
             verdict.notes.append(
                 f"netbox {netbox}: {lines:,} lines of its journal found no room, so events or statistics are missing"
             )
-    for switch, counted in switches.items():
-        _switch(switch, counted, verdict)
+    for switch, ports in switches.items():
+        _switch(switch, ports, verdict)
     _captures(captures, verdict)
     for flow in flows:
         if flow["packets"] == 0:
             verdict.invalid.append(f"flow {flow['name']} ({flow['direction']}): not one frame was sent")
     sent = bool(flows or conversations) or any(map(_frames_began, statistics.values()))
-    if not plan.get("traffic") and not sent and not failures:
+    if not plan.traffic and not sent and not failures:
         verdict.notes.append(
             "the topology has no `traffic`, and no program in a host sent any, so no delay, loss or rate from end to end was "
             "measured; the verdict says only that the testbed was in time"
         )
     _without_link(events, verdict)
-    _host(environment, verdict)
-    _limits(environment, verdict)
-    _networks(environment, verdict)
-    _programs(environment, verdict)
-    verdict.notes.extend(plan.get("notes", ()))
+    _host(nodes, verdict)
+    _limits(nodes, verdict)
+    _networks(nodes, verdict)
+    _programs(nodes, verdict)
+    verdict.notes.extend(plan.notes)
     return verdict
 
 
-def _without_link(events: Sequence[Mapping[str, Any]], verdict: Verdict) -> None:
+def _without_link(events: Sequence[Event], verdict: Verdict) -> None:
     """Stations that could not be reached from the beginning on: it may be what the topology wants, or why a flow is empty."""
     of_links = [event for event in events if event["kind"] in ("link_down", "link_up") and not event["by_run"]]
     for event in of_links:
@@ -107,10 +112,10 @@ def _without_link(events: Sequence[Mapping[str, Any]], verdict: Verdict) -> None
         verdict.notes.append(f"netbox {node}: station {station} had no link when the run began ({why}), and {until}")
 
 
-def _lateness(netbox: str, lateness: Mapping[str, Mapping[str, float]], kept: Mapping[str, Any], verdict: Verdict) -> None:
+def _lateness(netbox: str, lateness: LatenessByKind, kept: Timekeeping, verdict: Verdict) -> None:
     limit_us = kept["limit_us"]
-    for kind, things in (("frame", "frames"), ("event", "events")):
-        p99 = lateness[kind].get("p99")
+    for late, things in ((lateness["frame"], "frames"), (lateness["event"], "events")):
+        p99 = late.get("p99")
         if p99 is not None and p99 > limit_us:
             verdict.invalid.append(
                 f"netbox {netbox}: one in a hundred {things} is more than {p99:,.0f} us late, the limit is {limit_us:,.0f} us"
@@ -122,7 +127,7 @@ def _lateness(netbox: str, lateness: Mapping[str, Mapping[str, float]], kept: Ma
         verdict.degraded.append(words + _when(kept["misses"]) + _drill(kept))
 
 
-def _when(misses: Sequence[Mapping[str, Any]]) -> str:
+def _when(misses: Sequence[Miss]) -> str:
     """The first of them and the latest of those that were taken down, where it is known when the traffic began."""
     times = [miss for miss in misses if miss["after_s"] is not None]
     if not times:
@@ -134,9 +139,9 @@ def _when(misses: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _drill(kept: Mapping[str, Any]) -> str:
+def _drill(kept: Timekeeping) -> str:
     """What the run itself did to the netbox's time, so that nobody looks for it at the host."""
-    if not (stalls := kept.get("stalls")):
+    if not (stalls := kept["stalls"]):
         return ""
     told = ", ".join(f"{stall['for_s'] * 1e3:,.0f} ms at {stall['at_s']:.1f} s" for stall in stalls[:_MOST_STALLS])
     more = f" and {len(stalls) - _MOST_STALLS} times more" if len(stalls) > _MOST_STALLS else ""
@@ -146,7 +151,7 @@ def _drill(kept: Mapping[str, Any]) -> str:
     return f" (drill: the run stalled it for {told}{more}{rest})"
 
 
-def _ports(netbox: str, kept: Mapping[str, Any], verdict: Verdict) -> None:
+def _ports(netbox: str, kept: Timekeeping, verdict: Verdict) -> None:
     received, dropped = kept["received"], kept["overload_drops"] + kept["send_drops"]
     if dropped:
         words = f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow"
@@ -154,7 +159,7 @@ def _ports(netbox: str, kept: Mapping[str, Any], verdict: Verdict) -> None:
         (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
 
 
-def _switch(switch: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
+def _switch(switch: str, counted: Switch, verdict: Verdict) -> None:
     """What policing and queues drop is the network's doing; what the machine had no time or room for is the testbed's."""
     ports = counted["ports"].values()
     received = sum(port["received"] for port in ports)
@@ -164,7 +169,7 @@ def _switch(switch: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
         (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
 
 
-def _steal(netbox: str, kept: Mapping[str, Any], verdict: Verdict) -> None:
+def _steal(netbox: str, kept: Timekeeping, verdict: Verdict) -> None:
     stolen = kept["steal_ratio"]
     if stolen is not None and stolen > STEAL_RATIO:
         verdict.degraded.append(
@@ -173,30 +178,31 @@ def _steal(netbox: str, kept: Mapping[str, Any], verdict: Verdict) -> None:
         )
 
 
-def _records(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
-    if dropped := counted.get("records", {}).get("dropped", 0):
+def _records(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> None:
+    if dropped := counted["records"]["dropped"] if "records" in counted else 0:
         verdict.invalid.append(
             f"netbox {netbox}: {dropped:,} frame records are missing, so delays and losses inside it are not known"
         )
 
 
-def _frames_began(counted: Mapping[str, Any]) -> bool:
+def _frames_began(counted: NetboxStatistics) -> bool:
     """Whether a netbox is itself a source of traffic."""
-    return bool(counted.get("frames", {}).get("emitted", 0))
+    return bool(counted["frames"].get("emitted", 0))
 
 
-def _generators(netbox: str, counted: Mapping[str, Any], verdict: Verdict) -> None:
+def _generators(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> None:
     """A generator that was behind the clock offered the network less than it was told to."""
-    stations = counted.get("segment", {}).get("stations", {})
+    stations = counted["segment"].get("stations", {})
     for station, told in stations.items() if isinstance(stations, Mapping) else ():
-        if behind := told.get("behind", 0):
+        behind, intended = (told.get(key) if isinstance(told, Mapping) else None for key in ("behind", "intended"))
+        if behind and isinstance(behind, int) and isinstance(intended, int):
             verdict.degraded.append(
-                f"generator {netbox}.{station}: {behind:,} of {told['intended']:,} frames were never sent, because it was behind "
+                f"generator {netbox}.{station}: {behind:,} of {intended:,} frames were never sent, because it was behind "
                 "the clock; the network was offered less than the topology says"
             )
 
 
-def _captures(captures: Sequence[Mapping[str, Any]], verdict: Verdict) -> None:
+def _captures(captures: Sequence[CaptureCount], verdict: Verdict) -> None:
     for capture in captures:
         name = f"the capture at {capture['interface']} of {capture['node']}"
         if capture["received"] is None:
@@ -205,35 +211,35 @@ def _captures(captures: Sequence[Mapping[str, Any]], verdict: Verdict) -> None:
             verdict.invalid.append(f"{name} missed {capture['dropped']:,} frames, so losses cannot be told from them")
 
 
-def _limits(environment: Mapping[str, Any], verdict: Verdict) -> None:
+def _limits(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
     """What a node was refused, or lost, is told: its programs may have done otherwise than without limits."""
-    for node in environment.get("nodes", ()):
-        for limit in node.get("limits_reached", ()):
+    for node in nodes:
+        for limit in node["limits_reached"]:
             verdict.notes.append(f"node {node['name']} reached its limit of {limit}; `limits:` in the topology says more")
 
 
-def _networks(environment: Mapping[str, Any], verdict: Verdict) -> None:
+def _networks(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
     """What the user of a node made of its network is theirs to know what for."""
-    for node in environment.get("nodes", ()):
-        if changes := node.get("network_changes"):
+    for node in nodes:
+        if changes := node["network_changes"]:
             verdict.notes.append(f"node {node['name']}: its network was not as planned at the end: {'; '.join(changes)}")
 
 
-def _programs(environment: Mapping[str, Any], verdict: Verdict) -> None:
+def _programs(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
     """A program that a host starts by itself may end whenever it likes: whether it should have is its user's to know."""
-    for node in environment.get("nodes", ()):
-        program = node.get("program")
+    for node in nodes:
+        program = node["program"]
         if program and program["status"] is not None:
             ended = f"with status {program['status']}; its log is nodes/{node['name']}/program.log"
             starts = f" (it was started {program['starts']} times)" if program["starts"] > 1 else ""
             verdict.notes.append(f"node {node['name']}: its program ended {ended}{starts}")
 
 
-def _host(environment: Mapping[str, Any], verdict: Verdict) -> None:
+def _host(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
     others = [
-        f"{node['name']} ({'; '.join(node['netbox']['scheduler'].get('reasons', [])) or 'no reason given'})"
-        for node in environment.get("nodes", ())
-        if node.get("netbox") and node["netbox"]["scheduler"]["policy"] != "fifo"
+        f"{node['name']} ({'; '.join(netbox['scheduler']['reasons']) or 'no reason given'})"
+        for node in nodes
+        if (netbox := node["netbox"]) and netbox["scheduler"]["policy"] != "fifo"
     ]
     if others:
         verdict.degraded.append(f"no real-time scheduling for netbox {', '.join(others)}: nothing bounds their lateness")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from results.decoding import MediaFailed, decoding
 from results.statistics import Values, summary
-from testbed.system.sandbox import Limits
+from system.sandbox import Limits
 from traffic.number_strip import NumberStrip
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from contracts.installation import CHECKOUT, PYTHON
 from results import audio
 from results.decoding import MediaFailed
 from results.emodel import Connection, mean_opinion_score, rating
 from results.intelligibility import RATE as STOI_RATE
 from results.intelligibility import stoi
 from results.statistics import Values
-from testbed.installation import CHECKOUT, PYTHON
-from testbed.system import sandbox
+from system import sandbox
 from traffic.flow import VoiceCodec
 
 if TYPE_CHECKING:

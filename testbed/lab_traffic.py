@@ -8,24 +8,24 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from contracts.errors import NetBoxITError
+from contracts.plan import Plan
+from ownership import recorded as on_record
+from ownership import state
+from system.interruption import HeldBack
 from testbed.changing import by_hand, unfinished
 from testbed.description import traffic_file
 from testbed.description.settings import Setting
 from testbed.description.traffic_file import Wanted
-from testbed.errors import NetBoxITError
 from testbed.labs import measuring
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
-from testbed.ownership import recorded as on_record
-from testbed.ownership import state
-from testbed.plan import Plan
 from testbed.plans.lab_traffic import plan_lab_traffic
 from testbed.run import Outcome, carry_traffic, keep_inputs, make_folder, recorded, reported
 from testbed.runs.handing_over import being_written
 from testbed.runs.hosts_of_lab import HostsOfLab
 from testbed.runs.standing_lab import StandingLab
 from testbed.several_hosts.elsewhere import OnSeveralMachines, parts_of
-from testbed.system.interruption import HeldBack
 
 
 class HalfChanged(NetBoxITError):

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from testbed.changes import Change, WireChange
-from testbed.names import SEALED_INTERFACE, sealed_address
-from testbed.plan import EquipmentPlan, HostPlan, NodePlan, Plan, WireEnd, WirePlan
+from contracts.changes import Change, WireChange
+from contracts.names import SEALED_INTERFACE, sealed_address
+from contracts.plan import EquipmentPlan, HostPlan, NodePlan, Plan, WireEnd, WirePlan
 
 #: The key under which a change has the node that it is made at, by the kind of change.
 _NODE_OF = {
@@ -23,7 +23,7 @@ _NODE_OF = {
 
 
 def part(plan: Plan, host: str) -> Plan:
-    """See `Plan.part`."""
+    """What the machine `host` has to make of a lab over several, as a lab of its own; KeyError when there is no such machine."""
     machine = plan.host(host)
     here = next((one.folder for one in plan.hosts if one.here), machine.folder)
     places = {node.name: node.host for node in plan.nodes}

@@ -7,8 +7,8 @@ import os
 import subprocess
 from tempfile import TemporaryDirectory
 
-from testbed.errors import NetBoxITError
-from testbed.installation import BUILD, CHECKOUT, PYTHON
+from contracts.errors import NetBoxITError
+from contracts.installation import BUILD, CHECKOUT, PYTHON
 
 
 class NoAnsible(NetBoxITError):

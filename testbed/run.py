@@ -13,19 +13,22 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from contracts import durable
+from contracts.errors import NetBoxITError, printable
+from contracts.plan import Plan, TrafficPlan
+from contracts.run_folder import ENVIRONMENT_FILE, PLAN_FILE, REFERENCE_FILE, RUN_FILE, TOPOLOGY_FILE, VERSION
+from ownership import origin, state
 from results import reference
 from results.analyse import analyse
 from results.environment import environment
-from testbed import durable
+from system.interruption import HeldBack, noted
+from system.own_rights import own_rights, resign
 from testbed.description.settings import Setting, as_file
 from testbed.description.topology_file import source_of
-from testbed.errors import NetBoxITError, printable
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
-from testbed.ownership import origin, state
-from testbed.plan import Plan, TrafficPlan
 from testbed.plans import taking
 from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.handing_over import being_written
@@ -36,11 +39,11 @@ from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.measured_labs import MeasuredLabs
 from testbed.several_hosts.planned import Planned, plan_over
-from testbed.system.interruption import HeldBack, noted
-from testbed.system.own_rights import own_rights, resign
 from traffic.application import Hosts, applications
 
 if TYPE_CHECKING:
+    from contracts.environment import Environment
+    from contracts.run_records import RunRecord
     from results.metrics_document import Metrics
 
 #: Of the current working folder. Each run has a folder in its `runs/`; its link `latest` leads to the last one.
@@ -130,18 +133,19 @@ def _run(
     return folder
 
 
-def keep_inputs(topology: Path, said: Sequence[Setting], plan: Plan, folder: Path, name: str = "topology.yaml") -> None:
+def keep_inputs(topology: Path, said: Sequence[Setting], plan: Plan, folder: Path, name: str = TOPOLOGY_FILE) -> None:
     """The file as it ran, by that name, what was made of it, and on which machine."""
     figures = reference.beside(topology)
     with own_rights():
         text = as_file(source_of(topology, said), said).encode() if said else topology.read_bytes()
         inputs = {name: text}
         if figures.exists():
-            inputs[reference.RUN_FILE] = figures.read_bytes()
+            inputs[REFERENCE_FILE] = figures.read_bytes()
     for file, content in inputs.items():
         durable.write(folder / file, content)
-    durable.write(folder / "plan.json", json.dumps(plan.to_json(), indent=1) + "\n")
-    durable.write(folder / "environment.json", json.dumps(environment(), indent=1) + "\n")
+    durable.write(folder / PLAN_FILE, json.dumps(plan.to_json(), indent=1) + "\n")
+    made_on: Environment = {"run_folder": VERSION, **environment()}
+    durable.write(folder / ENVIRONMENT_FILE, json.dumps(made_on, indent=1) + "\n")
 
 
 @contextmanager
@@ -150,11 +154,11 @@ def recorded(written: Path, folder: Path) -> Iterator[None]:
 
     `folder` is where what is `written` is in the end.
     """
-    record: dict[str, Any] = {"started": _now(), "ended": None, "failure": None}
+    record: RunRecord = {"started": _now(), "ended": None, "failure": None}
 
     def write(failure: str | None) -> None:
-        record.update(ended=_now(), failure=failure)
-        durable.write(written / "run.json", json.dumps(record, indent=1) + "\n")
+        record.update({"started": record["started"], "ended": _now(), "failure": failure})
+        durable.write(written / RUN_FILE, json.dumps(record, indent=1) + "\n")
 
     try:
         yield

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from contracts.errors import BadTopology, NetBoxITError
+from contracts.installation import CHECKOUT
+from contracts.names import container_name
+from contracts.plan import Plan
 from testbed.description.test_topology_mutations import EVENTS, REALTIME, Place, at, places, whole
 from testbed.description.topology_schema import schema
-from testbed.errors import BadTopology, NetBoxITError
-from testbed.installation import CHECKOUT
-from testbed.names import container_name
-from testbed.plan import Plan
 from testbed.plans.planning import plan_file
 
 _TABLE = (CHECKOUT / "docs/rights.md").read_text().partition("### What each key can name")[2].partition("\n## ")[0]

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from contracts.installation import CHECKOUT
 from netboxit import app
-from testbed.installation import CHECKOUT
-from testbed.ownership import origin, state
+from ownership import origin, state
 from testbed.views import console
 from tests.documents import result
 from tests.waiting import until

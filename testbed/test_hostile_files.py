@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import BadTopology, NetBoxITError
 from netboxes.technology import technologies
 from testbed.description import live
 from testbed.description.topology_file import load
-from testbed.errors import BadTopology, NetBoxITError
 
 
 @pytest.fixture

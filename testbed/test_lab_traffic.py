@@ -15,20 +15,20 @@ from typing import Any
 import polars as pl
 import pytest
 
+from contracts.installation import CHECKOUT
+from contracts.plan import RealtimeSupport
+from ownership.state import NoSuchLab
+from system import cores
 from testbed import lab_traffic
 from testbed.changing import alteration, now
 from testbed.description import settings
-from testbed.installation import CHECKOUT
 from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.labs.measuring import LabMeasured
-from testbed.ownership.state import NoSuchLab
-from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 from testbed.run import Outcome
 from testbed.runs.hosts_of_lab import NameTaken
-from testbed.system import cores
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.patient]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.installation import CHECKOUT, PYTHON
 from testbed import preparation
-from testbed.installation import CHECKOUT, PYTHON
 
 
 def test_where_nothing_is_missing_it_needs_no_home_and_leaves_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 
 TESTBED = CHECKOUT / "testbed"
 #: The first column of the table, from `ownership/` to `commands/`.

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from system import cores
 from testbed.changing import alteration
 from testbed.changing.alteration import Applied
 from testbed.labs.lab import Lab
-from testbed.system import cores
 
 #: Two pairs of hosts, each with a netbox in between; the first pair has a wire of its own besides.
 NETWORK: dict[str, Any] = {

@@ -13,8 +13,11 @@ from typing import ClassVar
 
 from pyroute2 import IPRoute
 
+from contracts.plan import InterfacePlan
+from contracts.run_files import read
+from contracts.run_folder import STATISTICS_FILE
+from contracts.statistics import Counts, RouterStatistics
 from testbed.nodes import routers
-from testbed.plan import InterfacePlan
 from tests.namespaces import DEADLINE_S, Namespace, ethernet, join, wait_for
 
 
@@ -101,3 +104,10 @@ def three_namespaces(
         address(fr1, "eth0", "10.10.0.11", "10.10.0.1")
         address(eoc, "eth0", "10.20.0.20", "10.20.0.1")
         yield fr1, meoc, eoc
+
+
+def counted(folder: Path) -> dict[str, Counts]:
+    """What a router that has ended counted at each of its interfaces."""
+    found = read(folder / STATISTICS_FILE, RouterStatistics)
+    assert found is not None
+    return found["devices"]

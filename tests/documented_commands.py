@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 
 #: An indented line or one of a fenced block; what follows two spaces, or a #, says what it does.
 _LINE = re.compile(r"^(?: {4,}|(?=\./))(?:sudo )?(?:\./netboxit\.py|netboxit) (?P<words>.*?)(?: {2,}.*| +#.*)?$", re.MULTILINE)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 
 
 def documents(output: str) -> list[dict[str, Any]]:

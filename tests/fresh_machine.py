@@ -29,8 +29,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from testbed.installation import CHECKOUT
-from testbed.system import cores
+from contracts.installation import CHECKOUT
+from system import cores
 from tests import machine_parts
 
 SUITE = "bookworm"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from testbed.system import kernel, loop_devices
+from system import kernel, loop_devices
 from tests import machine_parts
 
 Kind = Literal["tmpfs", "ext4"]

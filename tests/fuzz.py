@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.evidence import keep
 from tests.fuzzed_network import Fuzzed, Resources
 

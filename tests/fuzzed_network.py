@@ -17,13 +17,13 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.plan import NodePlan, RealtimeSupport
 from netboxes.engine.virtual import BROADCAST, ethernet
 from netboxes.technology import program, technologies
+from system import cores, namespaces
 from testbed.labs import switch_statistics
 from testbed.labs.lab import Lab
-from testbed.plan import NodePlan, RealtimeSupport
 from testbed.plans.planning import plan_file
-from testbed.system import cores, namespaces
 
 SENDER: Final = program("link").with_name("hostile-frames")
 #: Frames without FCS; a wire carries 200 bytes more than a port takes.

@@ -20,7 +20,7 @@ from typing import Any
 
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 
-from testbed.system import cores
+from system import cores
 
 #: What counts down or is counted, not set.
 _VOLATILE_KEYS = ("valid_life_time", "preferred_life_time", "expires", "used", "cache_info", "refcnt", "operstate", "stats")

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from testbed.system import processes
+from system import processes
 from tests.system_calls import Call
 
 #: Programs of the testbed that set no_new_privs. What has it set and is another one is what a container or a sandbox runs.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.own_commands import FILE
 
 #: A host with a file and a program of its own, a netbox, a Click router, a veth wire, a memory wire, a real-time group, cores

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from testbed.system import cores
+from system import cores
 
 NEW_MOUNTS, NEW_CGROUPS, NEW_NAME, NEW_IPC = 0x00020000, 0x02000000, 0x04000000, 0x08000000
 NEW_PROCESSES, NEW_NETWORK = 0x20000000, 0x40000000

@@ -27,8 +27,8 @@ from typing import Any, NoReturn, TypeVar
 
 import yaml
 
-from testbed.installation import CHECKOUT
-from testbed.system import cores
+from contracts.installation import CHECKOUT
+from system import cores
 from tests import machine_parts, overlays
 from tests.machine_parts import ip
 

@@ -9,7 +9,7 @@ import shutil
 import stat
 from pathlib import Path
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests import machine_parts
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import typer
 
 import netboxit
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from testbed.views import console
 from tests.host_state import HostState
 from tests.system_calls import Watched
@@ -23,7 +23,7 @@ from tests.system_calls import Watched
 _IMPORTED_LATE = (
     *("testbed.changing.alteration", "testbed.changing.attaching", "testbed.changing.means", "testbed.changing.rewiring"),
     *("testbed.changing.said", "testbed.labs.deployment", "testbed.labs.equipment_here", "testbed.labs.lab_status"),
-    *("testbed.labs.removal", "testbed.plans.planning", "testbed.system.wires", "testbed.views.lab_view"),
+    *("testbed.labs.removal", "testbed.plans.planning", "system.wires", "testbed.views.lab_view"),
     *("netboxes.ethernet.parameters", "rich.console", "rich.table"),
 )
 for _module in _IMPORTED_LATE:

@@ -23,12 +23,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from contracts.errors import NetBoxITError
+from contracts.installation import CHECKOUT
+from ownership import state
+from system import cores, processes
 from testbed.description.yaml_source import read
-from testbed.errors import NetBoxITError
-from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
-from testbed.ownership import state
-from testbed.system import cores, processes
 from tests.evidence import keep
 from tests.soak_judgement import SAMPLE_S, WARM_UP, Sample, columns, judged, table
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from testbed.documents.status import SwitchStatus
+from contracts.plan import Plan
+from contracts.statistics import SwitchStatus
+from system import namespaces
+from system.realtime_support import realtime_support
 from testbed.labs import switch_statistics
 from testbed.labs.lab import Lab
-from testbed.plan import Plan
 from testbed.plans.planning import plan_file
-from testbed.system import namespaces
-from testbed.system.realtime_support import realtime_support
 from tests.traces import traces
 
 #: The wire between x and y is not needed, as long as both reach z, the root.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.switched_labs import clean_lab
 
 EXAMPLE = CHECKOUT / "topologies" / "pmr.yaml"

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from contracts.installation import CHECKOUT
 from netboxit import app
-from testbed.installation import CHECKOUT
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
 
@@ -28,7 +28,7 @@ OPERATOR = runpy.run_path(str(CHECKOUT / "ansible/netboxit_operator.py"))
 
 def test_each_command_is_for_operators_or_is_known_not_to_be() -> None:
     commands = set(get_command(app).commands)  # type: ignore[attr-defined]
-    needing_no_rights, of_root = {"doctor", "check", "report", "manual"}, {"bench", "part", "setup"}
+    needing_no_rights, of_root = {"doctor", "check", "report", "manual", "schema"}, {"bench", "part", "setup"}
     assert commands - set(OPERATOR["VERBS"]) == needing_no_rights | of_root
     assert set(OPERATOR["VERBS"]) <= commands
 

@@ -17,8 +17,8 @@ from xml.etree import ElementTree
 import pytest
 from ruamel.yaml import YAML
 
-from testbed.installation import CHECKOUT
-from testbed.plan import Plan, RealtimeSupport
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan, RealtimeSupport
 from testbed.plans.planning import plan_file
 from tests import documented_commands
 from tests.traces import traces

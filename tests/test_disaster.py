@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.traces import traces
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
@@ -80,8 +80,12 @@ def test_each_path_of_the_call_has_its_delays_and_the_changes_their_times(carrie
     paths = {tuple(path["netboxes"]): path for path in voice["paths"]}
     own, other = (paths[tuple(expected[name])] for name in ("own", "other"))
     assert own["received"] + other["received"] > 0.95 * voice["received"]
-    # The other MEOC is a WiMAX hop further.
-    assert other["one_way_delay_ms"]["min"] > own["one_way_delay_ms"]["min"]
+    # `delay` of both satellites.
+    assert min(path["one_way_delay_ms"]["min"] for path in (own, other)) > 254.0
+    if direction == "forward":
+        # The other MEOC is a WiMAX hop further, on which its station waits for its turn. From the field the hop takes 1 ms only,
+        # less than the wait for a turn at `longhaul-a` differs by (0.3 to 37 ms), so that the least delays tell nothing.
+        assert other["one_way_delay_ms"]["min"] > own["one_way_delay_ms"]["min"]
     outage = outage_of(carried, direction)
     end_s = outage["begin_s"] + outage["duration_ms"] / 1e3
     first = next(change for change in voice["path_changes"]["list"] if change["to"] == expected["other"])

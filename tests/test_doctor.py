@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.member_hosts import INVENTORY, MemberHosts, run_in_member_hosts
 
 

@@ -18,7 +18,7 @@ import pytest
 import typer
 
 import netboxit
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests import documented_commands
 from tests.documented_commands import Documented
 from tests.traces import traces

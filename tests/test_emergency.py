@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from ownership import state
+from system import cores
 from testbed.labs.lab import Lab
-from testbed.ownership import state
-from testbed.system import cores
 from tests.traces import traces
 
 pytestmark = pytest.mark.lab

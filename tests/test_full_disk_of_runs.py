@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.full_disks import Kind, Unit, mounted
 from tests.host_state import ALL, HostState
 from tests.own_commands import FILE, Running, lasting_changes, prepare

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from ownership.state import state_folder
 from testbed.labs import switch_statistics
-from testbed.ownership.state import state_folder
 from tests.fuzzed_network import DEADLINE_S, Fuzzed
 from tests.traces import traces
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from system.realtime_support import realtime_support
 from testbed.changing import now
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system.realtime_support import realtime_support
 
 pytestmark = pytest.mark.lab
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
+from contracts.errors import NetBoxITError
+from contracts.plan import RealtimeSupport
 from testbed.changing import handlers, now
-from testbed.errors import NetBoxITError
 from testbed.labs.lab import Lab
 from testbed.observation.happenings import Happenings
 from testbed.observation.reading import LabReader
 from testbed.observation.status_now import status_with_events
-from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 from tests.traces import traces
 

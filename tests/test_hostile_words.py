@@ -15,16 +15,16 @@ from typing import Any, get_args
 
 import pytest
 
-from testbed.changes import ConfigurationChange
+from contracts.changes import ConfigurationChange
+from contracts.errors import NetBoxITError, printable_lines
+from contracts.plan import EquipmentKind, Plan, RealtimeSupport
 from testbed.changing import attaching, handlers, now, said
 from testbed.changing.attaching import Wanted
 from testbed.description.drills import DRILLS
 from testbed.description.equipment_section import check_host_interface
 from testbed.description.scene import Scene
-from testbed.errors import NetBoxITError, printable_lines
 from testbed.labs.lab import Lab
 from testbed.observation import capture_points, capture_target
-from testbed.plan import EquipmentKind, Plan, RealtimeSupport
 from testbed.plans.planning import plan_file
 
 EACH = int(os.environ.get("NETBOXIT_MUTATIONS", "50")) * 4

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
+from contracts.installation import CHECKOUT
 from netboxit import app
-from testbed.installation import CHECKOUT
 
 
 def make(goal: str, prefix: Path) -> subprocess.CompletedProcess[str]:

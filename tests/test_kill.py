@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.kill_trials import Moment, count, moments, try_each
 from tests.own_commands import UP, expect_success, prepare, watched_command
 from tests.own_host import run_in_own_host

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT
-from testbed.system import cores
+from contracts.installation import CHECKOUT
+from system import cores
 from tests.member_hosts import INVENTORY, STATE, MemberHosts, address, run_in_member_hosts
 from tests.waiting import until
 

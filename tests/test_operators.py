@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT
-from testbed.ownership.operators import PROGRAM, SETTINGS
+from contracts.installation import CHECKOUT
+from ownership.operators import PROGRAM, SETTINGS
 from tests.documents import result
 from tests.member_hosts import MemberHosts, run_in_member_hosts
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
 from testbed.run import run
-from testbed.system.realtime_support import realtime_support
 from testbed.views import lab_view
 
 pytestmark = pytest.mark.lab

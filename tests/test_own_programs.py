@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from ruamel.yaml import YAML
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.traces import traces
 from tests.waiting import until
 

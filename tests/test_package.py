@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT, ENVIRONMENT, PYTHON
+from contracts.installation import CHECKOUT, ENVIRONMENT, PYTHON
 from testbed.several_hosts.version import version
 
 PACKAGES = "lib/python3.11/site-packages"

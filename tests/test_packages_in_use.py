@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 
 ASK = """\
 import apt_pkg, json, sys

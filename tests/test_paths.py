@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.detour import network
 from tests.traces import traces
 

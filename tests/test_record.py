@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.observation.record import Probing, of_lab, write
 from testbed.observation.record_trace import PathTrace
 from testbed.plans.planning import plan_file
-from testbed.system.realtime_support import realtime_support
 
 pytestmark = pytest.mark.lab
 

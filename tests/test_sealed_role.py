@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from testbed.installation import CHECKOUT
-from testbed.names import sealed_address
+from contracts.installation import CHECKOUT
+from contracts.names import sealed_address
 
 _ROLE = CHECKOUT / "ansible/roles/sealed"
 

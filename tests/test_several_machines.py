@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from testbed.installation import CHECKOUT
-from testbed.names import monitors_namespace, sealed_address
+from contracts.installation import CHECKOUT
+from contracts.names import monitors_namespace, sealed_address
 from tests.documents import documents
 from tests.host_state import HostState
 from tests.member_hosts import INVENTORY, STATE, MemberHosts, run_in_member_hosts

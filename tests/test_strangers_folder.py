@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from system import rings
 from testbed.labs.lab import Lab
-from testbed.system import rings
 from tests import strangers
 from tests.host_state import ALL, HostState
 from tests.own_commands import UP, expect_success, lasting_changes, prepare

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 
 
 def test_a_test_can_interrupt_itself() -> None:

@@ -16,8 +16,8 @@ from threading import Lock
 
 import pytest
 
-from testbed.installation import CHECKOUT
-from testbed.plan import RealtimeSupport
+from contracts.installation import CHECKOUT
+from contracts.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 from tests.traces import traces
 from tests.waiting import until

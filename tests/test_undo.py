@@ -20,13 +20,13 @@ from typing import Any
 import pytest
 import yaml
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from ownership import state
+from system import cores, namespaces, processes, realtime_group, rings
+from system.containers import Container
+from system.realtime_support import realtime_budget_us
 from testbed.labs import removal
 from testbed.labs.lab import Lab
-from testbed.ownership import state
-from testbed.system import cores, namespaces, processes, realtime_group, rings
-from testbed.system.containers import Container
-from testbed.system.realtime_support import realtime_budget_us
 from tests.host_state import ALL, HostState
 from tests.own_commands import FILE, TOPOLOGY, UP, Running, expect_success, lasting_changes, prepare, watched_command
 from tests.own_host import run_in_own_host

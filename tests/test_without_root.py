@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.installation import CHECKOUT
 from results.conftest import SyntheticRun
-from testbed.installation import CHECKOUT
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 

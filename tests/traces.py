@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from testbed.ownership import state
-from testbed.system import cores, rings
+from ownership import state
+from system import cores, rings
 from tests.waiting import until
 
 

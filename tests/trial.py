@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Self, TypeVar
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.kill_steps import Step, Steps
 from tests.killed_commands import Killed
 from tests.own_commands import FILE, expect_success, watched_command

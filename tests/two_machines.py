@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
+from contracts.machines import ClockReading, MachinesRecord, WireEnd
+from contracts.plan import HostPlan, Plan
 from results.conftest import MS, START_NS, US, Journey, SyntheticRun
 
 
@@ -58,23 +59,23 @@ class TwoMachines(SyntheticRun):
         seen[points[1]].append((far, journey.data))
         return far + after
 
-    def plan(self) -> dict[str, Any]:
+    def plan(self) -> Plan:
         plan = super().plan()
-        for node in plan["nodes"]:
-            node["host"] = "beta" if node["name"] in ("sky", "eoc") else "alpha"
-        for wire in plan["wires"]:
-            wire["kind"] = "vxlan" if wire["name"] == "meoc-sky" else "veth"
-        return plan | {"hosts": [{"name": "alpha", "here": True}, {"name": "beta", "here": False}]}
+        return replace(
+            plan,
+            nodes=tuple(replace(node, host="beta" if node.name in ("sky", "eoc") else "alpha") for node in plan.nodes),
+            wires=tuple(replace(wire, kind="vxlan" if wire.name == "meoc-sky" else "veth") for wire in plan.wires),
+            hosts=(HostPlan("alpha", True, "192.0.2.1"), HostPlan("beta", False, "192.0.2.2")),
+        )
 
     def _documents(self) -> None:
         super()._documents()
         (self.folder / "hosts.json").write_text(json.dumps(self.told()))
 
-    def told(self) -> dict[str, Any]:
+    def told(self) -> MachinesRecord:
         """hosts.json."""
         end_ns = START_NS + 60_000 * MS
-        own = {"offset_ns": 0, "error_ns": 0, "round_trip_ns": 0, "samples": 0}
-        ends = [
+        ends: list[WireEnd] = [
             {"host": "alpha", "node": "meoc", "interface": "jan", "capture": "captures/meoc-jan.pcapng"},
             {"host": "beta", "node": "sky", "interface": "a", "capture": "captures/sky-a.pcapng"},
         ]
@@ -83,21 +84,15 @@ class TwoMachines(SyntheticRun):
             "hosts": {
                 "alpha": {
                     "address": "192.0.2.1",
-                    "clock": {"before": own | {"at_ns": START_NS}, "after": own | {"at_ns": end_ns}},
+                    "clock": {"before": _reading(0, 0, 0, START_NS), "after": _reading(0, 0, 0, end_ns)},
                     "synchronised": None,
                     "environment": {},
                 },
                 "beta": {
                     "address": "192.0.2.2",
                     "clock": {
-                        name: {
-                            "offset_ns": self._true_offset(at_ns) + wrong_ns,
-                            "error_ns": self.error_ns,
-                            "round_trip_ns": 2 * self.error_ns,
-                            "samples": 100,
-                            "at_ns": at_ns,
-                        }
-                        for (name, at_ns), wrong_ns in zip((("before", START_NS), ("after", end_ns)), self.wrong_ns, strict=True)
+                        "before": _reading(self._true_offset(START_NS) + self.wrong_ns[0], self.error_ns, 100, START_NS),
+                        "after": _reading(self._true_offset(end_ns) + self.wrong_ns[1], self.error_ns, 100, end_ns),
                     },
                     "synchronised": "chrony, 12 us",
                     "environment": {"processor": {"model": "a processor", "cores": 4}, "kernel": {"release": "6.1"}},
@@ -107,3 +102,13 @@ class TwoMachines(SyntheticRun):
                 {"wire": "meoc-sky", "kind": "vxlan", "mtu": 1500, "ends": ends, "probe": {"round_trip_ns": 210_000}},
             ],
         }
+
+
+def _reading(offset_ns: int, error_ns: int, samples: int, at_ns: int) -> ClockReading:
+    return {
+        "offset_ns": offset_ns,
+        "error_ns": error_ns,
+        "round_trip_ns": 2 * error_ns,
+        "samples": samples,
+        "at_ns": at_ns,
+    }

@@ -12,7 +12,7 @@ from typing import Self
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.namespaces import Namespace, wait_for
 
 #: Made by `make test`: a kernel, and the modules that it needs for a network card, in the order in which they are loaded.

@@ -18,9 +18,9 @@ from typing import Annotated, ClassVar, Final, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from testbed.errors import NetBoxITError
-from testbed.plan import TrafficPlan
-from testbed.quantities import TIME, Quantity
+from contracts.errors import NetBoxITError
+from contracts.plan import TrafficPlan
+from contracts.quantities import TIME, Quantity
 from traffic.dscp import Dscp
 from traffic.flow import ApplicationRecord, Flow
 from traffic.stream import Stream
@@ -48,7 +48,7 @@ class Program(Protocol):
 
 
 class Files(Protocol):
-    """Files of an application inside a host (`testbed.system.own_files`)."""
+    """Files of an application inside a host (`system.own_files`)."""
 
     def write(self, name: str, content: str | bytes) -> None: ...
     def exists(self, name: str) -> bool: ...

@@ -17,7 +17,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from testbed.quantities import TIME, Quantity
+from contracts.quantities import TIME, Quantity
 from traffic.application import Application, ApplicationOptions, Ports, Running
 from traffic.flow import Direction, Flow, VoiceCodec, opposite
 from traffic.speech import Speaker, Speech

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from testbed.quantities import RATE, TIME, Quantity
+from contracts.quantities import RATE, TIME, Quantity
 from traffic.application import Application, ApplicationOptions, Ports
 from traffic.flow import Flow
 from traffic.number_strip import NumberStrip

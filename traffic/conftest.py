@@ -12,10 +12,10 @@ from typing import ClassVar
 
 import pytest
 
-from testbed.errors import NetBoxITError
-from testbed.plan import TrafficPlan
-from testbed.system.own_files import OwnFiles
-from testbed.system.processes import HELD
+from contracts.errors import NetBoxITError
+from contracts.plan import TrafficPlan
+from system.own_files import OwnFiles
+from system.processes import HELD
 from traffic.application import INSIDE
 
 #: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit. That of the machine is its labs'.

@@ -9,12 +9,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from testbed import durable
+from contracts import durable
+from contracts.run_folder import FLOWS_FILE
 
 Direction = Literal["return", "forward"]
 
 #: The file that each application leaves in its folder of the run.
-FLOWS_FILE = "flows.json"
 
 
 class VoiceCodec(BaseModel):
@@ -64,10 +64,6 @@ class ApplicationRecord(BaseModel):
 
     def write(self, folder: Path) -> None:
         durable.write(folder / FLOWS_FILE, json.dumps(self.model_dump(mode="json"), indent=2) + "\n")
-
-    @classmethod
-    def read(cls, folder: Path) -> ApplicationRecord:
-        return cls.model_validate_json((folder / FLOWS_FILE).read_text())
 
 
 def opposite(direction: Direction) -> Direction:

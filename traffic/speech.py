@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from testbed.errors import NetBoxITError
-from testbed.installation import SETUP
+from contracts.errors import NetBoxITError
+from contracts.installation import SETUP
 
 #: Words per minute of the synthetic voice.
 PACE = 150

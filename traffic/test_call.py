@@ -13,7 +13,7 @@ import pytest
 from results import audio, pcapng, voice
 from results.capture import Capture
 from results.datagram import datagram, rtp
-from testbed.system.own_files import OwnFiles
+from system.own_files import OwnFiles
 from tests.waiting import until
 from traffic.application import ApplicationFailed
 from traffic.call import Call
@@ -47,7 +47,7 @@ def test_a_call_is_heard_at_both_ends_and_marked(hosts: NamespaceHosts, tmp_path
     for speaker, listener in (("left", "right"), ("right", "left")):
         heard = voice.heard(tmp_path / f"call/{speaker}-spoken.wav", tmp_path / f"call/{listener}-heard.wav", narrow_band=False)
         assert heard["intelligible"] and (heard["pesq"] or 0.0) > 2.5, heard
-    flows = ApplicationRecord.read(tmp_path / "call").flows
+    flows = ApplicationRecord.model_validate_json((tmp_path / "call/flows.json").read_text()).flows
     assert [flow.direction for flow in flows] == ["return", "forward"]
     for flow in flows:
         seen = [

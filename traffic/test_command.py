@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 from traffic.application import ApplicationFailed, applications
 from traffic.command import Command, CommandOptions
 from traffic.conftest import NamespaceHosts, traffic_plan

@@ -90,7 +90,7 @@ def test_flows_arrive_marked_and_in_their_number(
     assert {packet.data[15] >> 2 for packet, _ in seen} == {AF41}
     # What tells one frame from another on its way.
     assert len({identity(packet.data) for packet, _ in seen}) == len(seen)
-    assert len(ApplicationRecord.read(tmp_path / "flow").flows) == count
+    assert len(ApplicationRecord.model_validate_json((tmp_path / "flow/flows.json").read_text()).flows) == count
 
 
 @pytest.mark.lab

@@ -12,8 +12,8 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from testbed.plan import TrafficPlan
-from testbed.quantities import RATE, SIZE, TIME, Quantity
+from contracts.plan import TrafficPlan
+from contracts.quantities import RATE, SIZE, TIME, Quantity
 from traffic.application import Application, ApplicationOptions, Ports
 from traffic.flow import Flow
 from traffic.sockets import listens

@@ -199,6 +199,16 @@ Configuration ReadConfiguration(const std::string& path)
         root.Refuse("classes", error.what());
     }
     result.parameters = root.At("parameters").is_null() ? Json::object() : root.At("parameters");
+    try
+    {
+        std::vector<std::string> names;
+        std::ranges::transform(result.stations, std::back_inserter(names), &StationConfiguration::name);
+        result.live = LiveLimits(root.At("live"), names);
+    }
+    catch (const std::invalid_argument& error)
+    {
+        root.Refuse("live", error.what());
+    }
     result.realtime = ReadRealtime(root.At("realtime"));
     result.control = root.TextOr("control", "");
     result.records = root.TextOr("records", "");

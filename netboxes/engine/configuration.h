@@ -2,6 +2,7 @@
 #pragma once
 
 #include "classifier.h"
+#include "live_limits.h"
 #include "memory_wire.h"
 #include "segment.h"
 
@@ -88,6 +89,7 @@ struct Configuration
     std::vector<StationConfiguration> stations;
     Classifier classifier{Json::array()};
     Json parameters;
+    LiveLimits live{nullptr, {}};
     RealtimeConfiguration realtime;
     std::string control;    ///< path, empty: none
     std::string records;    ///< path, empty: none

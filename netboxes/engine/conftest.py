@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from netboxes.engine.two_hosts import Lab, two_hosts
+from tests.two_hosts import Lab, two_hosts
 
 
 @pytest.fixture

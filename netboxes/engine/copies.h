@@ -110,7 +110,7 @@ class Copies : public Fates
     struct Counters
     {
         std::uint64_t delivered{};
-        std::array<std::uint64_t, static_cast<std::size_t>(Loss::Unknown) + 1> lost{};
+        std::array<std::uint64_t, LOSS_NAMES.size()> lost{};
         std::uint64_t duplicates{}; ///< the segment spoke of a copy that was settled already
         std::uint64_t repeated{};   ///< further frames, made of others by the segment
         std::uint64_t emitted{};    ///< began in the segment

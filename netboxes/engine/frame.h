@@ -58,11 +58,12 @@ enum class Loss : std::uint8_t
     Outage,      ///< the link is down or the station out of range
     Unsupported, ///< the medium cannot carry such a frame (too long, for instance)
     Unknown,     ///< nothing more was heard of it: its slot expired
+    QueueEarly,  ///< dropped by the discipline of a queue (CoDel, PIE, RED) that had room
 };
 
 /// What statistics call the reasons, by their value.
-inline constexpr std::array<std::string_view, 8> LOSS_NAMES{
-    "", "on_air", "queue_full", "queue_expired", "retry_limit", "outage", "unsupported", "unknown"};
+inline constexpr std::array<std::string_view, 9> LOSS_NAMES{
+    "", "on_air", "queue_full", "queue_expired", "retry_limit", "outage", "unsupported", "unknown", "queue_early"};
 
 inline constexpr std::string_view NameOf(Loss reason)
 {

@@ -29,7 +29,7 @@ Netbox::Netbox(const Configuration& configuration,
                const Clock& clock)
     : m_ports(std::move(ports)), m_events(events), m_clock(clock), m_classifier(configuration.classifier),
       m_captures(m_ports.size()), m_copies(configuration, m_ports, events, clock, m_captures),
-      m_journal(configuration, events, clock),
+      m_journal(configuration, events, clock), m_live(configuration.live),
       m_segment(
           MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_copies, *this, m_journal}))
 {
@@ -141,6 +141,7 @@ void Netbox::Begin(std::optional<std::int64_t> interval)
 
 void Netbox::Set(const std::string& parameter, const Json& value)
 {
+    m_live.Check(parameter, value);
     m_segment->Set(parameter, value);
     m_journal.Announce("set", std::nullopt, {{"parameter", parameter}, {"value", value}});
 }

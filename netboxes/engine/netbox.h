@@ -90,7 +90,7 @@ class Netbox : public Frames
     /// The network's time begins now, for the segment and for the journal, which samples the statistics at each `interval` (ns).
     void Begin(std::optional<std::int64_t> interval);
 
-    /// Changes a live parameter, and has it in the journal; throws as Segment::Set does.
+    /// Changes a live parameter within its limits, and has it in the journal; throws as Segment::Set does.
     void Set(const std::string& parameter, const Json& value);
 
     PortCaptures& Captures()
@@ -129,6 +129,7 @@ class Netbox : public Frames
     PortCaptures m_captures;
     Copies m_copies;
     Journal m_journal;
+    LiveLimits m_live;
     std::uint64_t m_filtered{0};    ///< frames whose destination is behind the station they came from
     std::uint64_t m_linkControl{0}; ///< PAUSE and the like
     std::unique_ptr<Segment> m_segment;

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from contracts.run_folder import RECORDS_FILE, STATISTICS_FILE
+from netboxes.live_limits import live_limits_of_program
 from netboxes.technology import program
 
 DEADLINE_S = 10.0
@@ -43,7 +45,7 @@ class RunningNetbox:
         """End it politely; its statistics."""
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(DEADLINE_S) == 0
-        statistics: dict[str, Any] = json.loads((self.folder / "statistics.json").read_text())
+        statistics: dict[str, Any] = json.loads((self.folder / STATISTICS_FILE).read_text())
         return statistics
 
     def stop(self) -> None:
@@ -83,9 +85,10 @@ def running_netbox(folder: Path, segment: str, *, inside: tuple[str, ...] = (), 
         "name": "x",
         "technology": segment,
         "clock": "real",
+        "live": live_limits_of_program(segment),
         "control": str(folder / "control.sock"),
-        "records": str(folder / "frames.bin"),
-        "statistics": str(folder / "statistics.json"),
+        "records": str(folder / RECORDS_FILE),
+        "statistics": str(folder / STATISTICS_FILE),
         **settings,
     }
     (folder / "netbox.json").write_text(json.dumps(configuration))

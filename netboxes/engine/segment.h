@@ -108,7 +108,8 @@ class Segment
     /// Hands a frame to station `from`, whose port received it now.
     virtual void Transmit(StationId from, Destination to, const Frame& frame) = 0;
     /// Changes a live parameter (name and base unit as in YAML; that of one station is "station.parameter", see
-    /// station_parameter.h); throws UnknownParameter or OutOfRange and then changes nothing.
+    /// station_parameter.h); throws UnknownParameter or OutOfRange and then changes nothing. A number is within the limits of
+    /// parameters.py: the engine has looked.
     virtual void Set(std::string_view parameter, const Json& value) = 0;
     /// Statistics now: an object with "stations": {name: {counter: number}} and whatever the technology adds.
     virtual Json Read() const = 0;

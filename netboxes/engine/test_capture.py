@@ -13,16 +13,16 @@ from typing import Any, BinaryIO
 
 import pytest
 
+from contracts.plan import NodePlan
 from netboxes.engine.real import RunningNetbox, running_netbox, wait_for
 from netboxes.engine.virtual import udp
 from netboxes.engine.wire_end import WireEnd, wire_ends
 from results import pcapng
+from system import rings
 from testbed.nodes.control import Control, ParameterRefused
 from testbed.observation import capture_sources, capturing
 from testbed.observation.capture_files import CaptureFile
 from testbed.observation.capture_points import CapturePoint
-from testbed.plan import NodePlan
-from testbed.system import rings
 
 FOREVER_S = 100.0
 

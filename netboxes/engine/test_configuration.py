@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from netboxes.engine.test_virtual import LIVE
 from netboxes.engine.virtual import udp
 from netboxes.technology import program
 from results import pcapng
@@ -19,6 +20,7 @@ GOOD: dict[str, Any] = {
     "clock": "virtual",
     "stations": [{"name": "a", "port": {"kind": "pcapng"}}, {"name": "b", "port": {"kind": "pcapng"}}],
     "parameters": {},
+    "live": LIVE,
 }
 
 
@@ -52,8 +54,15 @@ def test_a_good_configuration_runs(tmp_path: Path) -> None:
         (["classes"], [{"name": "default"}], 'classes: class "default": the name is taken'),
         (["realtime"], {"policy": "ignore"}, 'realtime.policy: is "ignore"'),
         (["records"], "/nowhere/frames.bin", "cannot write frame records to /nowhere/frames.bin"),
-        (["events"], [{"at_s": 0.5, "parameter": "colour", "value": 1}], "events: no live parameter"),
-        (["events"], [{"at_s": 0.5, "parameter": "delay", "value": -1}], "events: delay is -1"),
+        (["events"], [{"at_s": 0.5, "parameter": "colour", "value": 1}], "events: no live parameter 'colour'; there are delay"),
+        (
+            ["events"],
+            [{"at_s": 0.5, "parameter": "delay", "value": -1}],
+            "events: delay cannot be -1; it is a number from 0 to 10 s",
+        ),
+        (["live"], [], "live: segment: "),
+        (["live"], {"segment": {}}, "live: stations: "),
+        (["live", "segment", "delay"], {"minimum": 0}, "live: segment: "),
     ],
 )
 def test_a_bad_one_is_refused_in_one_line_that_names_key_and_cause(

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from netboxes.engine.real import RunningNetbox, running_netbox, wait_for
-from netboxes.engine.two_hosts import Lab, ip
 from netboxes.engine.virtual import ethernet, mac, udp, vlan
 from results import records
+from tests.two_hosts import Lab, ip
 
 pytestmark = pytest.mark.lab
 

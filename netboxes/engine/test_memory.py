@@ -17,7 +17,7 @@ from netboxes.engine.real import RunningNetbox, cpu_s, running_netbox, wait_for
 from netboxes.engine.virtual import BROADCAST, ethernet, mac, udp, vlan
 from netboxes.engine.wire_end import WireEnd, wire_ends
 from results import records
-from testbed.system import rings
+from system import rings
 
 CAPACITY = 1 << 16
 

@@ -14,7 +14,7 @@
 namespace netboxit
 {
 
-/// The folder of a memory wire, as testbed/system/rings.py makes it.
+/// The folder of a memory wire, as system/rings.py makes it.
 class TestWire
 {
   public:

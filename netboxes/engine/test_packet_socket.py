@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from netboxes.engine.real import running_netbox, wait_for
-from netboxes.engine.two_hosts import ETH_P_ALL, Lab, ip
 from netboxes.engine.virtual import udp
-from testbed.system import namespaces
+from system import namespaces
+from tests.two_hosts import ETH_P_ALL, Lab, ip
 
 pytestmark = pytest.mark.lab
 

@@ -17,9 +17,10 @@ import numpy as np
 import pytest
 
 from netboxes.engine.real import DEADLINE_S, RunningNetbox, running_netbox, wait_for
-from netboxes.engine.two_hosts import Lab, ip
+from netboxes.engine.test_virtual import LIVE
 from netboxes.engine.virtual import BROADCAST, ethernet, mac, udp, vlan
 from results import records
+from tests.two_hosts import Lab, ip
 
 pytestmark = pytest.mark.lab
 
@@ -29,7 +30,7 @@ DELAY = 0.02
 @contextmanager
 def netbox(lab: Lab, folder: Path, **changes: Any) -> Iterator[RunningNetbox]:
     stations = [{"name": port, "port": {"kind": "packet", "interface": port}} for port in "ab"]
-    settings = {"stations": stations, "parameters": {"delay": DELAY}, **changes}
+    settings = {"stations": stations, "parameters": {"delay": DELAY}, "live": LIVE, **changes}
     with running_netbox(folder, "loopwire", inside=("ip", "netns", "exec", lab.netbox), **settings) as running:
         yield running
 
@@ -100,7 +101,7 @@ def test_live_parameters_change_over_the_control_socket(lab: Lab, tmp_path: Path
         sender.send(udp(1, 2))
         receiver.recv(2048)
         refused = running.ask('{"jsonrpc":"2.0","id":2,"method":"set","params":{"parameter":"delay","value":99}}')
-        assert refused["error"] == {"code": -32602, "message": "delay is 99, not a number from 0 to 10 s"}
+        assert refused["error"] == {"code": -32602, "message": "delay cannot be 99; it is a number from 0 to 10 s"}
         running.end()
     found = records.read(tmp_path / "frames.bin")
     assert found["out_ns"][0] - found["in_ns"][0] >= 200_000_000

@@ -14,17 +14,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.shapes import shaped
+from contracts.statistics import NetboxStatistics
 from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, ethernet, fragments, mac, run, udp, vlan
+from netboxes.live_limits import LiveLimits
 from netboxes.technology import program
 from results import pcapng
 from results.records import Fate
 
 VECTORS = json.loads((Path(__file__).parents[2] / "results/identity_vectors.json").read_text())
 DELAY = 0.25
+LIVE: LiveLimits = {"segment": {"delay": {"minimum": 0.0, "maximum": 10.0, "unit": "s"}}, "stations": {}}
 
 
 def wire(frames: Mapping[str, Sequence[TimedFrame]], stations: Sequence[str] = ("a", "b", "c"), **options: Any) -> Emulation:
-    return run("loopwire", stations, {"delay": DELAY, **options.pop("parameters", {})}, frames, **options)
+    return run("loopwire", stations, {"delay": DELAY, **options.pop("parameters", {})}, frames, live=LIVE, **options)
 
 
 def identities(emulation: Emulation) -> list[str]:
@@ -37,6 +41,12 @@ def test_a_frame_leaves_unchanged_and_to_the_nanosecond_after_the_delay() -> Non
     assert ran.received == {"a": [], "b": [(1.75, frame)]}
     record = ran.records[0]
     assert (record["in_ns"], record["out_ns"], record["length"]) == (1_500_000_000, 1_750_000_000, len(frame))
+
+
+def test_statistics_have_the_shape_by_which_runs_are_read() -> None:
+    counted = shaped(wire({"a": [(0.0, udp(1, 2))]}, ["a", "b"]).statistics, NetboxStatistics)
+    assert [port["name"] for port in counted["ports"]] == ["a", "b"]
+    assert counted["frames"]["delivered"] == 1
 
 
 def test_the_bridge_learns_where_an_address_is() -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from netboxes.engine.real import RunningNetbox, running_netbox, wait_for
-from netboxes.engine.two_hosts import Lab, ip
 from netboxes.engine.virtual import BROADCAST, ethernet, mac, udp, vlan
 from results import records
+from tests.two_hosts import Lab, ip
 
 pytestmark = pytest.mark.lab
 

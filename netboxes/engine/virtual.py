@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contracts.installation import BUILD
+from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
+from netboxes.live_limits import LiveLimits, live_limits_of_program
 from netboxes.technology import program, technologies
 from results import pcapng, records
-from testbed.installation import BUILD
 
 #: A frame and the simulated time, in seconds, at which it enters or leaves its port.
 TimedFrame = tuple[float, bytes]
@@ -87,13 +89,17 @@ def run(
     parameters: Mapping[str, Any],
     frames: Mapping[str, Sequence[TimedFrame]],
     *,
+    live: LiveLimits | None = None,
     seed: int = 1,
     classes: Sequence[Mapping[str, Any]] | None = None,
     events: Sequence[Change] = (),
     duration_s: float | None = None,
     interval_s: float | None = None,
 ) -> Emulation:
-    """As `emulate`, for any netbox-<segment> program and parameters that are in base units already."""
+    """As `emulate`, for any netbox-<segment> program and parameters that are in base units already.
+
+    `live`: what `events` can change; default: what the technology of that name says.
+    """
     if unknown := set(frames) - set(stations):
         raise ValueError(f"frames for {', '.join(sorted(unknown))}: no such station among {', '.join(stations)}")
     with tempfile.TemporaryDirectory(prefix="netboxit-") as name:
@@ -113,9 +119,10 @@ def run(
             "stations": [_station(folder, station, station in frames) for station in stations],
             "classes": list(classes or ()),
             "parameters": parameters,
-            "records": str(folder / "frames.bin"),
-            "statistics": str(folder / "statistics.json"),
-            "journal": str(folder / "journal.jsonl"),
+            "live": live or live_limits_of_program(segment),
+            "records": str(folder / RECORDS_FILE),
+            "statistics": str(folder / STATISTICS_FILE),
+            "journal": str(folder / JOURNAL_FILE),
             "interval_s": interval_s,
             "events": [{"at_s": at, "parameter": parameter, "value": value} for at, parameter, value in events],
         }
@@ -124,9 +131,9 @@ def run(
         _run_netbox(segment, file)
         return Emulation(
             {s: [(p.time_ns / 1e9, p.data) for p in pcapng.read(folder / f"{s}-out.pcapng")] for s in stations},
-            records.read(folder / "frames.bin"),
-            json.loads((folder / "statistics.json").read_text()),
-            [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()],
+            records.read(folder / RECORDS_FILE),
+            json.loads((folder / STATISTICS_FILE).read_text()),
+            [json.loads(line) for line in (folder / JOURNAL_FILE).read_text().splitlines()],
         )
 
 

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from testbed.system.rings import HEADER_BYTES
-
+#: Bytes before a ring's frames, and where in them its words are (docs/architecture.md, "Memory wires").
+_HEADER_BYTES: Final = 4096
 _HEAD, _DROPS, _TAIL, _SLEEPING = 128, 136, 256, 384
 _SKIP: Final = 0xFFFFFFFF
 _PAUSE_S: Final = 0.0005
@@ -28,7 +28,7 @@ class WireEnd:
         far = {"left": "right", "right": "left"}[end]
         self._out = _map(folder / f"{end}-to-{far}.ring")
         self._in = _map(folder / f"{far}-to-{end}.ring")
-        self._capacity = len(self._in) - HEADER_BYTES
+        self._capacity = len(self._in) - _HEADER_BYTES
         self._bell = os.open(folder / f"{far}.bell", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         _write(self._in, _TAIL, _read(self._in, _HEAD))
 
@@ -70,7 +70,7 @@ class WireEnd:
             os.write(self._bell, b"\0")
 
     def _put(self, place: int, record: bytes) -> None:
-        at = HEADER_BYTES + place % self._capacity
+        at = _HEADER_BYTES + place % self._capacity
         self._out[at : at + len(record)] = record
 
     def unread(self) -> int:
@@ -81,7 +81,7 @@ class WireEnd:
         """Frames that are here now, with the times when they were handed over, in ns since 1970."""
         head, tail, found = _read(self._in, _HEAD), _read(self._in, _TAIL), []
         while tail != head:
-            at = HEADER_BYTES + tail % self._capacity
+            at = _HEADER_BYTES + tail % self._capacity
             length, zero, stamp = struct.unpack_from("<IIq", self._in, at)
             assert zero == 0
             if length == _SKIP:

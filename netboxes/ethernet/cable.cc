@@ -6,38 +6,39 @@ namespace netboxit
 
 Cable::Cable(const SegmentSetup& setup) : Medium(setup)
 {
-    const std::size_t queue = setup.parameters.at("queue");
     for (StationId id = 0; id < m_outgoing.size(); ++id)
     {
         m_outgoing[id] = std::make_unique<Link>(
-            queue, [this, id](SlotId slot, std::uint32_t bytes) { Arrived(id, slot, bytes); });
+            setup.parameters.at("queue"),
+            QUEUE_STREAMS + id,
+            setup.frames,
+            [this, id](const Outgoing& outgoing) { Arrived(id, outgoing); },
+            [this, id](const Outgoing& outgoing, Loss reason) { Lose(id, outgoing.frame.slot, reason); });
         Cable::ApplyRate(id);
         Cable::ApplyDelay(id);
     }
     LookAtCuts();
 }
 
-void Cable::Transmit(StationId from, Destination, const Frame& frame)
+void Cable::Transmit(StationId from, Destination to, const Frame& frame)
 {
     if (At(from).cut)
     {
         Lose(from, frame.slot, Loss::Outage);
+        return;
     }
-    else if (!m_outgoing[from]->Send(frame.slot, BytesOnWire(frame)))
-    {
-        Lose(from, frame.slot, Loss::QueueFull);
-    }
+    m_outgoing[from]->Send({frame, to});
 }
 
-void Cable::Arrived(StationId from, SlotId slot, std::uint32_t bytes)
+void Cable::Arrived(StationId from, const Outgoing& outgoing)
 {
-    if (Survives(bytes))
+    if (Survives(outgoing.BytesOnWire()))
     {
-        m_fates.Deliver(slot, 1 - from);
+        m_fates.Deliver(outgoing.frame.slot, 1 - from);
     }
     else
     {
-        Lose(from, slot, Loss::OnAir);
+        Lose(from, outgoing.frame.slot, Loss::OnAir);
     }
 }
 
@@ -59,7 +60,15 @@ void Cable::ApplyDelay(StationId station)
 
 void Cable::ApplyCut(StationId station)
 {
-    m_outgoing[station]->Clear([this, station](SlotId slot) { Lose(station, slot, Loss::Outage); });
+    m_outgoing[station]->Clear(Loss::Outage);
+}
+
+void Cable::ApplyQueue(const Json& queue)
+{
+    for (const auto& link : m_outgoing)
+    {
+        link->SetQueue(queue);
+    }
 }
 
 bool Cable::IsCutBy(bool all, std::span<const Wire> wires, StationId) const

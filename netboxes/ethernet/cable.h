@@ -18,12 +18,13 @@ class Cable final : public Medium
     void Transmit(StationId from, Destination to, const Frame& frame) override;
 
   private:
-    void Arrived(StationId from, SlotId slot, std::uint32_t bytes);
+    void Arrived(StationId from, const Outgoing& outgoing);
     void Lose(StationId from, SlotId slot, Loss reason);
 
     void ApplyRate(StationId station) override;
     void ApplyDelay(StationId station) override;
     void ApplyCut(StationId station) override;
+    void ApplyQueue(const Json& queue) override;
     bool IsCutBy(bool all, std::span<const Wire> wires, StationId station) const override;
     Json ReadStation(StationId station) const override;
     void ResetStation(StationId station) override;

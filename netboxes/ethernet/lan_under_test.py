@@ -15,7 +15,6 @@ from results.records import Fate
 PREAMBLE, HEADER, CHECK_SEQUENCE, GAP = 8, 14, 4, 12
 #: UDP and IPv4 headers.
 HEADERS = 28
-SPEED_OF_LIGHT = 299_792_458.0
 #: Frames enter from here on; before, stations say hello, so that the bridge knows where they are.
 START_S = 1.0
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "link.h"
 
-#include "ns3/simulator.h"
+#include "../queueing/chance.h"
 
-#include <algorithm>
+#include "ns3/simulator.h"
 
 namespace netboxit
 {
@@ -11,13 +11,13 @@ namespace netboxit
 namespace
 {
 
-/// IEEE 802.3-2018, 4A.4.2: 96 bit times.
-constexpr std::uint32_t INTERFRAME_GAP = 12;
 constexpr std::size_t ROOM_AT_FIRST = 64;
+constexpr auto NEVER = std::numeric_limits<std::int64_t>::max();
 
+/// In ns-3's time steps, which are nanoseconds: without a conversion for each frame.
 std::int64_t Now()
 {
-    return ns3::Simulator::Now().GetNanoSeconds();
+    return ns3::Simulator::Now().GetTimeStep();
 }
 
 } // namespace
@@ -33,14 +33,16 @@ class Link::Event : public ns3::EventImpl
   private:
     void Notify() override
     {
-        m_link.ArriveFirst();
+        m_link.OnEvent();
     }
 
     Link& m_link;
 };
 
-Link::Link(std::size_t queue, Arrival arrival)
-    : m_queue(queue), m_arrival(std::move(arrival)), m_passages(ROOM_AT_FIRST), m_event(ns3::Create<Event>(*this))
+Link::Link(const Json& queue, std::int64_t stream, const Frames& frames, Arrival arrival, Lost lost)
+    : m_frames(frames), m_arrival(std::move(arrival)), m_lost(std::move(lost)),
+      m_queue(queue, queueing::ChanceOf(stream), m_lost), m_gap(Duration(INTERFRAME_GAP)), m_passages(ROOM_AT_FIRST),
+      m_event(ns3::Create<Event>(*this)), m_expected(NEVER)
 {
 }
 
@@ -49,13 +51,34 @@ Link::~Link()
     m_event->Cancel();
 }
 
-bool Link::Send(SlotId slot, std::uint32_t bytes)
+void Link::Send(const Outgoing& outgoing)
 {
     const auto now = Now();
-    CountBegun(now);
-    if (m_count - m_begun >= m_queue)
+    Advance(now);
+    m_queue.Enqueue(outgoing, outgoing.EntryIn(m_queue, m_frames), now, static_cast<double>(m_rate));
+    if (m_free == now)
     {
-        return false;
+        BeginNext();
+    }
+    Expect(now);
+}
+
+void Link::Advance(std::int64_t now)
+{
+    while (m_free <= now && !m_queue.IsEmpty())
+    {
+        BeginNext();
+    }
+    // A frame that comes later does not begin before.
+    m_free = std::max(m_free, now);
+}
+
+void Link::BeginNext()
+{
+    const auto next = m_queue.Dequeue(m_free);
+    if (!next)
+    {
+        return;
     }
     if (m_count == m_passages.size())
     {
@@ -63,24 +86,11 @@ bool Link::Send(SlotId slot, std::uint32_t bytes)
         m_first = 0;
         m_passages.resize(2 * m_passages.size());
     }
-    auto& passage = At(m_count++);
-    passage.slot = slot;
-    passage.bytes = bytes;
-    Place(passage, now);
-    if (m_count == 1)
-    {
-        ExpectFirst(now);
-    }
-    return true;
-}
-
-void Link::Place(Passage& passage, std::int64_t earliest)
-{
-    passage.start = std::max(earliest, m_free);
-    passage.duration = Duration(passage.bytes);
-    const auto sent = passage.start + passage.duration;
-    m_free = sent + Duration(INTERFRAME_GAP);
-    m_lastArrival = passage.arrival = std::max(sent + m_delay, m_lastArrival);
+    const auto duration = Duration(next->BytesOnWire());
+    const auto sent = m_free + duration;
+    m_free = sent + m_gap;
+    m_lastArrival = std::max(sent + m_delay, m_lastArrival);
+    At(m_count++) = {*next, duration, m_lastArrival};
 }
 
 std::int64_t Link::Duration(std::uint32_t bytes) const
@@ -89,108 +99,106 @@ std::int64_t Link::Duration(std::uint32_t bytes) const
     return static_cast<std::int64_t>((bytes * std::uint64_t{8'000'000'000} + m_rate / 2) / m_rate);
 }
 
-void Link::CountBegun(std::int64_t now)
+void Link::Expect(std::int64_t now)
 {
-    while (m_begun < m_count && At(m_begun).start <= now)
-    {
-        ++m_begun;
-    }
-}
-
-void Link::ExpectFirst(std::int64_t now)
-{
-    m_expected = ns3::Simulator::Schedule(ns3::NanoSeconds(At(0).arrival - now), m_event);
-}
-
-void Link::ArriveFirst()
-{
-    const auto [slot, bytes, start, duration, now] = At(0);
-    ++m_sent;
-    m_sending += static_cast<std::uint64_t>(duration);
-    m_first = (m_first + 1) & (m_passages.size() - 1);
-    --m_count;
-    m_begun -= m_begun > 0 ? 1 : 0;
+    auto due = NEVER;
     if (m_count > 0)
     {
-        ExpectFirst(now);
+        due = At(0).arrival;
     }
-    m_arrival(slot, bytes);
-}
-
-void Link::SetRate(std::uint64_t rate)
-{
-    m_rate = rate;
-    Replace();
-}
-
-void Link::SetDelay(std::int64_t delay)
-{
-    m_delay = delay;
-    Replace();
-}
-
-void Link::Replace()
-{
-    const auto now = Now();
-    CountBegun(now);
-    if (m_begun == m_count)
+    else if (!m_queue.IsEmpty())
     {
-        return;
+        // Whichever begins next, it does not arrive sooner.
+        due = m_free + Duration(PREAMBLE + SMALLEST_FRAME) + m_delay;
     }
-    // The gap that runs keeps its length.
-    m_free = At(m_begun).start;
-    m_lastArrival = m_begun > 0 ? At(m_begun - 1).arrival : 0;
-    for (auto place = m_begun; place < m_count; ++place)
+    if (due < m_expected)
     {
-        Place(At(place), m_free);
-    }
-    if (m_begun == 0)
-    {
-        ExpectNothing();
-        ExpectFirst(now);
+        if (m_expected != NEVER)
+        {
+            ExpectNothing();
+        }
+        m_expected = due;
+        ns3::Simulator::Schedule(ns3::TimeStep(static_cast<std::uint64_t>(due - now)), m_event);
     }
 }
 
 void Link::ExpectNothing()
 {
-    ns3::Simulator::Remove(m_expected);
-    // One that was removed never runs again.
+    // One that is cancelled stays in the simulator's queue, and never runs again.
+    m_event->Cancel();
     m_event = ns3::Create<Event>(*this);
+    m_expected = NEVER;
 }
 
-void Link::Clear(const std::function<void(SlotId)>& lost)
+void Link::OnEvent()
 {
-    if (m_count > 0)
+    const auto now = std::exchange(m_expected, NEVER);
+    Advance(now);
+    if (m_count == 0 || At(0).arrival > now)
     {
-        ExpectNothing();
+        Expect(now);
+        return;
     }
-    for (std::size_t place = 0; place < m_count; ++place)
-    {
-        lost(At(place).slot);
-    }
-    m_first = m_count = m_begun = 0;
-    m_free = m_lastArrival = Now();
+    const auto [outgoing, duration, arrival] = At(0);
+    ++m_sent;
+    m_sending += static_cast<std::uint64_t>(duration);
+    m_first = (m_first + 1) & (m_passages.size() - 1);
+    --m_count;
+    Expect(now);
+    m_arrival(outgoing);
 }
 
-std::size_t Link::Queued() const
+void Link::SetRate(std::uint64_t rate)
 {
     const auto now = Now();
-    std::size_t queued = m_count - m_begun;
-    for (auto place = m_begun; place < m_count && const_cast<Link*>(this)->At(place).start <= now; ++place)
-    {
-        --queued;
-    }
-    return queued;
+    Advance(now);
+    m_rate = rate;
+    m_gap = Duration(INTERFRAME_GAP);
+    Expect(now);
 }
 
-Json Link::Read() const
+void Link::SetDelay(std::int64_t delay)
 {
-    return {{"queued", Queued()}, {"sent", m_sent}, {"airtime", static_cast<double>(m_sending) / 1e9}};
+    const auto now = Now();
+    Advance(now);
+    m_delay = delay;
+    Expect(now);
+}
+
+void Link::SetQueue(const Json& queue)
+{
+    const auto now = Now();
+    Advance(now);
+    m_queue.Set(queue, now, static_cast<double>(m_rate));
+}
+
+void Link::Clear(Loss reason)
+{
+    const auto now = Now();
+    Advance(now);
+    for (std::size_t place = 0; place < m_count; ++place)
+    {
+        m_lost(At(place).outgoing, reason);
+    }
+    m_queue.Clear(reason, now);
+    m_first = m_count = 0;
+    m_free = m_lastArrival = now;
+    ExpectNothing();
+}
+
+Json Link::Read()
+{
+    const auto now = Now();
+    Advance(now);
+    return {{"queue", m_queue.Read(now)}, {"sent", m_sent}, {"airtime", static_cast<double>(m_sending) / 1e9}};
 }
 
 void Link::Reset()
 {
+    const auto now = Now();
+    Advance(now);
     m_sent = m_sending = 0;
+    m_queue.ResetStatistics(now);
 }
 
 } // namespace netboxit

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/segment.h"
+#include "outgoing.h"
 
-#include "ns3/event-id.h"
 #include "ns3/event-impl.h"
 
 #include <functional>
@@ -12,19 +11,22 @@
 namespace netboxit
 {
 
-/// One direction of an Ethernet link: a drop-tail queue, a transmitter, and the wire.
+/// One direction of an Ethernet link: a queue, a transmitter, and the wire.
 ///
-/// The times are those of ns-3's PointToPointNetDevice and PointToPointChannel to the nanosecond, as long as
-/// rate and delay stay: test_link.cc compares. Theirs take three packets, with headers, and two events a frame;
-/// here a frame's times are known when it comes, and one event, the same for all frames, takes it to its end.
+/// With `fifo` the times are those of ns-3's PointToPointNetDevice, DropTailQueue and PointToPointChannel to the nanosecond,
+/// as long as rate and delay stay: test_link.cc compares. ns-3's take three packets, with headers, and two events a frame.
+/// Here the queue is worked off afterwards, when a frame comes or arrives: the times of its decisions are known without an
+/// event for each. One event, the same for all frames, takes a frame to its end; a second one comes before it only where
+/// frames wait and the delay is shorter than the gap between them.
 class Link
 {
   public:
-    /// A frame, and what it took on the wire (bytes).
-    using Arrival = std::function<void(SlotId, std::uint32_t)>;
+    using Arrival = std::function<void(const Outgoing&)>;
+    using Lost = std::function<void(const Outgoing&, Loss)>;
 
-    /// `queue`: frames that wait, apart from the one being sent.
-    Link(std::size_t queue, Arrival arrival);
+    /// `queue` is a parameter, as queue.py dumps it; throws OutOfRange. It draws from the random stream of that number. `lost`
+    /// is told of what the queue drops, and of what Clear takes away.
+    Link(const Json& queue, std::int64_t stream, const Frames& frames, Arrival arrival, Lost lost);
     ~Link();
 
     Link(const Link&) = delete;
@@ -34,17 +36,16 @@ class Link
     void SetRate(std::uint64_t rate);
     /// Frames that have not begun get the new delay (ns), but none overtakes another.
     void SetDelay(std::int64_t delay);
+    /// Throws OutOfRange and then changes nothing.
+    void SetQueue(const Json& queue);
 
-    /// False when the queue is full. `bytes` are on the wire before the frame has arrived, the gap not counted.
-    bool Send(SlotId slot, std::uint32_t bytes);
+    void Send(const Outgoing& outgoing);
 
-    /// The wire is cut, or joined again: all that waits or is on its way is lost, and `lost` told of each frame.
-    void Clear(const std::function<void(SlotId)>& lost);
+    /// The wire is cut, or joined again: all that waits or is on its way is lost.
+    void Clear(Loss reason);
 
-    /// Frames that wait now.
-    std::size_t Queued() const;
-    /// What has arrived, and how long it took the transmitter (s); what waits.
-    Json Read() const;
+    /// The queue; what has arrived, and how long it took the transmitter (s).
+    Json Read();
     void Reset();
 
   private:
@@ -52,9 +53,7 @@ class Link
 
     struct Passage
     {
-        SlotId slot;
-        std::uint32_t bytes;
-        std::int64_t start;
+        Outgoing outgoing;
         std::int64_t duration;
         std::int64_t arrival;
     };
@@ -66,30 +65,30 @@ class Link
 
     /// How long so many bytes take.
     std::int64_t Duration(std::uint32_t bytes) const;
-    /// Says when a frame begins, at `earliest` the soonest, and when it arrives.
-    void Place(Passage& passage, std::int64_t earliest);
-    /// Frames that have begun by now wait no more.
-    void CountBegun(std::int64_t now);
-    /// What has not begun is placed anew.
-    void Replace();
-    void ExpectFirst(std::int64_t now);
+    /// Sends what has begun by now.
+    void Advance(std::int64_t now);
+    /// Sends the frame whose turn it is when the transmitter is free.
+    void BeginNext();
+    void Expect(std::int64_t now);
     void ExpectNothing();
-    void ArriveFirst();
+    void OnEvent();
 
-    std::size_t m_queue;
+    const Frames& m_frames;
     Arrival m_arrival;
+    Lost m_lost;
+    queueing::Queue<Outgoing> m_queue;
     std::uint64_t m_rate{1'000'000'000};
+    std::int64_t m_gap; ///< that it keeps after each frame, ns
     std::int64_t m_delay{0};
-    std::vector<Passage> m_passages; ///< a ring, its size a power of two: frames that have not arrived
+    std::vector<Passage> m_passages; ///< a ring, its size a power of two: frames that have begun and have not arrived
     std::size_t m_first{0};
     std::size_t m_count{0};
-    std::size_t m_begun{0};        ///< how many of them have left the queue
     std::int64_t m_free{0};        ///< when the transmitter is, the gap after its last frame included
-    std::int64_t m_lastArrival{0}; ///< of the last frame placed
+    std::int64_t m_lastArrival{0}; ///< of the last frame that has begun
     std::uint64_t m_sent{0};
     std::uint64_t m_sending{0}; ///< how long the transmitter was busy with those, ns
     ns3::Ptr<Event> m_event;
-    ns3::EventId m_expected;
+    std::int64_t m_expected; ///< when m_event runs next
 };
 
 } // namespace netboxit

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "medium.h"
 
-#include "../engine/live_number.h"
+#include "../engine/nature.h"
 #include "../engine/station_parameter.h"
 
 #include "ns3/simulator.h"
@@ -14,24 +14,7 @@ namespace netboxit
 namespace
 {
 
-// IEEE 802.3-2018, 3.1.1 and 4A.4.2, in bytes.
-constexpr std::uint32_t PREAMBLE = 8; ///< with the start frame delimiter
-constexpr std::uint32_t HEADER = 14;
-constexpr std::uint32_t FRAME_CHECK_SEQUENCE = 4;
-constexpr std::uint32_t SMALLEST_FRAME = 64;
-
-constexpr double SPEED_OF_LIGHT = 299792458.0;
 constexpr std::int64_t BIT_ERROR_STREAM = 7000;
-
-/// The limits are those of parameters.py.
-constexpr std::array LIVE_NUMBERS{
-    LiveNumber{"rate", 10e3, 10e9, "bit/s"},
-    LiveNumber{"delay", 0.0, 10.0, "s"},
-    LiveNumber{"length", 0.0, 100e6, "m"},
-    LiveNumber{"bit_error_rate", 0.0, 0.01, ""},
-};
-/// Those that a station at a switch has for itself.
-constexpr std::span STATION_NUMBERS{LIVE_NUMBERS.data(), 3};
 
 } // namespace
 
@@ -46,11 +29,6 @@ Json ByCause(const LostFrames& lost)
         }
     }
     return causes;
-}
-
-std::uint32_t BytesOnWire(const Frame& frame)
-{
-    return PREAMBLE + std::max(HEADER + frame.length + FRAME_CHECK_SEQUENCE, SMALLEST_FRAME);
 }
 
 Medium::Medium(const SegmentSetup& setup)
@@ -130,14 +108,17 @@ void Medium::Set(std::string_view name, const Json& value)
         SetOutage(station, value);
         return;
     }
-    const auto isOfWire = std::ranges::find(STATION_NUMBERS, parameter, &LiveNumber::name) != STATION_NUMBERS.end();
-    if (station && isOfWire && !HasOwnWires())
+    if (parameter == "queue" && !station)
+    {
+        ApplyQueue(value);
+        return;
+    }
+    if (station && !HasOwnWires())
     {
         throw OutOfRange("ethernet: only at a switch has a station a " + std::string(parameter) +
                          " of its own; change that of the network");
     }
-    const auto number = station ? CheckLive("ethernet", STATION_NUMBERS, parameter, value, "outage")
-                                : CheckLive("ethernet", LIVE_NUMBERS, parameter, value, "outage");
+    const double number = value;
     if (parameter == "rate")
     {
         SetRate(station, number);

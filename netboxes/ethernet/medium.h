@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/segment.h"
+#include "outgoing.h"
 
 #include "ns3/random-variable-stream.h"
 
@@ -17,9 +17,6 @@ using LostFrames = std::array<std::uint64_t, LOSS_NAMES.size()>;
 /// Only the reasons that occurred.
 Json ByCause(const LostFrames& lost);
 
-/// What a frame takes from the first bit of its preamble to the last one of its check sequence, bytes (IEEE 802.3-2018, 3.1.1).
-std::uint32_t BytesOnWire(const Frame& frame);
-
 /// What all media of Ethernet have in common: live parameters, wires that are cut and joined again, bit errors, and what is told of
 /// them. A medium applies what changes.
 class Medium : public Segment
@@ -34,6 +31,9 @@ class Medium : public Segment
     void Reset() override;
 
   protected:
+    /// Numbers of random streams from here on are of the queues: two of each station.
+    static constexpr std::int64_t QUEUE_STREAMS = 8000;
+
     /// One station's wire.
     struct Wire
     {
@@ -52,6 +52,8 @@ class Medium : public Segment
     virtual void ApplyDelay(StationId station) = 0;
     /// Its wire was cut or joined.
     virtual void ApplyCut(StationId station) = 0;
+    /// All queues are to be as `queue`, a parameter, says; throws OutOfRange and then changes none.
+    virtual void ApplyQueue(const Json& queue) = 0;
     virtual bool IsCutBy(bool all, std::span<const Wire> wires, StationId station) const;
     /// True when stations have rates and delays of their own.
     virtual bool HasOwnWires() const;

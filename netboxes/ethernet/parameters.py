@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of an Ethernet in YAML. Limits of the live parameters are repeated in medium.cc and shared.cc."""
+"""What can be said of an Ethernet in YAML."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from contracts.nature import SPEED_OF_LIGHT
+from contracts.quantities import LENGTH, RATE, TIME, Quantity
+from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.technology import StationParameters, Technology
-from testbed.quantities import LENGTH, RATE, TIME, Quantity
 
-SPEED_OF_LIGHT = 299792458.0
 #: Half duplex without carrier extension (IEEE 802.3-2018, 4.2.3.4), bit/s.
 FASTEST_SHARED = 100e6
 #: Half of a slot of 512 bit times (4.4.2): there and back within it, collisions are noticed.
@@ -19,6 +20,7 @@ LONGEST_SHARED_BITS = 256.0
 Rate = Annotated[float, Quantity(RATE, 10e3, 10e9)]
 Delay = Annotated[float, Quantity(TIME, 0.0, 10.0)]
 Length = Annotated[float, Quantity(LENGTH, 0.0, 100e6)]
+AnyQueue = Annotated[Queue, queue_or_short(packets=1000)]
 
 
 class Station(StationParameters):
@@ -57,7 +59,7 @@ class Backoff(BaseModel):
 class Parameters(Technology):
     """An Ethernet: a full-duplex link, a shared half-duplex segment, or a switch with a link to each station."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "delay", "length", "bit_error_rate", "outage"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "delay", "length", "queue", "bit_error_rate", "outage"})
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"left": {}, "right": {}}}
     #: With preamble and gap between frames (IEEE 802.3, 4.4.2).
@@ -85,8 +87,10 @@ class Parameters(Technology):
     velocity_factor: float = Field(
         0.67, ge=0.4, le=1.0, description="Of signals by that of light, with `length`: some 0.67 in cable and fibre."
     )
-    queue: int = Field(
-        1000, ge=1, le=1_000_000, description="Frames that wait in front of each transmitter, apart from the one being sent."
+    queue: AnyQueue = Field(
+        Queue(packets=1000),
+        description="In front of each transmitter, at a switch also of each port; a number is its packets, a word its "
+        "discipline. Default: 1000 packets.",
     )
     bit_error_rate: float = Field(0.0, ge=0.0, le=0.01, description="Independent bit errors; a frame with any is lost.")
     outage: bool = Field(False, description="True: all wires are cut, or the switch is off.")

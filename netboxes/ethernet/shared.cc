@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "shared.h"
 
+#include "../queueing/chance.h"
+
 #include "ns3/boolean.h"
 #include "ns3/drop-tail-queue.h"
 #include "ns3/ethernet-header.h"
@@ -20,16 +22,19 @@ using ns3::Ptr;
 
 /// Of an Ethernet frame's payload, bytes (IEEE 802.3-2018, 4A.4.2); ns-3 fills it up, too, but would do so before the preamble counts.
 constexpr std::uint32_t SMALLEST_PAYLOAD = 46;
-/// With the start frame delimiter (3.1.1): ns-3's csma sends none, so it is part of the payload here.
-constexpr std::uint32_t PREAMBLE = 8;
-/// What ns-3's csma adds to a payload, bytes.
-constexpr std::uint32_t HEADER_AND_CHECK = 18;
+/// What ns-3's csma adds to a payload, bytes. It sends no preamble, so that is part of the payload here.
+constexpr std::uint32_t HEADER_AND_CHECK = ETHERNET_HEADER + FRAME_CHECK_SEQUENCE;
 constexpr std::uint16_t ANY_ETHER_TYPE = 0x0800;
 constexpr std::int64_t FIRST_BACKOFF_STREAM = 7001;
 /// Half duplex is without carrier extension up to here (4.2.3.4), bit/s.
 constexpr double FASTEST = 100e6;
 /// One way, in bit times: with it a collision would be noticed within a slot of 512 (4.4.2), there and back.
 constexpr double LONGEST_DELAY = 256.0;
+
+std::int64_t Now()
+{
+    return ns3::Simulator::Now().GetNanoSeconds();
+}
 
 /// ns-3's own address of a station's device, which nobody else sees.
 Mac48Address AddressOf(StationId station)
@@ -72,7 +77,7 @@ struct OnWire
 } // namespace
 
 Shared::Shared(const SegmentSetup& setup)
-    : Medium(setup), m_slot(512), m_ceiling(2), m_attempts(1000), m_stations(setup.stations.size())
+    : Medium(setup), m_frames(setup.frames), m_slot(512), m_ceiling(2), m_attempts(1000), m_stations(setup.stations.size())
 {
     if (const auto& backoff = setup.parameters.at("backoff"); !backoff.is_null())
     {
@@ -91,16 +96,25 @@ Shared::Shared(const SegmentSetup& setup)
 Shared::~Shared()
 {
     m_retune.Cancel();
+    for (auto& station : m_stations)
+    {
+        station.gapEnds.Cancel();
+    }
 }
 
 void Shared::AddStation(StationId id, const Json& parameters)
 {
-    auto& device = m_stations[id].device;
+    auto& station = m_stations[id];
+    station.queue = std::make_unique<queueing::Queue<Outgoing>>(
+        parameters.at("queue"),
+        queueing::ChanceOf(QUEUE_STREAMS + id),
+        [this, id](const Outgoing& outgoing, Loss reason) { LoseAll(id, outgoing.frame.slot, reason); });
+    auto& device = station.device;
     device = ns3::CreateObject<ns3::CsmaNetDevice>();
     device->SetAddress(AddressOf(id));
-    const auto waiting = ns3::CreateObject<ns3::DropTailQueue<ns3::Packet>>();
-    waiting->SetMaxSize(ns3::QueueSize(ns3::QueueSizeUnit::PACKETS, parameters.at("queue")));
-    device->SetQueue(waiting);
+    const auto handover = ns3::CreateObject<ns3::DropTailQueue<ns3::Packet>>();
+    handover->SetMaxSize(ns3::QueueSize(ns3::QueueSizeUnit::PACKETS, 1));
+    device->SetQueue(handover);
     ns3::CreateObject<ns3::Node>()->AddDevice(device);
     device->AssignStreams(FIRST_BACKOFF_STREAM + id);
     device->SetReceiveCallback(
@@ -126,13 +140,28 @@ void Shared::Transmit(StationId from, Destination to, const Frame& frame)
         LoseAll(from, frame.slot, Loss::Outage);
         return;
     }
-    Frame onWire = frame;
-    onWire.length = std::max(frame.length, SMALLEST_PAYLOAD) + PREAMBLE;
-    const auto destination = to.station ? AddressOf(*to.station) : Mac48Address::GetBroadcast();
-    if (!m_stations[from].device->Send(MakeToken(onWire), destination, ANY_ETHER_TYPE))
+    const Outgoing outgoing{frame, to};
+    auto& station = m_stations[from];
+    station.queue->Enqueue(outgoing, outgoing.EntryIn(*station.queue, m_frames), Now(), static_cast<double>(m_rate));
+    if (!station.isBusy)
     {
-        LoseAll(from, frame.slot, Loss::QueueFull);
+        SendNext(from);
     }
+}
+
+void Shared::SendNext(StationId sender)
+{
+    auto& station = m_stations[sender];
+    const auto next = station.queue->Dequeue(Now());
+    station.isBusy = next.has_value();
+    if (!next)
+    {
+        return;
+    }
+    auto onWire = next->frame;
+    onWire.length = std::max(onWire.length, SMALLEST_PAYLOAD) + PREAMBLE;
+    const auto destination = next->to.station ? AddressOf(*next->to.station) : Mac48Address::GetBroadcast();
+    station.device->Send(MakeToken(onWire), destination, ANY_ETHER_TYPE);
 }
 
 void Shared::Begins(StationId sender, Packet packet)
@@ -157,6 +186,9 @@ void Shared::Ends(StationId sender, Packet packet)
             Lose(sender, what.slot, id, Loss::Outage);
         }
     }
+    // The device becomes ready at the same time, by an event that it schedules after this one, and finds the frame.
+    const auto gap = ns3::DataRate(m_rate).CalculateBytesTxTime(INTERFRAME_GAP);
+    m_stations[sender].gapEnds = ns3::Simulator::Schedule(gap, &Shared::SendNext, this, sender);
     if (m_retuning)
     {
         m_retune.Cancel();
@@ -167,6 +199,8 @@ void Shared::Ends(StationId sender, Packet packet)
 void Shared::GivesUp(StationId sender, Packet packet)
 {
     LoseAll(sender, OnWire(packet).slot, At(sender).cut ? Loss::Outage : Loss::RetryLimit);
+    // The device looks for the next one when this returns. When the wire is cut, none waits.
+    SendNext(sender);
 }
 
 bool Shared::Receives(StationId receiver, Packet packet, StationId sender)
@@ -243,17 +277,22 @@ void Shared::ApplyDelay(StationId station)
 
 void Shared::ApplyCut(StationId station)
 {
-    auto& [device, sendingIsCut, sent, backoffs, airtime] = m_stations[station];
+    auto& its = m_stations[station];
     if (!At(station).cut)
     {
-        m_channel->Reattach(device);
+        m_channel->Reattach(its.device);
         return;
     }
-    m_channel->Detach(device);
-    sendingIsCut = true;
-    while (const auto packet = device->GetQueue()->Dequeue())
+    m_channel->Detach(its.device);
+    its.sendingIsCut = true;
+    its.queue->Clear(Loss::Outage, Now());
+}
+
+void Shared::ApplyQueue(const Json& queue)
+{
+    for (const auto& station : m_stations)
     {
-        LoseAll(station, OnWire(packet).slot, Loss::Outage);
+        station.queue->Set(queue, Now(), static_cast<double>(m_rate));
     }
 }
 
@@ -270,11 +309,11 @@ void Shared::Check(double rate, double delay) const
 
 Json Shared::ReadStation(StationId station) const
 {
-    const auto& [device, sendingIsCut, sent, backoffs, airtime] = m_stations[station];
-    return {{"queued", device->GetQueue()->GetNPackets()},
-            {"sent", sent},
-            {"airtime", airtime},
-            {"backoffs", backoffs}};
+    const auto& counters = m_stations[station];
+    return {{"queue", counters.queue->Read(Now())},
+            {"sent", counters.sent},
+            {"airtime", counters.airtime},
+            {"backoffs", counters.backoffs}};
 }
 
 void Shared::ResetStation(StationId station)
@@ -282,6 +321,7 @@ void Shared::ResetStation(StationId station)
     auto& counters = m_stations[station];
     counters.sent = counters.backoffs = 0;
     counters.airtime = 0.0;
+    counters.queue->ResetStatistics(Now());
 }
 
 } // namespace netboxit

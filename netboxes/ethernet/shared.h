@@ -9,7 +9,8 @@
 namespace netboxit
 {
 
-/// One wire that all stations share, half duplex: ns-3's csma.
+/// One wire that all stations share, half duplex: ns-3's csma. Each station has a queue in front of its device, which gets the
+/// next frame when it becomes ready.
 class Shared final : public Medium
 {
   public:
@@ -24,6 +25,9 @@ class Shared final : public Medium
     struct Station
     {
         ns3::Ptr<ns3::CsmaNetDevice> device;
+        std::unique_ptr<queueing::Queue<Outgoing>> queue;
+        bool isBusy{false};       ///< the device: it has a frame, or keeps the gap after one
+        ns3::EventId gapEnds;
         bool sendingIsCut{false}; ///< its wire was cut under the frame that it sends
         std::uint64_t sent{0};
         std::uint64_t backoffs{0};
@@ -31,6 +35,8 @@ class Shared final : public Medium
     };
 
     void AddStation(StationId id, const Json& parameters);
+    /// Gives the device the frame whose turn it is.
+    void SendNext(StationId sender);
     void Begins(StationId sender, Packet packet);
     void Ends(StationId sender, Packet packet);
     void GivesUp(StationId sender, Packet packet);
@@ -43,10 +49,12 @@ class Shared final : public Medium
     void ApplyRate(StationId station) override;
     void ApplyDelay(StationId station) override;
     void ApplyCut(StationId station) override;
+    void ApplyQueue(const Json& queue) override;
     void Check(double rate, double delay) const override;
     Json ReadStation(StationId station) const override;
     void ResetStation(StationId station) override;
 
+    const Frames& m_frames;
     std::uint32_t m_slot; ///< of the backoff, bit times
     std::uint32_t m_ceiling;
     std::uint32_t m_attempts;

@@ -12,14 +12,22 @@ Switched::Switched(const SegmentSetup& setup) : Medium(setup), m_switching(0), m
     {
         m_switching = std::llround(switching.get<double>() * 1e9);
     }
-    const std::size_t queue = setup.parameters.at("queue");
+    const auto& queue = setup.parameters.at("queue");
     for (StationId id = 0; id < Count(); ++id)
     {
         auto& port = m_ports[id];
         port.up = std::make_unique<Link>(
-            queue, [this, id](SlotId slot, std::uint32_t bytes) { AtSwitch(id, slot, bytes); });
+            queue,
+            QUEUE_STREAMS + 2 * id,
+            setup.frames,
+            [this, id](const Outgoing& outgoing) { AtSwitch(id, outgoing); },
+            [this, id](const Outgoing& outgoing, Loss reason) { LoseUp(id, outgoing.frame.slot, reason); });
         port.down = std::make_unique<Link>(
-            queue, [this, id](SlotId slot, std::uint32_t bytes) { AtStation(id, slot, bytes); });
+            queue,
+            QUEUE_STREAMS + 2 * id + 1,
+            setup.frames,
+            [this, id](const Outgoing& outgoing) { AtStation(id, outgoing); },
+            [this, id](const Outgoing& outgoing, Loss reason) { LoseDown(id, outgoing.frame.slot, reason); });
         Switched::ApplyRate(id);
         Switched::ApplyDelay(id);
     }
@@ -28,32 +36,24 @@ Switched::Switched(const SegmentSetup& setup) : Medium(setup), m_switching(0), m
 
 void Switched::Transmit(StationId from, Destination to, const Frame& frame)
 {
-    auto& port = m_ports[from];
     if (At(from).cut)
     {
         LoseUp(from, frame.slot, Loss::Outage);
+        return;
     }
-    else if (port.up->Send(frame.slot, BytesOnWire(frame)))
-    {
-        port.bound.push_back(to);
-    }
-    else
-    {
-        LoseUp(from, frame.slot, Loss::QueueFull);
-    }
+    m_ports[from].up->Send({frame, to});
 }
 
-void Switched::AtSwitch(StationId from, SlotId slot, std::uint32_t bytes)
+void Switched::AtSwitch(StationId from, const Outgoing& outgoing)
 {
-    const auto to = m_ports[from].bound.front();
-    m_ports[from].bound.pop_front();
-    if (!Survives(bytes))
+    const auto& [frame, to] = outgoing;
+    if (!Survives(outgoing.BytesOnWire()))
     {
-        LoseUp(from, slot, Loss::OnAir);
+        LoseUp(from, frame.slot, Loss::OnAir);
     }
     else if (to.station)
     {
-        Forward(*to.station, slot, bytes);
+        Forward(*to.station, frame);
     }
     else
     {
@@ -61,33 +61,31 @@ void Switched::AtSwitch(StationId from, SlotId slot, std::uint32_t bytes)
         {
             if (id != from)
             {
-                Forward(id, slot, bytes);
+                Forward(id, frame);
             }
         }
     }
 }
 
-void Switched::Forward(StationId to, SlotId slot, std::uint32_t bytes)
+void Switched::Forward(StationId to, const Frame& frame)
 {
     if (At(to).cut)
     {
-        LoseDown(to, slot, Loss::Outage);
+        LoseDown(to, frame.slot, Loss::Outage);
+        return;
     }
-    else if (!m_ports[to].down->Send(slot, bytes))
-    {
-        LoseDown(to, slot, Loss::QueueFull);
-    }
+    m_ports[to].down->Send({frame, {to}});
 }
 
-void Switched::AtStation(StationId station, SlotId slot, std::uint32_t bytes)
+void Switched::AtStation(StationId station, const Outgoing& outgoing)
 {
-    if (Survives(bytes))
+    if (Survives(outgoing.BytesOnWire()))
     {
-        m_fates.Deliver(slot, station);
+        m_fates.Deliver(outgoing.frame.slot, station);
     }
     else
     {
-        LoseDown(station, slot, Loss::OnAir);
+        LoseDown(station, outgoing.frame.slot, Loss::OnAir);
     }
 }
 
@@ -118,10 +116,17 @@ void Switched::ApplyDelay(StationId station)
 
 void Switched::ApplyCut(StationId station)
 {
-    auto& port = m_ports[station];
-    port.up->Clear([this, station](SlotId slot) { LoseUp(station, slot, Loss::Outage); });
-    port.bound.clear();
-    port.down->Clear([this, station](SlotId slot) { LoseDown(station, slot, Loss::Outage); });
+    m_ports[station].up->Clear(Loss::Outage);
+    m_ports[station].down->Clear(Loss::Outage);
+}
+
+void Switched::ApplyQueue(const Json& queue)
+{
+    for (const auto& port : m_ports)
+    {
+        port.up->SetQueue(queue);
+        port.down->SetQueue(queue);
+    }
 }
 
 bool Switched::HasOwnWires() const

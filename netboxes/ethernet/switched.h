@@ -4,7 +4,6 @@
 #include "link.h"
 #include "medium.h"
 
-#include <deque>
 #include <memory>
 
 namespace netboxit
@@ -22,21 +21,21 @@ class Switched final : public Medium
   private:
     struct Port
     {
-        std::unique_ptr<Link> up;      ///< from the station to the switch
-        std::unique_ptr<Link> down;    ///< from the switch to the station
-        std::deque<Destination> bound; ///< where the frames on `up` go, in order
-        LostFrames lost{};             ///< copies that were to go down
+        std::unique_ptr<Link> up;   ///< from the station to the switch
+        std::unique_ptr<Link> down; ///< from the switch to the station
+        LostFrames lost{};          ///< copies that were to go down
     };
 
-    void AtSwitch(StationId from, SlotId slot, std::uint32_t bytes);
-    void Forward(StationId to, SlotId slot, std::uint32_t bytes);
-    void AtStation(StationId station, SlotId slot, std::uint32_t bytes);
+    void AtSwitch(StationId from, const Outgoing& outgoing);
+    void Forward(StationId to, const Frame& frame);
+    void AtStation(StationId station, const Outgoing& outgoing);
     void LoseUp(StationId from, SlotId slot, Loss reason);
     void LoseDown(StationId to, SlotId slot, Loss reason);
 
     void ApplyRate(StationId station) override;
     void ApplyDelay(StationId station) override;
     void ApplyCut(StationId station) override;
+    void ApplyQueue(const Json& queue) override;
     bool HasOwnWires() const override;
     Json ReadStation(StationId station) const override;
     void ResetStation(StationId station) override;

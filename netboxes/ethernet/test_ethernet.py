@@ -62,7 +62,7 @@ def test_frames_beyond_the_queue_are_lost_and_accounted_for() -> None:
     assert emulation.statistics["frames"]["lost"]["queue_full"] == 149
     left = emulation.statistics["segment"]["stations"]["left"]
     assert left["lost"] == {"queue_full": 149}
-    assert (left["queued"], left["sent"]) == (0, 101)
+    assert (left["queue"]["packets"], left["queue"]["dropped"]["full"], left["sent"]) == (0, 149, 101)
     assert left["airtime"] == pytest.approx(101 * (PREAMBLE + len(udp(LEFT, RIGHT)) + CHECK_SEQUENCE) * 8e-9)
     assert (emulation.records["fate"] == Fate.QUEUE_FULL).sum() == 149
 
@@ -112,7 +112,7 @@ def test_rate_and_delay_change_while_frames_pass() -> None:
     [
         ("rate", 1e3, "rate cannot be 1000.0; it is a number from 10000 to 1e+10 bit/s"),
         ("delay", -1, "delay cannot be -1; it is a number from 0 to 10 s"),
-        ("queue", 5, "no live parameter 'queue'; there are rate delay length bit_error_rate outage"),
+        ("loss", 0.5, "no live parameter 'loss'; there are "),
         ("bit_error_rate", 0.5, "bit_error_rate cannot be 0.5; it is a number from 0 to 0.01"),
         ("outage", 1, "outage cannot be 1; it is true or false"),
         ("left.rate", 1e6, "only at a switch has a station a rate of its own; change that of the network"),

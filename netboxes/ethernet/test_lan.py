@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.installation import CHECKOUT
 from netboxes.engine.virtual import BROADCAST, Emulation, EmulationFailed, ethernet, mac, run
 from netboxes.ethernet.lan_under_test import START_S, delays_s, delivered, lan, measure, on_wire, packets, saturated
 from netboxes.ethernet.parameters import Parameters
 from testbed.description import topology_file
 from testbed.description.live import parsed, read_value
-from testbed.installation import CHECKOUT
 
 SHARED: dict[str, Any] = {"rate": "10 Mbit/s", "delay": "2 us"}
 SWITCHED: dict[str, Any] = {"rate": "100 Mbit/s", "delay": "500 ns", "switching_delay": "3 us"}

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 
 using namespace netboxit;
@@ -71,6 +72,62 @@ class Ns3Link
     std::array<ns3::Ptr<ns3::PointToPointNetDevice>, 2> m_devices;
 };
 
+/// Of frames that nobody looks into.
+class NoFrames : public Frames
+{
+  public:
+    bool Emit(StationId, Bytes) override
+    {
+        return false;
+    }
+
+    Bytes Read(SlotId) const override
+    {
+        return {};
+    }
+
+    std::span<std::uint8_t> Rewrite(SlotId) override
+    {
+        return {};
+    }
+
+    std::optional<SlotId> Duplicate(SlotId, StationId) override
+    {
+        return std::nullopt;
+    }
+
+    std::int64_t ArrivedAt(SlotId) const override
+    {
+        return 0;
+    }
+
+    void Absorb(SlotId) override
+    {
+    }
+
+    std::int64_t Behind() const override
+    {
+        return 0;
+    }
+
+    std::int64_t StampOf(std::int64_t time) const override
+    {
+        return time;
+    }
+};
+
+Json Fifo(std::uint32_t packets)
+{
+    return {{"discipline", "fifo"}, {"packets", packets}};
+}
+
+/// One that takes so many bytes on the wire.
+Outgoing FrameOf(std::uint32_t number, std::uint32_t bytes)
+{
+    const std::uint32_t around = PREAMBLE + ETHERNET_HEADER + FRAME_CHECK_SEQUENCE;
+    return {{.slot = {number, 1}, .length = bytes - around}, {}};
+}
+
 class LinkTest : public testing::Test
 {
   protected:
@@ -84,6 +141,28 @@ class LinkTest : public testing::Test
         Simulator::Destroy();
     }
 
+    std::unique_ptr<Link> MakeLink(const Json& said)
+    {
+        return std::make_unique<Link>(
+            said,
+            1,
+            frames,
+            [this](const Outgoing& outgoing) { arrivals.push_back(Here(outgoing)); },
+            [this](const Outgoing& outgoing, Loss reason) { lost[reason].push_back(Here(outgoing)); });
+    }
+
+    static Arrived Here(const Outgoing& outgoing)
+    {
+        return {outgoing.frame.slot.index, Simulator::Now().GetNanoSeconds()};
+    }
+
+    std::vector<std::uint32_t> Numbers(Loss reason)
+    {
+        std::vector<std::uint32_t> numbers;
+        std::ranges::transform(lost[reason], std::back_inserter(numbers), &Arrived::number);
+        return numbers;
+    }
+
     void RunAll()
     {
         while (queue->NextDue())
@@ -93,8 +172,15 @@ class LinkTest : public testing::Test
     }
 
     ns3::Ptr<EventQueue> queue = ns3::CreateObject<EventQueue>();
+    NoFrames frames;
     std::vector<Arrived> arrivals;
+    std::map<Loss, std::vector<Arrived>> lost;
 };
+
+int Waiting(Link& link)
+{
+    return link.Read().at("queue").at("packets");
+}
 
 struct Case
 {
@@ -114,16 +200,16 @@ TEST_P(LinkAgainstNs3, EveryFrameArrivesInTheSameNanosecondOrIsDroppedByBoth)
     const auto [room, rate, delay] = GetParam();
     std::vector<Arrived> expected;
     Ns3Link theirs(room, rate, delay, expected);
-    Link ours(room, [this](SlotId slot, std::uint32_t) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
-    ours.SetRate(rate);
-    ours.SetDelay(delay);
+    const auto ours = MakeLink(Fifo(room));
+    ours->SetRate(rate);
+    ours->SetDelay(delay);
     std::mt19937 random(5);
     // Nearly as much as the link carries, in clusters: the queue is empty, in between, and full at times.
     const auto gap = 8e9 / static_cast<double>(rate) * 900;
     std::exponential_distribution<double> pause(1 / (8 * gap));
     std::geometric_distribution<int> cluster(1.0 / 8);
     std::uniform_int_distribution<std::uint32_t> length(72, 1526);
-    unsigned dropped = 0;
+    std::vector<Arrived> dropped;
     double time = 0;
     for (std::uint32_t number = 0; number < 5000;)
     {
@@ -134,17 +220,20 @@ TEST_P(LinkAgainstNs3, EveryFrameArrivesInTheSameNanosecondOrIsDroppedByBoth)
             Simulator::Schedule(NanoSeconds(static_cast<std::int64_t>(time)),
                                 [&, number, bytes]
                                 {
-                                    const bool taken = theirs.Send({number, 1}, bytes);
-                                    EXPECT_EQ(ours.Send({number, 1}, bytes), taken) << number;
-                                    dropped += taken ? 0 : 1;
+                                    ours->Send(FrameOf(number, bytes));
+                                    if (!theirs.Send({number, 1}, bytes))
+                                    {
+                                        dropped.push_back({number, Simulator::Now().GetNanoSeconds()});
+                                    }
                                 });
         }
     }
     RunAll();
     EXPECT_EQ(arrivals, expected);
     EXPECT_GT(expected.size(), 1000u);
-    EXPECT_EQ(dropped > 0, room < 100);
-    EXPECT_EQ(ours.Queued(), 0u);
+    EXPECT_EQ(lost[Loss::QueueFull], dropped);
+    EXPECT_EQ(dropped.empty(), room >= 100);
+    EXPECT_EQ(Waiting(*ours), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(,
@@ -158,19 +247,19 @@ INSTANTIATE_TEST_SUITE_P(,
 
 TEST_F(LinkTest, FramesThatWaitGetTheNewRateAndDelayAndNoneOvertakes)
 {
-    Link link(10, [this](SlotId slot, std::uint32_t) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
-    link.SetDelay(10'000);
+    const auto link = MakeLink(Fifo(10));
+    link->SetDelay(10'000);
     for (std::uint32_t number = 0; number < 3; ++number)
     {
-        EXPECT_TRUE(link.Send({number, 1}, 100)); // 800 ns each, and a gap of 96
+        link->Send(FrameOf(number, 100)); // 800 ns each, and a gap of 96
     }
-    EXPECT_EQ(link.Queued(), 2u);
+    EXPECT_EQ(Waiting(*link), 2);
     Simulator::Schedule(NanoSeconds(850), // in the gap after the first
                         [&]
                         {
-                            link.SetRate(100'000'000);
-                            link.SetDelay(0);
-                            EXPECT_EQ(link.Queued(), 2u);
+                            link->SetRate(100'000'000);
+                            link->SetDelay(0);
+                            EXPECT_EQ(Waiting(*link), 2);
                         });
     RunAll();
     EXPECT_EQ(arrivals,
@@ -179,27 +268,49 @@ TEST_F(LinkTest, FramesThatWaitGetTheNewRateAndDelayAndNoneOvertakes)
 
 TEST_F(LinkTest, AWaitingFrameIsFirstWhenNothingIsOnTheWire)
 {
-    Link link(10, [this](SlotId slot, std::uint32_t) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
-    link.Send({0, 1}, 100);
-    link.Send({1, 1}, 100);
-    Simulator::Schedule(NanoSeconds(850), [&] { link.SetRate(100'000'000); });
-    RunAll();
-    EXPECT_EQ(arrivals, (std::vector<Arrived>{{0, 800}, {1, 896 + 8'000}}));
+    for (const std::uint64_t rate : {100'000'000UL, 10'000'000'000UL})
+    {
+        const auto link = MakeLink(Fifo(10));
+        const auto now = Simulator::Now().GetNanoSeconds();
+        link->Send(FrameOf(0, 100));
+        link->Send(FrameOf(1, 100));
+        Simulator::Schedule(NanoSeconds(850), [&] { link->SetRate(rate); });
+        RunAll();
+        const auto duration = static_cast<std::int64_t>(800'000'000'000 / rate);
+        EXPECT_EQ(arrivals, (std::vector<Arrived>{{0, now + 800}, {1, now + 896 + duration}}));
+        arrivals.clear();
+    }
 }
 
 TEST_F(LinkTest, WhatWaitsOrIsOnItsWayIsLostWhenTheWireIsCut)
 {
-    Link link(10, [this](SlotId slot, std::uint32_t) { arrivals.push_back({slot.index, Simulator::Now().GetNanoSeconds()}); });
-    link.SetDelay(10'000);
-    std::vector<std::uint32_t> lost;
+    const auto link = MakeLink(Fifo(10));
+    link->SetDelay(10'000);
     for (std::uint32_t number = 0; number < 15; ++number)
     {
-        link.Send({number, 1}, 100); // 800 ns each, and a gap of 96
+        link->Send(FrameOf(number, 100)); // 800 ns each, and a gap of 96
     }
-    Simulator::Schedule(NanoSeconds(11'000), [&] { link.Clear([&](SlotId slot) { lost.push_back(slot.index); }); });
-    Simulator::Schedule(NanoSeconds(12'000), [&] { link.Send({99, 1}, 100); });
+    Simulator::Schedule(NanoSeconds(11'000), [&] { link->Clear(Loss::Outage); });
+    Simulator::Schedule(NanoSeconds(12'000), [&] { link->Send(FrameOf(99, 100)); });
     RunAll();
     EXPECT_EQ(arrivals, (std::vector<Arrived>{{0, 10'800}, {99, 12'000 + 800 + 10'000}}));
-    EXPECT_EQ(lost, (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
-    EXPECT_EQ(link.Read().at("sent"), 2);
+    EXPECT_EQ(Numbers(Loss::Outage), (std::vector<std::uint32_t>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+    EXPECT_EQ(Numbers(Loss::QueueFull), (std::vector<std::uint32_t>{11, 12, 13, 14}));
+    EXPECT_EQ(link->Read().at("sent"), 2);
+}
+
+TEST_F(LinkTest, FramesBeginLaterThanTheyComeAndWhatWaitedForTooLongDoesNot)
+{
+    auto said = Fifo(10);
+    said["time"] = 1e-3;
+    const auto link = MakeLink(said);
+    link->SetRate(1'000'000);
+    for (std::uint32_t number = 0; number < 4; ++number)
+    {
+        link->Send(FrameOf(number, 113)); // 904 us, and a gap of 96
+    }
+    RunAll();
+    EXPECT_EQ(arrivals, (std::vector<Arrived>{{0, 904'000}, {1, 1'904'000}}));
+    EXPECT_EQ(Numbers(Loss::QueueExpired), (std::vector<std::uint32_t>{2, 3}));
+    EXPECT_EQ(link->Read().at("queue").at("delay_s"), 1e-3);
 }

@@ -8,9 +8,9 @@ from math import exp, floor, log1p, sqrt
 
 import numpy as np
 
+from contracts.nature import SPEED_OF_LIGHT
 from netboxes.ethernet.lan_under_test import (
     GAP,
-    SPEED_OF_LIGHT,
     delays_s,
     delivered,
     lan,

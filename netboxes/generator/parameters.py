@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of a generator in YAML. Limits of the live parameters are repeated in segment.cc."""
+"""What can be said of a generator in YAML."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
+from contracts.addresses import Ipv4, Mac
+from contracts.installation import CHECKOUT, INSTALLATION
+from contracts.quantities import PACKET_RATE, SIZE, Quantity
 from netboxes.technology import StationParameters, Technology
-from testbed.description.addresses import Ipv4, Mac
-from testbed.installation import CHECKOUT, INSTALLATION
-from testbed.quantities import PACKET_RATE, SIZE, Quantity
 from traffic.dscp import Dscp
 from traffic.stream import Stream
 

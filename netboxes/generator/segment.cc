@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/live_number.h"
 
 #include "stream.h"
 #include "trace.h"
@@ -17,13 +16,6 @@ namespace
 
 /// Random streams: one a station.
 constexpr std::int64_t FIRST_STREAM = 3000;
-
-/// The limits are those of parameters.py.
-constexpr std::array LIVE_NUMBERS{
-    LiveNumber{"rate", 1e-3, 20e6, "pps"},
-    LiveNumber{"size", 64, 1518, "B"},
-    LiveNumber{"count", 0, 1e15, ""},
-};
 
 MacAddress ReadMac(const std::string& text)
 {
@@ -140,7 +132,7 @@ void GeneratorSegment::Set(std::string_view parameter, const Json& value)
         }
         return;
     }
-    const auto number = CheckLive("generator", LIVE_NUMBERS, parameter, value, "active");
+    const auto number = value.get<double>();
     if (parameter != "rate" && number != std::floor(number))
     {
         throw OutOfRange("generator: " + std::string(parameter) + " cannot be " + value.dump() + "; it is a whole number");

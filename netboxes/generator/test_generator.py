@@ -14,11 +14,11 @@ import pytest
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
+from contracts.installation import CHECKOUT
 from netboxes.engine.virtual import Emulation, emulate, udp
 from netboxes.generator.parameters import Parameters
 from results import pcapng
 from testbed.description.topology_file import load
-from testbed.installation import CHECKOUT
 
 #: Where a generator's sequence number and stamp are in its frames.
 PAYLOAD = struct.Struct(">HQq")

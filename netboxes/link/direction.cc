@@ -3,6 +3,8 @@
 
 #include "times.h"
 
+#include "../queueing/chance.h"
+
 #include <limits>
 
 namespace netboxit::link
@@ -41,7 +43,7 @@ class Direction::Wake : public ns3::EventImpl
 
 Direction::Direction(const SegmentSetup& setup, StationId from)
     : m_fates(setup.fates), m_frames(setup.frames), m_to(1 - from), m_chance(Stream(STREAMS * from)),
-      m_queueChance(Stream(STREAMS * from + 1)), m_jitter(STREAMS * from + 2), m_loss(STREAMS * from + 5),
+      m_queueChance(queueing::ChanceOf(STREAMS * from + 1)), m_jitter(STREAMS * from + 2), m_loss(STREAMS * from + 5),
       m_bitErrors(STREAMS * from + 6), m_wake(ns3::Create<Wake>(*this)), m_expected(NEVER)
 {
 }
@@ -68,39 +70,13 @@ void Direction::Send(const Frame& frame)
     {
         m_waitingSince = std::max(m_waitingSince, now);
     }
-    m_queue->Enqueue({.slot = frame.slot,
-                      .bytes = frame.length + m_overhead,
-                      .length = frame.length,
-                      .entered = now,
-                      .flow = m_queue->TellsFlowsApart() ? FlowOf(frame.slot) : 0},
+    const Outgoing outgoing{frame.slot, frame.length + m_overhead, frame.length};
+    m_queue->Enqueue(outgoing,
+                     {outgoing.bytes, frame.trafficClass, m_frames.Read(frame.slot)},
                      now,
                      m_capacity->Rate(now));
     Advance(now);
     Expect(now);
-}
-
-std::uint32_t Direction::FlowOf(SlotId slot) const
-{
-    const auto headers = ReadHeaders(m_frames.Read(slot));
-    if (!headers.ip)
-    {
-        return headers.etherType;
-    }
-    // FNV-1a over addresses, protocol and ports; all fragments are one flow, so that they stay in order.
-    std::uint32_t hash = 2166136261;
-    const auto mix = [&hash](std::uint8_t byte) { hash = (hash ^ byte) * 16777619; };
-    std::ranges::for_each(headers.ip->source, mix);
-    std::ranges::for_each(headers.ip->destination, mix);
-    mix(headers.ip->protocol.value_or(0));
-    if (headers.ip->part == Part::Whole)
-    {
-        for (const auto port : {headers.ip->sourcePort, headers.ip->destinationPort})
-        {
-            mix(static_cast<std::uint8_t>(port >> 8));
-            mix(static_cast<std::uint8_t>(port));
-        }
-    }
-    return hash ^ hash >> 16;
 }
 
 void Direction::Advance(std::int64_t now)
@@ -125,12 +101,6 @@ void Direction::SendNext()
     const auto frame = m_queue->Dequeue(start);
     if (!frame)
     {
-        return;
-    }
-    m_queueDelay = start - frame->entered;
-    if (m_timeLimit > 0 && m_queueDelay > m_timeLimit)
-    {
-        Lose(frame->slot, Loss::QueueExpired);
         return;
     }
     const auto finish = m_capacity->Finish(start, frame->bytes);
@@ -241,16 +211,14 @@ Json Direction::Read()
     Advance(now);
     Expect(now);
     Json lost = Json::object();
-    for (const auto reason : {Loss::OnAir, Loss::QueueFull, Loss::QueueExpired, Loss::Outage})
+    for (const auto reason : {Loss::OnAir, Loss::QueueFull, Loss::QueueEarly, Loss::QueueExpired, Loss::Outage})
     {
         lost[std::string(NameOf(reason))] = m_counters.lost[static_cast<std::size_t>(reason)];
     }
     return {{"up", !m_down},
             {"rate", m_capacity->Rate(now)},
             {"delay_s", static_cast<double>(m_delayOverTime ? Nanoseconds(m_delayOverTime->At(now)) : m_delay) / 1e9},
-            {"queued", m_queue->Packets()},
-            {"queued_bytes", m_queue->Bytes()},
-            {"queue_delay_s", static_cast<double>(m_queueDelay) / 1e9},
+            {"queue", m_queue->Read(now)},
             {"sent", m_counters.sent},
             {"sent_bytes", m_counters.sentBytes},
             {"sending_s", static_cast<double>(m_counters.sending) / 1e9},

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "capacity.h"
-#include "discipline.h"
 #include "errors.h"
 #include "jitter.h"
+
+#include "../queueing/queue.h"
 
 #include "ns3/event-impl.h"
 
@@ -32,9 +33,8 @@ class Direction
 
     void Send(const Frame& frame);
 
-    /// Changes a parameter (names and base units as parameters.py dumps them); throws OutOfRange and then changes nothing. False when
-    /// there is none of this name.
-    bool Set(std::string_view parameter, const Json& value);
+    /// Changes a parameter (names and base units as parameters.py dumps them); throws OutOfRange and then changes nothing.
+    void Set(std::string_view parameter, const Json& value);
     /// Whether it is down, for whatever reason: what is sent meanwhile is lost, or waits.
     void SetDown(bool down);
     void Begin();
@@ -42,6 +42,13 @@ class Direction
 
   private:
     class Wake;
+
+    struct Outgoing
+    {
+        SlotId slot;
+        std::uint32_t bytes;  ///< that it takes on the link
+        std::uint32_t length; ///< of layer 3
+    };
 
     struct Passage
     {
@@ -74,7 +81,6 @@ class Direction
     void SetTrace(const Json& value);
     void ChooseCapacity();
 
-    std::uint32_t FlowOf(SlotId slot) const;
     /// All that happened up to now.
     void Advance(std::int64_t now);
     void SendNext();
@@ -97,15 +103,14 @@ class Direction
     std::int64_t m_reorderBy{0};
     bool m_dropsDamaged{false};
     bool m_waitsWhileDown{false};
-    std::int64_t m_timeLimit{0}; ///< in the queue, ns; 0: none
     Json m_traceSaid;
     // What it is made of.
     ns3::Ptr<ns3::UniformRandomVariable> m_chance; ///< of duplication and reordering
-    ns3::Ptr<ns3::UniformRandomVariable> m_queueChance;
+    queueing::Chance m_queueChance;
     Jitter m_jitter;
     GilbertElliott m_loss;
     BitErrors m_bitErrors;
-    std::unique_ptr<Discipline> m_queue;
+    std::unique_ptr<queueing::Queue<Outgoing>> m_queue;
     std::unique_ptr<Capacity> m_capacity;
     std::optional<Series> m_delayOverTime;
     std::optional<Series> m_lossOverTime;
@@ -114,7 +119,6 @@ class Direction
     std::int64_t m_free{0};         ///< when the transmitter is
     std::int64_t m_waitingSince{0}; ///< when the queue got its first frame, or the link came up again
     std::int64_t m_lastArrival{0};
-    std::int64_t m_queueDelay{0}; ///< of the latest frame that went, ns
     std::uint64_t m_number{0};
     std::uint64_t m_candidates{0};
     std::vector<Passage> m_way; ///< a heap: frames that have been sent and have not arrived

@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "checked.h"
 #include "direction.h"
 #include "times.h"
 
-#include "../engine/live_number.h"
+#include "../engine/checked.h"
 
 // What a direction of a link is told: its parameters, and when its time begins.
 
 namespace netboxit::link
 {
 
-namespace
-{
-
-double CheckedNumber(std::string_view parameter, const Json& value, double minimum, double maximum, std::string_view unit)
-{
-    const LiveNumber limits{parameter, minimum, maximum, unit};
-    return CheckLive("link", {&limits, 1}, parameter, value);
-}
-
-} // namespace
-
-bool Direction::Set(std::string_view parameter, const Json& value)
+void Direction::Set(std::string_view parameter, const Json& value)
 {
     const auto now = Now();
     Advance(now);
@@ -31,11 +19,11 @@ bool Direction::Set(std::string_view parameter, const Json& value)
     }
     else if (parameter == "delay")
     {
-        m_delay = Nanoseconds(CheckedNumber(parameter, value, 0.0, 10.0, "s"));
+        m_delay = Nanoseconds(value.get<double>());
     }
     else if (parameter == "overhead")
     {
-        m_overhead = static_cast<std::uint32_t>(CheckedNumber(parameter, value, 0, 1000, "B"));
+        m_overhead = static_cast<std::uint32_t>(value.get<double>());
     }
     else if (parameter == "jitter")
     {
@@ -47,7 +35,7 @@ bool Direction::Set(std::string_view parameter, const Json& value)
     }
     else if (parameter == "duplication")
     {
-        m_duplication = CheckedNumber(parameter, value, 0.0, 1.0, "(a probability)");
+        m_duplication = value.get<double>();
     }
     else if (parameter == "reordering")
     {
@@ -65,21 +53,16 @@ bool Direction::Set(std::string_view parameter, const Json& value)
     {
         SetTrace(value);
     }
-    else if (parameter == "while_down")
+    else // while_down
     {
         m_waitsWhileDown = value == "wait";
     }
-    else
-    {
-        return false;
-    }
     Expect(now);
-    return true;
 }
 
 void Direction::SetRate(const Json& value)
 {
-    m_rate = CheckedNumber("rate", value, 1e3, 100e9, "bit/s");
+    m_rate = value.get<double>();
     ChooseCapacity();
 }
 
@@ -102,21 +85,13 @@ void Direction::SetCorruption(const Json& value)
 
 void Direction::SetQueue(const Json& value)
 {
-    auto queue = MakeDiscipline(value,
-                                m_queueChance,
-                                [this](const Waiting& frame, Loss reason) { Lose(frame.slot, reason); });
-    const double limit = value.value("time", Json()).is_null() ? 0.0 : Checked(value, "queue", "time", 1e-3, 25.0, "s");
-    // What waits keeps its order and its age; what has no room in the new queue is lost.
-    while (m_queue && m_queue->Packets() > 0)
+    if (m_queue)
     {
-        const auto frame = m_queue->Dequeue(Now());
-        if (frame)
-        {
-            queue->Enqueue(*frame, Now(), m_rate);
-        }
+        m_queue->Set(value, Now(), m_rate);
+        return;
     }
-    m_queue = std::move(queue);
-    m_timeLimit = Nanoseconds(limit);
+    m_queue = std::make_unique<queueing::Queue<Outgoing>>(
+        value, m_queueChance, [this](const Outgoing& frame, Loss reason) { Lose(frame.slot, reason); });
 }
 
 void Direction::SetTrace(const Json& value)

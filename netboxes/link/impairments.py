@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_serializer, model_validator
 
-from testbed.description.csv_file import read_rows
-from testbed.quantities import TIME, Quantity
+from contracts.csv_file import read_rows
+from contracts.quantities import TIME, Quantity
 
 Probability = Annotated[float, Ge(0.0), Le(1.0)]
 

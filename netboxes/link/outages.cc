@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "outages.h"
 
-#include "checked.h"
+#include "../engine/checked.h"
+
 
 #include "ns3/simulator.h"
 

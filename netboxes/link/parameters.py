@@ -1,28 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of a plain link in YAML. Limits of the live parameters are repeated in the C++."""
+"""What can be said of a plain link in YAML."""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
+from contracts.quantities import RATE, SIZE, TIME, Quantity
 from netboxes.link.impairments import Corruption, Jitter, Loss, Outage, Probability, Reordering
-from netboxes.link.queueing import Queue
 from netboxes.link.trace import Trace
+from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.technology import StationParameters, Technology
-from testbed.quantities import RATE, SIZE, TIME, Quantity
 
 
-def _short(key: str, *kinds: type) -> BeforeValidator:
+def _short(model: type[BaseModel], key: str, *kinds: type) -> BeforeValidator:
     """Lets a bare value stand for a mapping that has only this key."""
-    return BeforeValidator(lambda said: {key: said} if isinstance(said, kinds) and not isinstance(said, bool) else said)
-
-
-def _queue(said: object) -> object:
-    if isinstance(said, int) and not isinstance(said, bool):
-        return {"packets": said}
-    return {"discipline": said} if isinstance(said, str) else said
+    field = model.model_fields[key]
+    value: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
+    return BeforeValidator(
+        lambda said: {key: said} if isinstance(said, kinds) and not isinstance(said, bool) else said,
+        json_schema_input_type=value | model,
+    )
 
 
 #: The fastest that a link can be: far more than any netbox carries, so in effect no limit.
@@ -31,11 +30,11 @@ FASTEST = 100e9
 Rate = Annotated[float, Quantity(RATE, 1e3, FASTEST)]
 Delay = Annotated[float, Quantity(TIME, 0.0, 10.0)]
 Overhead = Annotated[float, Quantity(SIZE, 0.0, 1000.0)]
-AnyJitter = Annotated[Jitter, _short("deviation", str)]
-AnyLoss = Annotated[Loss, _short("probability", int, float)]
-AnyCorruption = Annotated[Corruption, _short("bit_error_rate", int, float)]
-AnyQueue = Annotated[Queue, BeforeValidator(_queue)]
-AnyTrace = Annotated[Trace, _short("file", str)]
+AnyJitter = Annotated[Jitter, _short(Jitter, "deviation", str)]
+AnyLoss = Annotated[Loss, _short(Loss, "probability", int, float)]
+AnyCorruption = Annotated[Corruption, _short(Corruption, "bit_error_rate", int, float)]
+AnyQueue = Annotated[Queue, queue_or_short(packets=1000)]
+AnyTrace = Annotated[Trace, _short(Trace, "file", str)]
 WhileDown = Literal["lose", "wait"]
 
 _DIRECTIONAL = frozenset(
@@ -100,7 +99,8 @@ class Parameters(Technology):
     reordering: Reordering = Field(Reordering(), description="Frames that are held back, so that others overtake them.")
     corruption: AnyCorruption = Field(Corruption(), description="Bit errors; a number alone is the bit error rate.")
     queue: AnyQueue = Field(
-        Queue(), description="In front of each transmitter; a number alone is its packets, a word alone its discipline."
+        Queue(packets=1000),
+        description="In front of each transmitter; a number is its packets, a word its discipline. Default: 1000 packets.",
     )
     outage: Outage | None = Field(None, description="Times in which the link is down, both directions together.")
     while_down: WhileDown = Field(

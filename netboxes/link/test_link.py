@@ -223,11 +223,11 @@ def test_a_csv_trace_says_rate_delay_and_loss_from_when_time_begins() -> None:
         ("rate", 10.0, "rate cannot be 10.0; it is a number from 1000 to 1e+11 bit/s"),
         ("left.delay", 11, "delay cannot be 11; it is a number from 0 to 10 s"),
         ("loss", {"good_to_bad": 2}, "its good_to_bad is a number from 0 to 1"),
-        ("queue", {"discipline": "sfq"}, "its discipline is one of fifo codel fq-codel pie red"),
+        ("queue", {"discipline": "sfq"}, "its discipline is one of fifo priority codel fq-codel pie red"),
         ("outage", {"up": 0}, "its distribution is one of fixed exponential"),
         ("up", 1, "up cannot be 1; it is true or false"),
         ("middle.delay", 1, "no station 'middle'; there are left right"),
-        ("colour", 1, "no live parameter 'colour'; there are overhead rate delay"),
+        ("colour", 1, "no live parameter 'colour'; there are corruption delay duplication"),
     ],
 )
 def test_bad_live_changes_are_refused(parameter: str, value: Any, told: str) -> None:

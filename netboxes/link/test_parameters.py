@@ -37,7 +37,7 @@ def test_short_forms() -> None:
     assert (link["jitter"]["distribution"], link["jitter"]["deviation"]) == ("normal", 0.005)
     assert (link["queue"]["discipline"], link["queue"]["target"]) == ("codel", 0.005)
     assert link["corruption"] == {"bit_error_rate": 1e-6, "frames": "damaged"}
-    assert link["stations"]["a"]["queue"] == {"discipline": "fifo", "packets": 50, "bytes": 2e9, "time": None}
+    assert link["stations"]["a"]["queue"] == {"discipline": "fifo", "packets": 50, "bytes": None, "buffer": None, "time": None}
 
 
 def test_a_zero_that_is_said_is_no_default() -> None:

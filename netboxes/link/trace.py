@@ -10,9 +10,9 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, model_serializer, model_validator
 
+from contracts.csv_file import MOST_ROWS, read_rows
+from contracts.files import find_file
 from netboxes.link.impairments import Part
-from testbed.description.csv_file import MOST_ROWS, read_rows
-from testbed.files import find_file
 
 #: Columns of a CSV besides time_s, what they are, and their limits, in base units.
 COLUMNS = {"rate_bit_s": ("rate", 0.0, 100e9), "delay_s": ("delay", 0.0, 10.0), "loss": ("loss", 0.0, 1.0)}

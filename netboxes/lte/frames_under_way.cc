@@ -1,27 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "frames_under_way.h"
 
-#include <algorithm>
-
 namespace netboxit
 {
 
-std::optional<FramesUnderWay::Entry> FramesUnderWay::Refused(SlotId slot)
+void FramesUnderWay::Queued(SlotId slot, QueueNumber queue)
 {
+    // The latest ones are at the end.
     const auto found = std::find_if(
-        m_entries.rbegin(), m_entries.rend(), [slot](const auto& entry) { return entry.slot == slot; });
-    if (found == m_entries.rend())
+        m_waiting.rbegin(), m_waiting.rend(), [slot](const auto& entry) { return entry.slot == slot; });
+    if (found != m_waiting.rend())
+    {
+        found->queue = queue;
+    }
+}
+
+void FramesUnderWay::Passed(SlotId slot)
+{
+    if (const auto entry = TakeWaiting(slot))
+    {
+        m_passed.push_back(*entry);
+    }
+}
+
+std::optional<FramesUnderWay::Entry> FramesUnderWay::TakeWaiting(SlotId slot)
+{
+    const auto found = std::ranges::find(m_waiting, slot, &Entry::slot);
+    if (found == m_waiting.end())
     {
         return std::nullopt;
     }
     const auto entry = *found;
-    m_entries.erase(std::next(found).base());
+    m_waiting.erase(found);
     return entry;
-}
-
-std::deque<FramesUnderWay::Entry>::iterator FramesUnderWay::FromFront(SlotId slot)
-{
-    return std::ranges::find(m_entries, slot, &Entry::slot);
 }
 
 } // namespace netboxit

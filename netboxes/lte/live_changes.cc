@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "live_changes.h"
 
-#include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
 #include "../mobility/live_position.h"
 
 #include "ns3/lte-enb-rrc.h"
 
 #include <algorithm>
-#include <array>
 
 namespace netboxit
 {
 
 namespace
 {
-
-constexpr LiveNumber DISTANCE{"distance", 1.0, 100e3, "m"};
-constexpr LiveNumber FADE{"fade", 0.0, 100.0, "dB"};
-constexpr std::array OF_NETWORK{
-    DISTANCE,
-    LiveNumber{"tx_power", -30.0, 60.0, "dBm"},
-    LiveNumber{"ue_tx_power", -40.0, 33.0, "dBm"},
-    FADE,
-};
-constexpr std::array OF_TERMINAL{
-    DISTANCE,
-    LiveNumber{"tx_power", -40.0, 33.0, "dBm"},
-    FADE,
-};
 
 bool BooleanFrom(const Json& value)
 {
@@ -46,9 +30,10 @@ LiveChanges::LiveChanges(const std::vector<std::string>& stationNames,
                          const LtePlan& plan,
                          LteNetwork& network,
                          const std::vector<std::unique_ptr<Terminal>>& terminals,
+                         BearerQueues& queues,
                          Announcements& announcements)
     : m_names(stationNames), m_cellNames(cellNames), m_plan(plan), m_network(network), m_terminals(terminals),
-      m_announcements(announcements)
+      m_queues(queues), m_announcements(announcements)
 {
 }
 
@@ -76,7 +61,12 @@ void LiveChanges::SetOfNetwork(std::string_view parameter, const Json& value)
         SetOutage(value);
         return;
     }
-    const double checked = CheckLive("lte", OF_NETWORK, parameter, value, "outage");
+    if (parameter == "queue")
+    {
+        m_queues.Set(value);
+        return;
+    }
+    const double checked = value;
     if (parameter == "fade")
     {
         m_network.attenuation->OfAll().fade = checked;
@@ -124,7 +114,7 @@ void LiveChanges::SetOfTerminal(Terminal& terminal, std::string_view parameter, 
         loss.isOff = BooleanFrom(value);
         return;
     }
-    const double checked = CheckLive("lte", OF_TERMINAL, parameter, value, "position outage handover");
+    const double checked = value;
     if (parameter == "distance")
     {
         terminal.TheMotion()->SetPosition(PlaceAround(m_plan, terminal.Id(), checked));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "bearer_queues.h"
 #include "network.h"
 #include "terminal.h"
 
@@ -21,6 +22,7 @@ class LiveChanges
                 const LtePlan& plan,
                 LteNetwork& network,
                 const std::vector<std::unique_ptr<Terminal>>& terminals,
+                BearerQueues& queues,
                 Announcements& announcements);
 
     /// As Segment::Set.
@@ -40,6 +42,7 @@ class LiveChanges
     const LtePlan& m_plan;
     LteNetwork& m_network;
     const std::vector<std::unique_ptr<Terminal>>& m_terminals;
+    BearerQueues& m_queues;
     Announcements& m_announcements;
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "network.h"
 
+#include "bearer_queue.h"
 #include "bearers.h"
+#include "carrier_managers.h"
 #include "guaranteeing_scheduler.h"
 #include "propagation.h"
 
@@ -71,11 +73,10 @@ void SetDefaults(const LtePlan& plan)
     SetDefault("ns3::LteEnbRrc::HandoverJoiningTimeoutDuration", ns3::TimeValue(joining));
     SetDefault("ns3::LteEnbRrc::HandoverLeavingTimeoutDuration",
                ns3::TimeValue(joining + ns3::MilliSeconds(200) + ns3::Seconds(plan.x2Delay + 2.0 * plan.coreDelay)));
-    SetDefault("ns3::LteRlcAm::MaxTxBufferSize", ns3::UintegerValue(plan.queueSize));
-    SetDefault("ns3::LteRlcUm::MaxTxBufferSize", ns3::UintegerValue(plan.queueSize));
-    SetDefault("ns3::LteRlcUm::EnablePdcpDiscarding", ns3::BooleanValue(plan.queueTime.has_value()));
-    SetDefault("ns3::LteRlcUm::DiscardTimerMs",
-               ns3::UintegerValue(std::lround(plan.queueTime.value_or(0.0) * 1e3)));
+    // What waits is in the bearers' own queues (BearerQueue): RLC refuses nothing.
+    SetDefault("ns3::LteRlcAm::MaxTxBufferSize", ns3::UintegerValue(BearerQueue::RLC_ROOM));
+    SetDefault("ns3::LteRlcUm::MaxTxBufferSize", ns3::UintegerValue(BearerQueue::RLC_ROOM));
+    SetDefault("ns3::LteRlcUm::EnablePdcpDiscarding", ns3::BooleanValue(false));
     SetDefault("ns3::LteUePhy::EnableUplinkPowerControl", ns3::BooleanValue(plan.uplinkPowerControl));
     SetDefault("ns3::LteUePhy::NoiseFigure", ns3::DoubleValue(plan.terminalNoiseFigure));
     SetDefault("ns3::LteEnbPhy::NoiseFigure", ns3::DoubleValue(plan.noiseFigure));
@@ -118,6 +119,8 @@ ns3::Ptr<ns3::LteHelper> HelperOf(const LtePlan& plan, const ns3::Ptr<ns3::EpcHe
         {"pss", "Pss"},     {"cqa", "Cqa"}};
     auto helper = ns3::CreateObject<ns3::LteHelper>();
     helper->SetEpcHelper(core);
+    helper->SetEnbComponentCarrierManagerType(EnodebCarrierManager::GetTypeId().GetName());
+    helper->SetUeComponentCarrierManagerType(TerminalCarrierManager::GetTypeId().GetName());
     helper->SetSchedulerType(GuaranteeingScheduler::GetTypeId().GetName());
     helper->SetSchedulerAttribute("Inner", ns3::StringValue("ns3::" + SCHEDULERS.at(plan.scheduler) + "FfMacScheduler"));
     helper->SetSchedulerAttribute("HarqEnabled", ns3::BooleanValue(plan.harq));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of an LTE network in YAML. Limits of the live parameters are repeated in segment.cc."""
+"""What can be said of an LTE network in YAML."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer, model_validator
 
+from contracts.name import Name
+from contracts.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, TIME, Quantity
 from netboxes.lte.bands import BANDS, CHANNEL_WIDTHS, RESOURCE_BLOCKS
 from netboxes.mobility.stations import MobileStation, Position
+from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.roles import the_only
 from netboxes.technology import Technology
 from netboxes.timeline import OverTime
-from testbed.names import Name
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
 
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
 TxPower = Annotated[float, Quantity(POWER, -30.0, 60.0)]
@@ -26,6 +27,7 @@ Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
 FadeSeries = Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 100.0), "fade_db")]
 Height = Annotated[float, Quantity(LENGTH, 1.0, 500.0)]
 BearerRate = Annotated[float, Quantity(RATE, 1e3, 100e6)]
+AnyQueue = Annotated[Queue, queue_or_short(bytes="100 kB")]
 
 #: QoS class identifiers with a guaranteed bit rate and without (TS 23.203, Table 6.1.7), as far as ns-3 knows them.
 GUARANTEED = (1, 2, 3, 4, 65, 66)
@@ -112,7 +114,7 @@ class Bearer(BaseModel):
 class Parameters(Technology):
     """LTE with its core network: eNodeBs, UEs, and the gateway to the network behind the PGW."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "ue_tx_power", "fade", "outage"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "ue_tx_power", "fade", "outage", "queue"})
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"handover", "handover_failed", "link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"responder": {"role": "ue"}, "core": {"role": "gateway"}}, "distance": "500 m"}
 
@@ -178,12 +180,10 @@ class Parameters(Technology):
     rlc: Literal["um", "am", "by-qci"] = Field(
         "um", description="Radio link control: unacknowledged, acknowledged, or by the error rate that the QCI asks for."
     )
-    queue_size: Annotated[float, Quantity(SIZE, 2000.0, 100e6)] = Field(
-        100e3, description="Room of each bearer's RLC queue, each way; beyond it the newest packet is dropped."
-    )
-    queue_time: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
-        None,
-        description="Nothing is taken into a queue whose first packet has waited longer (discardTimer); default: no limit.",
+    queue: AnyQueue = Field(
+        Queue(bytes="100 kB"),
+        description="In front of each bearer's RLC entity, each way; a number is its packets, a word its discipline. "
+        "Default: 100 kB.",
     )
     bearers: list[Bearer] = Field(
         default_factory=list, description="Beside each UE's default bearer (QCI 9), which has what no other one is for."
@@ -269,12 +269,6 @@ class Parameters(Technology):
     def _check_scheduler(self) -> Self:
         if self.scheduler == "cqa" and self.transmission_mode == 2:
             raise ValueError("scheduler cqa of ns-3 knows one layer: use another one, or transmission_mode 0 or 1")
-        return self
-
-    @model_validator(mode="after")
-    def _check_queue(self) -> Self:
-        if self.queue_time is not None and self.rlc != "um":
-            raise ValueError(f"`queue_time` is for `rlc: um`; ns-3's acknowledged mode has no discard timer (here: {self.rlc})")
         return self
 
     def _heights(self) -> Iterator[tuple[str, float]]:

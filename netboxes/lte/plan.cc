@@ -88,6 +88,7 @@ std::vector<BearerPlan> BearersOf(const std::string& station,
         const double uplink = Or(bearer.at("uplink_rate"), 0.0);
         const double downlink = Or(bearer.at("downlink_rate"), 0.0);
         plans.push_back({.trafficClass = static_cast<ClassId>(found - classNames.begin()),
+                         .className = *found,
                          .qci = bearer.at("qci"),
                          .uplinkRate = uplink,
                          .downlinkRate = downlink,
@@ -107,7 +108,7 @@ LtePlan::LtePlan(const Json& parameters,
       uplinkEarfcn(downlinkEarfcn + 18000), scheduler(parameters.at("scheduler")),
       upholdGuarantees(parameters.at("uphold_guarantees")), harq(parameters.at("harq")),
       transmissionMode(parameters.at("transmission_mode")), rlc(parameters.at("rlc")),
-      queueSize(parameters.at("queue_size")), antennaGain(parameters.at("antenna_gain")),
+      queue(parameters.at("queue")), antennaGain(parameters.at("antenna_gain")),
       terminalGain(parameters.at("ue_antenna_gain")), noiseFigure(parameters.at("noise_figure")),
       terminalNoiseFigure(parameters.at("ue_noise_figure")), enodebHeight(parameters.at("enodeb_height")),
       terminalHeight(parameters.at("ue_height")), uplinkPowerControl(parameters.at("uplink_power_control")),
@@ -117,10 +118,6 @@ LtePlan::LtePlan(const Json& parameters,
       handoverHysteresis(parameters.at("handover_hysteresis")), timeToTrigger(parameters.at("time_to_trigger")),
       coreDelay(parameters.at("core_delay")), x2Delay(parameters.at("x2_delay"))
 {
-    if (!parameters.at("queue_time").is_null())
-    {
-        queueTime = parameters.at("queue_time").get<double>();
-    }
     for (const auto& enodeb : parameters.at("enodebs"))
     {
         enodebs.push_back({.name = enodeb.at("name"),

@@ -26,6 +26,7 @@ struct EnodebPlan
 struct BearerPlan
 {
     ClassId trafficClass{};
+    std::string className;
     int qci{};
     double uplinkRate{};   ///< guaranteed, bit/s; 0 for a bearer without guarantee
     double downlinkRate{}; ///< the same from the core to the UE
@@ -57,8 +58,7 @@ struct LtePlan
     bool harq{};
     int transmissionMode{};
     std::string rlc;
-    double queueSize{}; ///< bytes of each bearer
-    std::optional<double> queueTime; ///< s
+    Json queue; ///< of each bearer, each way, as queue.py dumps it
     double antennaGain{};
     double terminalGain{};
     double noiseFigure{};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "propagation.h"
 
+#include "../engine/nature.h"
 #include "multipath_fading.h"
 
 #include "ns3/double.h"
@@ -38,7 +39,7 @@ void ChoosePropagation(ns3::LteHelper& helper, const LtePlan& plan)
         // Free space at 1 m (Friis), of the downlink in both directions.
         helper.SetPathlossModelAttribute(
             "ReferenceLoss",
-            ns3::DoubleValue(20.0 * std::log10(4.0 * std::numbers::pi * frequency / 299792458.0)));
+            ns3::DoubleValue(20.0 * std::log10(4.0 * std::numbers::pi * frequency / SPEED_OF_LIGHT)));
         helper.SetPathlossModelAttribute("Exponent", ns3::DoubleValue(plan.pathLossExponent));
     }
     else

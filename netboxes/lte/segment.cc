@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "bearer_watch.h"
+#include "bearer_queues.h"
 #include "carrier_packet.h"
 #include "handover_guard.h"
 #include "live_changes.h"
@@ -31,10 +31,11 @@ class LteSegment : public Segment
     explicit LteSegment(const SegmentSetup& setup)
         : m_names(setup.stations), m_plan(setup.parameters, setup.stations, setup.classes),
           m_network(BuildNetwork(m_plan)), m_fates(setup.fates),
-          m_live(m_names, m_cellNames, m_plan, m_network, m_terminals, setup.announcements),
-          m_watch(m_network.terminals, m_network.enodebs, [this](const auto& packet, bool uplink) {
-              Refused(packet, uplink);
-          })
+          m_queues(m_plan,
+                   m_network,
+                   setup.frames,
+                   [this](StationId id) -> TerminalTraffic& { return m_terminals[id]->Traffic(); }),
+          m_live(m_names, m_cellNames, m_plan, m_network, m_terminals, m_queues, setup.announcements)
     {
         for (const auto& enodeb : m_plan.enodebs)
         {
@@ -89,8 +90,14 @@ class LteSegment : public Segment
         Json stations = Json::object();
         for (StationId id = 0; id < m_terminals.size(); ++id)
         {
-            stations[m_names[id]] =
-                m_terminals[id] ? m_terminals[id]->Read() : Json{{"sent", m_sent}, {"received", m_received}};
+            auto& counters = stations[m_names[id]];
+            if (!m_terminals[id])
+            {
+                counters = {{"sent", m_sent}, {"received", m_received}};
+                continue;
+            }
+            counters = m_terminals[id]->Read();
+            counters.update(m_queues.Read(id));
         }
         return {{"stations", stations}};
     }
@@ -185,16 +192,6 @@ class LteSegment : public Segment
         }
     }
 
-    /// RLC has refused a packet, to or from a UE.
-    void Refused(const CarrierPacket& packet, bool uplink)
-    {
-        const auto found = m_byAddress.find((uplink ? packet.source : packet.destination).Get());
-        if (found != m_byAddress.end())
-        {
-            found->second->Traffic().Refused(packet.slot, packet.trafficClass, uplink);
-        }
-    }
-
     void ReceivedUplink(ns3::PhyReceptionStatParameters block)
     {
         if (auto* terminal = In(block.m_cellId, block.m_rnti))
@@ -225,8 +222,8 @@ class LteSegment : public Segment
     LtePlan m_plan;
     LteNetwork m_network;
     Fates& m_fates;
+    BearerQueues m_queues;
     LiveChanges m_live;
-    BearerWatch m_watch;
     std::vector<std::unique_ptr<HandoverGuard>> m_guards;
     ns3::EventId m_attaching;
     std::vector<std::string> m_cellNames;

@@ -9,7 +9,7 @@ namespace netboxit
 namespace
 {
 
-/// A frame of which nothing was heard for so long is lost: it waits in RLC queues no longer than queue_size at a few kbit/s.
+/// A frame of which nothing was heard for so long is lost: it waits no longer for the usual room of a queue at 80 kbit/s.
 const ns3::Time LONGEST_WAIT = ns3::Seconds(10);
 const ns3::Time SWEEP_INTERVAL = ns3::Seconds(1);
 /// A frame lost so shortly before a handover or loss of connection was in one of its queues.
@@ -86,17 +86,32 @@ bool TerminalTraffic::ArrivedAtTerminal(SlotId slot, ClassId trafficClass)
     return awaited;
 }
 
-void TerminalTraffic::Refused(SlotId slot, ClassId trafficClass, bool uplink)
+void TerminalTraffic::Queued(const CarrierPacket& packet, bool uplink, QueueNumber queue)
 {
-    const auto entry = (uplink ? m_up : m_down).underWay[trafficClass].Refused(slot);
+    UnderWay(packet, uplink).Queued(packet.slot, queue);
+}
+
+void TerminalTraffic::Passed(const CarrierPacket& packet, bool uplink)
+{
+    UnderWay(packet, uplink).Passed(packet.slot);
+}
+
+void TerminalTraffic::Dropped(const CarrierPacket& packet, bool uplink, Loss reason)
+{
+    const auto entry = UnderWay(packet, uplink).Dropped(packet.slot);
     if (entry && uplink)
     {
-        LoseUp(*entry, Loss::QueueFull);
+        LoseUp(*entry, reason);
     }
     else if (entry)
     {
-        LoseDown(slot, Loss::QueueFull);
+        LoseDown(packet.slot, reason);
     }
+}
+
+FramesUnderWay& TerminalTraffic::UnderWay(const CarrierPacket& packet, bool uplink)
+{
+    return (uplink ? m_up : m_down).underWay[packet.trafficClass];
 }
 
 void TerminalTraffic::Disturbed()

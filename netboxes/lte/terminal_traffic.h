@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "carrier_packet.h"
 #include "frames_under_way.h"
 #include "plan.h"
 #include "rate_limit.h"
@@ -25,8 +26,12 @@ class TerminalTraffic
     /// It has arrived. False when it was given up before; then nothing is known of it any more.
     bool ArrivedAtCore(SlotId slot, ClassId trafficClass);
     bool ArrivedAtTerminal(SlotId slot, ClassId trafficClass);
-    /// An RLC queue has refused it.
-    void Refused(SlotId slot, ClassId trafficClass, bool uplink);
+    /// It waits in this queue of a bearer now.
+    void Queued(const CarrierPacket& packet, bool uplink, QueueNumber queue);
+    /// RLC got it from the queue, after those that it got before.
+    void Passed(const CarrierPacket& packet, bool uplink);
+    /// The queue has dropped it.
+    void Dropped(const CarrierPacket& packet, bool uplink, Loss reason);
 
     /// A handover begins: of what is lost now, that is the cause.
     void Disturbed();
@@ -47,6 +52,7 @@ class TerminalTraffic
         Json Losses() const;
     };
 
+    FramesUnderWay& UnderWay(const CarrierPacket& packet, bool uplink);
     void Sweep();
     void LoseUp(const FramesUnderWay::Entry& entry, Loss reason);
     void LoseDown(SlotId slot, Loss reason);

@@ -43,7 +43,7 @@ def test_a_bearer_of_each_class_carries_frames_both_ways_and_through_a_handover(
 @pytest.mark.parametrize("scheduler", ["pf", "rr", *MAXIMUM_THROUGHPUT, "fdbet", "tdbet", "fdtbfq", "tdtbfq", "pss", "cqa"])
 def test_every_scheduler_fills_the_cell_and_shares_it_as_its_name_says(scheduler: str) -> None:
     stations = {name: {"role": "ue", "distance": "100 m"} for name in ("one", "two")} | {"core": {"role": "gateway"}}
-    cell = {"stations": stations, "resource_blocks": 6, "scheduler": scheduler, "queue_size": "10 kB"}
+    cell = {"stations": stations, "resource_blocks": 6, "scheduler": scheduler, "queue": {"bytes": "10 kB"}}
     emulation = emulate("lte", cell, saturated(cell, False, ["one", "two"], 5e6, 0.6), duration_s=1.8)
     rates = [goodput(emulation, name, 2, 1500, 1.2, 1.6) for name in ("one", "two")]
     assert sum(rates) == pytest.approx(LARGEST_BLOCK[6] * 1e3, rel=0.03)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contracts.installation import CHECKOUT
 from netboxes.engine.virtual import BROADCAST, emulate, ethernet, mac, udp, vlan
 from netboxes.lte.cell_under_test import CLASSES, EF, LARGEST_BLOCK, delays, flow, goodput, hello, lost, saturated
 from testbed.description import topology_file
-from testbed.installation import CHECKOUT
 
 RESPONDER, CORE, CIVILIAN = 0, 1, 2
 CELL: dict[str, Any] = {
@@ -67,7 +67,12 @@ def test_an_idle_downlink_takes_four_subframes_and_an_uplink_asks_first() -> Non
 
 @pytest.mark.parametrize(("resource_blocks", "down"), [(6, 6), (25, 24), (100, 100)])
 def test_peak_rate_is_that_of_the_largest_transport_blocks(resource_blocks: int, down: int) -> None:
-    cell = CELL | {"resource_blocks": resource_blocks, "distance": "50 m", "queue_size": "15 kB", "uplink_power_control": False}
+    cell = CELL | {
+        "resource_blocks": resource_blocks,
+        "distance": "50 m",
+        "queue": {"bytes": "15 kB"},
+        "uplink_power_control": False,
+    }
     for uplink, blocks, name, source in ((False, down, "responder", CORE), (True, resource_blocks, "core", RESPONDER)):
         peak = LARGEST_BLOCK[blocks] * 1e3
         emulation = emulate("lte", cell, saturated(cell, uplink, ["responder"], peak * 1.1, 0.5))
@@ -79,7 +84,7 @@ def test_broadcasts_of_short_frames_count_their_own_length_on_the_air() -> None:
     """One resource block more or less is seen: a cell that carried an IP header besides would need 20 bytes a frame more."""
     rates = []
     for length in (100, 120):
-        cell = CELL | {"resource_blocks": 6, "distance": "50 m", "uplink_power_control": False, "queue_size": "5 kB"}
+        cell = CELL | {"resource_blocks": 6, "distance": "50 m", "uplink_power_control": False, "queue": {"bytes": "5 kB"}}
         frames = saturated(cell, False, [], 1e6, 0.1)
         frames["core"] += flow(CORE, RESPONDER, length, 6e6, 0.5)
         rates.append(goodput(emulate("lte", cell, frames), "responder", CORE, length, 1.2, 1.5))
@@ -91,7 +96,7 @@ def test_broadcasts_of_short_frames_count_their_own_length_on_the_air() -> None:
 @pytest.mark.parametrize("uplink", [False, True])
 def test_a_guaranteed_bearer_is_untouched_while_others_saturate_the_cell(uplink: bool) -> None:
     bearer = {"class": "voice", "qci": 1, "uplink_rate": "3 Mbit/s", "downlink_rate": "3 Mbit/s", "stations": ["responder"]}
-    cell = CELL | {"resource_blocks": 15, "bearers": [bearer], "queue_size": "30 kB"}
+    cell = CELL | {"resource_blocks": 15, "bearers": [bearer], "queue": {"bytes": "30 kB"}}
     cell |= {"stations": CELL["stations"] | {"second": {"role": "ue"}, "third": {"role": "ue"}, "fourth": {"role": "ue"}}}
     frames = saturated(cell, uplink, ["civilian", "second", "third", "fourth"], 8e6, 1.0)
     ends = (RESPONDER, CORE) if uplink else (CORE, RESPONDER)

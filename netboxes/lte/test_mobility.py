@@ -58,7 +58,7 @@ def test_what_cannot_be_is_said_and_changes_nothing() -> None:
         ("ue.tx_power", 99.0, "-40 to 33 dBm"),
         ("ue.position", [0.0, 1e9, 0.0], "1000000"),
         ("core.position", [0.0, 0.0, 0.0], "gateway"),
-        ("colour", 1.0, "distance tx_power ue_tx_power"),
+        ("colour", 1.0, "distance fade outage queue tx_power ue_tx_power"),
     ):
         with pytest.raises(EmulationFailed, match=said):
             emulate("lte", TWO_CELLS, talk(0.1), events=[(1.0, parameter, value)])

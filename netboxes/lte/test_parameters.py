@@ -25,7 +25,7 @@ VOICE = {"class": "voice", "qci": 1, "uplink_rate": "64 kbit/s"}
         ({"band": 38}, "no FDD band 38"),
         ({"earfcn": 1201}, "1250 to 1900"),
         ({"scheduler": "cqa", "transmission_mode": 2}, "one layer"),
-        ({"rlc": "am", "queue_time": "1 s"}, "rlc: um"),
+        ({"queue": {"target": "5 ms"}}, "fifo has no target"),
         ({"bearers": [VOICE | {"qci": 9}]}, "guarantees no rate"),
         ({"bearers": [{"class": "voice", "qci": 1}]}, "guarantees a rate"),
         ({"bearers": [VOICE, VOICE]}, "a class has one"),

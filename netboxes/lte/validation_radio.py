@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contracts.nature import SPEED_OF_LIGHT
 from netboxes.engine.virtual import Emulation, emulate, mac
 from netboxes.lte.cell_under_test import IN_GROUPS, LARGEST_BLOCK, MEGABIT, ONE, flow, goodput, hello, saturated
 from netboxes.validation import Chapter, Curve, Figure, Plot
 
 FREQUENCY = 1842.5e6  # Hz, the middle of band 3
-SPEED_OF_LIGHT = 299792458.0  # m/s
 
 
 def friis(distance: float) -> float:

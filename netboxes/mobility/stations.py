@@ -8,9 +8,9 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, model_validator
 
+from contracts.csv_file import read_rows
+from contracts.quantities import LENGTH, SPEED, TIME, Quantity
 from netboxes.technology import StationParameters
-from testbed.description.csv_file import read_rows
-from testbed.quantities import LENGTH, SPEED, TIME, Quantity
 
 _Coordinate = Annotated[float, Quantity(LENGTH, -1000e3, 1000e3)]
 
@@ -22,7 +22,13 @@ def _with_height(value: object) -> object:
 
 
 #: x, y and z in m; z is 0 when it is left out.
-Position = Annotated[tuple[_Coordinate, _Coordinate, _Coordinate], BeforeValidator(_with_height)]
+Position = Annotated[
+    tuple[_Coordinate, _Coordinate, _Coordinate],
+    BeforeValidator(
+        _with_height,
+        json_schema_input_type=tuple[_Coordinate, _Coordinate] | tuple[_Coordinate, _Coordinate, _Coordinate],
+    ),
+]
 
 
 class Waypoint(BaseModel):
@@ -50,7 +56,12 @@ def _at_rising_times(path: list[Waypoint]) -> list[Waypoint]:
     return path
 
 
-Path = Annotated[list[Waypoint], Field(min_length=1), BeforeValidator(_waypoints), AfterValidator(_at_rising_times)]
+Path = Annotated[
+    list[Waypoint],
+    Field(min_length=1),
+    BeforeValidator(_waypoints, json_schema_input_type=str | list[Waypoint]),
+    AfterValidator(_at_rising_times),
+]
 
 
 class Wander(BaseModel):

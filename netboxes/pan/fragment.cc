@@ -25,7 +25,7 @@ ns3::TypeId FragmentTag::GetInstanceTypeId() const
 
 std::uint32_t FragmentTag::GetSerializedSize() const
 {
-    return 2 * sizeof(std::uint32_t) + 7 * sizeof(std::uint16_t);
+    return 2 * sizeof(std::uint32_t) + 8 * sizeof(std::uint16_t);
 }
 
 void FragmentTag::Serialize(ns3::TagBuffer buffer) const
@@ -36,6 +36,7 @@ void FragmentTag::Serialize(ns3::TagBuffer buffer) const
     buffer.WriteU16(datagram.length);
     buffer.WriteU16(datagram.origin);
     buffer.WriteU16(datagram.destination.value_or(EVERYONE));
+    buffer.WriteU16(datagram.trafficClass);
     buffer.WriteU16(m_fragment.sender);
     buffer.WriteU16(m_fragment.number);
     buffer.WriteU16(m_fragment.offset);
@@ -51,6 +52,7 @@ void FragmentTag::Deserialize(ns3::TagBuffer buffer)
     datagram.origin = buffer.ReadU16();
     const StationId destination = buffer.ReadU16();
     datagram.destination = destination == EVERYONE ? std::nullopt : std::optional(destination);
+    datagram.trafficClass = buffer.ReadU16();
     m_fragment.sender = buffer.ReadU16();
     m_fragment.number = buffer.ReadU16();
     m_fragment.offset = buffer.ReadU16();

@@ -17,6 +17,7 @@ struct Datagram
     std::uint16_t length{}; ///< bytes
     StationId origin{};
     std::optional<StationId> destination; ///< none: everyone
+    ClassId trafficClass{};
 };
 
 /// What a MAC frame carries of a datagram. It travels as a tag of ns-3's packet, whose bytes are virtual: they count, but say nothing.

@@ -33,7 +33,7 @@ def saturated(sensors: int, length: int, seconds: float, **parameters: Any) -> t
     # More than the 250 kbit/s of the channel for each; they do not begin at the same instant.
     interval = length * 8 / 260e3
     frames = {f"s{i}": packets(i, length, interval, round((seconds + 1) / interval), 1.0 + i * 0.7e-3) for i in range(sensors)}
-    cell = star(sensors, queue_size=2, **parameters)
+    cell = star(sensors, queue=2, **parameters)
     emulation = emulate("pan", cell, frames | {"hub": HELLO}, duration_s=2.0 + seconds)
     arrived = [at for at, _ in emulation.received["hub"] if 2.0 < at <= 2.0 + seconds]
     return emulation, len(arrived) / seconds

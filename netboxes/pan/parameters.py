@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of a personal area network in YAML. Limits of the live parameters are repeated in segment.cc."""
+"""What can be said of a personal area network in YAML."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from contracts.quantities import GAIN, LENGTH, POWER, TIME, Quantity
 from netboxes.mobility.stations import MobileStation
+from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.roles import the_only
 from netboxes.technology import Technology
-from testbed.quantities import GAIN, LENGTH, POWER, TIME, Quantity
 
+AnyQueue = Annotated[Queue, queue_or_short(packets=32)]
 Distance = Annotated[float, Quantity(LENGTH, 0.1, 10e3)]
 Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
 TxPower = Annotated[float, Quantity(POWER, -32.0, 31.0)]
@@ -42,7 +44,7 @@ class Station(MobileStation):
 class Parameters(Technology):
     """A wireless personal area network after IEEE 802.15.4-2006, 2.4 GHz O-QPSK, without beacons."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "fade", "outage"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "queue", "fade", "outage"})
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"sensor": {}, "hub": {"role": "coordinator"}}, "distance": "5 m"}
     CALIBRATION_RATES: ClassVar = ((20.0, 120.0), (1.0, 7.0))
@@ -90,7 +92,10 @@ class Parameters(Technology):
     addressing: Literal["short", "extended"] = Field(
         "short", description="16-bit or 64-bit addresses in data frames; they are fixed, nobody has to associate."
     )
-    queue_size: int = Field(32, ge=1, le=10000, description="Packets that wait at a station, beside the one that is being sent.")
+    queue: AnyQueue = Field(
+        Queue(packets=32),
+        description="In front of each station's radio; a number is its packets, a word its discipline. Default: 32 packets.",
+    )
     reassembly_timeout: Annotated[float, Quantity(TIME, 0.01, 60.0)] = Field(
         60.0, description="From a packet's first fragment to its last; 60 s is the most that RFC 4944, 5.3, permits."
     )

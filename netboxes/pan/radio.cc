@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "radio.h"
 
+#include "../engine/nature.h"
+
 #include "ns3/double.h"
 #include "ns3/lr-wpan-constants.h"
 #include "ns3/lr-wpan-csmaca.h"
@@ -22,8 +24,7 @@ namespace netboxit
 namespace
 {
 
-constexpr double SPEED_OF_LIGHT = 299792458.0;
-/// Random streams: shadowing, walks (one a station), devices.
+/// Random streams: shadowing, walks (one a station), devices. Those of the queues are in station.cc.
 constexpr std::int64_t SHADOWING_STREAM = 5000;
 constexpr std::int64_t FIRST_WALK_STREAM = 5001;
 constexpr std::int64_t FIRST_DEVICE_STREAM = 6000;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
 #include "../mobility/live_position.h"
 
@@ -7,20 +6,11 @@
 
 #include "ns3/simulator.h"
 
-#include <array>
-
 namespace netboxit
 {
 
 namespace
 {
-
-/// What can be changed while the network runs; the limits are those of parameters.py.
-constexpr std::array LIVE_NUMBERS{
-    LiveNumber{"distance", 0.1, 10e3, "m"},
-    LiveNumber{"tx_power", -32.0, 31.0, "dBm"},
-    LiveNumber{"fade", 0.0, 100.0, "dB"},
-};
 
 /// How often it is looked whether a moving station is still within reach.
 const ns3::Time LOOK = ns3::MilliSeconds(500);
@@ -80,6 +70,7 @@ PanSegment::PanSegment(const SegmentSetup& setup)
     : m_names(setup.stations), m_fates(setup.fates), m_announcements(setup.announcements),
       m_radio(setup.parameters, setup.stations),
       m_events{.arrived = [this](StationId at, const Datagram& datagram) { Arrived(at, datagram); },
+               .dropped = [this](auto... what) { Lose(what...); },
                .ended = [this](auto... what) { HopEnded(what...); }},
       m_up(setup.stations.size(), true)
 {
@@ -89,14 +80,14 @@ PanSegment::PanSegment(const SegmentSetup& setup)
         {
             m_coordinator = id;
         }
-        m_stations.push_back(std::make_unique<Station>(id, setup.parameters, m_radio, m_events));
+        m_stations.push_back(std::make_unique<Station>(id, setup, m_radio, m_events));
     }
     m_look = ns3::Simulator::ScheduleNow(&PanSegment::LookAgain, this);
 }
 
 void PanSegment::Transmit(StationId from, Destination to, const Frame& frame)
 {
-    const Datagram datagram{frame.slot, static_cast<std::uint16_t>(frame.length), from, to.station};
+    const Datagram datagram{frame.slot, static_cast<std::uint16_t>(frame.length), from, to.station, frame.trafficClass};
     if (frame.length > Fragmentation::LONGEST_PACKET)
     {
         Lose(from, datagram, Loss::Unsupported);
@@ -118,10 +109,7 @@ std::optional<StationId> PanSegment::NextHop(StationId at, const Datagram& datag
 
 void PanSegment::Send(StationId at, const Datagram& datagram)
 {
-    if (!m_stations[at]->Send(datagram, NextHop(at, datagram)))
-    {
-        Lose(at, datagram, Loss::QueueFull);
-    }
+    m_stations[at]->Send(datagram, NextHop(at, datagram));
 }
 
 void PanSegment::Arrived(StationId at, const Datagram& datagram)
@@ -269,13 +257,20 @@ void PanSegment::Set(std::string_view name, const Json& value)
         }
         m_radio.SetOutage(station, value);
     }
+    else if (!station && parameter == "queue")
+    {
+        for (auto& each : m_stations)
+        {
+            each->SetQueue(value);
+        }
+    }
     else if (station && parameter == "position")
     {
         m_radio.Places().SetPosition(*station, CheckLivePosition("pan", value));
     }
     else
     {
-        const double number = CheckLive("pan", LIVE_NUMBERS, parameter, value, station ? "position outage" : "outage");
+        const double number = value;
         if (parameter == "tx_power")
         {
             m_radio.SetTxPower(station, number);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "station.h"
 
+#include "../queueing/chance.h"
+
 #include "ns3/lr-wpan-mac-header.h"
 #include "ns3/lr-wpan-phy.h"
 #include "ns3/simulator.h"
@@ -11,6 +13,10 @@ namespace netboxit
 namespace
 {
 
+/// Random streams of the queues, one a station, up to 200. Those of radio.cc end at 5200 and go on at 6000.
+constexpr std::int64_t FIRST_QUEUE_STREAM = 5500;
+/// What a radio sends with (IEEE 802.15.4-2006, 6.5.1), bit/s.
+constexpr double RATE = 250e3;
 /// After the end of a frame, so that also a receiver 100 km away has it; shorter than the next frame takes.
 const ns3::Time SETTLED = ns3::MicroSeconds(500);
 /// Of a frame: preamble 4, start of frame delimiter 1, length 1; 32 us a byte (IEEE 802.15.4-2006, 6.3 and 6.5.1).
@@ -19,14 +25,23 @@ constexpr double BYTE_TIME = 32e-6;
 /// A frame of nothing but MAC header and FCS, without addresses: an acknowledgement (7.2.2.3).
 constexpr std::uint32_t ACKNOWLEDGEMENT = 5;
 
+/// Simulated time, ns.
+std::int64_t Now()
+{
+    return ns3::Simulator::Now().GetNanoSeconds();
+}
+
 } // namespace
 
-Station::Station(StationId id, const Json& parameters, Radio& radio, const StationEvents& events)
-    : m_id(id), m_radio(radio), m_events(events), m_fragmentation(radio.PayloadRoom()),
-      m_acknowledged(parameters.at("acknowledgements")), m_extended(parameters.at("addressing") == "extended"),
-      m_queueSize(parameters.at("queue_size")),
-      m_reassemblyTimeout(ns3::Seconds(parameters.at("reassembly_timeout").get<double>())),
-      m_incoming(parameters.at("stations").size())
+Station::Station(StationId id, const SegmentSetup& setup, Radio& radio, const StationEvents& events)
+    : m_id(id), m_frames(setup.frames), m_radio(radio), m_events(events), m_fragmentation(radio.PayloadRoom()),
+      m_acknowledged(setup.parameters.at("acknowledgements")),
+      m_extended(setup.parameters.at("addressing") == "extended"),
+      m_reassemblyTimeout(ns3::Seconds(setup.parameters.at("reassembly_timeout").get<double>())),
+      m_queue(setup.parameters.at("queue"),
+              queueing::ChanceOf(FIRST_QUEUE_STREAM + id),
+              [this](const Outgoing& outgoing, Loss reason) { m_events.dropped(m_id, outgoing.datagram, reason); }),
+      m_incoming(setup.stations.size())
 {
     const auto& device = m_radio.Device(m_id);
     device->GetMac()->SetMcpsDataConfirmCallback(ns3::MakeCallback(&Station::Confirmed, this));
@@ -50,23 +65,26 @@ Station::~Station()
     }
 }
 
-bool Station::Send(const Datagram& datagram, std::optional<StationId> hop)
+void Station::Send(const Datagram& datagram, std::optional<StationId> hop)
 {
-    if (m_queue.size() >= m_queueSize + (m_sending ? 1 : 0))
-    {
-        return false;
-    }
-    m_queue.push_back({datagram, hop});
+    m_queue.Enqueue({datagram, hop},
+                    {datagram.length, datagram.trafficClass, m_frames.Read(datagram.slot)},
+                    Now(),
+                    RATE);
     if (!m_sending)
     {
         SendNext();
     }
-    return true;
+}
+
+void Station::SetQueue(const Json& value)
+{
+    m_queue.Set(value, Now(), RATE);
 }
 
 void Station::SendNext()
 {
-    m_sending = !m_queue.empty();
+    m_sending = m_queue.Dequeue(Now());
     if (m_sending)
     {
         ++m_number;
@@ -77,7 +95,7 @@ void Station::SendNext()
 
 void Station::SendFragment()
 {
-    const auto& [datagram, hop] = m_queue.front();
+    const auto& [datagram, hop] = *m_sending;
     const auto part = m_fragmentation.Part(datagram.length, m_offset);
     auto packet = ns3::Create<ns3::Packet>(m_fragmentation.Payload(datagram.length, m_offset));
     packet->AddPacketTag(FragmentTag({.datagram = datagram,
@@ -105,7 +123,7 @@ void Station::Confirmed(ns3::lrwpan::McpsDataConfirmParams params)
 {
     using ns3::lrwpan::MacStatus;
     const bool sent = params.m_status == MacStatus::SUCCESS;
-    const auto& outgoing = m_queue.front();
+    const auto& outgoing = *m_sending;
     m_offset += m_fragmentation.Part(outgoing.datagram.length, m_offset);
     if (sent && m_offset < outgoing.datagram.length)
     {
@@ -118,7 +136,6 @@ void Station::Confirmed(ns3::lrwpan::McpsDataConfirmParams params)
                      : params.m_status == MacStatus::NO_ACK ? HopEnd::NoAck
                                                                  : HopEnd::NoChannel;
     ns3::Simulator::Schedule(SETTLED, &Station::Settle, this, outgoing, m_number, end);
-    m_queue.pop_front();
     ns3::Simulator::ScheduleNow(&Station::SendNext, this);
 }
 
@@ -204,7 +221,7 @@ Json Station::Read() const
                      {"fragments_received", m_fragmentsReceived},
                      {"reassembly_failures", m_reassemblyFailures},
                      {"airtime", m_airtime},
-                     {"queued", m_queue.size()},
+                     {"queue", m_queue.Read(Now())},
                      {"lost", lost}};
     if (m_lastHeard)
     {
@@ -222,6 +239,7 @@ void Station::Reset()
     m_fragmentsReceived = m_reassemblyFailures = 0;
     m_airtime = 0.0;
     m_lost = {};
+    m_queue.ResetStatistics(Now());
 }
 
 } // namespace netboxit

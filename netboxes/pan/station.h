@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../queueing/queue.h"
+
 #include "fragment.h"
 #include "fragmentation.h"
 #include "radio.h"
 
 #include "ns3/lr-wpan-mac.h"
 
-#include <deque>
 #include <functional>
 #include <map>
 
@@ -27,6 +28,8 @@ struct StationEvents
 {
     /// A datagram has arrived whole.
     std::function<void(StationId at, const Datagram&)> arrived;
+    /// A datagram was dropped in a station's queue.
+    std::function<void(StationId at, const Datagram&, Loss)> dropped;
     /// A hop is over, and whatever can arrive has.
     std::function<void(StationId sender, const Datagram&, std::optional<StationId> hop, std::uint16_t number, HopEnd)> ended;
 };
@@ -35,17 +38,19 @@ struct StationEvents
 class Station
 {
   public:
-    Station(StationId id, const Json& parameters, Radio& radio, const StationEvents& events);
+    Station(StationId id, const SegmentSetup& setup, Radio& radio, const StationEvents& events);
     Station(const Station&) = delete;
     Station& operator=(const Station&) = delete;
     ~Station();
 
-    /// False when the queue is full. Without a hop it is a broadcast.
-    bool Send(const Datagram& datagram, std::optional<StationId> hop);
+    /// It is sent when its turn in the queue comes, or dropped. Without a hop it is a broadcast.
+    void Send(const Datagram& datagram, std::optional<StationId> hop);
     /// Whether this datagram of that sender arrived here whole.
     bool HasCompleted(StationId sender, std::uint16_t number) const;
     /// Whether its fragments came too slowly (`reassembly_timeout`).
     bool HasTimedOut(StationId sender, std::uint16_t number) const;
+    /// Another queue (a parameter `queue`, as queue.py dumps it); throws OutOfRange and then changes nothing.
+    void SetQueue(const Json& value);
     void CountLoss(Loss reason)
     {
         ++m_lost[static_cast<std::size_t>(reason)];
@@ -80,15 +85,15 @@ class Station
     void CountAbandoned(const Incoming& incoming);
 
     StationId m_id;
+    Frames& m_frames;
     Radio& m_radio;
     const StationEvents& m_events;
     Fragmentation m_fragmentation;
     bool m_acknowledged;
     bool m_extended;
-    std::size_t m_queueSize;
     ns3::Time m_reassemblyTimeout;
-    std::deque<Outgoing> m_queue; ///< the front one is being sent while m_sending
-    bool m_sending{};
+    queueing::Queue<Outgoing> m_queue;
+    std::optional<Outgoing> m_sending;
     std::uint16_t m_number{};   ///< of the datagram that is being sent
     std::uint32_t m_offset{};   ///< of the fragment that is being sent
     std::uint32_t m_attempts{}; ///< of that fragment

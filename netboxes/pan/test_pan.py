@@ -12,12 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from netboxes.engine.virtual import BROADCAST, emulate, ethernet, mac, run, udp
+from contracts.installation import CHECKOUT
+from netboxes.engine.virtual import BROADCAST, EmulationFailed, emulate, ethernet, mac, run, udp
 from netboxes.pan import arithmetic
-from netboxes.pan.network_under_test import HELLO, at_snr, lost, paced, packets, saturated, star, station
+from netboxes.pan.network_under_test import HELLO, HUB, at_snr, lost, paced, packets, saturated, star, station
 from netboxes.pan.parameters import Parameters
+from netboxes.queueing.queue import Queue
+from results.records import Fate
 from testbed.description import topology_file
-from testbed.installation import CHECKOUT
 
 PEERS: dict[str, Any] = {"mode": "peer", "stations": {"a": {}, "b": {}, "c": {}}, "distance": "10 m"}
 
@@ -160,11 +162,75 @@ def test_a_station_wanders_out_of_reach() -> None:
     assert abs(len(emulation.events("link_down")) - len(emulation.events("link_up"))) <= 1
 
 
-def test_a_full_queue_is_counted() -> None:
+@pytest.mark.parametrize(
+    ("queue", "arrive"),
+    [(4, 5), ({"bytes": "3 kB"}, 4), ({"packets": 4, "bytes": "2 kB"}, 3), ({"buffer": "100 ms"}, 4)],  # 3.1 kB at 250 kbit/s
+)
+def test_a_full_queue_is_counted(queue: Any, arrive: int) -> None:
     burst = packets(0, 1000, 1e-4, 20)
-    emulation = emulate("pan", star(1, queue_size=4), {"s0": burst, "hub": HELLO})
-    assert len(emulation.received["hub"]) == 5
+    emulation = emulate("pan", star(1, queue=queue), {"s0": burst, "hub": HELLO})
+    assert len(emulation.received["hub"]) == arrive  # with the one that is being sent
+    assert lost(emulation) == {"queue_full": 20 - arrive} == station(emulation, "s0")["lost"]
+    assert station(emulation, "s0")["queue"]["dropped"] == {"full": 20 - arrive, "early": 0, "expired": 0}
+
+
+def test_who_waited_for_too_long_is_lost_when_its_turn_comes() -> None:
+    burst = packets(0, 1000, 1e-4, 20)
+    emulation = emulate("pan", star(1, queue={"time": "150 ms"}), {"s0": burst, "hub": HELLO})
+    assert len(emulation.received["hub"]) == 1 + math.floor(150e3 / arithmetic.packet_cycle(1000))
+    assert set(lost(emulation)) == {"queue_expired"}
+    queue = station(emulation, "s0")["queue"]
+    assert queue["dropped"]["expired"] == lost(emulation)["queue_expired"]
+    assert queue["packets"] == queue["bytes"] == 0
+
+
+@pytest.mark.parametrize("discipline", ["codel", "fq-codel", "pie", "red"])
+def test_disciplines_keep_the_queue_short_under_overload(discipline: str) -> None:
+    """1.6 times what the channel carries. CoDel leaves 1514 bytes alone, 0.1 s here, PIE 2000 (RFC 8289, 4.4; RFC 8033, 4.1)."""
+    own = {"weight": 0.05} if discipline == "red" else {}
+    delays = {}
+    for name, said in ("fifo", {}), (discipline, own):
+        queue = {"discipline": name, "packets": 100, **said}
+        emulation = emulate("pan", star(1, queue=queue), {"s0": packets(0, 400, 0.016, 600), "hub": HELLO})
+        records = emulation.records[(emulation.records["fate"] == Fate.DELIVERED) & (emulation.records["in_ns"] > 5e9)]
+        delays[name] = float(np.median(records["out_ns"] - records["in_ns"])) / 1e9
+    dropped = station(emulation, "s0")["queue"]["dropped"]
+    assert dropped["early"] == lost(emulation)["queue_early"] > 100
+    assert dropped["full"] == 0
+    assert delays["fifo"] > 2.0
+    assert delays[discipline] < (0.6 if discipline == "red" else 0.2)
+
+
+@pytest.mark.parametrize(("discipline", "passes"), [("fifo", False), ("fq-codel", True), ("priority", True)])
+def test_a_call_passes_a_flood_at_the_coordinator_that_relays_it(discipline: str, passes: bool) -> None:
+    flood = [(1.0 + i * 0.02, udp(HUB, 1, 372, identification=i)) for i in range(400)]
+    call = [(1.01 + i * 0.2, udp(0, 1, 32, identification=i, ports=(5060, 5060))) for i in range(40)]
+    hello = [(0.4, ethernet(mac(1), BROADCAST, 0x88B5, b"hello"))]
+    emulation = emulate(
+        "pan",
+        star(2, queue={"discipline": discipline, "packets": 50}),
+        {"hub": flood, "s0": call, "s1": hello},
+        classes=[{"name": "call", "match": {"ports": [[5060, 5060]]}}],
+    )
+    calls = emulation.records[emulation.records["class"] == 0]
+    delivered = calls[calls["fate"] == Fate.DELIVERED]
+    delay = float(np.median(delivered["out_ns"] - delivered["in_ns"])) / 1e9
+    dropped = np.isin(calls["fate"], [Fate.QUEUE_FULL, Fate.QUEUE_EARLY]).sum()
+    assert (delay < 0.1, dropped == 0) == (passes, passes)
+    assert station(emulation, "hub")["queue"]["packets"] == 0
+
+
+def test_what_waits_moves_to_a_new_queue() -> None:
+    new = Queue(packets=4).model_dump()
+    burst = packets(0, 1000, 1e-4, 20)
+    emulation = emulate("pan", star(1), {"s0": burst, "hub": HELLO}, events=[(0.51, "queue", new)])
+    assert [frame for _, frame in emulation.received["hub"]] == [frame for _, frame in burst[:5]]
     assert lost(emulation) == {"queue_full": 15}
+
+
+def test_a_running_network_takes_no_queue_that_there_is_not() -> None:
+    with pytest.raises(EmulationFailed, match="its discipline is one of"):
+        emulate("pan", star(1), {"hub": HELLO}, events=[(0.1, "queue", {"discipline": "sfq"})])
 
 
 def test_fragments_that_come_too_slowly_are_not_put_together() -> None:
@@ -229,6 +295,7 @@ def test_bad_parameters_are_refused(said: dict[str, Any], message: str) -> None:
     retries=st.integers(0, 7),
     acknowledgements=st.booleans(),
     addressing=st.sampled_from(["short", "extended"]),
+    discipline=st.sampled_from(["fifo", "priority", "codel", "fq-codel", "pie", "red"]),
     seed=st.integers(1, 1000),
 )
 def test_any_permitted_network_runs_and_accounts_for_its_frames(
@@ -245,6 +312,7 @@ def test_any_permitted_network_runs_and_accounts_for_its_frames(
         mac_min_be=min(3, max_be),
         acknowledgements=rest["acknowledgements"],
         addressing=rest["addressing"],
+        queue={"discipline": rest["discipline"], "packets": 5, "time": "0.5 s"},
         distance=f"{rest['distance']} m",
         tx_power=f"{rest['tx_power']} dBm",
         sensitivity=f"{rest['sensitivity']} dBm",

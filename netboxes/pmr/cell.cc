@@ -10,6 +10,7 @@ namespace
 {
 
 constexpr std::int64_t BACKOFF_STREAM = 7002;
+constexpr std::int64_t FIRST_QUEUE_STREAM = 10'000; ///< a number for each two stations, and for each station and everyone
 /// Longest N-PDU of SNDCP (EN 300 392-2, clause 28), bytes.
 constexpr std::uint32_t LONGEST_PACKET = 2002;
 
@@ -26,7 +27,7 @@ std::int64_t NanosecondsOf(const Json& seconds)
 } // namespace
 
 Cell::Cell(const SegmentSetup& setup, Radio& radio)
-    : m_names(setup.stations), m_fates(setup.fates), m_announcements(setup.announcements), m_radio(radio),
+    : m_names(setup.stations), m_fates(setup.fates), m_frames(setup.frames), m_announcements(setup.announcements), m_radio(radio),
       m_format(BlockFormat::Of(setup.parameters.at("protection").get<std::string>())),
       m_carriers(setup.parameters.at("carriers")), m_slots(setup.parameters.at("slots")),
       m_acknowledged(setup.parameters.at("acknowledged")),
@@ -39,12 +40,16 @@ Cell::Cell(const SegmentSetup& setup, Radio& radio)
       m_accessAttempts(setup.parameters.at("access_attempts")),
       m_accessTimeout(setup.parameters.at("access_timeout")),
       m_accessFrame(setup.parameters.at("access_frame")),
-      m_queueLifetime(ns3::Seconds(setup.parameters.at("queue_lifetime").get<double>())),
-      m_backoff(ns3::CreateObject<ns3::UniformRandomVariable>()),
-      m_stations(setup.stations.size(), Terminal(setup.parameters.at("queue_size"))),
-      m_up(setup.stations.size(), true)
+      m_backoff(ns3::CreateObject<ns3::UniformRandomVariable>()), m_up(setup.stations.size(), true)
 {
     m_backoff->SetStream(BACKOFF_STREAM);
+    const auto parties = static_cast<std::int64_t>(m_names.size()) + 1;
+    for (std::int64_t id = 0; id + 1 < parties; ++id)
+    {
+        m_stations.emplace_back(setup.parameters.at("queue"),
+                                FIRST_QUEUE_STREAM + id * parties,
+                                [this](const Packet& packet, Loss reason) { Lose(packet, reason); });
+    }
     if (const auto& name = setup.parameters.at("emergency_class"); name.is_string())
     {
         const auto found = std::ranges::find(setup.classes, name.get<std::string>());
@@ -63,23 +68,44 @@ void Cell::Transmit(const Packet& packet)
     {
         Lose(packet, Loss::Outage);
     }
-    else if (!station.Enqueue(packet))
+    else if (station.Enqueue(packet, m_frames.Read(packet.slot), Rate()))
     {
-        Lose(packet, Loss::QueueFull);
-    }
-    else
-    {
-        ns3::Simulator::Schedule(m_queueLifetime, &Cell::Expire, this, packet.from);
+        ExpireInTime(packet);
         Serve(packet.from);
     }
 }
 
+void Cell::ExpireInTime(const Packet& packet)
+{
+    const auto left = packet.queued + m_stations[packet.from].Lifetime() - Now();
+    if (left <= 0)
+    {
+        Expire(packet.from);
+        return;
+    }
+    ns3::Simulator::Schedule(ns3::NanoSeconds(left), &Cell::Expire, this, packet.from);
+}
+
 void Cell::Expire(StationId station)
 {
-    const auto due = Now() - m_queueLifetime.GetNanoSeconds();
-    for (const auto& packet : m_stations[station].TakeIf([&](const Packet& each) { return each.queued <= due; }))
+    m_stations[station].Expire(Now());
+}
+
+double Cell::Rate() const
+{
+    const auto bits = m_slots * m_format.bits * (tdma::FRAMES - 1);
+    return 1e9 * static_cast<double>(bits) / static_cast<double>(tdma::SlotStart(tdma::FRAMES, 0));
+}
+
+void Cell::SetQueue(const Json& queue)
+{
+    for (auto& station : m_stations)
     {
-        Lose(packet, Loss::QueueExpired);
+        station.SetQueue(queue, Now(), Rate());
+        for (const auto& packet : station.Waiting())
+        {
+            ExpireInTime(packet);
+        }
     }
 }
 
@@ -171,10 +197,7 @@ void Cell::LookAtLinks()
             }
         }
         std::ranges::for_each(ended, [this](std::uint64_t call) { EndCall(call); });
-        for (const auto& packet : m_stations[id].TakeIf([](const Packet&) { return true; }))
-        {
-            Lose(packet, Loss::Outage);
-        }
+        m_stations[id].LoseAll(Loss::Outage, Now());
     }
 }
 
@@ -197,7 +220,7 @@ Json Cell::Read() const
     for (StationId id = 0; id < m_stations.size(); ++id)
     {
         auto& counters = stations[m_names[id]];
-        counters = m_stations[id].Read();
+        counters = m_stations[id].Read(m_names, Now());
         counters["link"] = static_cast<bool>(m_up[id]);
         counters["in_call"] =
             std::ranges::any_of(m_calls, [&](const auto& call) { return static_cast<bool>(call->members[id]); });
@@ -219,7 +242,7 @@ Json Cell::Read() const
 
 void Cell::Reset()
 {
-    std::ranges::for_each(m_stations, &Terminal::Reset);
+    std::ranges::for_each(m_stations, [](Terminal& station) { station.Reset(Now()); });
 }
 
 } // namespace netboxit

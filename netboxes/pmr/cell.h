@@ -7,6 +7,7 @@
 
 #include "ns3/event-id.h"
 
+#include <deque>
 #include <set>
 
 namespace netboxit
@@ -33,6 +34,9 @@ class Cell
     {
         m_hangTime = ns3::Seconds(seconds);
     }
+
+    /// Another discipline, room or time of all queues; throws OutOfRange and then changes nothing.
+    void SetQueue(const Json& queue);
 
     Json Read() const;
     void Reset();
@@ -104,7 +108,11 @@ class Cell
     std::optional<StationId> Addressee(const Call& call, StationId station) const;
     ClassId UrgencyOf(const Request& request) const;
     void Lose(const Packet& packet, Loss reason);
+    /// Schedules the loss of the packet for the end of its lifetime, if it waits then.
+    void ExpireInTime(const Packet& packet);
     void Expire(StationId station);
+    /// Net, of a call, bit/s.
+    double Rate() const;
     const char* WhyDown(StationId station) const;
 
     // cell_access.cc
@@ -153,6 +161,7 @@ class Cell
 
     std::vector<std::string> m_names;
     Fates& m_fates;
+    Frames& m_frames;
     Announcements& m_announcements;
     Radio& m_radio;
     BlockFormat m_format;
@@ -169,10 +178,9 @@ class Cell
     std::int64_t m_accessTimeout; ///< frames
     std::uint32_t m_accessFrame;  ///< opportunities
     std::optional<ClassId> m_emergency;
-    ns3::Time m_queueLifetime;
     ns3::Ptr<ns3::UniformRandomVariable> m_backoff;
     std::uint64_t m_lastId{};
-    std::vector<Terminal> m_stations;
+    std::deque<Terminal> m_stations;
     std::vector<Request> m_requests;
     std::vector<std::unique_ptr<Call>> m_calls;
     std::set<std::int64_t> m_opportunities; ///< that somebody will use

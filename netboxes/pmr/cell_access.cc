@@ -24,13 +24,13 @@ std::int64_t Now()
 void Cell::Serve(StationId station)
 {
     std::set<std::optional<StationId>> wanted;
-    for (const auto& packet : m_stations[station].Queue())
+    if (IsBase(station))
     {
-        wanted.insert(packet.to);
-        if (!IsBase(station))
-        {
-            break; // a terminal has one call at a time, for what is first
-        }
+        wanted = m_stations[station].Parties();
+    }
+    else if (const auto* first = m_stations[station].MostUrgent())
+    {
+        wanted.insert(first->to); // a terminal has one call at a time
     }
     if (auto* call = CallOf(station))
     {
@@ -68,7 +68,7 @@ void Cell::EraseIdle(Request::Stage stage, std::optional<std::int64_t> opportuni
                   [&](const Request& request)
                   {
                       const bool idle = request.stage == stage && (!opportunity || request.opportunity == *opportunity) &&
-                                        !m_stations[request.from].FirstTo(request.to);
+                                        !m_stations[request.from].MostUrgentTo(request.to);
                       if (idle)
                       {
                           ns3::Simulator::ScheduleNow(&Cell::Serve, this, request.from);
@@ -154,7 +154,7 @@ void Cell::AccessFails(Request& request, std::int64_t opportunity)
         return;
     }
     const auto station = request.from;
-    if (const auto packet = m_stations[station].TakeTo(request.to))
+    if (const auto packet = m_stations[station].TakeTo(request.to, Now()))
     {
         Lose(*packet, Loss::RetryLimit);
     }
@@ -174,7 +174,7 @@ void Cell::SetUpEnds(std::uint64_t id)
 
 ClassId Cell::UrgencyOf(const Request& request) const
 {
-    const auto* packet = m_stations[request.from].FirstTo(request.to);
+    const auto* packet = m_stations[request.from].MostUrgentTo(request.to);
     return packet ? packet->trafficClass : UINT16_MAX;
 }
 
@@ -206,10 +206,7 @@ void Cell::Allocate()
         if (request.to && !m_radio.Connected(request.from, *request.to))
         {
             Erase(id);
-            for (const auto& packet : m_stations[request.from].TakeIf([&](const Packet& each) { return each.to == request.to; }))
-            {
-                Lose(packet, Loss::Outage);
-            }
+            m_stations[request.from].LoseTo(request.to, Loss::Outage, Now());
             ns3::Simulator::ScheduleNow(&Cell::Serve, this, request.from);
             continue;
         }

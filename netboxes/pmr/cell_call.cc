@@ -10,9 +10,6 @@ namespace netboxit
 namespace
 {
 
-/// The engine forgets a frame after 30 s: what is so old is not begun anew.
-constexpr std::int64_t OLDEST = 22'000'000'000;
-
 std::int64_t Now()
 {
     return ns3::Simulator::Now().GetNanoSeconds();
@@ -37,20 +34,20 @@ void Cell::Proceed(Call& call)
             continue;
         }
         const auto to = Addressee(call, id);
-        const auto* packet = m_stations[id].FirstTo(to);
+        const auto* packet = m_stations[id].MostUrgentTo(to);
         if (packet && id != call.holder &&
-            (!next || packet->trafficClass < m_stations[*next].FirstTo(Addressee(call, *next))->trafficClass))
+            (!next || packet->trafficClass < m_stations[*next].MostUrgentTo(Addressee(call, *next))->trafficClass))
         {
             next = id;
         }
-        const auto& queue = m_stations[id].Queue();
-        if (!IsBase(id) && !queue.empty() && queue.front().to != to)
+        const auto* first = IsBase(id) ? nullptr : m_stations[id].MostUrgent();
+        if (first && first->to != to)
         {
             elsewhere = true;
-            urgent = urgent || queue.front().trafficClass == m_emergency;
+            urgent = urgent || first->trafficClass == m_emergency;
         }
     }
-    const bool holds = call.holder && m_stations[*call.holder].FirstTo(Addressee(call, *call.holder));
+    const bool holds = call.holder && m_stations[*call.holder].MostUrgentTo(Addressee(call, *call.holder));
     const bool waiting = std::ranges::find(m_requests, Request::Stage::Waiting, &Request::stage) != m_requests.end();
     const bool wanted = elsewhere || waiting;
     if ((urgent && call.trafficClass != m_emergency) || (wanted && Now() - call.began >= m_longestCall) ||
@@ -82,6 +79,12 @@ void Cell::Proceed(Call& call)
 
 void Cell::Speak(Call& call, StationId station)
 {
+    const auto packet = m_stations[station].TakeTo(Addressee(call, station), Now());
+    if (!packet)
+    {
+        Proceed(call); // all that waited were lost
+        return;
+    }
     auto earliest = Now();
     if (call.holder != station)
     {
@@ -89,8 +92,7 @@ void Cell::Speak(Call& call, StationId station)
         call.holder = station;
         call.holderSince = Now();
     }
-    const auto packet = *m_stations[station].TakeTo(Addressee(call, station));
-    call.sending = Sending{.speaker = station, .packet = packet, .missing = BlocksOf(packet.length, m_format), .reached = {}};
+    call.sending = Sending{.speaker = station, .packet = *packet, .missing = BlocksOf(packet->length, m_format), .reached = {}};
     SendRound(call, earliest);
 }
 
@@ -208,7 +210,7 @@ void Cell::AcknowledgementEnds(std::uint64_t id, bool heard)
     {
         Finish(call);
     }
-    else if (sending.rounds == m_retransmissions || Now() - sending.packet.queued > OLDEST)
+    else if (sending.rounds == m_retransmissions || Now() - sending.packet.queued > Terminal::LONGEST_WAIT)
     {
         if (!sending.arrived)
         {
@@ -272,14 +274,8 @@ void Cell::Release(Call& call)
     if (call.sending && !call.sending->arrived)
     {
         const auto& packet = call.sending->packet;
-        if (Now() - packet.queued >= m_queueLifetime.GetNanoSeconds())
-        {
-            Lose(packet, Loss::QueueExpired);
-        }
-        else
-        {
-            m_stations[packet.from].PutBack(packet);
-        }
+        m_stations[packet.from].PutBack(packet);
+        ExpireInTime(packet);
     }
     std::erase_if(m_calls, [&](const auto& each) { return each.get() == &call; });
 }

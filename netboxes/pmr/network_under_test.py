@@ -38,7 +38,7 @@ def stream(length: int, seconds: float, **parameters: Any) -> tuple[Emulation, f
     """A terminal that always has something to send, and its goodput, bit/s."""
     interval = length * 8 / 8000 / parameters.get("slots", 1)
     times = [START + i * interval for i in range(round(seconds / interval))]
-    emulation = emulate("pmr", network(queue_size=3, **parameters), {"t0": packets(0, length, times), "base": HELLO})
+    emulation = emulate("pmr", network(queue=3, **parameters), {"t0": packets(0, length, times), "base": HELLO})
     arrived = [at for at, _ in emulation.received["base"] if at < START + seconds]
     return emulation, (len(arrived) - 1) * length * 8 / (arrived[-1] - arrived[0])
 

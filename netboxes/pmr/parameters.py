@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of a TETRA-like network in YAML. Limits of the live parameters are repeated in segment.cc."""
+"""What can be said of a TETRA-like network in YAML."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from contracts.quantities import FREQUENCY, GAIN, LENGTH, POWER, TIME, Quantity
 from netboxes.mobility.stations import MobileStation
+from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.roles import the_only
 from netboxes.technology import Technology
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, TIME, Quantity
 
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
 Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
+AnyQueue = Annotated[Queue, queue_or_short(discipline="priority", packets=20, time="15 s")]
 TxPower = Annotated[float, Quantity(POWER, 0.0, 50.0)]
 
 
@@ -33,7 +35,7 @@ class Parameters(Technology):
     """Narrow-band professional mobile radio after TETRA (EN 300 392-2): packets over channels that are set up for them."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset(
-        {"distance", "tx_power", "fade", "slots", "call_setup_time", "hang_time", "outage"}
+        {"distance", "tx_power", "fade", "slots", "call_setup_time", "hang_time", "outage", "queue"}
     )
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"call_preempted", "link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"terminal": {}, "base": {"role": "base"}}, "error_model": "none"}
@@ -80,12 +82,11 @@ class Parameters(Technology):
     access_frame: int = Field(
         8, ge=1, le=32, description="Access opportunities among which the next one is drawn; two in each TDMA frame (23.5.1)."
     )
-    emergency_class: str | None = Field(
-        None, description="Traffic class whose calls pre-empt others. Queues serve classes in the order of their declaration."
-    )
-    queue_size: int = Field(20, ge=1, le=1000, description="Packets that wait at a station.")
-    queue_lifetime: Annotated[float, Quantity(TIME, 0.1, 20.0)] = Field(
-        15.0, description="A packet that has waited longer is discarded."
+    emergency_class: str | None = Field(None, description="Traffic class whose calls pre-empt others.")
+    queue: AnyQueue = Field(
+        Queue(discipline="priority", packets=20, time="15 s"),
+        description="At each station, to each party that it sends to; a number is its packets, a word its discipline. Default: "
+        "priority, 20 packets of each class, 15 s.",
     )
     distance: Distance = Field(
         1000.0,
@@ -138,6 +139,12 @@ class Parameters(Technology):
             raise ValueError(f"direct mode has no base station: leave `role` out of {', '.join(bases)}")
         if bases and self.stations[bases[0]].distance is not None:
             raise ValueError(f"{bases[0]} is the base, from which distances are measured: give them to the terminals")
+        return self
+
+    @model_validator(mode="after")
+    def _check_names(self) -> Self:
+        if "everyone" in self.stations:
+            raise ValueError("no station is named everyone: statistics call the queue of group calls so; choose another name")
         return self
 
     @model_validator(mode="after")

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "propagation.h"
 
+#include "../engine/nature.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 namespace netboxit
 {
-
-namespace
-{
-
-constexpr double SPEED_OF_LIGHT = 299792458.0;
-
-} // namespace
 
 Propagation::Propagation(const nlohmann::json& parameters)
     : m_model(parameters.at("propagation")), m_environment(parameters.at("environment")),

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
 #include "../mobility/live_position.h"
 
@@ -7,7 +6,6 @@
 
 #include "ns3/simulator.h"
 
-#include <array>
 #include <cmath>
 
 namespace netboxit
@@ -15,21 +13,6 @@ namespace netboxit
 
 namespace
 {
-
-/// What can be changed while the network runs; the limits are those of parameters.py.
-constexpr std::array LIVE_NUMBERS{
-    LiveNumber{"distance", 1.0, 100e3, "m"},
-    LiveNumber{"tx_power", 0.0, 50.0, "dBm"},
-    LiveNumber{"fade", 0.0, 100.0, "dB"},
-};
-constexpr std::array LIVE_OF_NETWORK{
-    LiveNumber{"distance", 1.0, 100e3, "m"},
-    LiveNumber{"tx_power", 0.0, 50.0, "dBm"},
-    LiveNumber{"fade", 0.0, 100.0, "dB"},
-    LiveNumber{"slots", 1.0, 4.0, ""},
-    LiveNumber{"call_setup_time", 0.0, 5.0, "s"},
-    LiveNumber{"hang_time", 0.0, 60.0, "s"},
-};
 
 /// How often it is looked whether a moving station is still in service.
 const ns3::Time LOOK = ns3::MilliSeconds(500);
@@ -124,6 +107,10 @@ void PmrSegment::Set(std::string_view name, const Json& value)
     {
         m_radio.Places().SetPosition(*station, CheckLivePosition("pmr", value));
     }
+    else if (!station && parameter == "queue")
+    {
+        m_cell.SetQueue(value);
+    }
     else
     {
         SetNumber(station, parameter, value);
@@ -133,8 +120,7 @@ void PmrSegment::Set(std::string_view name, const Json& value)
 
 void PmrSegment::SetNumber(std::optional<StationId> station, std::string_view parameter, const Json& value)
 {
-    const double number = station ? CheckLive("pmr", LIVE_NUMBERS, parameter, value, "position outage")
-                                  : CheckLive("pmr", LIVE_OF_NETWORK, parameter, value, "outage");
+    const double number = value;
     if (parameter == "tx_power")
     {
         m_radio.SetTxPower(station, number);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "../engine/segment.h"
+#include "../queueing/queue.h"
 
-#include <deque>
+#include <map>
+#include <set>
 
 namespace netboxit
 {
@@ -17,48 +19,55 @@ struct Packet
     StationId from{};
     std::optional<StationId> to; ///< none: everyone, a group call
     std::int64_t queued{};       ///< ns, when
+    std::int64_t place{};        ///< among the packets of its class that wait at its station; the least comes first
 };
 
-/// A station's queue and counters. Named after what most of them are; the base station has one, too.
+/// A station's queues, one for each party that it sends to, and its counters. Named after what most stations are; the base
+/// station has one, too. Times are simulated ones, ns.
 class Terminal
 {
   public:
-    explicit Terminal(std::size_t size) : m_size(size)
+    using Lost = queueing::Queue<Packet>::Lost;
+
+    /// No packet waits for longer, ns: the engine forgets a frame after 30 s.
+    static constexpr std::int64_t LONGEST_WAIT = 22'000'000'000;
+
+    /// `queue` is the parameter of this name; throws OutOfRange. The queue to station n draws from the stream number
+    /// `firstStream` + n + 1, the queue to everyone from `firstStream`.
+    Terminal(const Json& queue, std::int64_t firstStream, Lost lost);
+
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+
+    /// Another discipline, room or time of all queues; throws OutOfRange and then changes nothing. `rate` in bit/s.
+    void SetQueue(const Json& queue, std::int64_t now, double rate);
+    /// After this time a packet that still waits is lost.
+    std::int64_t Lifetime() const
     {
+        return m_lifetime;
     }
 
-    /// False when the queue is full. Behind its class, before the classes declared later.
-    bool Enqueue(const Packet& packet);
-    /// Back to the front of its class, when it was interrupted.
-    void PutBack(const Packet& packet);
-    /// The first packet to this destination.
-    std::optional<Packet> TakeTo(std::optional<StationId> to);
-    const Packet* FirstTo(std::optional<StationId> to) const;
-    /// All that `condition` holds of, taken out.
-    template <typename Condition>
-    std::vector<Packet> TakeIf(Condition&& condition)
-    {
-        std::vector<Packet> taken;
-        std::erase_if(m_queue,
-                      [&](const Packet& packet)
-                      {
-                          const bool goes = condition(packet);
-                          if (goes)
-                          {
-                              taken.push_back(packet);
-                          }
-                          return goes;
-                      });
-        return taken;
-    }
+    /// False when the packet was lost at once. `rate` of a call, bit/s.
+    bool Enqueue(Packet packet, Bytes frame, double rate);
+    /// A packet that was interrupted becomes the first to its party. It takes no room.
+    void PutBack(Packet packet);
+    /// The packet whose turn it is; none when none waits, or all that waited were lost.
+    std::optional<Packet> TakeTo(std::optional<StationId> to, std::int64_t now);
+    /// Of the first class that has packets waiting the one that was interrupted last, or else the oldest: how urgently the
+    /// station needs a call. Its turn may come later. Null: none waits. Valid until the queues change.
+    const Packet* MostUrgent() const;
+    const Packet* MostUrgentTo(std::optional<StationId> to) const;
+    std::set<std::optional<StationId>> Parties() const; ///< to whom packets wait
+    std::vector<Packet> Waiting() const;
 
-    const std::deque<Packet>& Queue() const
-    {
-        return m_queue;
-    }
+    /// Loses the packets whose lifetime is over.
+    void Expire(std::int64_t now);
+    void LoseTo(std::optional<StationId> to, Loss reason, std::int64_t now);
+    void LoseAll(Loss reason, std::int64_t now);
 
-    Json Read() const;
-    void Reset();
+    /// `names` of the stations, by StationId.
+    Json Read(const std::vector<std::string>& names, std::int64_t now) const;
+    void Reset(std::int64_t now);
 
     struct Counters
     {
@@ -77,8 +86,42 @@ class Terminal
     Counters counters;
 
   private:
-    std::size_t m_size;
-    std::deque<Packet> m_queue;
+    struct MoreUrgent
+    {
+        bool operator()(const Packet& a, const Packet& b) const
+        {
+            return std::pair(a.trafficClass, a.place) < std::pair(b.trafficClass, b.place);
+        }
+    };
+    using Packets = std::set<Packet, MoreUrgent>;
+
+    struct Party
+    {
+        Party(const Json& parameter, queueing::Chance chance, Lost lost)
+            : queue(parameter, std::move(chance), std::move(lost))
+        {
+        }
+
+        const Packet* MostUrgent() const;
+
+        queueing::Queue<Packet> queue;
+        Packets waiting; ///< in the queue
+        Packets interrupted;
+    };
+
+    Party& PartyTo(std::optional<StationId> to);
+    /// Loses the interrupted packets that came before `since`.
+    void LoseInterrupted(Party& party, std::int64_t since, Loss reason);
+    void Lose(Party& party, Loss reason, std::int64_t now);
+
+    std::int64_t m_firstStream;
+    Lost m_lost;
+    Json m_queueParameter;
+    std::int64_t m_lifetime{};
+    std::map<std::optional<StationId>, Party> m_parties;
+    std::int64_t m_firstPlace{0};
+    std::int64_t m_lastPlace{0};
+    std::int64_t m_reset{0}; ///< when statistics began anew
 };
 
 } // namespace netboxit

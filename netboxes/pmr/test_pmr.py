@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from contracts.installation import CHECKOUT
 from netboxes.engine.neighbour_frames import advertisement, arp_reply, arp_request, solicitation
 from netboxes.engine.virtual import BROADCAST, TimedFrame, emulate, ethernet, mac, run, udp
 from netboxes.pmr import arithmetic
 from netboxes.pmr.network_under_test import BASE, HELLO, START, lost, network, one_packet, packets, station, stream
 from netboxes.pmr.parameters import Parameters
 from testbed.description import topology_file
-from testbed.installation import CHECKOUT
 
 SETUP = 0.3
 DIRECT: dict[str, Any] = {
@@ -78,7 +78,7 @@ def test_half_duplex_shares_the_channel_and_turns_round() -> None:
 
     both = [START + 2.0 * i for i in range(50)]
     frames = {"t0": packets(0, 1500, both), "base": [*HELLO, *packets(BASE, 1500, both, to=0)]}
-    emulation = emulate("pmr", network(acknowledged=False, queue_size=3), frames)
+    emulation = emulate("pmr", network(acknowledged=False, queue=3), frames)
     arrived = [at for name in ("t0", "base") for at, _ in emulation.received[name] if START < at < START + 100]
     assert len(arrived) * 1500 * 8 / 100 < arithmetic.goodput(1500, "none")
     assert min(len(emulation.received["t0"]), len(emulation.received["base"])) > 15
@@ -319,7 +319,7 @@ def test_parameters_change_while_it_runs() -> None:
 
 def test_what_waits_too_long_or_finds_no_room_is_counted() -> None:
     frames = {"t0": packets(0, 1500, [START + 0.01 * i for i in range(20)]), "base": HELLO}
-    emulation = emulate("pmr", network(protection="high", queue_size=6, queue_lifetime="10 s"), frames)
+    emulation = emulate("pmr", network(protection="high", queue={"packets": 6, "time": "10 s"}), frames)
     counted = lost(emulation)
     assert counted["queue_full"] == 20 - 6
     assert counted["queue_expired"] + len(emulation.received["base"]) == 6
@@ -351,6 +351,7 @@ def test_the_example_carries_a_message() -> None:
         ({"sensitivity": "-60 dBm"}, "-80 dBm"),
         ({"call_setup_time": "9 s"}, "5 s"),
         ({"stations": {"a": {}, "b": {}}}, "exactly one station"),
+        ({"stations": {"everyone": {}, "base": {"role": "base"}}}, "everyone"),
         ({"mode": "direct"}, "no base station"),
         ({"stations": {"a": {}, "b": {}}, "mode": "direct", "propagation": "hata"}, "log-distance or friis"),
     ],

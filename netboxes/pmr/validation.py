@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from contracts.nature import SPEED_OF_LIGHT
 from netboxes.engine.virtual import emulate
 from netboxes.pmr import arithmetic
 from netboxes.pmr.network_under_test import BASE, HELLO, START, network, one_packet, packets, station, stream
@@ -81,7 +82,7 @@ def _half_duplex() -> Chapter:
         figures.append(Figure(what, "ms", expected * 1e3, measured * 1e3, absolute=0.01))
     times = [START + 1.5 * i for i in range(160)]
     frames = {"t0": packets(0, 1500, times), "base": [*HELLO, *packets(BASE, 1500, times, to=0)]}
-    emulation = emulate("pmr", network(acknowledged=False, queue_size=3), frames)
+    emulation = emulate("pmr", network(acknowledged=False, queue=3), frames)
     count = sum(START < at <= START + 240 for name in ("t0", "base") for at, _ in emulation.received[name])
     # Each holds the floor until the first packet that ends after 5 s; then the other turns round.
     packet = 1500 * 8 / arithmetic.goodput(1500, "none")
@@ -125,7 +126,7 @@ def _errors() -> Chapter:
     points: list[tuple[float, float]] = []
     # Of terminal and base alike, so that one formula holds; 10 km of free space at 390 MHz.
     radio: dict[str, Any] = {"propagation": "friis", "distance": "10 km", "base_sensitivity": "-103 dBm"}
-    loss = 20 * math.log10(4 * math.pi * 10e3 * 390e6 / 299792458.0)
+    loss = 20 * math.log10(4 * math.pi * 10e3 * 390e6 / SPEED_OF_LIGHT)
     for margin in (3, 6, 10, 15, 20):
         power = f"{loss - 103 + margin} dBm"
         parameters = network(**radio, error_model="tu50", acknowledged=False, tx_power=power, base_tx_power=power)

@@ -7,10 +7,11 @@ namespace netboxit
 namespace
 {
 
-/// Random streams of a station: packets lost by chance, codewords lost by the signal, rain over it.
+/// Random streams of a station: packets lost by chance, codewords lost by the signal, rain over it, its queue.
 constexpr std::int64_t FIRST_STREAM = 2000;
 constexpr std::int64_t FIRST_CODEWORD_STREAM = 3000;
 constexpr std::int64_t FIRST_RAIN_STREAM = 4000;
+constexpr std::int64_t FIRST_QUEUE_STREAM = 5000;
 /// Control bursts are sent by the most robust waveform of 536 symbols (EN 301 545-2, Table A-1).
 constexpr int CONTROL_WAVEFORM = 3;
 
@@ -174,7 +175,6 @@ void SatelliteSegment::BuildReturnChannel(const SegmentSetup& setup)
     m_returnChannel = std::make_unique<ReturnChannel>(
         layout,
         std::move(terminals),
-        said.at("queue_time"),
         ReturnChannel::Surroundings{
             .payload = [this](std::size_t terminal)
             {
@@ -193,31 +193,34 @@ void SatelliteSegment::BuildReturnChannel(const SegmentSetup& setup)
 
 std::unique_ptr<Sender> SatelliteSegment::MakeForward(const SegmentSetup& setup)
 {
-    const auto& said = setup.parameters;
-    BurstFiller filler(GSE,
-                       m_forwardProfiles,
-                       TransmitQueue(m_classes.size(), said.at("priority")),
-                       [this](const Packet& packet) { return ForwardCoding(packet); },
-                       [this](const Packet& packet, ns3::Time sent) { Depart(m_gateway, packet, sent); },
-                       [this](const Packet& packet, Loss reason) { Lose(m_gateway, packet, reason); });
-    return std::make_unique<Carrier>(std::move(filler), m_forwardReference, said.at("forward_rate"), said.at("queue_time"));
+    auto filler = std::make_unique<BurstFiller>(
+        setup,
+        FIRST_QUEUE_STREAM + m_gateway,
+        GSE,
+        m_forwardProfiles,
+        [this](const Packet& packet) { return ForwardCoding(packet); },
+        [this](const Packet& packet, ns3::Time sent) { Depart(m_gateway, packet, sent); },
+        [this](const Packet& packet, Loss reason) { Lose(m_gateway, packet, reason); });
+    return std::make_unique<Carrier>(std::move(filler), m_forwardReference, setup.parameters.at("forward_rate"));
 }
 
 std::unique_ptr<Sender> SatelliteSegment::MakeReturn(StationId terminal, const SegmentSetup& setup)
 {
     const auto& said = setup.parameters;
-    BurstFiller filler(RLE,
-                       m_returnProfiles,
-                       TransmitQueue(m_classes.size(), said.at("priority")),
-                       [this, terminal](const Packet&) { return Link(terminal).back.Used(); },
-                       [this, terminal](const Packet& packet, ns3::Time sent) { Depart(terminal, packet, sent); },
-                       [this, terminal](const Packet& packet, Loss reason) { Lose(terminal, packet, reason); });
+    auto filler = std::make_unique<BurstFiller>(
+        setup,
+        FIRST_QUEUE_STREAM + terminal,
+        RLE,
+        m_returnProfiles,
+        [this, terminal](const Packet&) { return Link(terminal).back.Used(); },
+        [this, terminal](const Packet& packet, ns3::Time sent) { Depart(terminal, packet, sent); },
+        [this, terminal](const Packet& packet, Loss reason) { Lose(terminal, packet, reason); });
     if (m_shared)
     {
         return m_returnChannel->MakeSender(std::move(filler));
     }
     const double rate = Optional(said.at("stations").at(m_names[terminal]), "return_rate").value_or(said.at("return_rate"));
-    return std::make_unique<Carrier>(std::move(filler), m_returnReference, rate, said.at("queue_time"));
+    return std::make_unique<Carrier>(std::move(filler), m_returnReference, rate);
 }
 
 std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)

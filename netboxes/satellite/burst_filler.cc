@@ -1,20 +1,46 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "burst_filler.h"
 
+#include "../queueing/chance.h"
+
 #include "ns3/simulator.h"
 
 namespace netboxit
 {
 
-BurstFiller::BurstFiller(const Encapsulation& encapsulation,
+BurstFiller::BurstFiller(const SegmentSetup& setup,
+                         std::int64_t stream,
+                         const Encapsulation& encapsulation,
                          std::vector<Profile> profiles,
-                         TransmitQueue queue,
                          Coding coding,
                          Departure departure,
                          Dropped dropped)
-    : m_encapsulation(encapsulation), m_profiles(std::move(profiles)), m_queue(std::move(queue)), m_coding(std::move(coding)),
-      m_departure(std::move(departure)), m_dropped(std::move(dropped)), m_packer(encapsulation)
+    : m_frames(setup.frames), m_encapsulation(encapsulation), m_profiles(std::move(profiles)), m_coding(std::move(coding)),
+      m_departure(std::move(departure)), m_dropped(std::move(dropped)), m_packer(encapsulation), m_notBegun(setup.classes.size()),
+      m_queue(setup.parameters.at("queue"),
+              queueing::ChanceOf(stream),
+              [this](const Packet& packet, Loss reason) { Lose(packet, reason); })
 {
+}
+
+bool BurstFiller::Push(const Packet& packet, double rate)
+{
+    DropOld();
+    const auto& frame = packet.frame;
+    auto& amount = m_notBegun[frame.trafficClass];
+    ++amount.packets;
+    amount.bytes += frame.length;
+    const auto before = m_queue.Packets();
+    m_queue.Enqueue(packet,
+                    {frame.length, frame.trafficClass, m_frames.Read(frame.slot)},
+                    ns3::Simulator::Now().GetNanoSeconds(),
+                    rate);
+    return m_queue.Packets() > before;
+}
+
+void BurstFiller::SetQueue(const Json& said, double rate)
+{
+    m_queue.Set(said, ns3::Simulator::Now().GetNanoSeconds(), rate);
 }
 
 void BurstFiller::DropOld()
@@ -24,14 +50,7 @@ void BurstFiller::DropOld()
     {
         m_dropped(*m_packer.Abandon(), Loss::QueueExpired);
     }
-    if (m_queue.Packets() == 0)
-    {
-        return;
-    }
-    while (const auto packet = m_queue.PopOlder(now - LONGEST_WAIT))
-    {
-        m_dropped(*packet, Loss::QueueExpired);
-    }
+    m_queue.Expire(now.GetNanoSeconds(), LONGEST_WAIT.GetNanoSeconds());
 }
 
 void BurstFiller::DropAll(Loss reason)
@@ -40,15 +59,35 @@ void BurstFiller::DropAll(Loss reason)
     {
         m_dropped(*packet, reason);
     }
-    while (const auto packet = m_queue.Pop())
+    if (const auto packet = std::exchange(m_next, std::nullopt))
     {
-        m_dropped(*packet, reason);
+        Lose(*packet, reason);
     }
+    m_queue.Clear(reason, ns3::Simulator::Now().GetNanoSeconds());
+}
+
+bool BurstFiller::FindNext()
+{
+    const auto now = ns3::Simulator::Now();
+    while (!m_packer.IsBusy() && !m_next)
+    {
+        m_next = m_queue.Dequeue(now.GetNanoSeconds());
+        if (!m_next)
+        {
+            return false;
+        }
+        // One that a gateway relays has waited at its terminal, too.
+        if (m_next->entered < now - LONGEST_WAIT)
+        {
+            Lose(*std::exchange(m_next, std::nullopt), Loss::QueueExpired);
+        }
+    }
+    return true;
 }
 
 std::size_t BurstFiller::NextProfile() const
 {
-    return m_coding(m_packer.IsBusy() ? *m_packer.Current() : *m_queue.Front());
+    return m_coding(m_packer.IsBusy() ? *m_packer.Current() : *m_next);
 }
 
 std::uint32_t BurstFiller::Fill(ns3::Time sent)
@@ -62,12 +101,12 @@ std::uint32_t BurstFiller::Fill(ns3::Time sent)
         if (!m_packer.IsBusy())
         {
             // A packet that must be sent more robustly than this codeword is waits for one of its own.
-            const auto* next = m_queue.Front();
-            if (next == nullptr || m_coding(*next) < profile)
+            if (!FindNext() || m_coding(*m_next) < profile)
             {
                 break;
             }
-            m_packer.Begin(*m_queue.Pop());
+            Leave(*m_next);
+            m_packer.Begin(*std::exchange(m_next, std::nullopt));
             m_begunIn = m_codeword;
         }
         const auto taken = m_packer.Put(payload - used);
@@ -87,6 +126,29 @@ std::uint32_t BurstFiller::Fill(ns3::Time sent)
         }
     }
     return used;
+}
+
+Json BurstFiller::ReadQueue() const
+{
+    return m_queue.Read(ns3::Simulator::Now().GetNanoSeconds());
+}
+
+void BurstFiller::ResetStatistics()
+{
+    m_queue.ResetStatistics(ns3::Simulator::Now().GetNanoSeconds());
+}
+
+void BurstFiller::Leave(const Packet& packet)
+{
+    auto& amount = m_notBegun[packet.frame.trafficClass];
+    --amount.packets;
+    amount.bytes -= packet.frame.length;
+}
+
+void BurstFiller::Lose(const Packet& packet, Loss reason)
+{
+    Leave(packet);
+    m_dropped(packet, reason);
 }
 
 } // namespace netboxit

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "transmit_queue.h"
+#include "encapsulation.h"
 #include "waveforms.h"
+
+#include "../queueing/queue.h"
 
 #include <functional>
 #include <span>
@@ -22,44 +24,59 @@ class BurstFiller
   public:
     /// Called for each packet that a codeword completes, with the time at which the codeword will have been sent.
     using Departure = std::function<void(const Packet&, ns3::Time sent)>;
-    /// Called for each packet that is given up before it is sent.
+    /// Called for each packet that is lost before it is sent.
     using Dropped = std::function<void(const Packet&, Loss reason)>;
     /// How a packet must be modulated and coded to reach its receivers: an index into the profiles.
     using Coding = std::function<std::size_t(const Packet&)>;
 
-    BurstFiller(const Encapsulation& encapsulation,
+    /// Packets of one traffic class.
+    struct Amount
+    {
+        std::size_t packets{};
+        std::uint64_t bytes{}; ///< of layer 3
+    };
+
+    /// The queue is the parameter `queue`; `stream` is the number of the random stream that its discipline draws from.
+    BurstFiller(const SegmentSetup& setup,
+                std::int64_t stream,
+                const Encapsulation& encapsulation,
                 std::vector<Profile> profiles,
-                TransmitQueue queue,
                 Coding coding,
                 Departure departure,
                 Dropped dropped);
+
+    BurstFiller(const BurstFiller&) = delete;
+    BurstFiller& operator=(const BurstFiller&) = delete;
 
     bool Carries(const Frame& frame) const
     {
         return m_encapsulation.Carries(frame);
     }
-    bool Push(const Packet& packet, double limit)
-    {
-        DropOld();
-        return m_queue.Push(packet, limit);
-    }
-    /// Gives up what has waited for longer than LONGEST_WAIT, or was begun and is older than LONGEST_LIFE.
+    /// Puts a packet into the queue, in front of a channel of `rate` (bit/s). False when no more waits than before.
+    bool Push(const Packet& packet, double rate);
+    /// Another queue, as queue.py dumps it; throws OutOfRange and then changes nothing.
+    void SetQueue(const Json& said, double rate);
+    /// Gives up what has waited here for longer than LONGEST_WAIT, or was begun and is older than LONGEST_LIFE.
     void DropOld();
     /// Gives up all that waits, and what is begun.
     void DropAll(Loss reason);
     /// Nothing is left to be sent.
     bool IsEmpty() const
     {
-        return !m_packer.IsBusy() && m_queue.Packets() == 0;
+        return !m_packer.IsBusy() && !m_next && m_queue.IsEmpty();
     }
-    /// How the next codeword is modulated and coded. Not when there is none.
+    /// To be called as a codeword begins: finds the packet that it begins with. False when there is none: the queue may drop all that
+    /// waits.
+    bool FindNext();
+    /// How the next codeword is modulated and coded. Only after FindNext found something.
     std::size_t NextProfile() const;
     /// Fills the next codeword, of the profile NextProfile(), and returns how many bytes of it are used.
     std::uint32_t Fill(ns3::Time sent);
 
-    const TransmitQueue& Queue() const
+    /// What of a traffic class is not begun.
+    const Amount& NotBegun(ClassId trafficClass) const
     {
-        return m_queue;
+        return m_notBegun[trafficClass];
     }
     /// Bytes of the packet that is being sent, still to be sent.
     std::uint32_t BytesBegun() const
@@ -78,17 +95,27 @@ class BurstFiller
     {
         return m_encapsulation;
     }
+    /// The queue's statistics: ../queueing/README.md.
+    Json ReadQueue() const;
+    void ResetStatistics();
 
   private:
+    /// A packet that is not begun is neither waiting nor next any more.
+    void Leave(const Packet& packet);
+    void Lose(const Packet& packet, Loss reason);
+
+    Frames& m_frames;
     const Encapsulation& m_encapsulation;
     std::vector<Profile> m_profiles;
-    TransmitQueue m_queue;
     Coding m_coding;
     Departure m_departure;
     Dropped m_dropped;
     Packer m_packer;
-    std::uint64_t m_codeword{}; ///< sent so far
-    std::uint64_t m_begunIn{};  ///< codeword in which the current packet begins
+    std::vector<Amount> m_notBegun; ///< by traffic class
+    queueing::Queue<Packet> m_queue;
+    std::optional<Packet> m_next; ///< has left the queue and begins with the next codeword
+    std::uint64_t m_codeword{};   ///< sent so far
+    std::uint64_t m_begunIn{};    ///< codeword in which the current packet begins
 };
 
 } // namespace netboxit

@@ -42,8 +42,8 @@ double Requester::Backlog(const BurstFiller& filler) const
     double bytes = 0.0;
     for (const auto trafficClass : parameters.classes)
     {
-        const auto packets = filler.Queue().Packets(trafficClass);
-        bytes += Encapsulated(static_cast<double>(filler.Queue().Bytes(trafficClass)), static_cast<double>(packets), filler.GetEncapsulation());
+        const auto& amount = filler.NotBegun(trafficClass);
+        bytes += Encapsulated(static_cast<double>(amount.bytes), static_cast<double>(amount.packets), filler.GetEncapsulation());
     }
     const auto* begun = filler.Begun();
     if (begun != nullptr && std::ranges::find(parameters.classes, begun->frame.trafficClass) != parameters.classes.end())

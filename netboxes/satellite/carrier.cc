@@ -6,23 +6,22 @@
 namespace netboxit
 {
 
-Carrier::Carrier(BurstFiller filler, std::size_t reference, double rate, double queueTime)
-    : m_filler(std::move(filler)), m_reference(reference), m_capacity(m_filler.Profiles().at(reference).bits, rate),
-      m_queueTime(queueTime)
+Carrier::Carrier(std::unique_ptr<BurstFiller> filler, std::size_t reference, double rate)
+    : m_filler(std::move(filler)), m_reference(reference), m_capacity(m_filler->Profiles().at(reference).bits, rate)
 {
 }
 
-bool Carrier::Enqueue(const Packet& packet)
+void Carrier::Enqueue(const Packet& packet)
 {
-    if (!m_filler.Push(packet, m_capacity.Rate() * m_queueTime / 8.0))
-    {
-        return false;
-    }
-    if (!m_scheduled)
+    if (m_filler->Push(packet, m_capacity.Rate()) && !m_scheduled)
     {
         Schedule(ns3::Simulator::Now());
     }
-    return true;
+}
+
+void Carrier::SetQueue(const Json& said)
+{
+    m_filler->SetQueue(said, m_capacity.Rate());
 }
 
 void Carrier::SetRate(double rate)
@@ -49,6 +48,7 @@ void Carrier::Reset()
     m_codewords = 0;
     m_carried = 0;
     m_since = ns3::Simulator::Now();
+    m_filler->ResetStatistics();
 }
 
 void Carrier::Schedule(ns3::Time notBefore)
@@ -60,25 +60,24 @@ void Carrier::Schedule(ns3::Time notBefore)
 
 void Carrier::Transmit(Slot slot)
 {
-    m_filler.DropOld();
-    if (m_filler.IsEmpty())
+    m_scheduled = false;
+    m_filler->DropOld();
+    if (!m_filler->FindNext())
     {
-        m_scheduled = false;
         return;
     }
-    const auto& profiles = m_filler.Profiles();
-    const auto& profile = profiles[m_filler.NextProfile()];
+    const auto& profiles = m_filler->Profiles();
+    const auto& profile = profiles[m_filler->NextProfile()];
     if (profile.symbols != profiles[m_reference].symbols)
     {
         slot.end = slot.start + (slot.end - slot.start) * (static_cast<double>(profile.symbols) / profiles[m_reference].symbols);
         m_capacity.Realign(slot.end);
     }
-    const auto used = m_filler.Fill(slot.end);
+    const auto used = m_filler->Fill(slot.end);
     ++m_codewords;
     m_carried += used;
     m_busy += static_cast<double>(used) / profile.payload * (slot.end - slot.start).GetSeconds();
-    m_scheduled = false;
-    if (!m_filler.IsEmpty())
+    if (!m_filler->IsEmpty())
     {
         Schedule(slot.end);
     }

@@ -14,8 +14,10 @@ class Sender
 {
   public:
     virtual ~Sender() = default;
-    /// False when the queue has no room for the packet.
-    virtual bool Enqueue(const Packet& packet) = 0;
+    /// The packet waits to be sent, or is lost.
+    virtual void Enqueue(const Packet& packet) = 0;
+    /// Another queue, as queue.py dumps it; throws OutOfRange and then changes nothing.
+    virtual void SetQueue(const Json& said) = 0;
     /// Gives up all that waits to be sent.
     virtual void DropAll(Loss reason) = 0;
     virtual const BurstFiller& Filler() const = 0;
@@ -31,16 +33,17 @@ class Carrier : public Sender
 {
   public:
     /// `rate` (bit/s) is what codewords of the profile `reference` carry; those of other profiles have as many symbols a second.
-    Carrier(BurstFiller filler, std::size_t reference, double rate, double queueTime);
+    Carrier(std::unique_ptr<BurstFiller> filler, std::size_t reference, double rate);
 
-    bool Enqueue(const Packet& packet) override;
+    void Enqueue(const Packet& packet) override;
+    void SetQueue(const Json& said) override;
     void DropAll(Loss reason) override
     {
-        m_filler.DropAll(reason);
+        m_filler->DropAll(reason);
     }
     const BurstFiller& Filler() const override
     {
-        return m_filler;
+        return *m_filler;
     }
     double Utilisation() const override;
     void Read(Json& statistics) const override;
@@ -57,10 +60,9 @@ class Carrier : public Sender
     void Schedule(ns3::Time notBefore);
     void Transmit(Slot slot);
 
-    BurstFiller m_filler;
+    std::unique_ptr<BurstFiller> m_filler;
     std::size_t m_reference;
     ConstantCapacity m_capacity;
-    double m_queueTime;
     bool m_scheduled{};
     double m_busy{}; ///< s
     std::uint64_t m_codewords{};

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
 
 #include "satellite.h"
@@ -12,27 +11,6 @@ namespace netboxit
 
 namespace
 {
-
-/// The limits are those of parameters.py.
-constexpr std::array LINK_NUMBERS{
-    LiveNumber{"delay", 0.0, 5.0, "s"},
-    LiveNumber{"return_rate", 1e3, 1e9, "bit/s"},
-    LiveNumber{"forward_rate", 1e3, 1e9, "bit/s"},
-    LiveNumber{"packet_error_rate", 0.0, 1.0, ""},
-    LiveNumber{"fade", 0.0, 100.0, "dB"},
-};
-constexpr std::array STATION_NUMBERS{
-    LiveNumber{"fade", 0.0, 100.0, "dB"},
-    LiveNumber{"fade_up", 0.0, 100.0, "dB"},
-    LiveNumber{"fade_down", 0.0, 100.0, "dB"},
-    LiveNumber{"delay", 0.0, 5.0, "s"},
-    LiveNumber{"packet_error_rate", 0.0, 1.0, ""},
-    LiveNumber{"return_rate", 1e3, 1e9, "bit/s"},
-    LiveNumber{"forward_es_n0", -20.0, 60.0, "dB"},
-    LiveNumber{"return_es_n0", -20.0, 60.0, "dB"},
-    LiveNumber{"cra_rate", 0.0, 1e9, "bit/s"},
-    LiveNumber{"rbdc_max", 0.0, 1e9, "bit/s"},
-};
 
 /// The longest codeword that parameters.py accepts, s; a superframe that changes its rate must stay within 1 ms and this, too.
 constexpr double LONGEST_CODEWORD = 2.0;
@@ -82,7 +60,15 @@ void SatelliteSegment::SetOfLink(std::string_view parameter, const Json& value)
         m_outage = Truth(value);
         return;
     }
-    const double number = CheckLive("satellite", LINK_NUMBERS, parameter, value, "outage");
+    if (parameter == "queue")
+    {
+        for (auto& station : m_stations)
+        {
+            station.sender->SetQueue(value);
+        }
+        return;
+    }
+    const double number = value;
     if (parameter == "delay")
     {
         if (!m_delay.IsConstant())
@@ -139,7 +125,7 @@ void SatelliteSegment::SetOfStation(StationId station, std::string_view paramete
         m_stations[station].outage = Truth(value);
         return;
     }
-    const double number = CheckLive("satellite", STATION_NUMBERS, parameter, value, "outage");
+    const double number = value;
     auto& sky = *m_stations[station].sky;
     if (parameter == "fade")
     {

@@ -8,9 +8,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from testbed.quantities import LENGTH, TIME, Quantity
-
-EARTH_RADIUS, GRAVITATION, EARTH_ROTATION, LIGHT = 6371e3, 3.986004418e14, 7.2921150e-5, 299792458.0
+from contracts.nature import EARTH_GRAVITATION, EARTH_RADIUS, EARTH_ROTATION
+from contracts.quantities import LENGTH, TIME, Quantity
 
 
 def central_angle(elevation: float, radius: float) -> float:
@@ -61,7 +60,7 @@ class Orbit(BaseModel):
 
     def angular_speed(self) -> float:
         """rad/s, as seen from the turning earth."""
-        own = math.sqrt(GRAVITATION / (EARTH_RADIUS + self.altitude) ** 3)
+        own = math.sqrt(EARTH_GRAVITATION / (EARTH_RADIUS + self.altitude) ** 3)
         return own - EARTH_ROTATION * math.cos(math.radians(self.inclination))
 
     def pass_time(self) -> float:

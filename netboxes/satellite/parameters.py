@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of a satellite link in YAML. Limits of the live parameters are repeated in live_parameters.cc."""
+"""What can be said of a satellite link in YAML."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, ValidationInfo, computed_field, model_validator
 
+from contracts.csv_file import read_rows
+from contracts.quantities import GAIN, TIME, Quantity
+from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.roles import the_only
 from netboxes.satellite.orbit import Orbit
 from netboxes.satellite.stations import (
@@ -28,8 +31,6 @@ from netboxes.satellite.stations import (
 from netboxes.satellite.waveforms import Profile, efficient, find, forward_profiles, return_profiles, waveform_profile
 from netboxes.technology import Technology
 from netboxes.timeline import OverTime
-from testbed.description.csv_file import read_rows
-from testbed.quantities import GAIN, TIME, Quantity
 
 #: Slots of a superframe on one carrier, and in all: what a plan can name, and what a netbox can look through.
 MOST_SLOTS = 4096
@@ -45,13 +46,17 @@ def _gaps(value: object, info: ValidationInfo) -> object:
     return value
 
 
+AnyQueue = Annotated[Queue, queue_or_short(buffer="500 ms")]
 _Time = Annotated[float, Quantity(TIME, 0.0, 86400.0 * 365)]
+_Gap = tuple[_Time, Annotated[float, Quantity(TIME, 1e-3, 86400.0)]]
 
 
 class Parameters(Technology):
     """A satellite link after DVB-RCS2: one forward carrier, return carriers of each terminal's own or shared by MF-TDMA."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"delay", "return_rate", "forward_rate", "packet_error_rate", "outage", "fade"})
+    LIVE: ClassVar[frozenset[str]] = frozenset(
+        {"delay", "return_rate", "forward_rate", "packet_error_rate", "queue", "outage", "fade"}
+    )
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"handover", "link_down", "link_up", "profile"})
     TYPICAL: ClassVar = {
         "stations": {"hub": {"role": "gateway"}, "terminal": {"role": "terminal"}},
@@ -129,18 +134,17 @@ class Parameters(Technology):
     delay_profile: Annotated[list[tuple[float, float]], OverTime(Quantity(TIME, 0.0, 5.0), "delay_s")] | None = Field(
         None, description="`delay` over time, for satellites that move; straight lines between its points."
     )
-    delay_gaps: Annotated[list[tuple[_Time, Annotated[float, Quantity(TIME, 1e-3, 86400.0)]]], BeforeValidator(_gaps)] = Field(
+    delay_gaps: Annotated[list[_Gap], BeforeValidator(_gaps, json_schema_input_type=str | list[_Gap])] = Field(
         [], description="When nobody serves: [[start, duration], …], or a CSV file with the columns time_s, duration_s."
     )
     orbit: Orbit | None = Field(None, description="In the place of `delay`: by the geometry of satellites that pass.")
     connectivity: Literal["star", "mesh"] = Field(
         "star", description="Between terminals: through the gateway (two hops), or directly (one hop)."
     )
-    priority: bool = Field(
-        False, description="Serve the netbox's traffic classes strictly in the order of their declaration, or all as they come."
-    )
-    queue_time: Annotated[float, Quantity(TIME, 1e-3, 20.0)] = Field(
-        0.5, description="Room in each queue: the time in which its channel sends it, 1 ms to 20 s; default: about a round trip."
+    queue: AnyQueue = Field(
+        Queue(buffer="500 ms"),
+        description="In front of each sender; a number is its packets, a word its discipline. Default: a buffer of 500 ms, about "
+        "a round trip.",
     )
     outage: bool = Field(False, description="True: nothing passes.")
 

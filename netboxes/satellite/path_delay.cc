@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "path_delay.h"
 
+#include "../engine/nature.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -10,12 +12,6 @@ namespace netboxit
 
 namespace
 {
-
-/// Mean radius of the earth (m), its gravitational constant (m3/s2) and rotation (rad/s): WGS 84.
-constexpr double EARTH_RADIUS = 6371.0e3;
-constexpr double GRAVITATION = 3.986004418e14;
-constexpr double EARTH_ROTATION = 7.2921150e-5;
-constexpr double LIGHT = 299792458.0;
 
 double Radians(const Json& degrees)
 {
@@ -34,7 +30,7 @@ Orbit::Orbit(const Json& parameters)
 {
     m_radius = EARTH_RADIUS + parameters.at("altitude").get<double>();
     const double turning = EARTH_ROTATION * std::cos(Radians(parameters.at("inclination")));
-    m_angularSpeed = std::sqrt(GRAVITATION / (m_radius * m_radius * m_radius)) - turning;
+    m_angularSpeed = std::sqrt(EARTH_GRAVITATION / (m_radius * m_radius * m_radius)) - turning;
     m_nearest = CentralAngle(Radians(parameters.at("highest_elevation")), m_radius);
     const double farthest = CentralAngle(Radians(parameters.at("minimum_elevation")), m_radius);
     const double pass = 2.0 * std::acos(std::clamp(std::cos(farthest) / std::cos(m_nearest), -1.0, 1.0)) / m_angularSpeed;
@@ -50,7 +46,7 @@ double Orbit::DelayAt(double seconds) const
     const double cosine = std::cos(m_nearest) * std::cos(angle);
     const double range =
         std::sqrt(EARTH_RADIUS * EARTH_RADIUS + m_radius * m_radius - 2.0 * EARTH_RADIUS * m_radius * cosine);
-    return 2.0 * range / LIGHT;
+    return 2.0 * range / SPEED_OF_LIGHT;
 }
 
 PathDelay::PathDelay(const Json& parameters) : m_constant(parameters.at("delay"))

@@ -43,9 +43,8 @@ std::vector<std::uint32_t> SpreadOrder(std::uint32_t count)
 
 ReturnChannel::ReturnChannel(const SuperframeLayout& layout,
                              std::vector<NetworkControl::Terminal> terminals,
-                             double queueTime,
                              Surroundings surroundings)
-    : m_layout(layout), m_classes(terminals), m_control(std::move(terminals), surroundings.payload), m_queueTime(queueTime),
+    : m_layout(layout), m_classes(terminals), m_control(std::move(terminals), surroundings.payload),
       m_surroundings(std::move(surroundings)), m_spread(SpreadOrder(layout.slotsPerCarrier))
 {
     for (const auto& classes : m_classes)
@@ -54,10 +53,10 @@ ReturnChannel::ReturnChannel(const SuperframeLayout& layout,
     }
 }
 
-std::unique_ptr<Sender> ReturnChannel::MakeSender(BurstFiller filler)
+std::unique_ptr<Sender> ReturnChannel::MakeSender(std::unique_ptr<BurstFiller> filler)
 {
     const auto number = m_terminals.size();
-    auto terminal = std::make_unique<Terminal>(*this, number, std::move(filler), m_classes.at(number), m_layout.rate * m_queueTime / 8.0);
+    auto terminal = std::make_unique<Terminal>(*this, number, std::move(filler), m_classes.at(number));
     m_terminals.push_back(terminal.get());
     return terminal;
 }
@@ -255,10 +254,6 @@ void ReturnChannel::ApplyRate(std::int64_t superframe)
     m_origin = superframe;
     m_layout.rate = *m_newRate;
     m_newRate.reset();
-    for (auto* terminal : m_terminals)
-    {
-        terminal->SetLimit(m_layout.rate * m_queueTime / 8.0);
-    }
 }
 
 void ReturnChannel::SetCraRate(std::size_t terminal, double rate)

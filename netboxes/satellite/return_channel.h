@@ -38,13 +38,13 @@ class ReturnChannel
         std::function<bool(std::size_t terminal)> requestArrives;
     };
 
-    ReturnChannel(const SuperframeLayout& layout, std::vector<NetworkControl::Terminal> terminals, double queueTime, Surroundings surroundings);
+    ReturnChannel(const SuperframeLayout& layout, std::vector<NetworkControl::Terminal> terminals, Surroundings surroundings);
 
     ReturnChannel(const ReturnChannel&) = delete;
     ReturnChannel& operator=(const ReturnChannel&) = delete;
 
     /// The sender of the next terminal, in their order; to be called once for each.
-    std::unique_ptr<Sender> MakeSender(BurstFiller filler);
+    std::unique_ptr<Sender> MakeSender(std::unique_ptr<BurstFiller> filler);
 
     /// Of a carrier, bit/s, from the next superframe on.
     void SetRate(double rate);
@@ -84,7 +84,6 @@ class ReturnChannel
     SuperframeLayout m_layout;
     std::vector<NetworkControl::Terminal> m_classes;
     NetworkControl m_control;
-    double m_queueTime;
     Surroundings m_surroundings;
     std::vector<Terminal*> m_terminals; ///< owned by the segment
     std::vector<std::uint32_t> m_spread; ///< slot times in an order of which any consecutive ones are spread evenly

@@ -11,10 +11,9 @@ namespace netboxit
 
 ReturnChannel::Terminal::Terminal(ReturnChannel& channel,
                                   std::size_t number_,
-                                  BurstFiller filler,
-                                  const NetworkControl::Terminal& classes,
-                                  double limit)
-    : number(number_), m_channel(channel), m_filler(std::move(filler)), m_limit(limit)
+                                  std::unique_ptr<BurstFiller> filler,
+                                  const NetworkControl::Terminal& classes)
+    : number(number_), m_channel(channel), m_filler(std::move(filler))
 {
     for (const auto& requestClass : classes)
     {
@@ -22,21 +21,25 @@ ReturnChannel::Terminal::Terminal(ReturnChannel& channel,
     }
 }
 
-bool ReturnChannel::Terminal::Enqueue(const Packet& packet)
+void ReturnChannel::Terminal::Enqueue(const Packet& packet)
 {
-    if (!m_filler.Push(packet, m_limit))
+    if (!m_filler->Push(packet, m_channel.Rate()))
     {
-        return false;
+        return;
     }
     for (auto& requester : requesters)
     {
         if (std::ranges::find(requester.parameters.classes, packet.frame.trafficClass) != requester.parameters.classes.end())
         {
-            requester.Arrived(packet, m_filler.GetEncapsulation(), ns3::Simulator::Now());
+            requester.Arrived(packet, m_filler->GetEncapsulation(), ns3::Simulator::Now());
         }
     }
     m_channel.Wake(*this);
-    return true;
+}
+
+void ReturnChannel::Terminal::SetQueue(const Json& said)
+{
+    m_filler->SetQueue(said, m_channel.Rate());
 }
 
 void ReturnChannel::Terminal::Assign(const Assignment& assignment,
@@ -89,8 +92,11 @@ std::optional<std::uint32_t> ReturnChannel::Terminal::NextSlot(std::uint32_t not
 void ReturnChannel::Terminal::Send(ns3::Time end)
 {
     ++m_nextTime;
-    ++m_used;
-    m_carried += m_filler.Fill(end);
+    if (m_filler->FindNext())
+    {
+        ++m_used;
+        m_carried += m_filler->Fill(end);
+    }
 }
 
 double ReturnChannel::Terminal::Utilisation() const
@@ -122,6 +128,7 @@ void ReturnChannel::Terminal::Reset()
     m_carried = 0;
     requests = 0;
     requestsLost = 0;
+    m_filler->ResetStatistics();
 }
 
 } // namespace netboxit

@@ -10,20 +10,21 @@ namespace netboxit
 class ReturnChannel::Terminal : public Sender
 {
   public:
-    Terminal(ReturnChannel& channel, std::size_t number, BurstFiller filler, const NetworkControl::Terminal& classes, double limit);
+    Terminal(ReturnChannel& channel, std::size_t number, std::unique_ptr<BurstFiller> filler, const NetworkControl::Terminal& classes);
 
-    bool Enqueue(const Packet& packet) override;
+    void Enqueue(const Packet& packet) override;
+    void SetQueue(const Json& said) override;
     void DropAll(Loss reason) override
     {
-        m_filler.DropAll(reason);
+        m_filler->DropAll(reason);
     }
     void DropOld()
     {
-        m_filler.DropOld();
+        m_filler->DropOld();
     }
     const BurstFiller& Filler() const override
     {
-        return m_filler;
+        return *m_filler;
     }
     double Utilisation() const override;
     void Read(Json& statistics) const override;
@@ -35,7 +36,7 @@ class ReturnChannel::Terminal : public Sender
     void CountUnused(const Assignment& assignment, std::int64_t superframes, double payload);
     /// The time of its next slot that starts at `notBefore` or later, in slots since the superframe began.
     std::optional<std::uint32_t> NextSlot(std::uint32_t notBefore, const std::vector<std::uint32_t>& spread);
-    /// Fills one.
+    /// Fills one, if there is something to send.
     void Send(ns3::Time end);
     /// Bytes that slots of this superframe will still take.
     double StillAssigned() const
@@ -50,15 +51,9 @@ class ReturnChannel::Terminal : public Sender
     std::uint64_t requests{};
     std::uint64_t requestsLost{};
 
-    void SetLimit(double limit)
-    {
-        m_limit = limit;
-    }
-
   private:
     ReturnChannel& m_channel;
-    BurstFiller m_filler;
-    double m_limit; ///< bytes of each line of the queue
+    std::unique_ptr<BurstFiller> m_filler;
     std::uint32_t m_slots{};
     std::uint32_t m_first{};
     double m_payload{};

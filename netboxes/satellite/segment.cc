@@ -36,9 +36,9 @@ void SatelliteSegment::Send(StationId sender, const Packet& packet)
     {
         Lose(sender, packet, Loss::Outage);
     }
-    else if (!carrier.Enqueue(packet))
+    else
     {
-        Lose(sender, packet, Loss::QueueFull);
+        carrier.Enqueue(packet);
     }
 }
 

@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from contracts.quantities import GAIN, RATE, SIZE, TIME, Quantity
 from netboxes.satellite.weather import Rain
 from netboxes.technology import StationParameters
 from netboxes.timeline import OverTime
-from testbed.quantities import GAIN, RATE, SIZE, TIME, Quantity
 
 Method = Literal["CRA", "RBDC", "VBDC", "AVBDC", "FCA"]
 
@@ -26,7 +26,7 @@ Delay = Annotated[float, Quantity(TIME, 0.0, 5.0)]
 Rate = Annotated[float, Quantity(RATE, 1e3, 1e9)]
 RequestRate = Annotated[float, Quantity(RATE, 0.0, 1e9)]
 Volume = Annotated[float, Quantity(SIZE, 1.0, 1e9)]
-Methods = Annotated[list[Method], BeforeValidator(_methods), Field(min_length=1)]
+Methods = Annotated[list[Method], BeforeValidator(_methods, json_schema_input_type=Method | list[Method]), Field(min_length=1)]
 
 
 def check_methods(methods: list[Method] | None) -> None:

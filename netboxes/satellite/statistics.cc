@@ -33,7 +33,7 @@ Json SatelliteSegment::Read() const
     for (StationId id = 0; id < m_stations.size(); ++id)
     {
         const auto& station = m_stations[id];
-        const auto& queue = station.sender->Filler().Queue();
+        const auto& filler = station.sender->Filler();
         Json lost = Json::object();
         for (const auto& [reason, count] : station.lost)
         {
@@ -42,10 +42,9 @@ Json SatelliteSegment::Read() const
         Json byClass = Json::object();
         for (ClassId trafficClass = 0; trafficClass < m_classes.size(); ++trafficClass)
         {
-            byClass[m_classes[trafficClass]] = queue.Bytes(trafficClass);
+            byClass[m_classes[trafficClass]] = filler.NotBegun(trafficClass).bytes;
         }
-        Json read{{"queued", queue.Packets()},
-                  {"queued_bytes", queue.Bytes()},
+        Json read{{"queue", filler.ReadQueue()},
                   {"queued_bytes_by_class", byClass},
                   {"utilisation", station.sender->Utilisation()},
                   {"fade_up", station.sky->Up() + m_sky.fade + m_sky.Profiled()},

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from contracts.nature import SPEED_OF_LIGHT
 from netboxes.engine.virtual import Emulation, EmulationFailed, emulate
 from netboxes.satellite.link_under_test import BURST, DELAY, HUB, LINK, MEOC, delays, flow, lost
-from netboxes.satellite.orbit import LIGHT, Orbit, slant_range
+from netboxes.satellite.orbit import Orbit, slant_range
 from netboxes.satellite.parameters import Parameters
 from netboxes.satellite.waveforms import efficient, forward_profiles, return_profiles
 
@@ -142,8 +143,8 @@ def test_an_orbit_gives_the_delay_of_its_geometry_and_hands_over() -> None:
     period = model.period()
     emulation = emulate("satellite", LINK | {"orbit": orbit}, {"hub": flow(HUB, MEOC, 100, period / 200, 500)})
     took = delays(emulation, MEOC)
-    assert took.max() == pytest.approx(2 * slant_range(25.0, 1200e3) / LIGHT, abs=0.003)
-    assert took.min() == pytest.approx(2 * 1200e3 / LIGHT, abs=0.003)
+    assert took.max() == pytest.approx(2 * slant_range(25.0, 1200e3) / SPEED_OF_LIGHT, abs=0.003)
+    assert took.min() == pytest.approx(2 * 1200e3 / SPEED_OF_LIGHT, abs=0.003)
     assert [line["at_s"] for line in emulation.events("handover")] == pytest.approx([period, 2 * period], abs=1e-6)
     assert [line["at_s"] for line in emulation.events("link_down")] == pytest.approx([period - 0.2, 2 * period - 0.2], abs=1e-6)
 

@@ -75,17 +75,17 @@ def test_what_waits_for_slots_when_the_link_is_lost_is_lost_with_it() -> None:
     # 400 kbit/s until 3 s, when three quarters of it are queued.
     frames = {"meoc": flow(MEOC, HUB, 500, 0.01, 200), "hub": hello(HUB)}
     events: list[tuple[float, str, Any]] = [(3.1, "meoc.outage", True), (5.0, "meoc.outage", False)]
-    emulation = emulate("satellite", link | {"queue_time": "2 s"}, frames, events=events, duration_s=20.0)
+    emulation = emulate("satellite", link | {"queue": {"buffer": "2 s"}}, frames, events=events, duration_s=20.0)
     assert emulation.received["hub"][-1][0] <= 3.1
     assert lost(emulation)["outage"] == 200 - len(emulation.received["hub"]) > 100
-    assert emulation.statistics["segment"]["stations"]["meoc"]["queued_bytes"] == 0
+    assert emulation.statistics["segment"]["stations"]["meoc"]["queue"]["bytes"] == 0
 
 
 def test_what_waits_for_slots_when_the_satellite_changes_is_sent_by_the_next() -> None:
     link = SHARED | {"capacity_request": "CRA", "cra_rate": "100 kbit/s", "delay_gaps": [["3 s", "300 ms"]]}
     # 80 packets of 510 bytes at 100 kbit/s take 3.3 s; time begins with the first frame, at 0.1 s.
     frames = {"meoc": flow(MEOC, HUB, 500, 0.01, 80), "hub": hello(HUB)}
-    emulation = emulate("satellite", link | {"queue_time": "2 s"}, frames, duration_s=20.0)
+    emulation = emulate("satellite", link | {"queue": {"buffer": "2 s"}}, frames, duration_s=20.0)
     arrivals = np.array([at for at, _ in emulation.received["hub"]])
     # What was on its way is lost, 254 ms of 24 packets a second.
     assert 5 <= lost(emulation)["outage"] <= 9
@@ -93,10 +93,11 @@ def test_what_waits_for_slots_when_the_satellite_changes_is_sent_by_the_next() -
     assert not np.any((arrivals > 3.1) & (arrivals < 3.4 + DELAY)) and np.any(arrivals > 3.4 + DELAY)
 
 
-@pytest.mark.parametrize("priority", [False, True])
-def test_packets_that_wait_for_too_long_are_given_up(priority: bool) -> None:
+@pytest.mark.parametrize("discipline", ["fifo", "priority"])
+def test_packets_that_wait_for_too_long_are_given_up(discipline: str) -> None:
     classes = [{"name": "voice", "match": {"dscp": [46]}}]
-    link = SHARED | {"capacity_request": "CRA", "cra_rate": "16 kbit/s", "queue_time": "20 s", "priority": priority}
+    queue = {"discipline": discipline, "buffer": "20 s"}
+    link = SHARED | {"capacity_request": "CRA", "cra_rate": "16 kbit/s", "queue": queue}
     # Voice alone takes the rate: with priority nothing else is ever sent.
     frames = {"meoc": flow(MEOC, HUB, 100, 0.03, 2000, dscp=46) + flow(MEOC, HUB, 1000, 0.5, 120), "hub": hello(HUB)}
     emulation = emulate("satellite", link, frames, classes=classes, duration_s=100.0)
@@ -105,7 +106,7 @@ def test_packets_that_wait_for_too_long_are_given_up(priority: bool) -> None:
     assert len(records) + lost(emulation)["queue_expired"] == 2120
     assert ((records["out_ns"] - records["in_ns"]) / 1e9).max() < 20.0 + 1000 * 8 / 16e3 + DELAY + 1.0
     assert emulation.statistics["frames"]["duplicates"] == 0
-    if priority:
+    if discipline == "priority":
         assert set(records["class"]) == {0}
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from contracts.installation import CHECKOUT
 from netboxes.satellite import rain
 from netboxes.satellite.itu_examples import PERCENTAGES, examples
 from netboxes.satellite.link_under_test import LINK, SHARED, SLOTS, shared_by
@@ -18,7 +19,6 @@ from netboxes.satellite.parameters import Parameters
 from netboxes.satellite.waveforms import efficient, forward_profiles
 from netboxes.satellite.weather import Rain
 from testbed.description import topology_file
-from testbed.installation import CHECKOUT
 
 SKY = {"rain_rate": 42, "latitude": 44.6, "elevation": 38, "uplink_frequency": "29.5 GHz", "downlink_frequency": "19.7 GHz"}
 
@@ -41,7 +41,7 @@ def test_the_example_topologies_are_accepted(name: str) -> None:
         ({"orbit": {"altitude": "800 km", "highest_elevation": 9}}, "must be above `minimum_elevation`"),
         ({"delay_gaps": [["5 s", "2 s"], ["6 s", "1 s"]]}, "begins before that at 5 s ends"),
         ({"stations": {"a": {"role": "terminal"}, "b": {"role": "gateway", "delay": "1 s"}}}, "`delay` is a terminal's"),
-        ({"queue_time": "21 s"}, "outside 1 ms … 20 s"),
+        ({"queue": {"buffer": "61 s"}}, "outside 1 ms … 1 min"),
         ({"forward_rate": "5 kbit/s"}, "at `forward_rate` of 5 kbit/s QPSK 3/4 takes 2.3 s, longer than 2 s; choose 5.86 kbit/s"),
         ({"return_rate": "1 kbit/s", "return_waveform": 22}, "`return_rate` of 1 kbit/s 22 16QAM 5/6 takes 4.8 s"),
     ],

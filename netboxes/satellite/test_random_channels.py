@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from netboxes.engine.virtual import Change, EmulationFailed, emulate
+from netboxes.queueing.queue import Queue
 from netboxes.random_parameters import frames
 from netboxes.satellite.parameters import Parameters
 
@@ -26,6 +27,7 @@ METHODS = [
     ["RBDC", "FCA"],
     ["AVBDC", "FCA"],
 ]
+DISCIPLINES = ["fifo", "priority", "codel", "fq-codel", "pie", "red"]
 RAIN = {"rain_rate": 42, "latitude": 44.6, "elevation": 38, "uplink_frequency": "29.5 GHz", "downlink_frequency": "19.7 GHz"}
 CLASSES = [{"name": "voice", "match": {"dscp": [46]}}, {"name": "video", "match": {"dscp": [34]}}]
 
@@ -47,8 +49,7 @@ def channel(chance: random.Random) -> dict[str, Any]:
         "return_waveform": chance.randint(3, 18),
         "coding": chance.choice(("fixed", "adaptive")),
         "connectivity": chance.choice(("star", "mesh")),
-        "priority": chance.random() < 0.5,
-        "queue_time": f"{10 ** chance.uniform(-3, 1.3):.4f} s",
+        "queue": {"discipline": chance.choice(DISCIPLINES), "buffer": f"{10 ** chance.uniform(-3, 1.3):.4f} s"},
         "vbdc_max": f"{10 ** chance.uniform(0, 7):.0f} B",
         "rbdc_max": f"{10 ** chance.uniform(3, 8):.0f} bit/s",
         "packet_error_rate": chance.choice((0.0, 0.1)),
@@ -89,6 +90,7 @@ def changes(terminals: list[str], chance: random.Random) -> list[Change]:
             ("outage", chance.random() < 0.3),
             ("return_rate", 10 ** chance.uniform(4, 8)),
             ("forward_rate", 10 ** chance.uniform(5, 8)),
+            ("queue", Queue(discipline=chance.choice(DISCIPLINES), packets=10).model_dump()),
         ]
         made.append((chance.uniform(0.0, 3.0), *chance.choice(what)))
     return sorted(made, key=lambda change: change[0])

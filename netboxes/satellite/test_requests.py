@@ -116,7 +116,9 @@ def test_cra_waits_for_slots_spread_over_the_superframe() -> None:
 def test_terminals_share_equally_what_is_too_little_for_all(method: str) -> None:
     count = 5
     frames = {f"t{i}": hello(i) + flow(i, count, 1500, 12000 / 800e3, 1500) for i in range(count)}
-    emulation = emulate("satellite", shared_by(count, capacity_request=method, queue_time="2 s"), {"hub": hello(count)} | frames)
+    emulation = emulate(
+        "satellite", shared_by(count, capacity_request=method, queue={"buffer": "2 s"}), {"hub": hello(count)} | frames
+    )
     records = emulation.records[(emulation.records["fate"] == 0) & (emulation.records["station_out"] == count)]
     middle = records[(records["out_ns"] > 8e9) & (records["out_ns"] < 20e9)]
     each = np.array([np.count_nonzero(middle["station_in"] == i) for i in range(count)]) * 1500 * 8 / 12.0
@@ -139,7 +141,7 @@ def test_a_second_carrier_doubles_the_channel_but_no_terminal_sends_on_both() ->
 def test_a_class_with_a_rate_of_its_own_does_not_wait_for_requests() -> None:
     classes = [{"name": "voice", "match": {"dscp": [46]}}]
     link = SHARED | {
-        "priority": True,
+        "queue": "priority",
         "capacity_request": "VBDC",
         "request_classes": {"voice": {"capacity_request": "CRA", "cra_rate": "100 kbit/s"}},
     }

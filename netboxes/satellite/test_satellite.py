@@ -88,15 +88,6 @@ def test_forward_goodput_is_the_rate_less_bbheader_and_gse(length: int) -> None:
     assert goodput(emulation.received["meoc"], length) == pytest.approx(information_rate * length / bytes_a_packet, rel=0.005)
 
 
-def test_queue_holds_what_the_channel_sends_in_queue_time() -> None:
-    emulation = emulate("satellite", LINK | {"queue_time": "200 ms"}, {"meoc": flow(MEOC, HUB, 500, 0.001, 2000)})
-    longest = delays(emulation, HUB).max() - DELAY
-    assert longest == pytest.approx(0.2, rel=0.05)
-    statistics = emulation.statistics["segment"]["stations"]["meoc"]
-    assert statistics["lost"]["queue_full"] == lost(emulation)["queue_full"] > 0
-    assert statistics["utilisation"] > 0.3
-
-
 @pytest.mark.parametrize(("sender", "receiver"), [("meoc", "hub"), ("hub", "meoc")])
 def test_packets_are_lost_independently_at_the_packet_error_rate(sender: str, receiver: str) -> None:
     count, rate = 20000, 1e-2
@@ -149,7 +140,7 @@ def test_live_changes_of_delay_and_rates() -> None:
         ("return_rate", 999.0, "from 1000 to 1e+09 bit/s"),
         ("packet_error_rate", 1.1, "from 0 to 1"),
         ("outage", 1, "true or false"),
-        ("return_waveform", 3, "there are delay return_rate forward_rate packet_error_rate fade outage"),
+        ("return_waveform", 3, "there are delay fade forward_rate outage packet_error_rate queue return_rate"),
     ],
 )
 def test_bad_live_changes_are_refused_with_what_is_permitted(parameter: str, value: object, message: str) -> None:
@@ -163,15 +154,15 @@ def test_priority_serves_classes_in_the_order_of_declaration() -> None:
     bulk = flow(MEOC, HUB, 1000, 0.002, 2000)  # 4 Mbit/s into 2 Mbit/s
     frames = {"meoc": voice + bulk}
     waits = {}
-    for priority in (False, True):
-        emulation = emulate("satellite", LINK | {"priority": priority}, frames, classes=classes)
+    for discipline in ("fifo", "priority"):
+        emulation = emulate("satellite", LINK | {"queue": discipline}, frames, classes=classes)
         calls = emulation.records[(emulation.records["class"] == 0) & (emulation.records["fate"] == 0)]
-        waits[priority] = (calls["out_ns"] - calls["in_ns"]).max() / 1e9 - DELAY
-        if priority:
+        waits[discipline] = (calls["out_ns"] - calls["in_ns"]).max() / 1e9 - DELAY
+        if discipline == "priority":
             assert len(calls) == len(voice)
     # With priority a voice packet waits for at most the packet in service (1000 bytes: 6 bursts), then a slot, then its own.
-    assert waits[True] <= 8 * RETURN_SLOT
-    assert waits[False] == pytest.approx(0.5, rel=0.05)
+    assert waits["priority"] <= 8 * RETURN_SLOT
+    assert waits["fifo"] == pytest.approx(0.5, rel=0.05)
 
 
 def test_each_terminal_has_its_own_return_rate() -> None:

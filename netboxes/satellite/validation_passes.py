@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from contracts.nature import EARTH_RADIUS, SPEED_OF_LIGHT
 from netboxes.engine.virtual import Emulation, emulate, run
 from netboxes.satellite.link_under_test import HUB, LINK, MEOC, flow
-from netboxes.satellite.orbit import LIGHT, Orbit
+from netboxes.satellite.orbit import Orbit
 from netboxes.satellite.parameters import Parameters
 from netboxes.validation import Chapter, Curve, Figure, Plot
 
 #: Fast, so that BBFRAMEs (11.7 us) hardly count.
 FAST = LINK | {"forward_rate": "1 Gbit/s"}
-EARTH = 6371e3
 #: ms: two BBFRAMEs, and what the delay changes by meanwhile.
 BBFRAMES = 0.025
 
@@ -50,12 +50,13 @@ def _passes() -> Chapter:
         expected = np.array([_delay_of_pass(orbit, float(x) % period) for x in at])
         worst = float(np.max(np.abs(took - expected)))
         figures.append(Figure(f"{name}: farthest from the geometry at any time", "ms", 0.0, worst * 1e3, absolute=BBFRAMES))
-        figures.append(Figure(f"{name}: shortest delay", "ms", 2e3 * orbit.altitude / LIGHT, took.min() * 1e3, absolute=BBFRAMES))
+        shortest_ms = 2e3 * orbit.altitude / SPEED_OF_LIGHT
+        figures.append(Figure(f"{name}: shortest delay", "ms", shortest_ms, took.min() * 1e3, absolute=BBFRAMES))
         handovers = [line["at_s"] for line in emulation.events("handover")]
         figures.append(Figure(f"{name}: time of the first handover", "s", period, handovers[0], absolute=1e-6))
         figures.append(Figure(f"{name}: handovers in two passes", "", 2, len(handovers)))
         if orbit.every is None:
-            farthest = 2e3 * _range_at(orbit.minimum_elevation, orbit.altitude) / LIGHT
+            farthest = 2e3 * _range_at(orbit.minimum_elevation, orbit.altitude) / SPEED_OF_LIGHT
             figures.append(Figure(f"{name}: longest delay", "ms", farthest, took.max() * 1e3, absolute=BBFRAMES))
             figures += _gap(name, said, period, 0.2)
         order = np.argsort(at)
@@ -81,19 +82,19 @@ def _passes() -> Chapter:
 def _range_at(elevation: float, altitude: float) -> float:
     """m, by the law of sines in the triangle of station, satellite and the earth's centre."""
     at_station = math.radians(90.0 + elevation)
-    at_satellite = math.asin(EARTH * math.sin(at_station) / (EARTH + altitude))
-    return (EARTH + altitude) * math.sin(math.pi - at_station - at_satellite) / math.sin(at_station)
+    at_satellite = math.asin(EARTH_RADIUS * math.sin(at_station) / (EARTH_RADIUS + altitude))
+    return (EARTH_RADIUS + altitude) * math.sin(math.pi - at_station - at_satellite) / math.sin(at_station)
 
 
 def _delay_of_pass(orbit: Orbit, seconds: float) -> float:
     """s, by the law of cosines at the earth's centre, from the culmination in the middle of a satellite's time."""
-    radius = EARTH + orbit.altitude
+    radius = EARTH_RADIUS + orbit.altitude
     served = min(orbit.pass_time(), orbit.period())
     angle = orbit.angular_speed() * (seconds - served / 2)
     highest = math.radians(orbit.highest_elevation)
-    nearest = math.acos(EARTH * math.cos(highest) / radius) - highest
+    nearest = math.acos(EARTH_RADIUS * math.cos(highest) / radius) - highest
     psi = math.acos(math.cos(nearest) * math.cos(angle))
-    return 2 * math.sqrt(EARTH**2 + radius**2 - 2 * EARTH * radius * math.cos(psi)) / LIGHT
+    return 2 * math.sqrt(EARTH_RADIUS**2 + radius**2 - 2 * EARTH_RADIUS * radius * math.cos(psi)) / SPEED_OF_LIGHT
 
 
 def _gap(name: str, said: dict[str, Any], period: float, gap: float) -> Iterator[Figure]:

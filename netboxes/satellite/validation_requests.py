@@ -168,7 +168,7 @@ def _rates() -> Chapter:
 
 def _alone(change: dict[str, Any], period: float) -> float:
     frames = {"meoc": hello(MEOC) + flow(MEOC, HUB, LENGTH, LENGTH * 8 / 2.2e6, 9000), "hub": hello(HUB)}
-    received = emulate("satellite", SHARED | {"queue_time": "1 s"} | change, frames).received["hub"]
+    received = emulate("satellite", SHARED | {"queue": {"buffer": "1 s"}} | change, frames).received["hub"]
     times = np.array([at for at, _ in received])
     over = math.floor(40.0 / period) * period
     return float(np.count_nonzero((times > 6.0) & (times <= 6.0 + over)) * LENGTH * 8 / over)
@@ -234,7 +234,7 @@ def _shares(method: str, wanted: Sequence[float]) -> NDArray[np.float64]:
     for i, rate in enumerate(wanted):
         interval = LENGTH * 8 / rate
         frames[f"t{i}"] = hello(i) + flow(i, count, LENGTH, interval, int(26 / interval))
-    link = shared_by(count, capacity_request=method, queue_time="2 s")
+    link = shared_by(count, capacity_request=method, queue={"buffer": "2 s"})
     records = emulate("satellite", link, {"hub": hello(count)} | frames).records
     records = records[(records["fate"] == 0) & (records["station_out"] == count)]
     middle = records[(records["out_ns"] > 6e9) & (records["out_ns"] <= (6.0 + OVER) * 1e9)]

@@ -8,8 +8,8 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
 
+from contracts.quantities import FREQUENCY, GAIN, LENGTH, Quantity
 from netboxes.satellite import rain
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, Quantity
 
 
 class Rain(BaseModel):

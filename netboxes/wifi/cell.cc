@@ -110,9 +110,7 @@ ns3::Ptr<ns3::WifiNetDevice> InstallOne(const CellPlan& plan,
     {
         if (auto queue = device->GetMac()->GetTxopQueue(ac))
         {
-            const auto size = plan.HasDiscipline() ? plan.deviceQueue : plan.queueSize;
-            queue->SetMaxSize(ns3::QueueSize(ns3::QueueSizeUnit::PACKETS, size));
-            queue->SetMaxDelay(ns3::Seconds(plan.queueLifetime));
+            queue->SetMaxDelay(ns3::Seconds(plan.msduLifetime));
         }
     }
     device->GetPhy()->SetTxGain(station.antennaGain);

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "live_parameters.h"
 
-#include "../engine/live_number.h"
 #include "../engine/station_parameter.h"
 #include "../mobility/live_position.h"
 
 #include <algorithm>
-#include <array>
 
 namespace netboxit
 {
 
 namespace
 {
-
-/// Of `distance` parameters.py refuses what is past the plan's LongestRange() before it gets here.
-constexpr std::array LIVE_NUMBERS{
-    LiveNumber{"distance", 1.0, 100e3, "m"},
-    LiveNumber{"tx_power", -20.0, 36.0, "dBm"},
-    LiveNumber{"fade", 0.0, 100.0, "dB"},
-};
 
 ns3::Vector AccessPointOf(const CellPlan& plan, const Cell& cell)
 {
@@ -51,7 +42,7 @@ void SetOfStation(CellPlan& plan, const Cell& cell, StationId id, std::string_vi
     {
         throw UnknownParameter("wifi: only stations of an access point have a `distance` of their own; set `position`");
     }
-    const double checked = CheckLive("wifi", LIVE_NUMBERS, parameter, value, "position");
+    const double checked = value;
     if (parameter == "distance")
     {
         station.distance = checked;
@@ -84,7 +75,7 @@ void SetLive(CellPlan& plan,
         SetOfStation(plan, cell, *target.station, target.parameter, value);
         return;
     }
-    const double checked = CheckLive("wifi", LIVE_NUMBERS, parameter, value);
+    const double checked = value;
     if (parameter == "fade")
     {
         cell.propagation->SetFade(checked);

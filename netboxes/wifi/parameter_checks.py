@@ -7,11 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from contracts.errors import AtPlaces
+from contracts.quantities import FREQUENCY, LENGTH, RATE
 from netboxes.roles import the_only
 from netboxes.wifi.standards import BANDS, CHANNELS, HIGHEST_MCS, RATES, WIDTHS, default_width, longest_range
 from netboxes.wifi.stations import ROLES, Station
-from testbed.description.input_errors import AtPlaces
-from testbed.quantities import FREQUENCY, LENGTH, RATE
+
+#: Of a queue.
+_LIMITS = ("packets", "bytes", "buffer", "time")
 
 
 def implied(standard: str, data: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,11 +137,15 @@ def check_medium_access(
         )
 
 
-def check_queue(mode: str, discipline: str, has_device_queue: bool) -> None:
-    if discipline != "fifo" and mode == "mesh":
-        raise ValueError("`queue_discipline` is fifo in a mesh, whose points also forward frames below any discipline")
-    if has_device_queue and discipline == "fifo":
-        raise ValueError("`device_queue` is for a `queue_discipline` above it; a fifo has its `queue_size`")
+def check_queue(mode: str, queue: Mapping[str, Any], has_device_queue: bool = False) -> None:
+    """`queue` is in base units."""
+    is_of_mac = queue["discipline"] == "fifo" and [key for key in _LIMITS if queue[key] is not None] == ["packets"]
+    if mode == "mesh" and not is_of_mac:
+        raise ValueError(
+            "in a mesh `queue` is a fifo with a limit in packets alone: what mesh points forward goes past any other"
+        )
+    if has_device_queue and is_of_mac:
+        raise ValueError("`device_queue` is for a `queue` above it; a fifo with a limit in packets alone is the MAC's own queue")
 
 
 def _list(words: Iterable[str]) -> str:

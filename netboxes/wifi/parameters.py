@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of a Wi-Fi cell in YAML. Limits of the live parameters are repeated in live_parameters.cc."""
+"""What can be said of a Wi-Fi cell in YAML."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from contracts.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
+from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.technology import Technology
 from netboxes.wifi import parameter_checks as checks
 from netboxes.wifi.standards import RATES, WIDTHS, Standard
 from netboxes.wifi.stations import AntennaGain, Building, Distance, Fade, Station, TxPower
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, SIZE, TIME, Quantity
 
+AnyQueue = Annotated[Queue, queue_or_short(packets=500)]
 _Shape = Annotated[float, Field(ge=0.5, le=50.0)]
+_ShapeFrom = tuple[Annotated[float, Quantity(LENGTH, 0.0, 100e3)], _Shape]
 
 
 def _one_for_all_distances(value: object) -> object:
@@ -24,7 +27,7 @@ def _one_for_all_distances(value: object) -> object:
 class Parameters(Technology):
     """A cell of IEEE 802.11: an access point and its stations, an ad hoc network, or a mesh, on one channel."""
 
-    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "fade"})
+    LIVE: ClassVar[frozenset[str]] = frozenset({"distance", "tx_power", "fade", "queue"})
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up"})
     TYPICAL: ClassVar = {"stations": {"station": {"role": "station"}, "point": {"role": "access-point"}}, "distance": "80 m"}
 
@@ -71,8 +74,8 @@ class Parameters(Technology):
         "with one course, of `doppler`.",
     )
     nakagami_m: Annotated[
-        list[tuple[Annotated[float, Quantity(LENGTH, 0.0, 100e3)], _Shape]],
-        BeforeValidator(_one_for_all_distances),
+        list[_ShapeFrom],
+        BeforeValidator(_one_for_all_distances, json_schema_input_type=_Shape | list[_ShapeFrom]),
         Field(min_length=1, max_length=3),
     ] = Field(
         [(0.0, 1.0)],
@@ -133,15 +136,18 @@ class Parameters(Technology):
     rts_threshold: Annotated[float, Quantity(SIZE, 0.0, 4692480.0)] = Field(
         4692480.0, description="Frames longer than this are announced by RTS/CTS; default: none (dot11RTSThreshold)."
     )
-    queue_discipline: Literal["fifo", "codel", "fq-codel", "pie"] = Field(
-        "fifo",
-        description="fifo: the MAC's own queue alone; codel (RFC 8289), fq-codel (RFC 8290), pie (RFC 8033): above a short one.",
+    queue: AnyQueue = Field(
+        Queue(packets=500),
+        description="In front of each station's transmitter, one for each access category; a number is its packets, a word its "
+        "discipline. A fifo limited in packets alone is the MAC's own queue, any other stands above that. Default: 500 packets.",
     )
-    queue_size: int = Field(500, ge=1, le=100000, description="Packets in a station's transmit queue, of each access category.")
     device_queue: int = Field(
-        32, ge=2, le=10000, description="Packets that the MAC holds below a queue discipline; A-MPDUs are no longer than that."
+        32,
+        ge=2,
+        le=10000,
+        description="Packets that the MAC holds below a `queue` that is not its own; A-MPDUs are no longer than that.",
     )
-    queue_lifetime: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
+    msdu_lifetime: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(
         0.5, description="A packet that has waited longer in the MAC is discarded (dot11EDCATableMSDULifetime)."
     )
 
@@ -155,6 +161,8 @@ class Parameters(Technology):
     def check_live(cls, parameters: Mapping[str, Any], parameter: str, value: object) -> None:
         if parameter.rpartition(".")[2] == "distance" and isinstance(value, float):
             checks.check_distance(value, parameters["coverage_class"])
+        elif parameter == "queue" and isinstance(value, Mapping):
+            checks.check_queue(parameters["mode"], value)
 
     @model_validator(mode="before")
     @classmethod
@@ -178,5 +186,5 @@ class Parameters(Technology):
         checks.check_medium_access(
             self.standard, self.mode, self.band, len(self.stations), self.qos, self.preamble, self.coverage_class
         )
-        checks.check_queue(self.mode, self.queue_discipline, "device_queue" in self.model_fields_set)
+        checks.check_queue(self.mode, self.queue.model_dump(), "device_queue" in self.model_fields_set)
         return self

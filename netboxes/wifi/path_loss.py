@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import math
 
+from contracts.nature import SPEED_OF_LIGHT
+
 FREQUENCY = 5.18e9
-WAVELENGTH = 299792458 / FREQUENCY
+WAVELENGTH = SPEED_OF_LIGHT / FREQUENCY
 #: dBm of thermal noise at 290 K in 20 MHz, and a noise figure of 7 dB.
 NOISE = 10 * math.log10(1.380649e-23 * 290 * 20e6 * 1e3) + 7
 

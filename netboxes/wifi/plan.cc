@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plan.h"
 
+#include "../engine/nature.h"
 #include "motion.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace netboxit
 namespace
 {
 
-constexpr double SPEED_OF_LIGHT = 299792458.0;
 /// In m: propagation takes less than a SIGNAL field, 4 us. ns-3 aborts when a hidden station's frame arrives
 /// at the very end of another one's SIGNAL field (stations that hear the same access point from the same
 /// distance are in step to the nanosecond) and was sent before that field began.
@@ -90,8 +90,8 @@ CellPlan::CellPlan(const Json& parameters, const std::vector<std::string>& stati
       mcs(Or<int>(parameters.at("mcs"), 0)), shortPreamble(parameters.at("preamble") == "short"),
       coverageClass(parameters.at("coverage_class")), qos(parameters.at("qos")),
       retryLimit(parameters.at("retry_limit")), rtsThreshold(parameters.at("rts_threshold").get<double>()),
-      queueDiscipline(parameters.at("queue_discipline")), queueSize(parameters.at("queue_size")),
-      deviceQueue(parameters.at("device_queue")), queueLifetime(parameters.at("queue_lifetime"))
+      queue(parameters.at("queue")), deviceQueue(parameters.at("device_queue")),
+      msduLifetime(parameters.at("msdu_lifetime"))
 {
     for (const auto& name : stationNames)
     {

@@ -78,10 +78,9 @@ struct CellPlan
     bool qos{};
     std::uint32_t retryLimit{};
     std::uint32_t rtsThreshold{};
-    std::string queueDiscipline;
-    std::uint32_t queueSize{};         ///< packets that wait at a station, of one access category
-    std::uint32_t deviceQueue{};       ///< below a discipline, packets that the MAC holds
-    double queueLifetime{};            ///< s
+    Json queue;                        ///< of each access category of each station, as netboxes/queueing has it
+    std::uint32_t deviceQueue{};       ///< packets that the MAC holds below a queue
+    double msduLifetime{};             ///< s, in the MAC
     std::vector<StationPlan> stations; ///< by StationId
 
     CellPlan(const Json& parameters, const std::vector<std::string>& stationNames);
@@ -90,11 +89,6 @@ struct CellPlan
     bool IsLegacy() const
     {
         return standard == "802.11a" || standard == "802.11b" || standard == "802.11g";
-    }
-
-    bool HasDiscipline() const
-    {
-        return queueDiscipline != "fifo";
     }
 
     /// Octets of the longest A-MPDU that a receiver can grant; 0 for 802.11a, b and g, which have none.

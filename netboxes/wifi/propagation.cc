@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "propagation.h"
 
+#include "../engine/nature.h"
+
 #include "ns3/config.h"
 #include "ns3/double.h"
 #include "ns3/jakes-propagation-loss-model.h"
@@ -18,7 +20,6 @@ namespace netboxit
 namespace
 {
 
-constexpr double SPEED_OF_LIGHT = 299792458.0;
 constexpr double NOTHING = -std::numeric_limits<double>::infinity(); ///< dBm
 
 ns3::Ptr<ns3::PropagationLossModel> PathLoss(const PropagationPlan& plan, double frequency)

@@ -46,6 +46,14 @@ class WifiSegment : public Segment
 
     void Set(std::string_view parameter, const Json& value) override
     {
+        if (parameter == "queue")
+        {
+            for (const auto& station : m_owned)
+            {
+                station->SetQueue(value);
+            }
+            return;
+        }
         SetLive(m_plan, m_cell, m_names, parameter, value);
         m_links.Reconsider();
     }

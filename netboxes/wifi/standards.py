@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from contracts.nature import SPEED_OF_LIGHT
+
 Standard = Literal["802.11a", "802.11b", "802.11g", "802.11n", "802.11ac", "802.11ax"]
 
 #: Data rates of the OFDM PHY in a 20 MHz channel (IEEE 802.11-2020, Table 17-4), and of the DSSS and CCK ones (clauses 15 and
@@ -51,7 +53,6 @@ CHANNELS = {
 
 #: As in plan.cc, which says why, m and s.
 _LONGEST_RANGE = 1190.0
-_SPEED_OF_LIGHT = 299_792_458.0
 _SLOT, _COVERAGE_STEP = 9e-6, 3e-6
 
 
@@ -59,7 +60,7 @@ def longest_range(coverage_class: int) -> float:
     """The farthest that stations hear each other, m, however strong."""
     if coverage_class == 0:
         return _LONGEST_RANGE
-    return 0.99 * _SPEED_OF_LIGHT * (_SLOT + coverage_class * _COVERAGE_STEP) / 2
+    return 0.99 * SPEED_OF_LIGHT * (_SLOT + coverage_class * _COVERAGE_STEP) / 2
 
 
 def default_width(standard: str, band: float) -> float:

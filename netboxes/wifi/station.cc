@@ -32,13 +32,15 @@ constexpr double GROUP_FRAME_SETTLED = 6e-3;
 constexpr double DSSS_GROUP_FRAME_SETTLED = 20e-3;
 /// Before the engine gives a frame up (30 s).
 constexpr double LONGEST_FLOOD = 25.0;
-constexpr std::int64_t DISCIPLINE_STREAM = 3'000'000;
+/// That the lowest rate is for: 20 MHz of OFDM; DSSS has one width only.
+constexpr ns3::MHz_u NARROWEST{20};
+constexpr std::int64_t QUEUE_STREAM = 3'000'000;
 
 /// In a mesh a broadcast may wait in the queue of each mesh point.
 ns3::Time GroupFrameSettled(const CellPlan& plan)
 {
     const double onAir = plan.band < 3e9 ? DSSS_GROUP_FRAME_SETTLED : GROUP_FRAME_SETTLED;
-    const double flood = plan.queueLifetime * static_cast<double>(plan.stations.size()) + 0.1;
+    const double flood = plan.msduLifetime * static_cast<double>(plan.stations.size()) + 0.1;
     return ns3::Seconds(plan.mode == Mode::Mesh ? std::min(flood, LONGEST_FLOOD) : onAir);
 }
 
@@ -63,6 +65,7 @@ const Station* Stations::Find(const ns3::Mac48Address& address) const
 
 Station::Station(StationId id, const StationSurroundings& around)
     : m_id(id), m_around(around), m_device(around.cell.devices[id]), m_top(around.cell.Top(id)),
+      m_lowestRate(static_cast<double>(m_device->GetRemoteStationManager()->GetDefaultMode().GetDataRate(NARROWEST))),
       m_groupFrameSettled(GroupFrameSettled(around.plan)), m_airtime(m_device)
 {
     m_top->SetReceiveCallback(ns3::MakeCallback(&Station::Receive, this));
@@ -75,16 +78,7 @@ Station::Station(StationId id, const StationSurroundings& around)
         m_routing = MeshRouting::Watch(around.cell.meshPoints[id],
                                        [this](const auto& token, auto failure) { PathFailed(token, failure); });
     }
-    if (around.plan.HasDiscipline())
-    {
-        m_discipline = std::make_unique<QueueDiscipline>(
-            around.plan, m_device, DISCIPLINE_STREAM + 10 * id, [this](const auto& token, Loss reason) {
-                if (const auto slot = ReadToken(token))
-                {
-                    Lose(*slot, nullptr, reason);
-                }
-            });
-    }
+    MakeQueues();
     Connect([](const auto& source, const std::string& name, const auto& callback) {
         source->TraceConnectWithoutContext(name, callback);
     });
@@ -145,13 +139,47 @@ void Station::Send(Destination to, const Frame& frame)
         ns3::Simulator::Schedule(m_groupFrameSettled, &Station::GroupFrameSettles, this, frame.slot);
     }
     const auto address = receiver ? receiver->Address() : ns3::Mac48Address::GetBroadcast();
-    if (m_discipline)
+    const auto bytes = token->GetSize() + LLC_SNAP;
+    QueueOf(ns3::QosUtilsMapTidToAc(userPriority))
+        .Enqueue({token, address, frame.etherType}, {bytes, frame.trafficClass, m_around.frames.Read(frame.slot)}, Rate());
+}
+
+void Station::MakeQueues()
+{
+    const auto send = [this](const TransmitQueue::Outgoing& frame) { m_top->Send(frame.token, frame.to, frame.etherType); };
+    for (const auto index : {ns3::AC_BE, ns3::AC_BK, ns3::AC_VI, ns3::AC_VO, ns3::AC_BE_NQOS})
     {
-        const auto flow = FlowOf(m_around.frames.Read(frame.slot));
-        m_discipline->Send(token, address, frame.etherType, userPriority, flow);
-        return;
+        if (const auto mac = m_device->GetMac()->GetTxopQueue(index))
+        {
+            const auto category = index == ns3::AC_BE_NQOS ? ns3::AC_BE : index;
+            const auto lose = [this, category](const TransmitQueue::Outgoing& frame, Loss reason)
+            {
+                if (const auto slot = ReadToken(frame.token))
+                {
+                    Lose(*slot, nullptr, reason, category);
+                }
+            };
+            m_queues.try_emplace(category, m_around.plan, mac, QUEUE_STREAM + 10 * m_id + category, send, lose);
+        }
     }
-    m_top->Send(token, address, frame.etherType);
+}
+
+void Station::SetQueue(const Json& queue)
+{
+    for (auto& [category, each] : m_queues)
+    {
+        each.Set(queue, Rate());
+    }
+}
+
+TransmitQueue& Station::QueueOf(ns3::AcIndex category)
+{
+    return m_queues.size() == 1 ? m_queues.begin()->second : m_queues.at(category);
+}
+
+double Station::Rate() const
+{
+    return m_counters.Rate() > 0 ? m_counters.Rate() : m_lowestRate;
 }
 
 bool Station::Receive(ns3::Ptr<ns3::NetDevice>,
@@ -199,6 +227,14 @@ void Station::TransmissionBegins(ns3::WifiConstPsduMap psdus, ns3::WifiTxVector 
             continue;
         }
         m_counters.CountTransmission(*psdu, vector.GetMode(staId).GetDataRate(vector, staId));
+        auto& queue = QueueOf(CategoryOf(first).value_or(ns3::AC_BE));
+        for (const auto& mpdu : *psdu)
+        {
+            if (!mpdu->GetHeader().IsRetry())
+            {
+                queue.CountSent((ns3::Simulator::Now() - mpdu->GetTimestamp()).GetNanoSeconds());
+            }
+        }
         const auto slot = first.GetAddr1().IsGroup() && !IsMesh() ? SlotOf(psdu->GetPayload(0)) : std::nullopt;
         if (slot)
         {
@@ -223,24 +259,14 @@ std::optional<SlotId> Station::SlotOf(const ns3::Ptr<const ns3::Packet>& msdu) c
     return ReadToken(token);
 }
 
-std::vector<std::pair<ns3::AcIndex, std::uint32_t>> Station::Queued() const
-{
-    std::vector<std::pair<ns3::AcIndex, std::uint32_t>> queued;
-    for (const auto category : {ns3::AC_BE, ns3::AC_BK, ns3::AC_VI, ns3::AC_VO, ns3::AC_BE_NQOS})
-    {
-        if (const auto queue = m_device->GetMac()->GetTxopQueue(category))
-        {
-            const bool isOnly = category == ns3::AC_BE_NQOS;
-            const auto above = m_discipline ? m_discipline->Waiting(isOnly ? 0 : category) : 0;
-            queued.emplace_back(isOnly ? ns3::AC_BE : category, queue->GetNPackets() + above);
-        }
-    }
-    return queued;
-}
-
 Json Station::Read() const
 {
-    Json read = m_counters.Read(Queued());
+    std::map<ns3::AcIndex, Json> queues;
+    for (const auto& [category, queue] : m_queues)
+    {
+        queues.emplace(category, queue.Read());
+    }
+    Json read = m_counters.Read(queues);
     read["associated"] = m_around.links.IsUp(m_id);
     read["airtime"] = m_airtime.Transmitting();
     read["busy"] = m_airtime.Busy();

@@ -3,10 +3,9 @@
 
 #include "links.h"
 #include "mesh_routing.h"
-#include "queue_discipline.h"
 #include "station_counters.h"
+#include "transmit_queue.h"
 
-#include "ns3/wifi-mac-queue.h"
 #include "ns3/wifi-mac.h"
 #include "ns3/wifi-phy.h"
 
@@ -65,6 +64,8 @@ class Station
     }
 
     void Send(Destination to, const Frame& frame);
+    /// Another queue for each access category, as queue.py dumps it; throws OutOfRange and then changes nothing.
+    void SetQueue(const Json& queue);
     Json Read() const;
 
   private:
@@ -98,18 +99,23 @@ class Station
     void Lose(SlotId slot, const Station* receiver, Loss reason, std::optional<ns3::AcIndex> category = {});
     /// The slot that an MSDU, still with its LLC/SNAP header and a mesh's control field, stands for.
     std::optional<SlotId> SlotOf(const ns3::Ptr<const ns3::Packet>& msdu) const;
-    /// What waits in each of its transmit queues: one, or one of each access category.
-    std::vector<std::pair<ns3::AcIndex, std::uint32_t>> Queued() const;
+    /// In front of each queue that the MAC has: one, or one of each access category.
+    void MakeQueues();
+    /// That of an access category, or the only one.
+    TransmitQueue& QueueOf(ns3::AcIndex category);
+    /// What it sends with: the rate of its latest data frame, or before the first one its lowest; bit/s.
+    double Rate() const;
 
     StationId m_id;
     StationSurroundings m_around;
     ns3::Ptr<ns3::WifiNetDevice> m_device;
     ns3::Ptr<ns3::NetDevice> m_top; ///< the mesh point above the device, or the device
     ns3::Ptr<MeshRouting> m_routing;
+    double m_lowestRate; ///< bit/s
     ns3::Time m_groupFrameSettled; ///< after that nobody will get a group-addressed frame any more
     Airtime m_airtime;
     StationCounters m_counters;
-    std::unique_ptr<QueueDiscipline> m_discipline;
+    std::map<ns3::AcIndex, TransmitQueue> m_queues; ///< best effort's is the only one without QoS
 };
 
 } // namespace netboxit

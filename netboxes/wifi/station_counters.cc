@@ -90,7 +90,7 @@ Json StationCounters::LossesOf(const std::map<Loss, std::uint64_t>& lost)
     return losses;
 }
 
-Json StationCounters::Read(const std::vector<std::pair<ns3::AcIndex, std::uint32_t>>& queued) const
+Json StationCounters::Read(const std::map<ns3::AcIndex, Json>& queues) const
 {
     std::uint64_t transmissions = 0;
     std::uint64_t retransmissions = 0;
@@ -99,25 +99,24 @@ Json StationCounters::Read(const std::vector<std::pair<ns3::AcIndex, std::uint32
         transmissions += category.transmissions;
         retransmissions += category.retransmissions;
     }
-    std::uint32_t waiting = 0;
-    Json categories = Json::object();
-    for (const auto& [index, packets] : queued)
-    {
-        waiting += packets;
-        const auto& category = m_categories[index];
-        categories[NameOf(index)] = {{"transmissions", category.transmissions},
-                                     {"retransmissions", category.retransmissions},
-                                     {"queued", packets},
-                                     {"lost", LossesOf(category.lost)}};
-    }
     Json read{{"transmissions", transmissions},
               {"retransmissions", retransmissions},
               {"rate", m_rate},
-              {"queued", waiting},
               {"lost", LossesOf(m_lost)}};
-    if (queued.size() > 1)
+    if (queues.size() == 1)
     {
-        read["access_categories"] = categories;
+        read.update(queues.begin()->second);
+        return read;
+    }
+    auto& categories = read["access_categories"];
+    for (const auto& [index, queue] : queues)
+    {
+        const auto& category = m_categories[index];
+        auto& told = categories[NameOf(index)];
+        told = {{"transmissions", category.transmissions},
+                {"retransmissions", category.retransmissions},
+                {"lost", LossesOf(category.lost)}};
+        told.update(queue);
     }
     return read;
 }

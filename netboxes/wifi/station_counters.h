@@ -51,8 +51,14 @@ class StationCounters
     void CountTransmission(const ns3::WifiPsdu& psdu, double rate);
     void CountLoss(Loss reason, std::optional<ns3::AcIndex> category);
 
-    /// `queued` by access category, or one number; categories only when there are several.
-    Json Read(const std::vector<std::pair<ns3::AcIndex, std::uint32_t>>& queued) const;
+    /// bit/s of the latest data frame; 0 before the first one.
+    double Rate() const
+    {
+        return m_rate;
+    }
+
+    /// With what is told of each access category's queue; by category only when there are several.
+    Json Read(const std::map<ns3::AcIndex, Json>& queues) const;
 
   private:
     struct Category

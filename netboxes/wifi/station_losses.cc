@@ -17,6 +17,20 @@ ns3::Mac48Address FinalDestination(const ns3::WifiMacHeader& header)
     return header.IsToDs() ? header.GetAddr3() : header.GetAddr1();
 }
 
+/// Why the MAC drops a frame for a receiver that it can reach, or cannot.
+Loss LossBy(ns3::WifiMacDropReason reason, bool reachable)
+{
+    switch (reason)
+    {
+    case ns3::WIFI_MAC_DROP_FAILED_ENQUEUE:
+        return Loss::QueueFull;
+    case ns3::WIFI_MAC_DROP_REACHED_RETRY_LIMIT:
+        return reachable ? Loss::RetryLimit : Loss::Outage;
+    default:
+        return reachable ? Loss::QueueExpired : Loss::Outage;
+    }
+}
+
 } // namespace
 
 void Station::GroupFrameSettles(SlotId slot)
@@ -65,24 +79,16 @@ void Station::Dropped(ns3::WifiMacDropReason reason, ns3::Ptr<const ns3::WifiMpd
         return;
     }
     const auto* receiver = m_around.stations.Find(FinalDestination(header));
-    const bool reachable = HasWayTo(receiver);
+    const auto loss = LossBy(reason, HasWayTo(receiver));
     const auto category = CategoryOf(header);
+    QueueOf(category.value_or(ns3::AC_BE)).CountDropped(loss);
     if (IsMesh() && !receiver)
     {
         // One of several copies of a broadcast: who still misses it when the flood is over has lost it.
-        m_counters.CountLoss(reason == ns3::WIFI_MAC_DROP_FAILED_ENQUEUE ? Loss::QueueFull : Loss::OnAir, category);
+        m_counters.CountLoss(loss == Loss::QueueFull ? loss : Loss::OnAir, category);
         return;
     }
-    switch (reason)
-    {
-    case ns3::WIFI_MAC_DROP_FAILED_ENQUEUE:
-        return Lose(*slot, receiver, Loss::QueueFull, category);
-    case ns3::WIFI_MAC_DROP_EXPIRED_LIFETIME:
-    case ns3::WIFI_MAC_DROP_QOS_OLD_PACKET:
-        return Lose(*slot, receiver, reachable ? Loss::QueueExpired : Loss::Outage, category);
-    case ns3::WIFI_MAC_DROP_REACHED_RETRY_LIMIT:
-        return Lose(*slot, receiver, reachable ? Loss::RetryLimit : Loss::Outage, category);
-    }
+    Lose(*slot, receiver, loss, category);
 }
 
 void Station::PathFailed(const ns3::Ptr<const ns3::Packet>& token, MeshRouting::Failure failure)

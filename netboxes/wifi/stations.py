@@ -7,8 +7,8 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from contracts.quantities import GAIN, LENGTH, POWER, Quantity
 from netboxes.mobility.stations import MobileStation, Position
-from testbed.quantities import GAIN, LENGTH, POWER, Quantity
 
 #: As far as any coverage class reaches (`longest_range`).
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 15.1e3)]

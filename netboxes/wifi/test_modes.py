@@ -160,7 +160,7 @@ def test_a_fade_takes_a_link_and_gives_it_back() -> None:
         (CELL, "responder.position", [1.0], "it is \\[x, y\\] or \\[x, y, z\\], each a number"),
         (CELL, "responder.tx_power", 40.0, "from -20 to 36 dBm"),
         (CELL, "responder.fade", -1.0, "from 0 to 100 dB"),
-        (CELL, "responder.colour", 1.0, "there are distance tx_power fade position"),
+        (CELL, "responder.colour", 1.0, "there are distance fade position tx_power"),
         (CELL, "commander.distance", 10.0, "only stations of an access point"),
         (CELL | {"propagation": "two-ray"}, "responder.position", [1.0, 0.0, -2.0], "antennas are above the ground"),
         (line("ad-hoc", 2, 20), "s0.distance", 10.0, "only stations of an access point"),
@@ -186,7 +186,7 @@ def test_access_categories_are_counted_by_themselves() -> None:
         "responder": flow(0, 1, 200, 80e3, 1.0, dscp=46) + flow(0, 1, 1500, 40e6, 1.0),
         "commander": hello(1),
     }
-    emulation = emulate("wifi", CELL | {"qos": True, "queue_size": 50}, frames)
+    emulation = emulate("wifi", CELL | {"qos": True, "queue": 50}, frames)
     categories = emulation.statistics["segment"]["stations"]["responder"]["access_categories"]
     assert categories["voice"]["transmissions"] - categories["voice"]["retransmissions"] == 50
     assert categories["voice"]["lost"] == {} and categories["best_effort"]["lost"]["queue_full"] > 500

@@ -45,7 +45,7 @@ def test_babbling_wandering_hidden_stations_do_not_stop_a_netbox(standard: str) 
         "distance": "20 m",
         "standard": standard,
         "rate_control": "minstrel",
-        "queue_size": 20,
+        "queue": 20,
         "rts_threshold": "500 B",
     }
     frames = {name: babble(station, dice) for station, name in enumerate(STATIONS)}
@@ -53,7 +53,7 @@ def test_babbling_wandering_hidden_stations_do_not_stop_a_netbox(standard: str) 
     counted = emulation.statistics["frames"]
     assert counted["inside"] == 0
     # Only what waits in the queue of a station that has left for good is never heard of again.
-    assert counted["lost"]["unknown"] <= 2 * cell["queue_size"] * 4
+    assert counted["lost"]["unknown"] <= 2 * cell["queue"] * 4
     assert counted["delivered"] > 100 and counted["lost"]["outage"] > 100
 
 

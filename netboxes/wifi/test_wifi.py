@@ -112,9 +112,9 @@ def test_tx_power_can_change_live() -> None:
 @pytest.mark.parametrize(
     ("parameter", "value", "message"),
     [
-        ("distance", 0.5, "from 1 to 100000 m"),
+        ("distance", 0.5, "from 1 to 15100 m"),
         ("tx_power", 37.0, "from -20 to 36 dBm"),
-        ("channel", 40, "there are distance tx_power"),
+        ("channel", 40, "there are distance fade queue tx_power"),
     ],
 )
 def test_bad_live_changes_are_refused_with_what_is_permitted(parameter: str, value: object, message: str) -> None:
@@ -218,7 +218,7 @@ def test_a_tagged_frame_of_full_length_passes_unchanged() -> None:
 
 
 def test_queue_overflow_is_counted_where_it_happens() -> None:
-    emulation, _ = towards_access_point(CELL | {"queue_size": 50}, 1500, 60e6)
+    emulation, _ = towards_access_point(CELL | {"queue": 50}, 1500, 60e6)
     responder = emulation.statistics["segment"]["stations"]["responder"]
     assert responder["lost"]["queue_full"] == lost(emulation)["queue_full"] > 1000
     records = emulation.records[(emulation.records["fate"] == 0) & (emulation.records["in_ns"] > 1.2e9)]

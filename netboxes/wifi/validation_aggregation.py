@@ -31,7 +31,7 @@ def chapters() -> Iterator[Chapter]:
 def measured_bps(name: str, expected: float, mcs: int, width: int, category: Category, seconds: float) -> float:
     """Goodput of one saturated station, bit/s; `expected` sets what it is offered."""
     # Strong enough for MCS 11, and longer than an A-MPDU is.
-    radio = {"standard": name, "channel_width": f"{width} MHz", "tx_power": "30 dBm", "queue_size": 2000}
+    radio = {"standard": name, "channel_width": f"{width} MHz", "tx_power": "30 dBm", "queue": 2000}
     cell = cluster(1, rate_control="constant", mcs=mcs) | radio
     return saturated(cell, LENGTH, expected, seconds, (DSCP[category],))[0]
 

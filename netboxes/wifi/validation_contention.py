@@ -27,7 +27,7 @@ def bianchi(number: int, rate: float, length: int, rts: bool) -> float:
 
 def contending(number: int, rate: float, rts: bool) -> dict[str, Any]:
     # Bianchi's stations never give a frame up.
-    access = {"retry_limit": 255, "queue_lifetime": "60 s"} | ({"rts_threshold": "0 B"} if rts else {})
+    access = {"retry_limit": 255, "msdu_lifetime": "60 s"} | ({"rts_threshold": "0 B"} if rts else {})
     return cluster(number, rate_control="constant", rate=f"{rate} Mbit/s") | access
 
 

@@ -185,6 +185,6 @@ def _cell(distance: float) -> dict[str, Any]:
 
 
 def _carried(rate: int, length: int, distance: float) -> float:
-    radio = {"rate_control": "constant", "rate": f"{rate} Mbit/s", "error_model": "nist", "queue_size": 20}
+    radio = {"rate_control": "constant", "rate": f"{rate} Mbit/s", "error_model": "nist", "queue": 20}
     offered = 1.1 * standard_arithmetic.saturation(rate, length)
     return towards_access_point(_cell(distance) | radio, length, offered, 2.0)[1]

@@ -28,7 +28,7 @@ def _offered_load() -> Chapter:
         loads = [most * part for part in (0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.03, 1.2, 1.5)]
         goodputs = []
         for load in loads:
-            cell = cluster(1, rate_control="constant", rate="54 Mbit/s") | {"queue_size": 50}
+            cell = cluster(1, rate_control="constant", rate="54 Mbit/s") | {"queue": 50}
             stations = {"responder": {"role": "station"}, "commander": {"role": "access-point"}}
             _, goodput = towards_access_point(cell | {"stations": stations, "distance": "20 m"}, length, load, 1.0)
             goodputs.append(goodput)

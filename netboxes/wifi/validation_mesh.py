@@ -53,6 +53,6 @@ links that ns-3 ends after two frames given up, cost more than that.
 def _run(hops: int, load: float, seconds: float) -> Emulation:
     names = [f"s{number}" for number in range(hops + 1)]
     hidden = [[near, far] for at, near in enumerate(names) for far in names[at + 2 :]]
-    cell = line("mesh", hops + 1, 20, hidden=hidden, rate_control="constant", rate=f"{RATE} Mbit/s", queue_size=100)
+    cell = line("mesh", hops + 1, 20, hidden=hidden, rate_control="constant", rate=f"{RATE} Mbit/s", queue=100)
     frames = {"s0": hello(0, 3.0) + flow(0, hops, LENGTH, load, seconds, start=5.0), f"s{hops}": hello(hops, 3.3)}
     return emulate("wifi", cell, frames, duration_s=5.0 + seconds + 0.5)

@@ -87,7 +87,7 @@ def _shared() -> Chapter:
     ):
         kinds = [_kind(higher, count), _kind(lower, count)]
         expected = shares(kinds)
-        cell = cluster(2 * count, **_CELL) | {"retry_limit": 255, "queue_lifetime": "60 s"}
+        cell = cluster(2 * count, **_CELL) | {"retry_limit": 255, "msdu_lifetime": "60 s"}
         each = saturated(cell, LENGTH, 2 * sum(expected), 5.0, (DSCP[higher], DSCP[lower]))
         for category, wanted, got in zip((higher, lower), expected, (sum(each[0::2]), sum(each[1::2])), strict=True):
             other = lower if category is higher else higher
@@ -121,7 +121,7 @@ def _delay() -> Chapter:
     silence = OFDM.sifs + OFDM.slot + 20.0 + OFDM.aifs(VOICE.aifsn) + OFDM.backoff(2 * VOICE.cw_min + 1)
     retried = (bulk / cycle) * together * (standard.ofdm(RATE, standard.psdu(LENGTH, qos=True)) + silence)
     expected = rest + on_air + retried
-    cell = cluster(2, **_CELL) | {"queue_size": 50}
+    cell = cluster(2, **_CELL) | {"queue": 50}
     measured: dict[bool, float] = {}
     tails: dict[bool, list[float]] = {}
     for qos in (True, False):

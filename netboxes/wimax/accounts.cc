@@ -58,6 +58,7 @@ Json Accounts::Read(StationId subscriber) const
             {"downlink_frames", counters.downlinkFrames},
             {"lost_on_air", lost(Loss::OnAir)},
             {"lost_queue_full", lost(Loss::QueueFull)},
+            {"lost_queue_early", lost(Loss::QueueEarly)},
             {"lost_queue_expired", lost(Loss::QueueExpired)},
             {"lost_retry_limit", lost(Loss::RetryLimit)},
             {"lost_outage", lost(Loss::Outage)},

@@ -22,7 +22,7 @@ struct Sdu
     std::vector<bool> corrupted;      ///< by receiver: a fragment was lost
     bool uplink{};
     std::uint32_t bytes{}; ///< with Ethernet header
-    std::uint32_t sent{};  ///< bytes taken out of the queue so far
+    std::uint32_t sent{};  ///< bytes put into PDUs so far
     ns3::Time enqueued;
 };
 
@@ -49,7 +49,7 @@ class Accounts
     {
         std::uint64_t uplinkFrames{};
         std::uint64_t downlinkFrames{};
-        std::array<std::uint64_t, 8> lost{}; ///< by Loss
+        std::array<std::uint64_t, LOSS_NAMES.size()> lost{}; ///< by Loss
     };
 
     void Count(StationId subscriber, Loss reason)

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-SPEED_OF_LIGHT = 299_792_458.0
+from contracts.nature import SPEED_OF_LIGHT
+
 DATA_CARRIERS = 192
 #: Generic header, CRC, fragmentation and packing subheader, grant management subheader, bandwidth request (6.3.2, 6.3.3).
 HEADER, CRC, FRAGMENT, PACKED, PIGGYBACK, REQUEST = 6, 4, 2, 3, 2, 6

@@ -13,12 +13,15 @@ namespace
 /// What headers are reckoned to add to reserved rates.
 constexpr double HEADERS = 0.1;
 
+/// Random streams of the queues, one for each connection.
+constexpr std::int64_t FIRST_QUEUE_STREAM = std::int64_t{1} << 23;
+
 ServiceFlow BroadcastFlow(const Configuration& configuration)
 {
     ServiceFlow flow;
     flow.name = "broadcast";
     flow.direction = Direction::Downlink;
-    flow.queueBytes = configuration.queueBytes;
+    flow.queue = configuration.queue;
     // Never packed: SDUs on it may have different receivers.
     flow.carriage = {configuration.carriage.fragmentation, false, configuration.carriage.crc};
     return flow;
@@ -30,10 +33,10 @@ BaseDownlink::BaseDownlink(const Configuration& configuration,
                            Accounts& accounts,
                            std::unique_ptr<Scheduler> scheduler)
     : m_frameS(configuration.frame.frameS), m_accounts(accounts),
-      m_scheduler(std::move(scheduler)), m_broadcast{Connection(BroadcastFlow(configuration), accounts),
-                                                     FlowCredit(BroadcastFlow(configuration),
-                                                                configuration.frame.frameS),
-                                                     BROADCAST_CONNECTION}
+      m_scheduler(std::move(scheduler)),
+      m_broadcast{Connection(BroadcastFlow(configuration), accounts, FIRST_QUEUE_STREAM + BROADCAST_CONNECTION),
+                  FlowCredit(BroadcastFlow(configuration), configuration.frame.frameS),
+                  BROADCAST_CONNECTION}
 {
 }
 
@@ -44,14 +47,41 @@ void BaseDownlink::Add(const Subscriber& subscriber, const FlowTable& flows)
     member.byClass = flows.byClass;
     for (const auto& flow : flows.flows)
     {
-        member.flows.push_back({Connection(flow, m_accounts), FlowCredit(flow, m_frameS), m_connections++});
+        const auto number = m_connections++;
+        const auto stream = FIRST_QUEUE_STREAM + static_cast<std::int64_t>(number);
+        member.flows.push_back({Connection(flow, m_accounts, stream), FlowCredit(flow, m_frameS), number});
     }
 }
 
-void BaseDownlink::Enqueue(std::size_t subscriber, std::shared_ptr<Sdu> sdu)
+void BaseDownlink::Enqueue(std::size_t subscriber,
+                           const std::shared_ptr<Sdu>& sdu,
+                           Bytes frame,
+                           const FrameLayout& layout)
 {
     auto& member = m_members[subscriber];
-    member.flows[member.byClass.at(sdu->frame.trafficClass)].connection.Enqueue(std::move(sdu));
+    auto& flow = member.flows[member.byClass.at(sdu->frame.trafficClass)];
+    flow.connection.Enqueue(sdu, frame, layout.DownlinkRateBps(member.Profile()));
+}
+
+void BaseDownlink::EnqueueBroadcast(const std::shared_ptr<Sdu>& sdu, Bytes frame, const FrameLayout& layout)
+{
+    m_broadcast.connection.Enqueue(sdu, frame, BroadcastRateBps(layout));
+}
+
+void BaseDownlink::SetQueue(const Json& queue, const FrameLayout& layout, ns3::Time now)
+{
+    // It has none of its own, and what it refuses the others do, too: so it comes first.
+    m_broadcast.connection.SetQueue(queue, now, BroadcastRateBps(layout));
+    for (auto& member : m_members)
+    {
+        for (auto& flow : member.flows)
+        {
+            if (!flow.connection.Flow().hasOwnQueue)
+            {
+                flow.connection.SetQueue(queue, now, layout.DownlinkRateBps(member.Profile()));
+            }
+        }
+    }
 }
 
 DownlinkPlan BaseDownlink::Plan(const FrameLayout& layout, const UplinkMap& announced, ns3::Time now)
@@ -72,7 +102,7 @@ DownlinkPlan BaseDownlink::Plan(const FrameLayout& layout, const UplinkMap& anno
         auto& burst = bursts[key.first];
         for (const auto i : indices)
         {
-            for (auto& pdu : all.flows[i]->connection.Take(all.claims[i].granted))
+            for (auto& pdu : all.flows[i]->connection.Take(all.claims[i].granted, now))
             {
                 all.flows[i]->credit.Take(pdu.payload);
                 const auto offset = burst.bytes;
@@ -103,7 +133,7 @@ BaseDownlink::Claims BaseDownlink::Collect(const FrameLayout& layout, ns3::Time 
     Claims all;
     const auto add = [&](Flow& flow, ProfileId profile)
     {
-        flow.connection.DropOversize(largest[profile]);
+        flow.connection.DropOversize(largest[profile], now);
         all.claims.push_back(ClaimFor(flow, profile, now));
         all.flows.push_back(&flow);
     };
@@ -113,7 +143,7 @@ BaseDownlink::Claims BaseDownlink::Collect(const FrameLayout& layout, ns3::Time 
         {
             for (auto& flow : member.flows)
             {
-                add(flow, member.station->Downlink().Profile().value_or(MOST_ROBUST));
+                add(flow, member.Profile());
             }
         }
     }
@@ -148,7 +178,7 @@ std::optional<ProfileId> BaseDownlink::BroadcastProfile() const
     {
         if (member.station->Entry().IsOperational())
         {
-            const auto profile = member.station->Downlink().Profile().value_or(MOST_ROBUST);
+            const auto profile = member.Profile();
             robust = std::min(robust.value_or(profile), profile);
         }
     }
@@ -164,7 +194,7 @@ double BaseDownlink::ReservedSymbols() const
         {
             continue;
         }
-        const auto profile = member.station->Downlink().Profile().value_or(MOST_ROBUST);
+        const auto profile = member.Profile();
         for (const auto& flow : member.flows)
         {
             const double bytes = flow.connection.Flow().reservedRate * m_frameS / 8.0;
@@ -174,11 +204,11 @@ double BaseDownlink::ReservedSymbols() const
     return symbols;
 }
 
-void BaseDownlink::Abandon(std::size_t subscriber)
+void BaseDownlink::Abandon(std::size_t subscriber, ns3::Time now)
 {
     for (auto& flow : m_members[subscriber].flows)
     {
-        flow.connection.DropAll(Loss::Outage);
+        flow.connection.DropAll(Loss::Outage, now);
     }
 }
 
@@ -192,7 +222,7 @@ std::uint32_t BaseDownlink::QueuedBytes(std::size_t subscriber) const
     return bytes;
 }
 
-Json BaseDownlink::ReadFlows(std::size_t subscriber) const
+Json BaseDownlink::ReadFlows(std::size_t subscriber, ns3::Time now) const
 {
     Json flows = Json::array();
     for (const auto& flow : m_members[subscriber].flows)
@@ -200,7 +230,7 @@ Json BaseDownlink::ReadFlows(std::size_t subscriber) const
         const auto& parameters = flow.connection.Flow();
         flows.push_back({{"class", parameters.name},
                          {"scheduling", SCHEDULING_NAMES[static_cast<std::size_t>(parameters.scheduling)]},
-                         {"queued_bytes", flow.connection.QueuedBytes()}});
+                         {"queue", flow.connection.ReadQueue(now)}});
     }
     return flows;
 }

@@ -38,13 +38,13 @@ class BaseDownlink
     /// Subscribers are added in the order of their indices; the reference must stay valid.
     void Add(const Subscriber& subscriber, const FlowTable& flows);
 
-    /// To one subscriber, on its connection for the frame's class.
-    void Enqueue(std::size_t subscriber, std::shared_ptr<Sdu> sdu);
+    /// To one subscriber, on its connection for the frame's class. `frame`: the SDU's bytes.
+    void Enqueue(std::size_t subscriber, const std::shared_ptr<Sdu>& sdu, Bytes frame, const FrameLayout& layout);
     /// To several, on the broadcast connection.
-    void EnqueueBroadcast(std::shared_ptr<Sdu> sdu)
-    {
-        m_broadcast.connection.Enqueue(std::move(sdu));
-    }
+    void EnqueueBroadcast(const std::shared_ptr<Sdu>& sdu, Bytes frame, const FrameLayout& layout);
+
+    /// Gives the connections that have none of their own another queue; throws OutOfRange and then changes nothing.
+    void SetQueue(const Json& queue, const FrameLayout& layout, ns3::Time now);
 
     /// `announced` is the UL-MAP that this frame carries.
     DownlinkPlan Plan(const FrameLayout& layout, const UplinkMap& announced, ns3::Time now);
@@ -53,9 +53,13 @@ class BaseDownlink
     double ReservedSymbols() const;
 
     /// A subscriber is out of range: lose what was queued for it.
-    void Abandon(std::size_t subscriber);
+    void Abandon(std::size_t subscriber, ns3::Time now);
 
-    Json ReadFlows(std::size_t subscriber) const;
+    Json ReadFlows(std::size_t subscriber, ns3::Time now) const;
+    Json ReadBroadcastQueue(ns3::Time now) const
+    {
+        return m_broadcast.connection.ReadQueue(now);
+    }
     std::uint32_t QueuedBytes(std::size_t subscriber) const;
 
   private:
@@ -71,6 +75,11 @@ class BaseDownlink
         const Subscriber* station{};
         std::deque<Flow> flows;
         std::vector<std::size_t> byClass;
+
+        ProfileId Profile() const
+        {
+            return station->Downlink().Profile().value_or(MOST_ROBUST);
+        }
     };
 
     struct Claims
@@ -83,6 +92,10 @@ class BaseDownlink
     Claim ClaimFor(Flow& flow, ProfileId profile, ns3::Time now);
     /// The most robust profile among the stations that a broadcast is for.
     std::optional<ProfileId> BroadcastProfile() const;
+    double BroadcastRateBps(const FrameLayout& layout) const
+    {
+        return layout.DownlinkRateBps(BroadcastProfile().value_or(MOST_ROBUST));
+    }
 
     static constexpr std::size_t BROADCAST_CONNECTION = 0;
 

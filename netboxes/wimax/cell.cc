@@ -21,7 +21,7 @@ constexpr std::int64_t SHADOWING_STREAM = 1 << 21;
 } // namespace
 
 Cell::Cell(const SegmentSetup& setup)
-    : m_configuration(setup), m_announcements(setup.announcements), m_names(setup.stations),
+    : m_configuration(setup), m_announcements(setup.announcements), m_frames(setup.frames), m_names(setup.stations),
       m_places(setup, m_configuration), m_accounts(setup.fates, setup.stations.size()),
       m_layout(m_configuration.numerology, m_configuration.frame, setup.stations.size() - 1),
       m_receiverSnr(m_configuration.receiverSnr, m_configuration.fixedProfile),
@@ -84,8 +84,9 @@ void Cell::Transmit(StationId from, Destination to, const Frame& frame)
     }
     else
     {
-        station.Enqueue(std::make_shared<Sdu>(
-            Sdu{frame, from, to, {m_configuration.base}, {false}, true, bytes, 0, ns3::Simulator::Now()}));
+        const auto sdu = std::make_shared<Sdu>(
+            Sdu{frame, from, to, {m_configuration.base}, {false}, true, bytes, 0, ns3::Simulator::Now()});
+        station.Enqueue(sdu, m_frames.Read(frame.slot), m_layout);
     }
 }
 
@@ -115,17 +116,18 @@ void Cell::SendDownlink(StationId from, Destination to, const Frame& frame)
     const auto only = m_indices[receivers.front()];
     const bool alone = receivers.size() == 1;
     std::vector<bool> corrupted(receivers.size(), false);
-    auto sdu = std::make_shared<Sdu>(Sdu{frame,
-                                         from,
-                                         to,
-                                         std::move(receivers),
-                                         std::move(corrupted),
-                                         false,
-                                         frame.length + ETHERNET_HEADER,
-                                         0,
-                                         ns3::Simulator::Now()});
+    const auto sdu = std::make_shared<Sdu>(Sdu{frame,
+                                               from,
+                                               to,
+                                               std::move(receivers),
+                                               std::move(corrupted),
+                                               false,
+                                               frame.length + ETHERNET_HEADER,
+                                               0,
+                                               ns3::Simulator::Now()});
+    const auto bytes = m_frames.Read(frame.slot);
     // A group of one is served on that station's own connection, with the class's own QoS.
-    alone ? m_baseDownlink.Enqueue(only, std::move(sdu)) : m_baseDownlink.EnqueueBroadcast(std::move(sdu));
+    alone ? m_baseDownlink.Enqueue(only, sdu, bytes, m_layout) : m_baseDownlink.EnqueueBroadcast(sdu, bytes, m_layout);
 }
 
 void Cell::BeginFrame()
@@ -144,7 +146,7 @@ void Cell::BeginFrame()
         }
         if (const auto profile = subscriber->Uplink().Profile())
         {
-            subscriber->DropOversize(m_layout.LargestUplinkBurst(*profile));
+            subscriber->DropOversize(m_layout.LargestUplinkBurst(*profile), now);
         }
     }
     if (m_bookingStale)

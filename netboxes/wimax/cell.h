@@ -62,6 +62,9 @@ class Cell : public Segment
     void ArriveAtSubscriber(const std::shared_ptr<Sdu>& sdu, std::size_t receiver);
     void SendDownlink(StationId from, Destination to, const Frame& frame);
 
+    /// Of all connections that have none of their own; throws OutOfRange and then changes nothing.
+    void SetQueue(const Json& queue);
+
     /// Radio conditions, at the beginning and after a change of a parameter.
     void UpdateLinks();
     void UpdateLink(std::size_t index);
@@ -84,6 +87,7 @@ class Cell : public Segment
 
     Configuration m_configuration;
     Announcements& m_announcements;
+    Frames& m_frames;
     std::vector<std::string> m_names; ///< by StationId
     Places m_places;
     std::optional<LinkBudget> m_budget;

@@ -97,10 +97,11 @@ void Cell::UpdateLink(std::size_t index)
 
 void Cell::LoseLink(std::size_t index)
 {
+    const auto now = ns3::Simulator::Now();
     m_subscribers[index]->Entry().LoseSignal();
-    m_subscribers[index]->Abandon();
+    m_subscribers[index]->Abandon(now);
     m_baseUplink.Abandon(index);
-    m_baseDownlink.Abandon(index);
+    m_baseDownlink.Abandon(index, now);
     m_bookingStale = true;
     // A station that never got as far as being up again was not announced as such.
     if (m_radios[index].announcedUp)

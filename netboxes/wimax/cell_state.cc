@@ -3,6 +3,8 @@
 
 #include "live_parameters.h"
 
+#include "ns3/simulator.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -11,13 +13,30 @@ namespace netboxit::wimax
 
 void Cell::Set(std::string_view parameter, const Json& value)
 {
+    const auto target = TargetOf(parameter, m_names);
+    if (!target.station && target.parameter == "queue")
+    {
+        SetQueue(value);
+        return;
+    }
     auto changed = m_configuration;
     auto places = m_places;
-    SetLive(changed, places, TargetOf(parameter, m_names), value);
+    SetLive(changed, places, target, value);
     m_configuration = std::move(changed);
     m_places = std::move(places);
     m_budget.emplace(m_configuration.radio, m_configuration.numerology);
     UpdateLinks();
+}
+
+void Cell::SetQueue(const Json& queue)
+{
+    const auto now = ns3::Simulator::Now();
+    // Throws, if at all, before anything is changed.
+    m_baseDownlink.SetQueue(queue, m_layout, now);
+    for (auto& subscriber : m_subscribers)
+    {
+        subscriber->SetQueue(queue, m_layout, now);
+    }
 }
 
 double Cell::RateBps(const Link& link) const
@@ -47,6 +66,7 @@ bool Cell::Ready() const
 
 Json Cell::Read() const
 {
+    const auto now = ns3::Simulator::Now();
     Json stations = Json::object();
     Json links = Json::object();
     for (std::size_t index = 0; index < m_subscribers.size(); ++index)
@@ -75,14 +95,15 @@ Json Cell::Read() const
         links[name] = {{"state", subscriber.Entry().Name()},
                        {"downlink_profile", profile(subscriber.Downlink())},
                        {"uplink_profile", profile(subscriber.Uplink())},
-                       {"uplink_flows", subscriber.ReadFlows()},
-                       {"downlink_flows", m_baseDownlink.ReadFlows(index)}};
+                       {"uplink_flows", subscriber.ReadFlows(now)},
+                       {"downlink_flows", m_baseDownlink.ReadFlows(index, now)}};
     }
     stations[m_configuration.stations[m_configuration.base].name] = {
         {"frames", m_frame},
         {"downlink_symbols_used", m_downlinkSymbolsUsed},
         {"uplink_symbols_used", m_uplinkSymbolsUsed},
-        {"request_collisions", m_requestCollisions}};
+        {"request_collisions", m_requestCollisions},
+        {"queue", m_baseDownlink.ReadBroadcastQueue(now)}};
     return {{"stations", std::move(stations)},
             {"links", std::move(links)},
             {"frame",

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from ruamel.yaml import YAML
 
+from contracts.installation import CHECKOUT
+from contracts.nature import SPEED_OF_LIGHT
 from netboxes.engine.virtual import Emulation, TimedFrame, emulate, udp
-from testbed.installation import CHECKOUT
 
 CLASSES = [{"name": "voice", "match": {"dscp": [46]}}, {"name": "video", "match": {"dscp": [34]}}]
 VOICE, VIDEO, DATA = 46, 34, 0
@@ -44,7 +45,7 @@ def thesis_cell(**changes: Any) -> dict[str, Any]:
 
 def snr_db(distance_m: float, noise_figure_db: float = 5.0) -> float:
     """Friis at 5 GHz, 30 dBm, isotropic antennas; thermal noise in the 9 MHz that 200 of 256 carriers take of 11.52 MHz."""
-    loss = 20.0 * math.log10(4.0 * math.pi * distance_m * 5e9 / 299792458.0)
+    loss = 20.0 * math.log10(4.0 * math.pi * distance_m * 5e9 / SPEED_OF_LIGHT)
     return 30.0 - loss - (-174.0 + 10.0 * math.log10(9e6) + noise_figure_db)
 
 

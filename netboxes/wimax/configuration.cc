@@ -113,7 +113,7 @@ Configuration::Configuration(const SegmentSetup& setup) : classes(setup.classes)
         fixedProfile = IndexOf(names, profile, "burst_profile");
     }
     hysteresisDb = parameters.at("hysteresis").get<double>();
-    queueBytes = parameters.at("queue").get<std::uint32_t>();
+    queue = parameters.at("queue");
     carriage = {parameters.at("fragmentation").get<bool>(),
                 parameters.at("packing").get<bool>(),
                 parameters.at("crc").get<bool>()};
@@ -192,7 +192,9 @@ Configuration::DeclaredFlow Configuration::ReadFlow(const Json& flow) const
         read.maximumLatency = ns3::Seconds(*latency);
     }
     read.packetBytes = static_cast<std::uint32_t>(Optional(flow, "packet_size").value_or(0.0));
-    read.queueBytes = static_cast<std::uint32_t>(Optional(flow, "queue").value_or(queueBytes));
+    const auto own = flow.value("queue", Json());
+    read.hasOwnQueue = !own.is_null();
+    read.queue = read.hasOwnQueue ? own : queue;
     read.weight = flow.at("weight").get<double>();
     read.carriage = {Flag(flow, "fragmentation", carriage.fragmentation),
                      Flag(flow, "packing", carriage.packing),
@@ -263,7 +265,7 @@ FlowTable Configuration::FlowsOf(const std::string& station, Direction direction
     implicit.name = IMPLICIT;
     implicit.direction = direction;
     implicit.interval = ns3::Seconds(frame.frameS);
-    implicit.queueBytes = queueBytes;
+    implicit.queue = queue;
     implicit.carriage = carriage;
     std::replace(
         table.byClass.begin(), table.byClass.end(), std::size_t{std::string::npos}, table.flows.size());

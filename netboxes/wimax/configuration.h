@@ -82,7 +82,7 @@ struct Configuration
     std::string receiverSnr;
     std::optional<ProfileId> fixedProfile; ///< nothing: chosen by SNR
     double hysteresisDb{};
-    std::uint32_t queueBytes{};
+    Json queue;               ///< of connections that do not say otherwise, as queue.py dumps it
     Carriage carriage;        ///< of connections that do not say otherwise
     std::size_t scheduler{};  ///< index in SCHEDULER_NAMES
     bool perConnection{};     ///< a grant is for the connection it was made for, and for no other of its station

@@ -1,58 +1,80 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "connection.h"
 
+#include "../queueing/chance.h"
+
 #include <algorithm>
 
 namespace netboxit::wimax
 {
 
-Connection::Connection(const ServiceFlow& flow, Accounts& accounts) : m_flow(flow), m_accounts(accounts)
+Connection::Connection(const ServiceFlow& flow, Accounts& accounts, std::int64_t stream)
+    : m_flow(flow), m_accounts(accounts),
+      m_queue(std::make_unique<queueing::Queue<std::shared_ptr<Sdu>>>(
+          flow.queue,
+          queueing::ChanceOf(stream),
+          [&accounts](const std::shared_ptr<Sdu>& sdu, Loss reason) { accounts.Lose(*sdu, reason); }))
 {
 }
 
-void Connection::Enqueue(std::shared_ptr<Sdu> sdu)
+void Connection::Enqueue(const std::shared_ptr<Sdu>& sdu, Bytes frame, double rate)
 {
-    if (m_queuedBytes + sdu->bytes > m_flow.queueBytes)
-    {
-        m_accounts.Lose(*sdu, Loss::QueueFull);
-        return;
-    }
-    m_queuedBytes += sdu->bytes;
-    m_queue.push_back(std::move(sdu));
+    m_queue->Enqueue(sdu, {sdu->bytes, sdu->frame.trafficClass, frame}, sdu->enqueued.GetNanoSeconds(), rate);
+}
+
+void Connection::SetQueue(const Json& queue, ns3::Time now, double rate)
+{
+    m_queue->Set(queue, now.GetNanoSeconds(), rate);
 }
 
 std::uint32_t Connection::AirBytes() const
 {
-    if (m_queue.empty())
+    const auto sdus = static_cast<std::uint32_t>(m_next.size() + m_queue->Packets());
+    if (sdus == 0)
     {
         return 0;
     }
-    const auto sdus = static_cast<std::uint32_t>(m_queue.size());
-    const std::uint32_t begun = m_queue.front()->sent > 0 ? FRAGMENTATION_SUBHEADER : 0;
-    const auto alone = m_queuedBytes + Overhead() * sdus + begun;
+    const std::uint32_t begun = !m_next.empty() && m_next.front()->sent > 0 ? FRAGMENTATION_SUBHEADER : 0;
+    const auto bytes = QueuedBytes();
+    const auto alone = bytes + Overhead() * sdus + begun;
     if (!m_flow.carriage.packing || sdus == 1)
     {
         return alone;
     }
     // A PDU of the greatest length ends with its last whole SDU: half of one stays unused in the mean.
-    const auto payload = m_queuedBytes + PACKING_SUBHEADER * sdus;
+    const auto payload = bytes + PACKING_SUBHEADER * sdus;
     const auto filled = MAXIMUM_PDU - Overhead() - payload / sdus / 2;
     return std::min(alone, payload + Overhead() * ((payload + filled - 1) / filled));
 }
 
-std::vector<Pdu> Connection::Take(std::uint32_t room)
+bool Connection::HasNext(std::size_t sdus, ns3::Time now)
+{
+    while (m_next.size() < sdus)
+    {
+        auto sdu = m_queue->Dequeue(now.GetNanoSeconds());
+        if (!sdu)
+        {
+            return false;
+        }
+        m_nextBytes += (*sdu)->bytes;
+        m_next.push_back(std::move(*sdu));
+    }
+    return true;
+}
+
+std::vector<Pdu> Connection::Take(std::uint32_t room, ns3::Time now)
 {
     std::vector<Pdu> pdus;
-    while (!m_queue.empty())
+    while (true)
     {
         const auto first = pdus.size();
-        if (const auto count = m_flow.carriage.packing ? Packable(room) : 0; count > 1)
+        if (const auto count = m_flow.carriage.packing ? Packable(room, now) : 0; count > 1)
         {
             TakePacked(room, count, pdus);
         }
         else
         {
-            auto pdu = TakeAlone(room);
+            auto pdu = TakeAlone(room, now);
             if (pdu.payload == 0)
             {
                 break;
@@ -67,19 +89,19 @@ std::vector<Pdu> Connection::Take(std::uint32_t room)
     return pdus;
 }
 
-std::size_t Connection::Packable(std::uint32_t room) const
+std::size_t Connection::Packable(std::uint32_t room, ns3::Time now)
 {
     const auto limit = std::min(room, MAXIMUM_PDU);
     auto used = Overhead();
     std::size_t count = 0;
-    for (const auto& sdu : m_queue)
+    while (used + PACKING_SUBHEADER < limit && HasNext(count + 1, now))
     {
+        const auto& sdu = m_next[count];
         const auto whole = used + PACKING_SUBHEADER + sdu->bytes - sdu->sent;
         if (whole > limit)
         {
             // A fragment pays where the burst ends, not where only the PDU does.
-            const bool cut = m_flow.carriage.fragmentation && limit == room;
-            return count + (cut && used + PACKING_SUBHEADER < limit ? 1 : 0);
+            return count + (m_flow.carriage.fragmentation && limit == room ? 1 : 0);
         }
         used = whole;
         ++count;
@@ -93,7 +115,7 @@ void Connection::TakePacked(std::uint32_t room, std::size_t count, std::vector<P
     for (std::size_t sdu = 0; sdu < count; ++sdu)
     {
         const auto overhead = PACKING_SUBHEADER + (sdu == 0 ? Overhead() : 0);
-        const auto& head = m_queue.front();
+        const auto& head = m_next.front();
         auto pdu = TakePayload(std::min(head->bytes - head->sent, left - overhead), overhead);
         pdu.packed = sdu > 0;
         left -= pdu.bytes;
@@ -101,13 +123,18 @@ void Connection::TakePacked(std::uint32_t room, std::size_t count, std::vector<P
     }
 }
 
-Pdu Connection::TakeAlone(std::uint32_t room)
+Pdu Connection::TakeAlone(std::uint32_t room, ns3::Time now)
 {
-    const auto& head = m_queue.front();
+    // Where no fragment fits, no SDU does.
+    if (room <= Overhead() + FRAGMENTATION_SUBHEADER || !HasNext(1, now))
+    {
+        return {};
+    }
+    const auto& head = m_next.front();
     const auto left = head->bytes - head->sent;
     const bool whole = head->sent == 0 && room >= left + Overhead();
     const auto overhead = Overhead() + (whole ? 0 : FRAGMENTATION_SUBHEADER);
-    if (room <= overhead || (!whole && !m_flow.carriage.fragmentation))
+    if (!whole && !m_flow.carriage.fragmentation)
     {
         return {};
     }
@@ -116,65 +143,67 @@ Pdu Connection::TakeAlone(std::uint32_t room)
 
 Pdu Connection::TakePayload(std::uint32_t payload, std::uint32_t overhead)
 {
-    auto sdu = m_queue.front();
+    auto sdu = m_next.front();
     sdu->sent += payload;
-    m_queuedBytes -= payload;
+    m_nextBytes -= payload;
     const bool last = sdu->sent == sdu->bytes;
     if (last)
     {
-        m_queue.pop_front();
+        m_next.pop_front();
     }
     return {std::move(sdu), payload + overhead, payload, last, false};
 }
 
-void Connection::DropOversize(std::uint32_t largestBurst)
+void Connection::DropOversize(std::uint32_t largestBurst, ns3::Time now)
 {
     if (m_flow.carriage.fragmentation)
     {
         return;
     }
-    while (!m_queue.empty() && m_queue.front()->bytes + Overhead() > largestBurst)
+    while (HasNext(1, now) && m_next.front()->bytes + Overhead() > largestBurst)
     {
-        DropHead(Loss::Unsupported);
+        DropHead(Loss::Unsupported, now);
     }
 }
 
 void Connection::DropExpired(ns3::Time now)
 {
-    if (!m_flow.maximumLatency || m_queue.empty())
+    if (!m_flow.maximumLatency)
     {
         return;
     }
-    const auto first = m_queue.begin() + (m_queue.front()->sent > 0 ? 1 : 0);
-    const auto fresh = std::find_if(first,
-                                    m_queue.end(),
-                                    [&](const std::shared_ptr<Sdu>& sdu)
-                                    { return now - sdu->enqueued <= *m_flow.maximumLatency; });
-    for (auto old = first; old != fresh; ++old)
-    {
-        m_queuedBytes -= (*old)->bytes;
-        m_accounts.Lose(**old, Loss::QueueExpired);
-    }
-    m_queue.erase(first, fresh);
+    std::erase_if(m_next,
+                  [&](const std::shared_ptr<Sdu>& sdu)
+                  {
+                      const bool expired = sdu->sent == 0 && now - sdu->enqueued > *m_flow.maximumLatency;
+                      if (expired)
+                      {
+                          m_nextBytes -= sdu->bytes;
+                          m_accounts.Lose(*sdu, Loss::QueueExpired);
+                      }
+                      return expired;
+                  });
+    m_queue->Expire(now.GetNanoSeconds(), m_flow.maximumLatency->GetNanoSeconds());
 }
 
-void Connection::DropHead(Loss reason)
+void Connection::DropHead(Loss reason, ns3::Time now)
 {
-    if (m_queue.empty())
+    if (!HasNext(1, now))
     {
         return;
     }
-    m_accounts.Lose(*m_queue.front(), reason);
-    m_queuedBytes -= m_queue.front()->bytes - m_queue.front()->sent;
-    m_queue.pop_front();
+    m_accounts.Lose(*m_next.front(), reason);
+    m_nextBytes -= m_next.front()->bytes - m_next.front()->sent;
+    m_next.pop_front();
 }
 
-void Connection::DropAll(Loss reason)
+void Connection::DropAll(Loss reason, ns3::Time now)
 {
-    while (!m_queue.empty())
+    while (!m_next.empty())
     {
-        DropHead(reason);
+        DropHead(reason, now);
     }
+    m_queue->Clear(reason, now.GetNanoSeconds());
 }
 
 } // namespace netboxit::wimax

@@ -58,6 +58,15 @@ class FrameLayout
     {
         return m_uplinkSymbols;
     }
+    /// Coded data, bit/s, as if bursts of this profile filled the whole subframe: a mean over frames.
+    double DownlinkRateBps(ProfileId profile) const
+    {
+        return RateBps(profile, m_downlinkSymbols);
+    }
+    double UplinkRateBps(ProfileId profile) const
+    {
+        return RateBps(profile, m_uplinkSymbols);
+    }
     std::uint32_t RequestOpportunities() const
     {
         return m_parameters.requestOpportunities;
@@ -94,6 +103,11 @@ class FrameLayout
     }
 
   private:
+    double RateBps(ProfileId profile, std::uint32_t symbols) const
+    {
+        return 8.0 * PROFILES[profile].bytesPerSymbol * symbols / m_parameters.frameS;
+    }
+
     Parameters m_parameters;
     double m_symbolS;
     ns3::Time m_duration;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../engine/nature.h"
 #include "numerology.h"
 
 #include "ns3/mobility-model.h"
@@ -11,7 +12,6 @@
 namespace netboxit::wimax
 {
 
-inline constexpr double SPEED_OF_LIGHT = 299792458.0; // m/s
 
 /// What both directions of all links of a cell have in common.
 struct RadioParameters

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "live_parameters.h"
 
-#include "../engine/live_number.h"
-
-#include <array>
+#include <map>
 #include <sstream>
 
 namespace netboxit::wimax
@@ -12,34 +10,17 @@ namespace netboxit::wimax
 namespace
 {
 
-/// The same limits as in parameters.py.
-constexpr LiveNumber DISTANCE{"distance", 1.0, 50e3, "m"};
-constexpr LiveNumber TX_POWER{"tx_power", -30.0, 60.0, "dBm"};
-constexpr LiveNumber FADE{"fade", 0.0, 100.0, "dB"};
-
-constexpr std::array OF_CELL{DISTANCE,
-                             TX_POWER,
-                             FADE,
-                             LiveNumber{"frequency", 2e9, 11e9, "Hz"},
-                             LiveNumber{"noise_figure", 0.0, 20.0, "dB"},
-                             LiveNumber{"implementation_loss", 0.0, 20.0, "dB"},
-                             LiveNumber{"path_loss_exponent", 1.0, 6.0, ""}};
-constexpr std::array OF_SUBSCRIBER{DISTANCE, TX_POWER, FADE};
-constexpr std::array OF_BASE{TX_POWER};
-
-void SetOfCell(Configuration& configuration, std::string_view parameter, const Json& value)
+void SetOfCell(Configuration& configuration, std::string_view parameter, double number)
 {
-    const double number = CheckLive("wimax", OF_CELL, parameter, value, "and of a station: position");
-    const std::array fields{&configuration.distanceM,
-                            &configuration.txPowerDbm,
-                            &configuration.fadeDb,
-                            &configuration.radio.frequencyHz,
-                            &configuration.radio.noiseFigureDb,
-                            &configuration.radio.implementationLossDb,
-                            &configuration.radio.pathLossExponent};
-    static_assert(std::tuple_size_v<decltype(fields)> == OF_CELL.size());
-    const auto index = std::ranges::find(OF_CELL, parameter, &LiveNumber::name) - OF_CELL.begin();
-    *fields[static_cast<std::size_t>(index)] = number;
+    const std::map<std::string_view, double*> fields{
+        {"distance", &configuration.distanceM},
+        {"tx_power", &configuration.txPowerDbm},
+        {"fade", &configuration.fadeDb},
+        {"frequency", &configuration.radio.frequencyHz},
+        {"noise_figure", &configuration.radio.noiseFigureDb},
+        {"implementation_loss", &configuration.radio.implementationLossDb},
+        {"path_loss_exponent", &configuration.radio.pathLossExponent}};
+    *fields.at(parameter) = number;
 }
 
 void SetOfStation(Configuration& configuration, Places& places, const LiveTarget& target, const Json& value)
@@ -51,14 +32,17 @@ void SetOfStation(Configuration& configuration, Places& places, const LiveTarget
         return;
     }
     auto& station = configuration.stations[id];
-    const auto known = station.base ? std::span<const LiveNumber>(OF_BASE) : std::span<const LiveNumber>(OF_SUBSCRIBER);
-    const double number = CheckLive("wimax", known, target.parameter, value, "position");
-    if (target.parameter == DISTANCE.name)
+    const double number = value;
+    if (station.base && target.parameter != "tx_power")
+    {
+        throw UnknownParameter("wimax: " + station.name + " is the base station, of which tx_power and position can be changed");
+    }
+    if (target.parameter == "distance")
     {
         places.Forget(id);
         station.distanceM = number;
     }
-    else if (target.parameter == TX_POWER.name)
+    else if (target.parameter == "tx_power")
     {
         station.txPowerDbm = number;
     }

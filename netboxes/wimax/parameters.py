@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be said of an IEEE 802.16 cell in YAML. Limits of the live parameters are repeated in live_parameters.cc."""
+"""What can be said of an IEEE 802.16 cell in YAML."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from contracts.nature import SPEED_OF_LIGHT
+from contracts.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, TIME, Quantity
 from netboxes.mobility.stations import MobileStation
+from netboxes.queueing.queue import Queue
 from netboxes.technology import Technology
 from netboxes.timeline import OverTime
-from netboxes.wimax.service_flow import Queue, ServiceFlow
-from testbed.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, TIME, Quantity
+from netboxes.wimax.service_flow import USUAL_ROOM, AnyQueue, ServiceFlow
 
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 50e3)]
 TxPower = Annotated[float, Quantity(POWER, -30.0, 60.0)]
@@ -35,8 +37,6 @@ PROFILES = {
     "64-QAM 3/4": 108,
 }
 
-SPEED_OF_LIGHT = 299_792_458.0
-
 
 class Station(MobileStation):
     """One station of the cell."""
@@ -55,7 +55,7 @@ class Parameters(Technology):
     """A point-to-multipoint cell of IEEE 802.16 WirelessMAN-OFDM (256 carriers) in TDD."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset(
-        {"distance", "tx_power", "fade", "frequency", "noise_figure", "implementation_loss", "path_loss_exponent"}
+        {"distance", "tx_power", "fade", "frequency", "noise_figure", "implementation_loss", "path_loss_exponent", "queue"}
     )
     ANNOUNCES: ClassVar[frozenset[str]] = frozenset({"link_down", "link_up", "not_overbooked", "overbooked", "profile"})
     TYPICAL: ClassVar = {"stations": {"base": {"role": "base"}, "subscriber": {"role": "subscriber"}}, "distance": "1 km"}
@@ -134,7 +134,11 @@ class Parameters(Technology):
     ranging_interval: Annotated[float, Quantity(TIME, 2.5e-3, 2.0)] = Field(
         100e-3, description="Between initial ranging opportunities, rounded to frames; at most 2 s (10.1)."
     )
-    queue: Queue = Field(64e3, description="Room of each queue, in bytes of Ethernet frames; beyond it the newest is dropped.")
+    queue: AnyQueue = Field(
+        Queue(bytes=USUAL_ROOM),
+        description="In front of each connection, each with its own room, in bytes of Ethernet frames; a number is its packets, "
+        "a word its discipline. Default: 64 kB.",
+    )
     scheduler: Literal["strict", "weighted", "proportional-fair", "maximum-snr"] = Field(
         "strict",
         description="How the base station divides what reserved rates leave: by class in strict order, by `weight`, by burst "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../engine/segment.h"
+
 #include "ns3/nstime.h"
 
 #include <array>
@@ -61,7 +63,8 @@ struct ServiceFlow
     ns3::Time interval;                      ///< unsolicited grant interval, or unsolicited polling interval
     std::optional<ns3::Time> maximumLatency; ///< older SDUs are discarded
     std::uint32_t packetBytes{};             ///< UGS, ertPS: size of an SDU (11.13); 0 if not known
-    std::uint32_t queueBytes{};              ///< room of the queue, in bytes of SDUs
+    Json queue;                              ///< as queue.py dumps it; its room is counted in bytes of SDUs
+    bool hasOwnQueue{};                      ///< `queue` is not the cell's
     double weight{1.0};                      ///< for schedulers that weigh
     Carriage carriage;
 };

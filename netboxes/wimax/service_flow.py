@@ -7,11 +7,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from testbed.quantities import RATE, SIZE, TIME, Quantity
+from contracts.quantities import RATE, SIZE, TIME, Quantity
+from netboxes.queueing.queue import Queue, queue_or_short
 
 Rate = Annotated[float, Quantity(RATE, 1e3, 100e6)]
-Queue = Annotated[float, Quantity(SIZE, 1514.0, 100e6)]
 Interval = Annotated[float, Quantity(TIME, 1e-3, 10.0)]
+
+#: Room of a queue where none is said, in bytes of Ethernet frames.
+USUAL_ROOM = "64 kB"
+AnyQueue = Annotated[Queue, queue_or_short(bytes=USUAL_ROOM)]
 
 #: Scheduling services that know a parameter which others do not (6.3.5.2).
 OWNERS = {
@@ -56,7 +60,7 @@ class ServiceFlow(BaseModel):
         description="UGS, ertPS: size of the Ethernet frames (11.13), for the headers in a grant; default: one frame a grant.",
     )
     station: str | None = Field(None, description="The subscriber that has this flow; default: each subscriber has one.")
-    queue: Queue | None = Field(None, description="Room of its queue; default: the cell's `queue`.")
+    queue: AnyQueue | None = Field(None, description="Of its own; default: as the cell's `queue` says.")
     weight: float = Field(1.0, ge=0.01, le=100.0, description="For the schedulers `weighted` and `proportional-fair`.")
     fragmentation: bool | None = Field(None, description="Default: the cell's `fragmentation`.")
     packing: bool | None = Field(None, description="Default: the cell's `packing`.")

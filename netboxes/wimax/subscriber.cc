@@ -18,6 +18,9 @@ constexpr std::uint32_t REQUEST_RETRIES = 16;
 
 /// Random streams, two for each station, after those of the cell itself.
 constexpr std::int64_t FIRST_STREAM = 16;
+/// Random streams of the queues, one for each connection.
+constexpr std::int64_t FIRST_QUEUE_STREAM = std::int64_t{1} << 22;
+constexpr std::int64_t QUEUE_STREAMS_OF_A_STATION = 1024;
 
 ns3::Ptr<ns3::UniformRandomVariable> Stream(StationId station, int which)
 {
@@ -46,7 +49,9 @@ Subscriber::Subscriber(StationId id,
 {
     for (const auto& flow : flows.flows)
     {
-        m_flows.push_back(Flow{Connection(flow, accounts),
+        const auto stream =
+            FIRST_QUEUE_STREAM + QUEUE_STREAMS_OF_A_STATION * id + static_cast<std::int64_t>(m_flows.size());
+        m_flows.push_back(Flow{Connection(flow, accounts, stream),
                                0,
                                0,
                                ns3::Time(0),
@@ -64,9 +69,20 @@ Subscriber::Subscriber(StationId id,
         { return m_flows[one].connection.Flow().scheduling < m_flows[other].connection.Flow().scheduling; });
 }
 
-void Subscriber::Enqueue(std::shared_ptr<Sdu> sdu)
+void Subscriber::Enqueue(const std::shared_ptr<Sdu>& sdu, Bytes frame, const FrameLayout& layout)
 {
-    m_flows[m_byClass.at(sdu->frame.trafficClass)].connection.Enqueue(std::move(sdu));
+    m_flows[m_byClass.at(sdu->frame.trafficClass)].connection.Enqueue(sdu, frame, RateBps(layout));
+}
+
+void Subscriber::SetQueue(const Json& queue, const FrameLayout& layout, ns3::Time now)
+{
+    for (auto& flow : m_flows)
+    {
+        if (!flow.connection.Flow().hasOwnQueue)
+        {
+            flow.connection.SetQueue(queue, now, RateBps(layout));
+        }
+    }
 }
 
 void Subscriber::HearGrant(const UplinkGrant& grant, ns3::Time now)
@@ -105,7 +121,7 @@ void Subscriber::CheckTimeouts(ns3::Time now)
         m_contender.reset();
         if (m_backoff.Failures() > REQUEST_RETRIES)
         {
-            flow.connection.DropHead(Loss::RetryLimit);
+            flow.connection.DropHead(Loss::RetryLimit, now);
             m_backoff.Reset();
         }
     }
@@ -156,19 +172,19 @@ BandwidthRequest Subscriber::Ask(std::size_t index, RequestKind kind, ns3::Time 
     return {index, bytes, kind};
 }
 
-void Subscriber::DropOversize(std::uint32_t largestBurst)
+void Subscriber::DropOversize(std::uint32_t largestBurst, ns3::Time now)
 {
     for (auto& flow : m_flows)
     {
-        flow.connection.DropOversize(largestBurst);
+        flow.connection.DropOversize(largestBurst, now);
     }
 }
 
-void Subscriber::Abandon()
+void Subscriber::Abandon(ns3::Time now)
 {
     for (auto& flow : m_flows)
     {
-        flow.connection.DropAll(Loss::Outage);
+        flow.connection.DropAll(Loss::Outage, now);
         flow.requested = 0;
         flow.promised = 0;
     }
@@ -193,7 +209,7 @@ std::uint64_t Subscriber::Requests() const
                            [](std::uint64_t sum, const Flow& flow) { return sum + flow.requests; });
 }
 
-Json Subscriber::ReadFlows() const
+Json Subscriber::ReadFlows(ns3::Time now) const
 {
     Json flows = Json::array();
     for (const auto& flow : m_flows)
@@ -201,7 +217,7 @@ Json Subscriber::ReadFlows() const
         const auto& parameters = flow.connection.Flow();
         flows.push_back({{"class", parameters.name},
                          {"scheduling", SCHEDULING_NAMES[static_cast<std::size_t>(parameters.scheduling)]},
-                         {"queued_bytes", flow.connection.QueuedBytes()},
+                         {"queue", flow.connection.ReadQueue(now)},
                          {"requests", flow.requests}});
     }
     return flows;

@@ -48,7 +48,10 @@ class Subscriber
         return m_uplink;
     }
 
-    void Enqueue(std::shared_ptr<Sdu> sdu);
+    /// `frame`: the SDU's bytes.
+    void Enqueue(const std::shared_ptr<Sdu>& sdu, Bytes frame, const FrameLayout& layout);
+    /// Gives the connections that have none of their own another queue; throws OutOfRange and then changes nothing.
+    void SetQueue(const Json& queue, const FrameLayout& layout, ns3::Time now);
     /// A map promises so much.
     void HearGrant(const UplinkGrant& grant, ns3::Time now);
     /// At the start of each contention region: the request opportunity and the request, when the station
@@ -56,14 +59,14 @@ class Subscriber
     std::optional<std::pair<std::uint32_t, BandwidthRequest>> Contend(std::uint32_t opportunities,
                                                                       ns3::Time now);
     /// Without fragmentation: discards what no burst can hold.
-    void DropOversize(std::uint32_t largestBurst);
+    void DropOversize(std::uint32_t largestBurst, ns3::Time now);
     /// Fills its burst: by class in strict order, or first as the base station's scheduler divided it.
     /// With grants to connections each takes its own part, and no more.
     UplinkBurst Transmit(const UplinkGrant& grant, ns3::Time now);
     /// The link is lost, and with it what is queued.
-    void Abandon();
+    void Abandon(ns3::Time now);
 
-    Json ReadFlows() const;
+    Json ReadFlows(ns3::Time now) const;
     std::uint32_t QueuedBytes() const;
     /// Requests of all kinds, and of them repetitions in contention; and unicast polls that were heard.
     std::uint64_t Requests() const;
@@ -77,6 +80,12 @@ class Subscriber
     }
 
   private:
+    /// What its uplink connections send with now.
+    double RateBps(const FrameLayout& layout) const
+    {
+        return layout.UplinkRateBps(m_uplink.Profile().value_or(MOST_ROBUST));
+    }
+
     /// An uplink connection and what its station believes that the base station knows of it.
     struct Flow
     {

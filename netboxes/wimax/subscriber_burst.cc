@@ -61,7 +61,7 @@ std::uint32_t Subscriber::SpendOnData(
     const auto first = burst.pdus.size();
     auto offset = first == 0 ? 0 : burst.pdus.back().offset + burst.pdus.back().pdu.bytes;
     std::uint32_t spent = 0;
-    for (auto& pdu : flow.connection.Take(most - subheader))
+    for (auto& pdu : flow.connection.Take(most - subheader, now))
     {
         pdu.bytes += std::exchange(subheader, 0);
         const auto bytes = pdu.bytes;

@@ -22,6 +22,24 @@ def test_quantities_become_base_units_and_flows_keep_their_yaml_names() -> None:
     assert values["service_flows"][0]["reserved_rate"] == 440e3
 
 
+def test_a_queue_is_a_mapping_with_64_kb_where_no_room_is_said() -> None:
+    def limits(**changes: Any) -> tuple[Any, ...]:
+        queue = Parameters.model_validate(cell(**changes)).model_dump(mode="json")["queue"]
+        return queue["discipline"], queue["packets"], queue["bytes"], queue["time"]
+
+    assert limits() == limits(queue={"bytes": "64 kB"}) == limits(queue="fifo") == ("fifo", None, 64e3, None)
+    assert limits(queue={"discipline": "codel", "time": "1 s"}) == ("codel", None, 64e3, 1.0)
+    assert limits(queue=100) == ("fifo", 100, None, None)
+
+
+def test_a_service_flow_has_the_queue_of_the_cell_unless_it_says_its_own() -> None:
+    flows = [UGS, UGS | {"direction": "downlink", "queue": "codel"}]
+    values = Parameters.model_validate(cell(service_flows=flows, queue=5)).model_dump(mode="json")
+    assert values["service_flows"][0]["queue"] is None
+    own = values["service_flows"][1]["queue"]
+    assert (own["discipline"], own["packets"], own["bytes"]) == ("codel", None, 64e3)
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -32,6 +50,9 @@ def test_quantities_become_base_units_and_flows_keep_their_yaml_names() -> None:
         ({"distance": "20 km"}, "ss1 is 20 km away: its round trip does not fit into `ttg` 100 us; set it to at least 133 us"),
         ({"distance": "2500"}, "has no unit"),
         ({"backoff_start": 5, "backoff_end": 3}, "`backoff_end` 3 is below `backoff_start` 5"),
+        ({"queue": "64 kB"}, "'fifo'"),
+        ({"queue": {"bytes": "1 kB"}}, "outside 1514 B"),
+        ({"service_flows": [UGS | {"queue": "64 kB"}]}, "'fifo'"),
         ({"service_flows": [UGS, UGS]}, "2 uplink flows for class 'video' and all subscribers"),
         ({"service_flows": [UGS | {"station": "bs"}]}, "'bs', which is no subscriber; subscribers: ss1"),
         ({"service_flows": [UGS | {"reserved_rate": None}]}, "needs `reserved_rate`"),

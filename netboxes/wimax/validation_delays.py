@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from contracts.nature import SPEED_OF_LIGHT
 from netboxes.engine.virtual import TimedFrame
 from netboxes.validation import Chapter, Curve, Figure, Plot
 from netboxes.wimax.arithmetic import (
@@ -21,7 +22,6 @@ from netboxes.wimax.arithmetic import (
     PROFILES,
     REQUEST,
     SHORT_PREAMBLE,
-    SPEED_OF_LIGHT,
     TAIL,
     Frame,
     next_of,

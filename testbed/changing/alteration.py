@@ -12,27 +12,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from contracts.errors import NetBoxITError
+from contracts.names import lab_name
+from contracts.plan import EquipmentPlan, NodePlan, Plan
+from ownership import origin, recorded, state
+from ownership.ledger import Ledger, Record
+from system import cores, namespaces, node_files, rootfs
+from system.interruption import HeldBack
+from system.realtime_support import realtime_support
 from testbed.changing import comparison
 from testbed.description.settings import Setting
 from testbed.description.topology_file import load
-from testbed.errors import NetBoxITError
 from testbed.labs import measuring, restart
 from testbed.labs.deployment import Deployment, Progress
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of, copies_of, ledger_file, nodes_folder, undoers
-from testbed.names import lab_name
 from testbed.nodes import routers
 from testbed.nodes.control import Control, ParameterRefused
-from testbed.ownership import origin, recorded, state
-from testbed.ownership.ledger import Ledger, Record
-from testbed.plan import EquipmentPlan, NodePlan, Plan
 from testbed.plans import taking
 from testbed.plans.difference import Action, Difference, NodeDifference
 from testbed.plans.node_difference import click_configuration
 from testbed.plans.planning import plan_topology
-from testbed.system import cores, namespaces, node_files, rootfs
-from testbed.system.interruption import HeldBack
-from testbed.system.realtime_support import realtime_support
 
 #: So many parts are told by name.
 _MOST_NAMED = 3

@@ -11,19 +11,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from contracts.addresses import overlap, parse_interface
+from contracts.errors import NetBoxITError, listed
+from contracts.names import check_name, mac_address
+from contracts.plan import EquipmentKind, EquipmentPlan, InterfacePlan, MacvlanMode, NodePlan, Plan, WireEnd, WirePlan
+from ownership import recorded, state
+from ownership.ledger import Ledger
+from system import equipment, namespaces, wires
+from system.interruption import HeldBack
 from testbed.changing import plugs
-from testbed.description.addresses import overlap, parse_interface
-from testbed.description.input_errors import listed, nearest
-from testbed.errors import NetBoxITError
+from testbed.description.input_errors import nearest
 from testbed.labs import equipment_here, measuring
 from testbed.labs.lab import Lab
 from testbed.labs.removal import ledger_file, undoers
-from testbed.names import check_name, mac_address
-from testbed.ownership import recorded, state
-from testbed.ownership.ledger import Ledger
-from testbed.plan import EquipmentKind, EquipmentPlan, InterfacePlan, MacvlanMode, NodePlan, Plan, WireEnd, WirePlan
-from testbed.system import equipment, namespaces, wires
-from testbed.system.interruption import HeldBack
 
 #: Where nothing else says it.
 _MTU = 1500

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan
+from contracts.run_folder import JOURNAL_FILE
 from netboxes.technology import technologies
+from system import node_files
 from testbed.description.live import written
-from testbed.errors import NetBoxITError
-from testbed.plan import NodePlan
-from testbed.system import node_files
 
-_JOURNAL: Final = "journal.jsonl"
 _MISSING: Final = object()
 
 
@@ -44,7 +44,7 @@ def _starts_with(parameters: Mapping[str, Any], name: str) -> Any:
 
 def _events(folder: Path) -> list[dict[str, Any]]:
     try:
-        lines = node_files.read(folder / _JOURNAL).splitlines()
+        lines = node_files.read(folder / JOURNAL_FILE).splitlines()
     except (FileNotFoundError, NetBoxITError):
         return []
     found = []

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from contracts.errors import NetBoxITError
+from contracts.names import lab_name
+from contracts.plan import Plan, RealtimeSupport
+from ownership import recorded, state
+from ownership.operators import NoPrivilege
+from system import awake, containers
+from system.cores import available_cores, isolated_cores
+from system.realtime_support import realtime_budget_us, realtime_support
 from testbed.changing import by_hand
 from testbed.description.topology import Topology
-from testbed.errors import NetBoxITError
 from testbed.labs.removal import container_of
-from testbed.names import lab_name
-from testbed.ownership import recorded, state
-from testbed.ownership.operators import NoPrivilege
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans import taking
 from testbed.plans.difference import Difference, NodeDifference, difference
 from testbed.plans.load import LoadEstimate
 from testbed.plans.machine_plan import WITHOUT_REALTIME
 from testbed.plans.planning import estimated, plan_topology
 from testbed.plans.sites import Site
-from testbed.system import awake, containers
-from testbed.system.cores import available_cores, isolated_cores
-from testbed.system.realtime_support import realtime_budget_us, realtime_support
 
 
 class HalfUp(NetBoxITError):

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from contracts.errors import NetBoxITError
 from testbed.description.input_errors import nearest
-from testbed.errors import NetBoxITError
 from testbed.nodes.routers import CONTROL, HandlerRefused, Handlers, RouterUnreachable
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from testbed.changes import (
+from contracts.changes import (
     Change,
     ConfigurationChange,
     HandlerWrite,
@@ -17,16 +17,16 @@ from testbed.changes import (
     StallChange,
     WireChange,
 )
+from system import containers, node_files
 from testbed.changing import handlers
 from testbed.changing.stall import Stall, StallFailed
 from testbed.labs import restart
 from testbed.labs.removal import container_of
-from testbed.system import containers, node_files
 
 if TYPE_CHECKING:
+    from system.wires import Switch
     from testbed.labs.lab import Lab
     from testbed.nodes.control import Control
-    from testbed.system.wires import Switch
 
 #: A configuration is tried, and the queues of the old one drain, before the answer comes.
 _SWAP_TIMEOUT_S = 15.0
@@ -74,7 +74,7 @@ class Means:
         return self._controls[netbox]
 
     def _switch(self, node: str, interface: str) -> Switch:
-        from testbed.system.wires import Switch  # netlink is only needed where a wire is switched
+        from system.wires import Switch  # netlink is only needed where a wire is switched
 
         if (node, interface) not in self._switches:
             switch = Switch(self._lab.node(node), interface)

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, cast
 
-from testbed.changes import Change, ConfigurationChange, PowerChange, Sequence, recorded
+from contracts.changes import Change, ConfigurationChange, PowerChange, Sequence, recorded
+from contracts.durable import NotWritten
+from contracts.errors import BadTopology, NetBoxITError
+from ownership import origin
+from system.interruption import HeldBack
 from testbed.changing import by_hand, said, unfinished
 from testbed.changing.means import Means
 from testbed.description.scene import Scene
-from testbed.durable import NotWritten
-from testbed.errors import BadTopology, NetBoxITError
 from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
-from testbed.ownership import origin
-from testbed.system.interruption import HeldBack
 
 if TYPE_CHECKING:
     from testbed.documents.changes import Change as Made

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from contracts.plan import NodePlan
 from testbed.changing import handlers
 from testbed.labs import switch_statistics
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.nodes import switches
-from testbed.plan import NodePlan
 
 
 def unplug(lab: Lab, node: NodePlan, interface: str) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
-from testbed.plan import InterfacePlan, NodePlan, Plan, WireEnd
-from testbed.system import namespaces, wires
-from testbed.system.interface_settings import altnames
+from contracts.plan import InterfacePlan, NodePlan, Plan, WireEnd
+from system import namespaces, wires
+from system.interface_settings import altnames
 
 #: What the kernel answers where there is nothing to remove.
 _GONE = (errno.ENODEV, errno.ENOENT, errno.ESRCH, errno.EADDRNOTAVAIL)

@@ -9,14 +9,14 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from testbed.changes import Sequence, Step
+from contracts.changes import Sequence, Step
+from system.own_rights import own_rights
 from testbed.description import yaml_source
 from testbed.description.actions import Action
 from testbed.description.drills import DRILLS
 from testbed.description.input_errors import InPart, nearest, told
 from testbed.description.live import BadChange, parsed
 from testbed.description.scene import Scene
-from testbed.system.own_rights import own_rights
 
 #: What is said of a router or host, beside a Click router's handlers.
 _OF_NODES: Final = ("reboot", "configuration")

@@ -15,12 +15,12 @@ from contextlib import ExitStack, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from testbed.changes import Condition, EventPlan, recorded
+from contracts.changes import Condition, EventPlan, recorded
+from contracts.errors import NetBoxITError
+from contracts.quantities import TIME
 from testbed.changing.means import Means
 from testbed.changing.watcher import Watcher
-from testbed.errors import NetBoxITError
 from testbed.labs.event_log import EventLog
-from testbed.quantities import TIME
 
 if TYPE_CHECKING:
     from testbed.labs.lab import Lab

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 
 # sys/ptrace.h
 _SEIZE: Final = 0x4206

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from system.processes import Process
 from testbed.labs.lab import Lab
 from testbed.nodes import routers
-from testbed.system.processes import Process
 from tests.altered_network import (
     NETWORK,
     apply,

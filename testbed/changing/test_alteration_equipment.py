@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from system.wires import WireFailed
 from testbed.changing import rewiring
 from testbed.changing.alteration import Applied, StillAttached
 from testbed.changing.attaching import Wanted, attach, detach
-from testbed.system.wires import WireFailed
 from tests.altered_network import apply, touched
 from tests.own_interfaces import OwnInterfaces, checked, own_interfaces
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import NetBoxITError
+from contracts.installation import CHECKOUT
+from ownership import recorded
+from system import containers, cores, namespaces
 from testbed.changing import alteration
-from testbed.errors import NetBoxITError
-from testbed.installation import CHECKOUT
 from testbed.labs.deployment import Deployment
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of
-from testbed.ownership import recorded
-from testbed.system import containers, cores, namespaces
 from tests.altered_network import NETWORK, apply, edited, live_parameter, other_address, reaches, station_more, touched, wire_more
 from tests.waiting import until
 

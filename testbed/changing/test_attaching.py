@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan, RealtimeSupport, WireEnd
 from testbed.changing import attaching
 from testbed.changing.attaching import BadAttachment, Wanted
 from testbed.description.test_topology import load_text
-from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
-from testbed.plan import Plan, RealtimeSupport, WireEnd
 from testbed.plans.resolve import resolve
 from tests.namespaces import wait_for
 from tests.own_interfaces import OwnInterfaces, checked, own_interfaces

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from testbed.errors import BadTopology, NetBoxITError
-from testbed.installation import CHECKOUT
+from contracts.errors import BadTopology, NetBoxITError
+from contracts.installation import CHECKOUT
+from contracts.plan import RealtimeSupport
+from system import cores
 from testbed.labs.lab import Lab, NodeFailed
-from testbed.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
-from testbed.system import cores
 from tests.documents import documents
 from tests.traces import traces
 

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan, RealtimeSupport
+from ownership import recorded, state
+from system import awake
+from system.cores import available_cores
 from testbed.changing import comparison
 from testbed.changing.comparison import HalfUp, compare
 from testbed.description.topology_file import load
-from testbed.installation import CHECKOUT
-from testbed.ownership import recorded, state
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.machine_plan import WITHOUT_REALTIME
 from testbed.plans.resolve import resolve
-from testbed.system import awake
-from testbed.system.cores import available_cores
 
 EMERGENCY = CHECKOUT / "topologies/emergency.yaml"
 #: As on this machine: that does not change.

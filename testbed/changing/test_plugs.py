@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from contracts.installation import CHECKOUT
+from system.realtime_support import realtime_support
 from testbed.changing import attaching
 from testbed.changing.attaching import Wanted
-from testbed.installation import CHECKOUT
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system.realtime_support import realtime_support
 from tests.own_interfaces import OwnInterfaces, checked, own_interfaces
 from tests.waiting import until
 

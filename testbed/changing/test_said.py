@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed.changes import ConfigurationChange, HandlerWrite, ParameterChange, PowerChange, StallChange, WireChange
+from contracts.changes import ConfigurationChange, HandlerWrite, ParameterChange, PowerChange, StallChange, WireChange
+from contracts.plan import WireEnd
 from testbed.changing import said
 from testbed.description.live import BadChange
 from testbed.description.scene import Scene, SceneNetbox, SceneWire
-from testbed.plan import WireEnd
 
 SCENE = Scene(
     netboxes={"space": SceneNetbox("satellite", ("terminal", "hub"), {"fade": 1.0})},

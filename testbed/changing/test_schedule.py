@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import pytest
 
-from testbed.changes import Condition, EventPlan, ParameterChange
+from contracts.changes import Condition, EventPlan, ParameterChange
 from testbed.changing.schedule import EventFailed, Schedule
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.installation import CHECKOUT
 from testbed.changing.stall import Stall, StallFailed
-from testbed.installation import CHECKOUT
 
 pytestmark = pytest.mark.lab
 

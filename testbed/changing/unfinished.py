@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from testbed import durable
-from testbed.errors import NetBoxITError
-from testbed.ownership import recorded
-from testbed.system.processes import ProcessIdentity
+from contracts import durable
+from contracts.errors import NetBoxITError
+from ownership import recorded
+from system.processes import ProcessIdentity
 
 if TYPE_CHECKING:
-    from testbed.changes import Change
+    from contracts.changes import Change
 
 _FILE: Final = "unfinished.json"
 
@@ -54,7 +54,7 @@ def of(folder: Path) -> Unfinished | None:
         return None
     from pydantic import TypeAdapter  # and what can be changed: only needed where there is something
 
-    from testbed.changes import Change
+    from contracts.changes import Change
 
     def understand(told: Any) -> Unfinished:
         undo = TypeAdapter(tuple[Change, ...]).validate_python(told["undo"])

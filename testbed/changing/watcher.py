@@ -11,9 +11,9 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from testbed.changes import Condition
+from contracts.changes import Condition
+from contracts.quantities import TIME
 from testbed.nodes.control import ControlFailed
-from testbed.quantities import TIME
 
 if TYPE_CHECKING:
     from testbed.labs.event_log import EventLog

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from contracts.plan import EquipmentKind, MacvlanMode
+from ownership import operators
 from testbed.commands.options import CHANGE, Json, Take, WhichLab
-from testbed.ownership import operators
-from testbed.plan import EquipmentKind, MacvlanMode
 from testbed.views import change_view, console
 
 app = typer.Typer()

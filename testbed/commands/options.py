@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from testbed.ownership import state
+from ownership import state
 
 
 class OfAnotherCommand(TyperCommand):

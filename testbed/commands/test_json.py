@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed.errors import NetBoxITError
-from testbed.installation import CHECKOUT
+from contracts.errors import NetBoxITError
+from contracts.installation import CHECKOUT
+from contracts.run_records import RunRecord
 from testbed.views import console
 from tests.documents import documents, result
 
@@ -80,7 +81,7 @@ def test_what_is_wrong_in_a_file_has_its_place_and_a_remedy(pair: Path) -> None:
         (["--json"], "No such option: --json", "`netboxit --help`"),
         (["status", "--json", "--frobnicate"], "No such option: --frobnicate", "`netboxit status --help`"),
         (["status", "--json", "--interval"], "requires an argument", "`netboxit --help`"),
-        (["bench", "--pairs", "many", "--json"], "a valid integer", "`netboxit bench --help`"),
+        (["bench", "--pairs", "many", "--json"], "'many' is not a valid", "`netboxit bench --help`"),
         (["report", "nowhere", "--json"], "'nowhere' does not exist", "`netboxit report --help`"),
     ],
 )
@@ -189,7 +190,8 @@ def test_a_report_is_a_document(pair: Path) -> None:
     run = pair.parent / "run"
     run.mkdir()
     (run / "plan.json").write_text(json.dumps(plan))
-    (run / "run.json").write_text(json.dumps({"started": None, "ended": None, "failure": "it was cut short"}))
+    record: RunRecord = {"started": "2026-01-01T00:00:00+00:00", "ended": None, "failure": "it was cut short"}
+    (run / "run.json").write_text(json.dumps(record))
     os.chmod(run, 0o777)  # noqa: PTH101
     output = netboxit("report", run, "--json", status=4)
     assert [one["format"] for one in documents(output)] == ["netboxit progress", "netboxit run"]

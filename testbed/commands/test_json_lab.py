@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.documents import document, documents, result
 
 pytestmark = [pytest.mark.lab, pytest.mark.patient]

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from ownership import operators, state
 from testbed.commands.options import WATCH, Json, LabUp, Overwrite, WhichLab
-from testbed.ownership import operators, state
 from testbed.views import console, drawing, lab_view
 
 app = typer.Typer()
@@ -37,8 +37,8 @@ def status(
 
 
 def _watch(lab: str | None, interval: str, json: bool) -> None:
+    from system.interruption import ends_upon_signal
     from testbed.observation import watching
-    from testbed.system.interruption import ends_upon_signal
     from testbed.views import watch_view
 
     interval_s = watching.checked_interval(console.read_duration(interval, "--interval"))
@@ -57,8 +57,8 @@ def metrics(
     """Serve the counters of all labs to Prometheus, at http://127.0.0.1:PORT/metrics, until Ctrl-C."""
     operators.as_root()
     operators.check_port(port)
+    from system.interruption import ends_upon_signal
     from testbed.observation.metrics_server import MetricsServer
-    from testbed.system.interruption import ends_upon_signal
 
     with ends_upon_signal() as ended, MetricsServer(port) as server:
         drawing.say(f"metrics of all labs: {server.url}")

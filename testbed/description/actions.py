@@ -9,14 +9,14 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from testbed.changes import Change, ConfigurationChange, HandlerWrite, Sequence, StallChange, Step, WireState
+from contracts.changes import Change, ConfigurationChange, HandlerWrite, Sequence, StallChange, Step, WireState
+from contracts.files import find_file
+from contracts.name import Name
+from contracts.quantities import TIME, Quantity
 from testbed.description.drills import DRILLS, Drill, reboot
 from testbed.description.input_errors import InPart, nearest
 from testbed.description.scene import Scene
 from testbed.description.wire_ends import TwoEnds
-from testbed.files import find_file
-from testbed.names import Name
-from testbed.quantities import TIME, Quantity
 
 _SUBJECTS = ("netbox", "wire", "node", "drill")
 #: What is said of each, and how.

@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
-from testbed.changes import ParameterChange, PowerChange, Sequence, StallChange, Step
-from testbed.description.input_errors import listed
+from contracts.changes import ParameterChange, PowerChange, Sequence, StallChange, Step
+from contracts.errors import listed
+from contracts.name import Name
+from contracts.quantities import GAIN, TIME, Quantity
 from testbed.description.scene import NotThere, Scene
 from testbed.description.section import Section
 from testbed.description.wire_ends import TwoEnds
-from testbed.names import Name
-from testbed.quantities import GAIN, TIME, Quantity
 
 _Pause = Annotated[float, Quantity(TIME, 0.05, 86_400.0)]
 _Ramp = Annotated[float, Quantity(TIME, 0.0, 3600.0)]

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
+from contracts.errors import listed
 from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort, OutsidePort, Replacement
-from testbed.description.input_errors import listed, nearest
+from testbed.description.input_errors import nearest
 from testbed.description.machines import Places
 from testbed.description.problem import Problem
 from testbed.description.wiring import Draft, find_end

@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
-from testbed.description.addresses import Addresses, Interface
+from contracts.addresses import Addresses, Interface
+from contracts.name import Name
+from contracts.plan import GivenKind, MacvlanMode
 from testbed.description.node_section import NodeSection
 from testbed.description.section import Section
 from testbed.description.yaml_source import Location
-from testbed.names import Name
-from testbed.plan import GivenKind, MacvlanMode
 
 #: The port of a piece of equipment that has one.
 ONLY_PORT = "port"

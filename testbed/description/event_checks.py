@@ -9,15 +9,16 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from contracts.errors import listed
+from contracts.plan import WireEnd
 from testbed.description.drills import LinkFlap
 from testbed.description.events import Event
-from testbed.description.input_errors import listed, nearest
+from testbed.description.input_errors import nearest
 from testbed.description.problem import Problem
 from testbed.description.scene import NotThere, Scene, SceneNetbox, SceneWire
 from testbed.description.topology import Netbox, WireKind
 from testbed.description.wiring import Draft, End, find_end
 from testbed.description.yaml_source import Location
-from testbed.plan import WireEnd
 
 
 def event_problems(draft: Draft, context: Mapping[str, Path]) -> Iterator[Problem]:

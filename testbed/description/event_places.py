@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from testbed.changes import WireChange
+from contracts.changes import WireChange
 from testbed.description.event_checks import scene_of
 from testbed.description.events import Event
 from testbed.description.scene import Scene

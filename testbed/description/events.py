@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, model_validator
 
-from testbed.changes import Condition, EventPlan
+from contracts.changes import Condition, EventPlan
+from contracts.name import Name
+from contracts.quantities import TIME, Quantity
 from testbed.description.actions import Action
 from testbed.description.drills import LinkFlap
 from testbed.description.section import Section
-from testbed.names import Name
-from testbed.quantities import TIME, Quantity
 
 if TYPE_CHECKING:
+    from contracts.plan import TrafficPlan
     from testbed.description.scene import Scene
     from testbed.description.topology import Topology
     from testbed.description.wiring import End, Wiring
-    from testbed.plan import TrafficPlan
 
 _Time = Annotated[float, Quantity(TIME, 0.0, 86_400.0 * 365)]
 _Duration = Annotated[float, Quantity(TIME, 0.1, 86_400.0 * 365)]

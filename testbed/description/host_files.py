@@ -11,11 +11,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo
 
-from testbed.description.input_errors import listed
-from testbed.errors import NetBoxITError
-from testbed.installation import INSTALLATION
-from testbed.system import file_trees
-from testbed.system.rootfs import ETC_OF_ALL, HOST_FOLDERS, own_folders
+from contracts.errors import NetBoxITError, listed
+from contracts.installation import INSTALLATION
+from system import file_trees
+from system.rootfs import ETC_OF_ALL, HOST_FOLDERS, own_folders
 
 #: Of one host; each may be a folder.
 MOST_COPIES: Final = 32

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import NoneType
 from typing import Any, Final, get_args, get_origin
 
@@ -14,8 +14,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from contracts.errors import AtPlaces, BadInput, listed
 from testbed.description.yaml_source import Location, Source
-from testbed.errors import BadInput
 
 #: Of words that are equally similar to a wrong one so many are proposed.
 _MOST_MEANT: Final = 3
@@ -34,14 +34,6 @@ class InPart(ValueError):
         self.model, self.also, skip = model, frozenset(also), frozenset(skipped)
         self.details = [one for one in error.errors(include_url=False) if not one["loc"] or one["loc"][0] not in skip]
         super().__init__(str(error))
-
-
-class AtPlaces(ValueError):
-    """Raised by a validator that found errors at places within what it checked."""
-
-    def __init__(self, errors: Mapping[Location, str]) -> None:
-        self.errors = errors
-        super().__init__("; ".join(errors.values()))
 
 
 class AtKey(ValueError):
@@ -96,11 +88,6 @@ def _near(word: str, words: Iterable[str]) -> list[str]:
     close = difflib.get_close_matches(word.casefold(), folded, n=max(len(folded), 1), cutoff=_LEAST_SIMILAR)
     ratios = [difflib.SequenceMatcher(None, one, word.casefold()).ratio() for one in close]
     return [folded[one] for one, ratio in zip(close, ratios, strict=True) if ratio == ratios[0]]
-
-
-def listed(words: Sequence[str], last: str = "or") -> str:
-    """a, b or c"""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
 def _error_at(source: Source, place: Location, message: str, *, key: bool = False, about: str = "") -> BadInput:

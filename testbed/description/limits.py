@@ -8,10 +8,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from testbed import plan
+from contracts import plan
+from contracts.quantities import SIZE, Quantity
 from testbed.description.node_section import NodeSection
 from testbed.description.section import Section
-from testbed.quantities import SIZE, Quantity
 
 _DEFAULT = plan.Limits()
 

@@ -10,12 +10,12 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from contracts.errors import NetBoxITError
+from contracts.quantities import TIME, Quantity
 from netboxes.technology import StationParameters, Technology
 from netboxes.timeline import OverTime
 from testbed.description import yaml_source
 from testbed.description.input_errors import nearest, told
-from testbed.errors import NetBoxITError
-from testbed.quantities import TIME, Quantity
 
 #: Of a series over time so many points are written out.
 _MOST_POINTS = 4

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from contracts.errors import listed
 from testbed.description.equipment_section import OUTSIDE, Replacement
 from testbed.description.event_places import waiting
-from testbed.description.input_errors import listed, nearest
+from testbed.description.input_errors import nearest
 from testbed.description.machines import AUTO, Places
 from testbed.description.problem import Problem
 from testbed.description.topology import Wire

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from testbed.description.addresses import Interface
+from contracts.addresses import Interface
 from testbed.description.machines import MachineName
 from testbed.description.section import Section
 from testbed.description.yaml_source import Location

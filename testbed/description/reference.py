@@ -17,10 +17,15 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from contracts import addresses
+from contracts.installation import CHECKOUT
+from contracts.name import Name
+from contracts.names import check_name
+from contracts.quantities import Quantity
 from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import OverTime
-from testbed.description import addresses, switch, traffic_class, wire_ends
+from testbed.description import switch, traffic_class, wire_ends
 from testbed.description.drills import DRILLS
 from testbed.description.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
 from testbed.description.events import Event, When
@@ -30,9 +35,6 @@ from testbed.description.router import Bfd, Ospf, Router
 from testbed.description.switch import Controller, Mirror, Own, Queue, Switch, SwitchPort, Tunnel
 from testbed.description.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Topology, Traffic, Wire
 from testbed.description.traffic_class import Match
-from testbed.installation import CHECKOUT
-from testbed.names import Name, check_name
-from testbed.quantities import Quantity
 from traffic.application import applications
 from traffic.dscp import parse_dscp
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from contracts.errors import listed
 from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort
-from testbed.description.input_errors import listed
 from testbed.description.problem import Problem
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring

@@ -9,13 +9,14 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from testbed.description.addresses import Addresses, Gateways, Interface
-from testbed.description.input_errors import AtPlaces, nearest
+from contracts.addresses import Addresses, Gateways, Interface
+from contracts.errors import AtPlaces
+from contracts.files import find_file
+from contracts.name import Name
+from contracts.quantities import TIME, Quantity
+from testbed.description.input_errors import nearest
 from testbed.description.limits import ContainerSection
 from testbed.description.section import Section
-from testbed.files import find_file
-from testbed.names import Name
-from testbed.quantities import TIME, Quantity
 
 _Seconds = Annotated[float, Quantity(TIME, 1.0, 65535.0)]
 

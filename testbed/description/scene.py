@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from contracts.changes import ParameterChange, WireChange, WireState
+from contracts.errors import listed
+from contracts.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
 from netboxes.technology import Technology, technologies
-from testbed.changes import ParameterChange, WireChange, WireState
-from testbed.description.input_errors import listed, nearest
+from testbed.description.input_errors import nearest
 from testbed.description.live import read_value, shown
 from testbed.description.wire_ends import ends_of
-from testbed.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
 
 
 class NotThere(ValueError):

@@ -13,9 +13,9 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from contracts.errors import BadInput, BadTopology, printable
 from testbed.description.input_errors import nearest
 from testbed.description.yaml_source import Location, Position, Source, value
-from testbed.errors import BadInput, BadTopology, printable
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,16 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
-from testbed.description.addresses import Addresses, Gateways, Interface, Ipv4
-from testbed.description.input_errors import AtPlaces, nearest
+from contracts.addresses import Addresses, Gateways, Interface, Ipv4
+from contracts.errors import AtPlaces
+from contracts.name import Name
+from contracts.names import BRIDGE, check_name
+from contracts.quantities import RATE, SIZE, TIME, Quantity
+from testbed.description.input_errors import nearest
 from testbed.description.limits import ContainerSection
 from testbed.description.section import Section
 from testbed.description.yaml_source import Location
-from testbed.names import Name, check_name
-from testbed.quantities import RATE, SIZE, TIME, Quantity
 from traffic.dscp import parse_dscp
-
-#: The bridge, and by its name the interface with the switch's own address.
-BRIDGE = "br0"
 
 #: What OpenFlow, Open vSwitch and its datapaths mean by themselves.
 _RESERVED = frozenset((BRIDGE, "ovs-netdev", "ovs-system", "local", "normal", "flood", "table", "controller", "none", "any"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-from testbed.description.input_errors import listed
+from contracts.errors import listed
 from testbed.description.problem import Problem
 from testbed.description.segments import End, tunnels
 from testbed.description.wiring import Draft, Wiring, find_end

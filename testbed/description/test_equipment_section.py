@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from contracts.plan import EquipmentPlan, Plan, RealtimeSupport, WireEnd
 from testbed.description.test_topology import EMERGENCY, changed, errors_of, load_text
 from testbed.description.topology import Topology
-from testbed.plan import EquipmentPlan, Plan, RealtimeSupport, WireEnd
 from testbed.plans.resolve import resolve
 
 #: A host at each of two NICs, and a router between.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.changes import (
+from contracts.changes import (
     Condition,
     ConfigurationChange,
     EventPlan,
@@ -16,9 +16,9 @@ from testbed.changes import (
     PowerChange,
     WireChange,
 )
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan, RealtimeSupport
 from testbed.description.test_topology import errors_of, load_text
-from testbed.installation import CHECKOUT
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.resolve import resolve
 
 #: A satellite link between two hosts, and a call across it from 5 s to 25 s.

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
+from contracts.errors import BadTopology
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan, RealtimeSupport
+from system import file_trees
 from testbed.description import host_files
 from testbed.description.machines import KnownMachines
 from testbed.description.topology_file import load
-from testbed.errors import BadTopology
-from testbed.installation import CHECKOUT
 from testbed.nodes import host_program
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans import resolve
 from testbed.plans.placement import UnknownMachine
 from testbed.plans.planning import plan_topology
-from testbed.system import file_trees
 
 REALTIME = RealtimeSupport(False, None, "")
 

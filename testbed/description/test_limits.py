@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed import plan
+from contracts import plan
+from contracts.errors import BadTopology
+from contracts.plan import RealtimeSupport
 from testbed.description.topology_file import load
-from testbed.errors import BadTopology
-from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 
 NETWORK = """\

@@ -5,10 +5,10 @@ from typing import Annotated, ClassVar
 
 import pytest
 
+from contracts.quantities import LENGTH, SPEED, Quantity
 from netboxes.mobility.stations import MobileStation
 from netboxes.technology import Technology, technologies
 from testbed.description.live import BadChange, parsed, read_value, shown, written
-from testbed.quantities import LENGTH, SPEED, Quantity
 
 
 class Radio(Technology):

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import BadTopology
 from testbed.description.machines import KnownMachines
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
-from testbed.errors import BadTopology
 
 KNOWN = KnownMachines("alpha", ("alpha", "beta", "gamma"), {"printer": "add netboxit_folder to it"})
 TOPOLOGY = """\

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
+from contracts.plan import RealtimeSupport
 from testbed.description.equipment_section import Equipment, Replacement
 from testbed.description.events import Event
 from testbed.description.reference import DOCUMENT, documents, written
@@ -19,7 +20,6 @@ from testbed.description.topology import Host, Wire
 from testbed.description.topology_file import load
 from testbed.description.traffic_class import Match
 from testbed.description.yaml_source import read
-from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 
 EXAMPLES = re.findall(r"```yaml\n(.*?)```", DOCUMENT.read_text(), flags=re.DOTALL)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from contracts.errors import BadTopology
+from contracts.installation import CHECKOUT
 from testbed.description import settings, yaml_source
 from testbed.description.topology_file import load, source_of
-from testbed.errors import BadTopology
-from testbed.installation import CHECKOUT
 
 _FILE = """\
 name: x

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from contracts.errors import BadTopology
+from contracts.plan import Plan, RealtimeSupport
 from testbed.description.segments import End
 from testbed.description.test_topology import errors_of, load_text
 from testbed.description.topology_schema import schema
 from testbed.description.wiring import Wiring
 from testbed.description.yaml_source import read
-from testbed.errors import BadTopology
 from testbed.nodes.switches import CONFIGURATION
 from testbed.nodes.test_switches import FLOORS
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.planning import plan_file
 from testbed.plans.resolve import resolve
 from testbed.plans.switch_plan import Datapaths, NoDatapath

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import BadInput, BadTopology
+from contracts.installation import CHECKOUT
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
-from testbed.errors import BadInput, BadTopology
-from testbed.installation import CHECKOUT
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.errors import BadTopology
+from contracts.installation import CHECKOUT
+from contracts.plan import RealtimeSupport
 from testbed.description.topology_file import load
-from testbed.errors import BadTopology
-from testbed.installation import CHECKOUT
-from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 
 _WHOLE = (CHECKOUT / "topologies" / "emergency.yaml").read_text().splitlines()

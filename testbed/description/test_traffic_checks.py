@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import BadTopology
 from testbed.description.topology_file import load
-from testbed.errors import BadTopology
 
 TEXT = """\
 name: three

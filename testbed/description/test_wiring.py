@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from contracts.installation import CHECKOUT
 from testbed.description.topology import Host
 from testbed.description.topology_file import load
 from testbed.description.wiring import End, Wiring, addresses_between, find_end
-from testbed.installation import CHECKOUT
 
 PORTS = {"fr1": ("eth0",), "field": ("responder", "commander"), "broken": None}
 

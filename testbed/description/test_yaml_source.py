@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import BadTopology
 from testbed.description.yaml_source import LARGEST_FILE_BYTES, Position, Source, plain_scalar, read
-from testbed.errors import BadTopology
 
 
 def source_of(tmp_path: Path, text: str | bytes) -> Source:

@@ -24,12 +24,15 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema
 
+from contracts.addresses import Addresses, Gateways, Interface
+from contracts.errors import AtPlaces
+from contracts.name import Name
+from contracts.quantities import TIME, Quantity
 from netboxes.technology import Technology, technologies
-from testbed.description.addresses import Addresses, Gateways, Interface
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
 from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBeside, HostPath, Package, wrong_together
-from testbed.description.input_errors import AtKey, AtPlaces, InPart, nearest
+from testbed.description.input_errors import AtKey, InPart, nearest
 from testbed.description.limits import ContainerSection, Limits
 from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.node_section import NodeSection
@@ -39,8 +42,6 @@ from testbed.description.switch import Switch
 from testbed.description.traffic_class import Match
 from testbed.description.wire_ends import TwoEnds
 from testbed.description.yaml_source import Location
-from testbed.names import Name
-from testbed.quantities import TIME, Quantity
 from traffic.application import ApplicationOptions, applications
 from traffic.command import CommandLine
 

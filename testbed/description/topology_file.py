@@ -9,6 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from contracts.errors import BadInput, BadTopology
+from system.own_rights import own_rights
 from testbed.description import settings
 from testbed.description.equipment_checks import equipment_problems
 from testbed.description.event_checks import event_problems
@@ -24,8 +26,6 @@ from testbed.description.topology import Topology, Traffic, Wire, WireKind
 from testbed.description.wiring import Draft
 from testbed.description.wiring_checks import problems
 from testbed.description.yaml_source import Source, read
-from testbed.errors import BadInput, BadTopology
-from testbed.system.own_rights import own_rights
 
 
 @own_rights()

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from types import GenericAlias
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal, Optional, Union, get_args
 
 from pydantic import BaseModel, Field, create_model
+from pydantic.fields import FieldInfo
 
+from contracts.name import Name
 from netboxes.technology import technologies
 from testbed.description.topology import Netbox, Topology, Traffic
-from testbed.names import Name
 from traffic.application import applications
 
 
@@ -36,7 +37,13 @@ def _names_only(part: Any) -> Any:
 def _topology() -> type[BaseModel]:
     """The topology's model, with each technology's and application's own keys in place."""
     netboxes = [
-        _flattened(f"Netbox of {name}", parameters, {"technology": (_only(name), ...)}, Netbox, ("classes", "realtime"))
+        _flattened(
+            f"Netbox of {name}",
+            parameters,
+            {"technology": (_only(name), ...), "stations": _with_bare_names(parameters.model_fields["stations"])},
+            Netbox,
+            ("classes", "realtime"),
+        )
         for name, parameters in technologies().items()
     ]
     traffic = [
@@ -55,6 +62,12 @@ def _flattened(
 ) -> type[BaseModel]:
     own: dict[str, Any] = {key: (section.model_fields[key].annotation, section.model_fields[key]) for key in keys}
     return create_model(title, __base__=parameters, **named, **own)
+
+
+def _with_bare_names(stations: FieldInfo) -> tuple[Any, FieldInfo]:
+    """`NAME:` alone is a station of which nothing is said."""
+    name, station = get_args(stations.annotation)
+    return GenericAlias(dict, (name, Optional[station])), stations  # noqa: UP045, the station is no type to mypy
 
 
 def _only(word: str) -> Any:

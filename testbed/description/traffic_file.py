@@ -9,15 +9,15 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
+from contracts.errors import BadTopology
+from contracts.name import Name
+from system.own_rights import own_rights
 from testbed.description import topology_file
 from testbed.description.input_errors import explain
 from testbed.description.section import Section
 from testbed.description.settings import Setting
 from testbed.description.topology import Topology, Traffic
 from testbed.description.yaml_source import Source
-from testbed.errors import BadTopology
-from testbed.names import Name
-from testbed.system.own_rights import own_rights
 
 
 class TrafficFile(Section):

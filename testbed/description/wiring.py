@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from testbed.description.addresses import Address, Interface
+from contracts.addresses import Address, Interface
+from contracts.errors import listed
 from testbed.description.events import Event
-from testbed.description.input_errors import listed, nearest
+from testbed.description.input_errors import nearest
 from testbed.description.machines import KnownMachines, Places
 from testbed.description.node_section import NodeSection
 from testbed.description.router import Router

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from testbed.description.addresses import Address, Interface, overlap
-from testbed.description.input_errors import listed, nearest
+from contracts.addresses import Address, Interface, overlap
+from contracts.errors import listed
+from testbed.description.input_errors import nearest
 from testbed.description.problem import Problem
 from testbed.description.topology import Topology
 from testbed.description.traffic_checks import traffic_problems

@@ -19,8 +19,8 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from ruamel.yaml.reader import ReaderError
 
-from testbed import permissions
-from testbed.errors import BadInput, BadTopology, printable
+from contracts import permissions
+from contracts.errors import BadInput, BadTopology, printable
 
 #: A way from the top of the file to a value: keys and list indices.
 Location = tuple[str | int, ...]

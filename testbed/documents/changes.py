@@ -7,9 +7,9 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from testbed.changes import WireState
+from contracts.changes import WireState
+from contracts.plan import EquipmentKind, MacvlanMode, WireEnd
 from testbed.documents.plan import Changed
-from testbed.plan import EquipmentKind, MacvlanMode, WireEnd
 
 
 class Apply(TypedDict):

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every document that a command prints, and the metrics.json of a run folder, by name and version.
+"""Every document that a command prints, by name and version; metrics.json of a run folder is `results.metrics_document`'s.
 
 The shapes are types alone: what prints a document imports none of them. `testbed.documents.schemas` makes the schemas of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, NewType, TypeVar
+from typing import TYPE_CHECKING, Final
+
+from contracts.document import Document
 
 if TYPE_CHECKING:
-    from results.metrics_document import Metrics
     from testbed.documents.bench import Bench
     from testbed.documents.captures import Capture, Record
     from testbed.documents.changes import (
@@ -32,27 +31,6 @@ if TYPE_CHECKING:
     from testbed.documents.status import Down, LabStatus, Status
     from testbed.documents.watch import WatchLine
 
-Content = TypeVar("Content", bound=Mapping[str, Any])
-#: A document that says which one it is.
-Whole = NewType("Whole", dict[str, Any])
-
-
-@dataclass(frozen=True)
-class Document(Generic[Content]):
-    """`version` grows when a key goes, or means something else; a key more is no new version (docs/json.md)."""
-
-    name: str
-    version: int = 1
-
-    @property
-    def format(self) -> str:
-        return f"netboxit {self.name}"
-
-    def of(self, content: Content) -> Whole:
-        """The document: which one it is, then what it says."""
-        return Whole({"format": self.format, "version": self.version, **content})
-
-
 APPLY: Final[Document[Apply]] = Document("apply")
 ATTACH: Final[Document[Attach]] = Document("attach")
 BENCH: Final[Document[Bench]] = Document("bench")
@@ -69,7 +47,6 @@ HANDLER_VALUE: Final[Document[HandlerValue]] = Document("handler-value")
 HANDLER_WRITTEN: Final[Document[HandlerWritten]] = Document("handler-written")
 HANDLERS: Final[Document[Handlers]] = Document("handlers")
 MACHINES: Final[Document[Machines]] = Document("machines")
-METRICS: Final[Document[Metrics]] = Document("metrics")
 PLAN: Final[Document[PlanDocument]] = Document("plan")
 PROGRESS: Final[Document[Progress]] = Document("progress")
 PUT_BACK: Final[Document[PutBack]] = Document("put-back")

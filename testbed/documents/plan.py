@@ -7,8 +7,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from testbed.changes import EventPlan
-from testbed.plan import EquipmentPlan, HostPlan, NodePlan, TrafficPlan, WirePlan
+from contracts.changes import EventPlan
+from contracts.plan import EquipmentPlan, HostPlan, NodePlan, TrafficPlan, WirePlan
 from testbed.plans.difference import EquipmentDifference, NodeDifference, WireDifference
 from testbed.plans.load import LoadEstimate
 

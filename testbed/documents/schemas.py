@@ -16,10 +16,11 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from contracts import node_status
+from contracts.document import Document
+from contracts.installation import CHECKOUT
 from results import metrics_document
 from testbed.documents import bench, captures, changes, host, kinds, messages, plan, run, status, watch
-from testbed.documents.kinds import Document
-from testbed.installation import CHECKOUT
 
 FOLDER: Final = CHECKOUT / "docs/json"
 
@@ -30,13 +31,18 @@ _SHAPES: Final = {
     for name, shape in vars(module).items()
 }
 #: What a netbox answers has keys of its technology, too.
-_OPEN: Final = (status.NetboxStatus, status.NetboxPort, status.Scheduler)
+_OPEN: Final = (node_status.NetboxStatus, node_status.NetboxPort, node_status.Scheduler)
 
 
 def documents() -> dict[Document[Any], Any]:
     """Each document with the type that it has."""
-    hints = get_type_hints(kinds, localns=_SHAPES)
-    return {value: get_args(get_args(hints[name])[0])[0] for name, value in vars(kinds).items() if isinstance(value, Document)}
+    return {
+        value: get_args(get_args(hints[name])[0])[0]
+        for module in (kinds, metrics_document)
+        for hints in (get_type_hints(module, localns=_SHAPES),)
+        for name, value in vars(module).items()
+        if isinstance(value, Document)
+    }
 
 
 def schema(document: Document[Any]) -> dict[str, Any]:

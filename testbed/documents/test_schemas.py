@@ -10,11 +10,11 @@ from typing import Any, get_type_hints
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from contracts.document import Document
+from contracts.installation import CHECKOUT
+from contracts.plan import EquipmentPlan, Plan
 from testbed.documents import changes, kinds, plan
-from testbed.documents.kinds import Document
 from testbed.documents.schemas import FOLDER, documents, file_name, schema, text
-from testbed.installation import CHECKOUT
-from testbed.plan import EquipmentPlan, Plan
 
 DOCUMENTS = list(documents())
 PAGE = (CHECKOUT / "docs/json.md").read_text()

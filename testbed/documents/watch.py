@@ -7,7 +7,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from testbed.plan import NodeKind
+from contracts.plan import NodeKind
 
 Light = Literal["green", "amber", "red"]
 

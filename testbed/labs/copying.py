@@ -14,11 +14,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final
 
-from testbed.errors import NetBoxITError, printable
+from contracts.errors import NetBoxITError, printable
+from system.new_files import check_new
+from system.node_files import LONGEST_COPY
+from system.own_rights import own_rights
 from testbed.labs.lab import Lab
-from testbed.system.new_files import check_new
-from testbed.system.node_files import LONGEST_COPY
-from testbed.system.own_rights import own_rights
 
 #: In the node: a folder takes the file by its own name.
 _WRITE: Final = 'if [ -d "$1" ]; then cat >"$1/$2"; else cat >"$1"; fi'

@@ -7,19 +7,15 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
-from testbed import durable
-from testbed.errors import NetBoxITError, printable
-from testbed.installation import INSTALLATION
-from testbed.labs import host_notes
-from testbed.labs.lab import NotConfined
-from testbed.labs.removal import container_of, copies_of, disk_of, ledger_file, nodes_folder, undo
-from testbed.names import monitors_namespace
-from testbed.nodes import host_program
-from testbed.ownership import recorded, state
-from testbed.ownership.ledger import Ledger, Record
-from testbed.ownership.operators import operator
-from testbed.plan import EquipmentPlan, NodePlan, Plan, WirePlan
-from testbed.system import (
+from contracts import durable
+from contracts.errors import NetBoxITError, printable
+from contracts.installation import INSTALLATION
+from contracts.names import monitors_namespace
+from contracts.plan import EquipmentPlan, NodePlan, Plan, WirePlan
+from ownership import recorded, state
+from ownership.ledger import Ledger, Record
+from ownership.operators import NotConfined, operator
+from system import (
     awake,
     containers,
     cores,
@@ -36,8 +32,11 @@ from testbed.system import (
     seccomp,
     users,
 )
-from testbed.system.containers import Container
-from testbed.system.node_disks import NodeDisk
+from system.containers import Container
+from system.node_disks import NodeDisk
+from testbed.labs import host_notes
+from testbed.labs.removal import container_of, copies_of, disk_of, ledger_file, nodes_folder, undo
+from testbed.nodes import host_program
 
 #: Told what is being done, for whoever draws it.
 Progress = Callable[[str], None]
@@ -214,7 +213,7 @@ class Deployment:
         return users.of(self._mark) is not None and self._users.keeps_out(node) is None
 
     def _make_monitors_network(self) -> None:
-        """Where LXC's own processes are, and nobody else (`testbed.system.monitors`)."""
+        """Where LXC's own processes are, and nobody else (`system.monitors`)."""
         name = monitors_namespace(self._plan.lab)
         if namespaces.path(name).exists():
             raise namespaces.NamespaceFailed(f"network namespace {name} exists already and is not this lab's; see `ip netns`")
@@ -229,7 +228,7 @@ class Deployment:
                     f"network namespace {node.namespace} exists already and is not this lab's; see `ip netns`"
                 )
         # Netlink takes long to import, and who only starts a node again needs none of it.
-        from testbed.system import wires
+        from system import wires
 
         self._ledger.add(*(Record("namespace", node.namespace) for node in nodes))
         namespaces.create([node.namespace for node in nodes], users.of(self._mark), self._mark)
@@ -238,7 +237,7 @@ class Deployment:
 
     def configure(self, nodes: Iterable[NodePlan]) -> None:
         """All interfaces and routes of new nodes, once their wires are there."""
-        from testbed.system import wires
+        from system import wires
 
         for node in nodes:
             wires.configure(self._plan, node)
@@ -251,7 +250,7 @@ class Deployment:
     def take_equipment(self, taken: Collection[EquipmentPlan]) -> None:
         """Interfaces of the host, which are then to be configured as those of wires."""
         if taken:
-            from testbed.system import equipment
+            from system import equipment
 
             equipment.take(self._plan, taken, self._ledger)
 
@@ -282,7 +281,7 @@ class Deployment:
             containers.wait_started(container, monitor)
 
     def _make_veth_wires(self, made: Collection[WirePlan]) -> None:
-        from testbed.system import wires
+        from system import wires
 
         self._ledger.add(*(Record("wire", wire.name) for wire in made))
         for wire in made:

@@ -9,14 +9,14 @@ from dataclasses import replace
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from contracts.names import SEALED_INTERFACE
+from contracts.plan import EquipmentPlan, Plan
+from ownership import operators, state
+from ownership.ledger import DamagedLedger, Ledger, Record
+from system import equipment, host_network, interface_facts, interface_use, tunnel
+from system.equipment import KIND, find
 from testbed.labs.removal import ledger_file
-from testbed.names import SEALED_INTERFACE
-from testbed.ownership import operators, state
-from testbed.ownership.ledger import DamagedLedger, Ledger, Record
-from testbed.plan import EquipmentPlan, Plan
-from testbed.system import equipment, host_network, interface_facts, interface_use, tunnel
-from testbed.system.equipment import KIND, find
 
 
 class EquipmentRefused(NetBoxITError):

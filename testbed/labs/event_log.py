@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
-from testbed import durable
+from contracts import durable
+from contracts.run_folder import EVENTS_FILE
+from ownership import recorded
 from testbed.labs import measuring
-from testbed.ownership import recorded
 
-EVENTS_FILE: Final = "events.jsonl"
 #: In the lab's folder.
 _BEGUN: Final = "begun.json"
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from testbed.errors import printable
-from testbed.ownership import recorded
+from contracts.errors import printable
+from ownership import recorded
 
 _FILE: Final = "notes.json"
 

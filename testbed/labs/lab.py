@@ -12,23 +12,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, Final, Self, cast
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan, Plan
+from contracts.run_folder import EVENTS_FILE
+from ownership import recorded, state
+from ownership.operators import NotConfined, operator
+from system import containers, cores, namespaces, node_files, processes, rootfs, users
+from system.containers import Container
+from system.interruption import HeldBack
+from system.own_files import OwnFiles
+from system.processes import Process, ProgramFailed
 from testbed.labs import removal
-from testbed.labs.event_log import EVENTS_FILE, EventLog
+from testbed.labs.event_log import EventLog
 from testbed.nodes import host_program, routers
 from testbed.nodes.control import Control, ControlFailed
 from testbed.nodes.host_program import ProgramState
-from testbed.ownership import recorded, state
-from testbed.ownership.operators import operator
-from testbed.plan import NodePlan, Plan
-from testbed.system import containers, cores, namespaces, node_files, processes, rootfs, users
-from testbed.system.containers import Container
-from testbed.system.interruption import HeldBack
-from testbed.system.own_files import OwnFiles
-from testbed.system.processes import Process, ProgramFailed
 
 if TYPE_CHECKING:
-    from testbed.documents.status import LabNow, NetboxStatus
+    from contracts.node_status import NetboxStatus
+    from testbed.documents.status import LabNow
     from testbed.labs.deployment import Progress
 
 Standard = IO[bytes] | int | None
@@ -48,10 +50,6 @@ _SHELL: Final = ("bash", "--norc", "--noprofile")
 
 class NodeFailed(NetBoxITError):
     """A node ended, or does not get ready; the message holds the end of its log."""
-
-
-class NotConfined(NetBoxITError):
-    """An operator may not be root in that node."""
 
 
 class NoSuchNode(NetBoxITError):
@@ -168,7 +166,7 @@ class Lab:
         return OwnFiles(folder)
 
     def is_confined(self, node: str) -> bool:
-        """Whether the node's root is nobody on the host (testbed.system.users)."""
+        """Whether the node's root is nobody on the host (system.users)."""
         return any(map(users.is_own, cores.processes(self.node(node).container)))
 
     def run(
@@ -273,7 +271,7 @@ class Lab:
     def network_changes(self, node: str) -> list[str]:
         """How a host's or router's network differs from the plan, in words."""
         # Netlink takes long to import, and most commands need none of it.
-        from testbed.system import node_network
+        from system import node_network
 
         return node_network.changes(self.plan, self.node(node))
 

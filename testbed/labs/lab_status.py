@@ -6,15 +6,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from testbed.installation import INSTALLATION
+from contracts.installation import INSTALLATION
+from contracts.plan import EquipmentPlan, WireEnd, WirePlan
+from ownership import recorded
+from system import apparmor, awake, node_disks, users
+from system.limits import Support
 from testbed.labs import host_notes, switch_statistics
-from testbed.ownership import recorded
-from testbed.plan import EquipmentPlan, WireEnd, WirePlan
-from testbed.system import apparmor, awake, node_disks, users
-from testbed.system.limits import Support
 
 if TYPE_CHECKING:
-    from testbed.documents.status import EndStatus, EquipmentStatus, LabNow, NetboxStatus, NodeStatus, ProgramStatus, WireStatus
+    from contracts.node_status import NetboxStatus, NodeStatus, ProgramStatus
+    from testbed.documents.status import EndStatus, EquipmentStatus, LabNow, WireStatus
     from testbed.labs.lab import Lab
     from testbed.nodes.host_program import ProgramState
 

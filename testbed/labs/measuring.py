@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from testbed import durable
-from testbed.errors import NetBoxITError
-from testbed.ownership import state
-from testbed.system.processes import ProcessIdentity
+from contracts import durable
+from contracts.errors import NetBoxITError
+from ownership import state
+from system.processes import ProcessIdentity
 
 #: How often a run has each netbox's statistics in its journal.
 SAMPLE_S: Final = 1.0

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from testbed.ownership import state
-from testbed.ownership.ledger import Ledger, Record, Undoer, UndoFailed
-from testbed.system import awake, containers, marks, namespaces, node_disks, realtime_group, rings, strays, users
-from testbed.system.containers import Container
-from testbed.system.interruption import HeldBack, noted
+from ownership import state
+from ownership.ledger import Ledger, Record, Undoer, UndoFailed
+from system import awake, containers, marks, namespaces, node_disks, realtime_group, rings, strays, users
+from system.containers import Container
+from system.interruption import HeldBack, noted
 
 
 def container_of(folder: Path, node: str, name: str) -> Container:
@@ -119,7 +119,7 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
             rings.delete(record.details["lab"], record.name, folder)
 
     def give_equipment_back(records: list[Record]) -> None:
-        from testbed.system import equipment  # netlink, which a lab without equipment does not need
+        from system import equipment  # netlink, which a lab without equipment does not need
 
         equipment.give_back(records, told)
 

@@ -12,17 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from contracts.plan import NodePlan
+from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
+from ownership import state
+from system import containers, node_files
+from system.containers import Container
 from testbed.labs.removal import container_of
 from testbed.nodes import host_program
-from testbed.ownership import state
-from testbed.plan import NodePlan
-from testbed.system import containers, node_files
-from testbed.system.containers import Container
 
 #: How long a netbox may take to write what it has measured.
 _WRITTEN_WITHIN_S: Final = 1.0
 #: What it has measured: of frames, in words, in numbers.
-_MEASURED: Final = ("frames.bin", "journal.jsonl", "statistics.json")
+_MEASURED: Final = (RECORDS_FILE, JOURNAL_FILE, STATISTICS_FILE)
 
 #: What a node makes to say that it answers or how it does, and what tells it to begin: left behind, it would be taken for what is
 #: said of the next one.

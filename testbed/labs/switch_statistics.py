@@ -5,23 +5,34 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, Self
 
-from testbed.description.switch import BRIDGE
-from testbed.errors import NetBoxITError
-from testbed.system import node_files
-from testbed.system.processes import ProgramFailed
+from contracts.errors import NetBoxITError
+from contracts.names import BRIDGE
+from system import node_files
+from system.processes import ProgramFailed
 
 if TYPE_CHECKING:
-    from testbed.documents.status import SwitchPort, SwitchStatus
+    from contracts.statistics import SwitchPort, SwitchStatus
     from testbed.labs.lab import Lab
 
 _READY: Final = "ready"
-_OFCTL: Final = ("ovs-ofctl", "-O", "OpenFlow15")
+#: Each text ends with a NUL, but the last one, which is empty where the kernel forwards. What Open vSwitch has read is asked
+#: after what came: frames in between count as read.
+_ASK: Final = f"""\
+set -e
+datapath=$(ovs-vsctl get Bridge {BRIDGE} datapath_type)
+printf '%s\\0' "$datapath"
+ovs-vsctl --format=json --columns=name,ofport,type list Interface; printf '\\0'
+ovs-ofctl -O OpenFlow15 meter-stats {BRIDGE}; printf '\\0'
+tc -s -j qdisc show; printf '\\0'
+ovs-ofctl -O OpenFlow15 dump-ports {BRIDGE}; printf '\\0'
+if [ "$datapath" = netdev ]; then ovs-appctl dpif-netdev/pmd-stats-show; fi
+"""
 #: OpenFlow's number of the switch's own port (ofport in Open vSwitch's database).
 _LOCAL: Final = 65534
 _PORT: Final = re.compile(
@@ -46,34 +57,38 @@ def of(lab: Lab, switch: str) -> SwitchStatus | None:
     the sockets of user space and were never read from them; None where others look after that.
     """
     try:
-        return _read(_asked(lab, switch), _came(lab, switch))
+        return _read(_Told.by(lab, switch), _came(lab, switch))
     except (NetBoxITError, FileNotFoundError, ValueError, TypeError, LookupError):
         # It is down, or on its way up, or something in it writes what it likes.
         return None
 
 
-def since(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def since(before: SwitchStatus, now: SwitchStatus) -> SwitchStatus:
     """What was counted between two readings of one switch; one that started again has begun anew."""
-    ports = {
-        name: {key: value if key == "number" else max(0, value - before["ports"][name][key]) for key, value in port.items()}
-        for name, port in now["ports"].items()
-        if name in before["ports"]
-    }
+    ports = {name: _between(before["ports"][name], port) for name, port in now["ports"].items() if name in before["ports"]}
     unserved = None if now["unserved"] is None else max(0, now["unserved"] - (before["unserved"] or 0))
     return {"datapath": now["datapath"], "ports": ports, "unserved": unserved}
+
+
+def _between(before: SwitchPort, now: SwitchPort) -> SwitchPort:
+    return {
+        "number": now["number"],
+        "received": max(0, now["received"] - before["received"]),
+        "sent": max(0, now["sent"] - before["sent"]),
+        "receive_drops": max(0, now["receive_drops"] - before["receive_drops"]),
+        "send_drops": max(0, now["send_drops"] - before["send_drops"]),
+        "policed": max(0, now["policed"] - before["policed"]),
+        "queue_drops": max(0, now["queue_drops"] - before["queue_drops"]),
+    }
 
 
 @contextmanager
 def keeping_unserved(lab: Lab, switch: str) -> Iterator[None]:
     """While it lasts ports may get other interfaces, whose counters began elsewhere: `unserved` is afterwards what it was."""
-    before = _waiting(_asked(lab, switch))
+    before = _waiting(_Told.by(lab, switch))
     yield
-    if before is not None and (now := _waiting(_asked(lab, switch))) is not None:
+    if before is not None and (now := _waiting(_Told.by(lab, switch))) is not None:
         node_files.write(lab.node_folder(switch) / _READY, json.dumps({"came": _came(lab, switch) + now - before}))
-
-
-def _asked(lab: Lab, switch: str) -> Callable[[Sequence[str]], str]:
-    return lambda argv: _output(lab.run(switch, argv))
 
 
 def _came(lab: Lab, switch: str) -> int:
@@ -81,19 +96,31 @@ def _came(lab: Lab, switch: str) -> int:
     return int(json.loads(node_files.read(lab.node_folder(switch) / _READY))["came"])
 
 
-def _output(done: subprocess.CompletedProcess[str]) -> str:
-    if done.returncode:
-        raise ProgramFailed(f"{done.args}: {done.stderr.strip() or f'status {done.returncode}'}")
-    return done.stdout
+@dataclass(frozen=True)
+class _Told:
+    """What Open vSwitch and the kernel say of a switch, asked at once: entering its container takes longer than each answer."""
+
+    datapath: str
+    interfaces: str
+    meters: str
+    queues: str
+    ports: str
+    polling: str
+
+    @classmethod
+    def by(cls, lab: Lab, switch: str) -> Self:
+        """Raises ProgramFailed, NodeFailed."""
+        done = lab.run(switch, ("sh", "-c", _ASK))
+        if done.returncode:
+            raise ProgramFailed(f"asking switch {switch} what it counted: {done.stderr.strip() or f'status {done.returncode}'}")
+        return cls(*done.stdout.split("\0"))
 
 
-def _read(run: Callable[[Sequence[str]], str], before: int) -> SwitchStatus:
+def _read(told: _Told, before: int) -> SwitchStatus:
     """`before` is how many frames came before it began to count what it reads."""
-    datapath = run(("ovs-vsctl", "get", "Bridge", BRIDGE, "datapath_type")).strip()
-    interfaces = _interfaces(run)
-    counted = _counted(run((*_OFCTL, "dump-ports", BRIDGE)))
-    policed = {int(meter): int(drops) for meter, drops in _METER.findall(run((*_OFCTL, "meter-stats", BRIDGE)))}
-    queued = {one["dev"]: one["drops"] for one in json.loads(run(("tc", "-s", "-j", "qdisc", "show"))) if one["kind"] == "htb"}
+    counted = _counted(told.ports)
+    policed = {int(meter): int(drops) for meter, drops in _METER.findall(told.meters)}
+    queued = {one["dev"]: one["drops"] for one in json.loads(told.queues) if one["kind"] == "htb"}
     ports: dict[str, SwitchPort] = {
         name: {
             "number": number,
@@ -104,31 +131,30 @@ def _read(run: Callable[[Sequence[str]], str], before: int) -> SwitchStatus:
             "policed": policed.get(number, 0),
             "queue_drops": queued.get(name, 0),
         }
-        for name, number, _ in sorted(interfaces, key=lambda one: int(one[1]))
+        for name, number, _ in sorted(_interfaces(told), key=lambda one: one[1])
         if number in counted and name != BRIDGE
     }
-    waiting = _waiting(run)
-    return {"datapath": datapath, "ports": ports, "unserved": None if waiting is None else max(0, waiting - before)}
+    waiting = _waiting(told)
+    return {"datapath": told.datapath, "ports": ports, "unserved": None if waiting is None else max(0, waiting - before)}
 
 
-def _interfaces(run: Callable[[Sequence[str]], str]) -> list[tuple[str, int, str]]:
+def _interfaces(told: _Told) -> list[tuple[str, int, str]]:
     """Name, number and kind of each; one that has no number is no port."""
-    told = json.loads(run(("ovs-vsctl", "--format=json", "--columns=name,ofport,type", "list", "Interface")))["data"]
-    return [(name, number, kind) for name, number, kind in told if isinstance(number, int)]
+    return [(name, number, kind) for name, number, kind in json.loads(told.interfaces)["data"] if isinstance(number, int)]
 
 
-def _waiting(run: Callable[[Sequence[str]], str]) -> int | None:
+def _waiting(told: _Told) -> int | None:
     """How many more frames came to the interfaces of a switch in user space than it has read; None in the kernel.
 
     The kernel counts what came, Open vSwitch what it read; the two are not read at one moment.
     """
-    if run(("ovs-vsctl", "get", "Bridge", BRIDGE, "datapath_type")).strip() != "netdev":
+    if told.datapath != "netdev":
         return None
-    counted = _counted(run((*_OFCTL, "dump-ports", BRIDGE)))
+    counted = _counted(told.ports)
     came = sum(
-        counted[number]["received"] for _, number, kind in _interfaces(run) if kind in ("", "system") and number in counted
+        counted[number]["received"] for _, number, kind in _interfaces(told) if kind in ("", "system") and number in counted
     )
-    return came - sum(map(int, _READ.findall(run(("ovs-appctl", "dpif-netdev/pmd-stats-show")))))
+    return came - sum(map(int, _READ.findall(told.polling)))
 
 
 def _counted(text: str) -> dict[int, dict[str, int]]:

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed.conftest import PlanPair
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from system import node_disks, seccomp, users
+from system.users import UserSupport
 from testbed.labs.lab import Lab
-from testbed.system import node_disks, seccomp, users
-from testbed.system.users import UserSupport
+from tests.small_labs import PlanPair
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 

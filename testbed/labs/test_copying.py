@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from testbed.conftest import PlanPair
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from system.new_files import FileThere
 from testbed.labs import copying
 from testbed.labs.copying import BadCopy, NotCopied
 from testbed.labs.lab import Lab, NoSuchNode
-from testbed.system.new_files import FileThere
+from tests.small_labs import PlanPair
 
 #: Every byte, more than a pipe holds.
 _CONTENT = bytes(range(256)) * 1000

@@ -9,15 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import NetBoxITError
+from contracts.run_folder import PLAN_FILE
+from ownership import other_labs, recorded, state
+from ownership.ledger import DamagedLedger, Ledger, UndoFailed
+from ownership.recorded import DamagedRecord
 from testbed.changing import now, unfinished
-from testbed.errors import NetBoxITError
 from testbed.labs import removal
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.observation.watching import Watch
-from testbed.ownership import other_labs, recorded, state
-from testbed.ownership.ledger import DamagedLedger, Ledger, UndoFailed
-from testbed.ownership.recorded import DamagedRecord
 from testbed.several_hosts.parts_file import Parts
 
 DAMAGED = [
@@ -41,7 +42,7 @@ NO_RECORDS = [
     *(f'{{"kind": "namespace", "name": "{name}"}}' for name in ("../x", "/etc", "..", "")),
 ]
 READERS: dict[str, Callable[[Path], object]] = {
-    recorded.PLAN: lambda folder: Lab("x", folder).plan,
+    PLAN_FILE: lambda folder: Lab("x", folder).plan,
     recorded.CHANGING: recorded.states,
     "unfinished.json": unfinished.of,
     "begun.json": EventLog.of,
@@ -81,7 +82,7 @@ def test_a_folder_in_its_place_is_no_defect_either(name: str, folder: Path) -> N
 
 @pytest.mark.parametrize("text", DAMAGED)
 def test_other_commands_go_on_beside_a_damaged_lab(text: str, folder: Path) -> None:
-    for name in (recorded.PLAN, recorded.CHANGING):
+    for name in (PLAN_FILE, recorded.CHANGING):
         put(folder / name, text)
     assert other_labs.emulating(besides="y") == {}
     assert [line for line in Watch(None).look() if line["kind"] != "lab"] == []
@@ -89,7 +90,7 @@ def test_other_commands_go_on_beside_a_damaged_lab(text: str, folder: Path) -> N
 
 @pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_lab_can_be_taken_down(text: str, folder: Path) -> None:
-    for name in (recorded.PLAN, recorded.CHANGING, "unfinished.json", "begun.json", "owner"):
+    for name in (PLAN_FILE, recorded.CHANGING, "unfinished.json", "begun.json", "owner"):
         put(folder / name, text)
     assert removal.take_down("x") == []
     assert state.lab_names() == []

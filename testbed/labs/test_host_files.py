@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 
+from contracts.plan import RealtimeSupport
+from ownership import operators
+from ownership.operators import NotConfined
+from system import node_disks
 from testbed.changing import alteration, now
 from testbed.description.topology_file import load
 from testbed.labs import deployment
 from testbed.labs.deployment import FilesChanged
-from testbed.labs.lab import Lab, NotConfined
-from testbed.ownership import operators
-from testbed.plan import RealtimeSupport
+from testbed.labs.lab import Lab
 from testbed.plans.resolve import resolve
-from testbed.system import node_disks
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.patient, pytest.mark.usefixtures("nothing_left")]

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from contracts.plan import RealtimeSupport
+from system.file_trees import NoRoom
+from system.package_layers import PackagesNotInstalled
 from testbed.changing import alteration, now
 from testbed.description.topology_file import load
 from testbed.labs.lab import Lab
-from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
-from testbed.system.file_trees import NoRoom
-from testbed.system.package_layers import PackagesNotInstalled
 from tests.debian_packages import Repository
 from tests.waiting import until
 

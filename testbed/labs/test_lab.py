@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from testbed.conftest import PlanPair
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan, RoutePlan
+from ownership import state
+from ownership.state import LabBusy, LabExists, NoSuchLab
+from system import cores, namespaces, realtime_group, wires
+from system.containers import ContainerFailed
+from system.namespaces import NamespaceFailed
+from system.processes import ProgramFailed
+from system.realtime_support import realtime_budget_us, realtime_support
+from system.wires import WireFailed
 from testbed.labs.lab import Lab, NodeFailed, NoSuchNode
-from testbed.ownership import state
-from testbed.ownership.state import LabBusy, LabExists, NoSuchLab
-from testbed.plan import Plan, RoutePlan
-from testbed.system import cores, namespaces, realtime_group, wires
-from testbed.system.containers import ContainerFailed
-from testbed.system.namespaces import NamespaceFailed
-from testbed.system.processes import ProgramFailed
-from testbed.system.realtime_support import realtime_budget_us, realtime_support
-from testbed.system.wires import WireFailed
+from tests.small_labs import PlanPair
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -265,7 +265,7 @@ def test_a_netboxit_killed_while_bringing_up_leaves_only_what_down_removes(plan_
     script = """
 import json, sys
 from testbed.labs.lab import Lab
-from testbed.plan import Plan
+from contracts.plan import Plan
 Lab.up(Plan.from_json(json.load(sys.stdin)))
 """
     for moment in ("namespace", "wire", "container"):

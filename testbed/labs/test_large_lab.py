@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system.realtime_support import realtime_support
 from tests.large_network import star
 
 pytestmark = pytest.mark.lab

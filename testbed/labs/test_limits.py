@@ -14,11 +14,11 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from testbed.conftest import PlanPair
+from contracts.plan import Limits
+from system import cores, loop_devices, node_disks
 from testbed.labs import removal
 from testbed.labs.lab import Lab, NodeFailed
-from testbed.plan import Limits
-from testbed.system import cores, loop_devices, node_disks
+from tests.small_labs import PlanPair
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]

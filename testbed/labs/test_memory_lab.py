@@ -15,18 +15,18 @@ from typing import Any
 
 import pytest
 
-from testbed.conftest import PlanPair
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan
+from system import containers, cores, namespaces, rings, rootfs
+from system.realtime_support import realtime_support
+from system.rings import MemoryWireFailed
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of
 from testbed.observation.capture_files import CaptureFile
 from testbed.observation.capture_points import points
 from testbed.observation.capturing import capture
-from testbed.plan import Plan
 from testbed.plans.planning import plan_file
-from testbed.system import containers, cores, namespaces, rings, rootfs
-from testbed.system.realtime_support import realtime_support
-from testbed.system.rings import MemoryWireFailed
+from tests.small_labs import PlanPair
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
@@ -185,7 +185,7 @@ def test_a_netboxit_killed_while_bringing_up_leaves_only_memory_that_down_remove
     script = """
 import json, sys
 from testbed.labs.lab import Lab
-from testbed.plan import Plan
+from contracts.plan import Plan
 Lab.up(Plan.from_json(json.load(sys.stdin)))
 """
     process = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, cwd=CHECKOUT, text=True)

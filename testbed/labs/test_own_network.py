@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from system import users
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.system import users
-from testbed.system.realtime_support import realtime_support
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.patient, pytest.mark.usefixtures("nothing_left")]

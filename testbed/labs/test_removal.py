@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.conftest import PlanPair
+from system import namespaces
 from testbed.labs import removal
 from testbed.labs.lab import Lab
-from testbed.system import namespaces
+from tests.small_labs import PlanPair
 
 
 @pytest.mark.lab

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.conftest import PlanPair
 from testbed.labs import restart
 from testbed.labs.lab import Lab
+from tests.small_labs import PlanPair
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 

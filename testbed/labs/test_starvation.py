@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from system import cores
+from system.realtime_support import realtime_support
 from testbed.run import Outcome, run
-from testbed.system import cores
-from testbed.system.realtime_support import realtime_support
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 

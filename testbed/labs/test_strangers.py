@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from testbed.conftest import PlanPair
+from system import cores, holding, rings
 from testbed.labs.lab import Lab
-from testbed.system import cores, holding, rings
 from tests import strangers
+from tests.small_labs import PlanPair
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from contracts.plan import RealtimeSupport
 from testbed.description.test_topology import load_text
 from testbed.labs.lab import Lab
-from testbed.plan import RealtimeSupport
 from testbed.plans.resolve import resolve
 from tests.own_interfaces import own_interfaces
 from tests.virtual_machine import VirtualMachine

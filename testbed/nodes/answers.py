@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-from testbed.errors import printable
+from contracts.errors import printable
 
 
 @dataclass(frozen=True)
@@ -79,6 +79,8 @@ def _harmless(value: Any) -> Any:
         return value if value.isprintable() else printable(value)
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"{value} is no number of a netbox, nor of JSON")
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        raise ValueError("no netbox has an integer of more than 64 bits")
     if isinstance(value, list):
         return [_harmless(one) for one in value]
     if isinstance(value, dict):

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from testbed.errors import NetBoxITError, printable
+from contracts.errors import NetBoxITError, printable
+from system import node_files
 from testbed.nodes import answers
-from testbed.system import node_files
 
 _LONGEST_ANSWER: Final = 16 << 20
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from contracts.installation import CHECKOUT, PYTHON
 from testbed.description.router import Ospf, Router
 from testbed.description.wiring import End, Wiring
-from testbed.installation import CHECKOUT, PYTHON
 from testbed.nodes.frr_routes import DEFAULT_COST
 
 CONFIGURATION: Final = "frr.conf"

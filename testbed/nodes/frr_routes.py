@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network
 from typing import Final
 
-from testbed.description.addresses import Interface
+from contracts.addresses import Interface
 
 Network = IPv4Network | IPv6Network
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, Self
 
-from testbed.errors import printable
-from testbed.installation import CHECKOUT
-from testbed.plan import NodePlan
-from testbed.system import node_files
+from contracts.errors import printable
+from contracts.installation import CHECKOUT
+from contracts.plan import NodePlan
+from system import node_files
 
 Restart = Literal["never", "on-failure", "always"]
 

@@ -17,17 +17,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from testbed.errors import NetBoxITError
-from testbed.installation import BUILD, CHECKOUT
-from testbed.plan import InterfacePlan
-from testbed.system import node_files, sandbox
-from testbed.system.rootfs import WIRES_FOLDER
+from contracts.errors import NetBoxITError
+from contracts.installation import BUILD, CHECKOUT
+from contracts.plan import InterfacePlan
+from contracts.run_folder import STATISTICS_FILE
+from system import node_files, sandbox
+from system.rootfs import WIRES_FOLDER
 
 EXECUTABLE: Final = CHECKOUT / "build" / "bin" / "click-router"
 #: The node's own folder, as the node sees it (docs/architecture.md, Plan).
 NODE_FOLDER: Final = "/run/netboxit"
 CONTROL: Final = "control.sock"
-STATISTICS: Final = "statistics.json"
 
 _CHECK_LIMITS: Final = sandbox.Limits(30.0)
 _ERROR: Final = re.compile(r"(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):)? (?P<message>.*)")
@@ -97,7 +97,7 @@ def command(
     return (
         str(EXECUTABLE),
         *("--control", f"{folder}/{CONTROL}"),
-        *("--statistics", f"{folder}/{STATISTICS}"),
+        *("--statistics", f"{folder}/{STATISTICS_FILE}"),
         *(("--priority", str(priority)) if priority else ()),
         *(part for name, end in (memory or {}).items() for part in ("--memory", f"{name}={WIRES_FOLDER}/{name}:{end}")),
         *_define_options(defines),

@@ -15,10 +15,11 @@ from pathlib import Path, PurePosixPath
 from platform import release
 from typing import Final, Literal
 
-from testbed.description.switch import BRIDGE, Queue, Switch, SwitchPort, Vlans
-from testbed.errors import NetBoxITError
-from testbed.installation import CHECKOUT, PYTHON, SETUP
-from testbed.system import sandbox
+from contracts.errors import NetBoxITError
+from contracts.installation import CHECKOUT, PYTHON, SETUP
+from contracts.names import BRIDGE
+from system import sandbox
+from testbed.description.switch import Queue, Switch, SwitchPort, Vlans
 
 Datapath = Literal["kernel", "userspace", "xdp"]
 

@@ -136,7 +136,7 @@ def test_what_no_netbox_says_is_told_as_that(said: bytes, netbox: Callable[[Answ
         control.status()
 
 
-@pytest.mark.parametrize("number", [b"NaN", b"-Infinity", b"1e999"])
+@pytest.mark.parametrize("number", [b"NaN", b"-Infinity", b"1e999", b"9" * 400, b"18446744073709551616"])
 @pytest.mark.parametrize("place", ["simulated_s", "of its own"])
 def test_what_is_no_number_of_json_comes_from_no_netbox(number: bytes, place: str, netbox: Callable[[Answer], Path]) -> None:
     """`status --json` could not hand it on."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from system import sandbox
 from testbed.description.switch import Switch, SwitchPort
 from testbed.nodes import switches
-from testbed.system import sandbox
 
 
 def switch(*flows: str) -> Switch:

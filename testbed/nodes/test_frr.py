@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import BadTopology
+from contracts.plan import Plan, RealtimeSupport
+from system.realtime_support import realtime_support
 from testbed.description.topology_file import load
-from testbed.errors import BadTopology
 from testbed.labs.lab import Lab
 from testbed.nodes import frr, frr_node
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.planning import plan_file
 from testbed.plans.resolve import resolve
-from testbed.system.realtime_support import realtime_support
 
 #: Two networks, joined by a short and a long way.
 RING = """

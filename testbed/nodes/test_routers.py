@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from contracts.plan import InterfacePlan
 from testbed.nodes import routers
 from testbed.nodes.routers import HandlerRefused, Handlers, RouterProgramMissing, RouterUnreachable
-from testbed.plan import InterfacePlan
 
 
 def test_an_interface_gives_its_name_and_addresses_as_variables() -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from testbed.system import namespaces
-from testbed.system.wires import Switch
+from system import namespaces
+from system.wires import Switch
 from tests.switched_labs import RING, Wiretaps, clean_lab, statistics
 from tests.waiting import until
 

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
+from system import namespaces
 from testbed.labs import restart, switch_statistics
 from testbed.labs.lab import Lab, NodeFailed
-from testbed.system import namespaces
 from tests.switched_labs import ETH_P_ALL, Wiretaps, clean_lab, statistics
 from tests.waiting import until
 

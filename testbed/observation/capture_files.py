@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
+from contracts.errors import NetBoxITError
+from contracts.quantities import SIZE
 from results.pcapng import Packet, Point, Writer
-from testbed.errors import NetBoxITError
+from system.own_rights import own_rights
 from testbed.observation.capture_sources import CaptureFailed
-from testbed.quantities import SIZE
-from testbed.system.own_rights import own_rights
 
 _RING: Final = re.compile(r"(?P<size>.+?)\s*[x×*]\s*(?P<count>\d+)")
 _SMALLEST_BYTES: Final = 10_000

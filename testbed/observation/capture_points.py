@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan, Plan, WireEnd
 from testbed.description.input_errors import nearest
 from testbed.description.wire_ends import ends_of
-from testbed.errors import NetBoxITError
-from testbed.plan import NodePlan, Plan, WireEnd
 
 
 class BadPoint(NetBoxITError):

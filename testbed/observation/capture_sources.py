@@ -16,13 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
+from contracts.errors import NetBoxITError
 from results import pcapng
 from results.pcapng import Packet
-from testbed.errors import NetBoxITError
+from system import namespaces, node_files, users
+from system.rootfs import NODE_FOLDER
 from testbed.nodes.control import Control, ControlFailed, ParameterRefused
 from testbed.observation.capture_points import CapturePoint
-from testbed.system import namespaces, node_files, users
-from testbed.system.rootfs import NODE_FOLDER
 
 _STOP_DEADLINE_S: Final = 20.0
 _LOOK_S: Final = 0.01

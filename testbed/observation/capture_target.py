@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from contracts.errors import NetBoxITError
 from results.pcapng import Point
-from testbed.errors import NetBoxITError
+from system.new_files import check_new
+from system.own_rights import own_rights
 from testbed.observation.capture_files import CaptureFile, LivePipe, Ring, Sink, of_ring
-from testbed.system.new_files import check_new
-from testbed.system.own_rights import own_rights
 
 
 class BadTarget(NetBoxITError):

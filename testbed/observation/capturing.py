@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
+from contracts.plan import NodePlan
 from results.pcapng import BadCapture, Packet, Point
+from system.interruption import ends_upon_signal
 from testbed.observation.capture_files import Counts, Sink
 from testbed.observation.capture_merge import Merge
 from testbed.observation.capture_points import CapturePoint
 from testbed.observation.capture_sources import CaptureFailed, Nodes, Source, source
-from testbed.plan import NodePlan
-from testbed.system.interruption import ends_upon_signal
 
 #: A frame is written so long after it passed: every point has handed over by then what it saw before. A netbox does so every
 #: 10 ms, by a thread that may have to wait for a core.

@@ -11,10 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from contracts import announced
+from contracts.run_folder import JOURNAL_FILE
+from system import node_files
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
-from testbed.observation import announced
-from testbed.system import node_files
 
 if TYPE_CHECKING:
     from testbed.documents.watch import Event
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 _PIECE: Final = 64 << 10
 #: Of a journal's first line, which says when it began.
 _FIRST_LINE: Final = 256
-JOURNAL: Final = "journal.jsonl"
 
 #: Netboxes begin just before the lab does. What routers told each other while the lab came up is nothing that happened in it.
 _EARLIEST_S: Final = -0.5
@@ -34,7 +34,7 @@ class Happenings:
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
-        self._journals = {node.name: _Tail(lab.node_folder(node.name) / JOURNAL) for node in lab.plan.nodes}
+        self._journals = {node.name: _Tail(lab.node_folder(node.name) / JOURNAL_FILE) for node in lab.plan.nodes}
         self._log = _Tail(EventLog.of(lab.folder).file)
         #: When the network's time began, in CLOCK_REALTIME, as of the last look: from there count the times of events.
         self.began_ns: int | None = None

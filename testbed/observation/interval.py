@@ -7,8 +7,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from contracts.plan import NodePlan, Plan
 from testbed.observation.reading import NodeReading, Reading
-from testbed.plan import NodePlan, Plan
 
 if TYPE_CHECKING:
     from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port

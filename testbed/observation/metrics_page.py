@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from contracts.plan import NodePlan, Plan
 from testbed.observation.interval import limit_us
 from testbed.observation.reading import NodeReading, Reading
-from testbed.plan import NodePlan, Plan
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 from testbed.observation.metrics_page import CONTENT_TYPE, page
 from testbed.observation.watching import Watch
 

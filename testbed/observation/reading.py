@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan
+from system import foreign_text, namespaces
 from testbed.labs import switch_statistics
 from testbed.labs.lab import Lab
 from testbed.nodes import routers
 from testbed.nodes.control import Control, ControlFailed
-from testbed.plan import NodePlan
-from testbed.system import foreign_text, namespaces
 
 #: Of a core: what may be spent on asking Open vSwitch, whose programs take 0.1 s for each switch.
 _SWITCH_SHARE: Final = 0.02

@@ -7,16 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from results.machines import MACHINES_FILE, Clock
+from contracts.errors import NetBoxITError
+from contracts.quantities import RATE, TIME
+from contracts.run_folder import MACHINES_FILE
+from results.machines import Clock
 from results.run_folder import RunFolder
-from testbed.errors import NetBoxITError
+from system.new_files import check_new
+from system.own_rights import own_rights
 from testbed.labs.lab import Lab, NoSuchNode
 from testbed.observation.record_captures import from_captures
 from testbed.observation.record_probe import End, Probing, probe
 from testbed.observation.record_trace import PathTrace
-from testbed.quantities import RATE, TIME
-from testbed.system.new_files import check_new
-from testbed.system.own_rights import own_rights
 
 __all__ = [
     "BadRecord",
@@ -65,7 +66,10 @@ def of_lab(
 
 
 def of_run(folder: Path, hosts: tuple[str, str], step_s: float, *, saturated: bool) -> list[PathTrace]:
-    """From the captures of a run, also when the hosts are on two machines. Raises BadRecord, NothingInCommon, NoRun."""
+    """From the captures of a run, also when the hosts are on two machines.
+
+    Raises BadRecord, NothingInCommon, NoRun, DamagedRun.
+    """
     files = tuple(folder / "captures" / f"{host}.pcapng" for host in hosts)
     clocks = ONE_CLOCK
     if (folder / MACHINES_FILE).exists():

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from contracts.errors import NetBoxITError
 from results import pcapng
 from results.datagram import datagram
 from results.identity import identity
 from results.machines import Clock
-from testbed.errors import NetBoxITError
 from testbed.observation.record_trace import OVERHEAD_BYTES, PathTrace, steps
 
 #: What left so shortly before the end of the captures may still have been on its way.

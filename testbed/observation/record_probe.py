@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from system import namespaces
 from testbed.observation.record_trace import OVERHEAD_BYTES, PathTrace, steps
-from testbed.system import namespaces
 
 #: For so long a train shall fill the path.
 TRAIN_S = 0.05

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from testbed import durable
+from contracts import durable
 
 #: What a link adds to a layer-3 packet by default (its `overhead`): rates count it.
 OVERHEAD_BYTES = 14

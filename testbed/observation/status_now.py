@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from ownership.recorded import DamagedRecord
 from testbed.changing import unfinished
 from testbed.observation.happenings import Happenings
-from testbed.ownership.recorded import DamagedRecord
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus

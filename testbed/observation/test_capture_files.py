@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 from results import pcapng
 from results.pcapng import Packet, Point
+from system.new_files import FileThere
 from testbed.observation.capture_files import BadRing, CaptureFile, Counts, LivePipe, Ring
 from testbed.observation.capture_merge import Merge
 from testbed.observation.capture_sources import CaptureFailed, of_socket
 from testbed.observation.capture_target import BadTarget, target
-from testbed.system.new_files import FileThere
 
 POINTS = [Point("fr1--field", "at field.responder"), Point("b.eth0", "at b.eth0")]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from contracts.plan import InterfacePlan, NodeKind, NodePlan, Plan, WireEnd, WirePlan
 from testbed.observation.capture_points import BadPoint, points
-from testbed.plan import InterfacePlan, NodeKind, NodePlan, Plan, WireEnd, WirePlan
 
 #: a - field (netbox) - meoc (Click) - b; and from meoc a memory wire to another router by Click.
 WIRES = (

@@ -10,9 +10,10 @@ from typing import Any, cast
 
 import pytest
 
+from contracts.run_folder import JOURNAL_FILE
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
-from testbed.observation.happenings import JOURNAL, Happenings
+from testbed.observation.happenings import Happenings
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def began(lab: Lab, later_s: float = 0.0) -> dict[str, int]:
 
 
 def write(lab: Lab, *lines: Any) -> None:
-    with (lab.folder / "n" / JOURNAL).open("a") as file:
+    with (lab.folder / "n" / JOURNAL_FILE).open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
 
 
@@ -59,7 +60,7 @@ def test_a_journal_that_begins_anew_is_read_anew(lab: Lab) -> None:
     write(lab, began(lab), *map(down, range(10)))
     happenings = Happenings(lab)
     assert len(happenings.new()) == 10
-    (lab.folder / "n" / JOURNAL).unlink()
+    (lab.folder / "n" / JOURNAL_FILE).unlink()
     write(lab, began(lab), down(0.5))
     assert words(happenings) == ["0.5 n.s: link down (reason faded)"]
 
@@ -74,7 +75,7 @@ def test_a_node_that_was_rebooted_goes_on_in_the_labs_time_though_its_journal_is
     write(lab, began(lab), down(1))
     happenings = Happenings(lab)
     assert words(happenings) == ["1 n.s: link down (reason faded)"]
-    (lab.folder / "n" / JOURNAL).unlink()
+    (lab.folder / "n" / JOURNAL_FILE).unlink()
     write(lab, began(lab, 30.0), *map(down, range(3)))
     assert words(happenings) == [f"{at} n.s: link down (reason faded)" for at in (30, 31, 32)]
 
@@ -103,7 +104,7 @@ def test_a_line_that_is_half_written_is_told_once_it_is_whole(lab: Lab) -> None:
     happenings = Happenings(lab)
     line = json.dumps(down(1)) + "\n"
     write(lab, began(lab))
-    journal = lab.folder / "n" / JOURNAL
+    journal = lab.folder / "n" / JOURNAL_FILE
     begun = journal.read_text()
     journal.write_text(begun + line[:20])
     assert words(happenings) == []
@@ -128,7 +129,7 @@ def test_what_a_parameter_was_set_to_is_told_once_and_a_failure_too(lab: Lab) ->
 
 
 def test_a_node_that_writes_nonsense_or_a_link_to_elsewhere_is_passed_over(lab: Lab) -> None:
-    journal = lab.folder / "n" / JOURNAL
+    journal = lab.folder / "n" / JOURNAL_FILE
     first = json.dumps(began(lab)).encode() + b"\n" + b'{"at_s": 1e999, "event": "x"}\n'
     journal.write_bytes(
         first

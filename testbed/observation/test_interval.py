@@ -12,11 +12,11 @@ from typing import Any, cast
 import pytest
 from rich.console import Console
 
+from contracts.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
 from testbed.documents import kinds
 from testbed.observation.interval import interval, light
 from testbed.observation.reading import NodeReading, Reading, parse_dev, parse_snmp
 from testbed.observation.watching import WatchedLab
-from testbed.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
 from testbed.views.watch_view import picture
 from tests.documents import documents
 

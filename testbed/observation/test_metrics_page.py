@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan
 from testbed.observation.metrics_page import METRICS, page
 from testbed.observation.metrics_server import MetricsServer, PortTaken
 from testbed.observation.reading import NodeReading
 from testbed.observation.test_interval import counters, late, plan, reading
-from testbed.plan import Plan
 
 __all__ = ["plan"]
 

@@ -13,6 +13,7 @@ from netboxes.engine.virtual import Emulation, run, udp
 from netboxes.link.parameters import Parameters
 from results import pcapng
 from results.records import Fate
+from system.new_files import FileThere
 from testbed.labs.lab import Lab
 from testbed.observation import record
 from testbed.observation.record import (
@@ -28,7 +29,6 @@ from testbed.observation.record import (
 )
 from testbed.observation.record_captures import NothingInCommon
 from testbed.observation.record_trace import PathTrace, Step
-from testbed.system.new_files import FileThere
 from tests.two_machines import TwoMachines
 
 FRAME_BYTES = 1000 + 28 + 14

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from system.realtime_support import realtime_support
 from testbed.changing import now
 from testbed.labs.lab import Lab
 from testbed.nodes.test_frr import RING
 from testbed.observation.happenings import Happenings
 from testbed.observation.status_now import status_with_events
 from testbed.plans.planning import plan_file
-from testbed.system.realtime_support import realtime_support
 from testbed.views import lab_view
 from tests.waiting import until
 

@@ -20,13 +20,13 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.observation.metrics_server import MetricsServer
 from testbed.observation.test_metrics_page import samples
 from testbed.observation.watching import BadInterval, Watch, checked_interval
 from testbed.plans.planning import plan_file
-from testbed.system.realtime_support import realtime_support
 from tests.waiting import until
 
 COMMAND = [sys.executable, str(CHECKOUT / "netboxit.py"), "status", "--watch"]

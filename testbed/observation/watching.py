@@ -13,13 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from contracts.errors import NetBoxITError
+from contracts.run_folder import PLAN_FILE
+from ownership import state
 from testbed.documents.kinds import WATCH
-from testbed.errors import NetBoxITError
 from testbed.labs.lab import Lab
 from testbed.observation.happenings import Happenings
 from testbed.observation.interval import interval
 from testbed.observation.reading import LabReader, Reading
-from testbed.ownership import state
 
 if TYPE_CHECKING:
     from testbed.documents.watch import Event, IntervalLine, LabLine, WatchLine
@@ -136,7 +137,7 @@ def checked_interval(seconds: float) -> float:
 def _plan_of(name: str) -> tuple[int, int] | None:
     """What changes with each plan that a lab of this name gets; None while it has none."""
     try:
-        found = Path(state.labs_folder() / name / "plan.json").stat()
+        found = Path(state.labs_folder() / name / PLAN_FILE).stat()
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_mtime_ns

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from contracts import durable
+from contracts.errors import NetBoxITError
 from netboxes.technology import program
-from testbed import durable
-from testbed.errors import NetBoxITError
-from testbed.system.own_rights import home, own_rights
+from system.own_rights import home, own_rights
 
 #: The smallest and the largest frame measured, in bytes without FCS.
 SMALL, LARGE = 60, 1514

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from testbed.description.input_errors import listed
+from contracts.errors import listed
 
 
 @dataclass(frozen=True)

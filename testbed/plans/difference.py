@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal
 
-from testbed.changes import ParameterChange
-from testbed.plan import NodePlan, Plan
+from contracts.changes import ParameterChange
+from contracts.plan import NodePlan, Plan
 from testbed.plans.finding import Finding, said, two
 from testbed.plans.node_difference import Wires, compare, is_another
 

@@ -7,12 +7,12 @@ import platform
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from testbed.ownership import other_labs
-from testbed.plan import RealtimeSupport
+from contracts.plan import RealtimeSupport
+from ownership import other_labs
+from system import cores, interface_facts
+from system.interface_facts import InterfaceFacts
+from system.realtime_support import realtime_support
 from testbed.plans.switch_plan import Datapaths
-from testbed.system import cores, interface_facts
-from testbed.system.interface_facts import InterfaceFacts
-from testbed.system.realtime_support import realtime_support
 
 
 @dataclass(frozen=True)

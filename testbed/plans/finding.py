@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from testbed.changes import ParameterChange
+from contracts.changes import ParameterChange
 
 How = Literal["live", "restart", "replace"]
 

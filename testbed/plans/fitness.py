@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from ipaddress import ip_address
 
+from contracts.errors import NetBoxITError
+from contracts.plan import Plan, WirePlan
+from system import tunnel
 from testbed.description.topology import Topology
 from testbed.description.wiring import Wiring
-from testbed.errors import NetBoxITError
-from testbed.plan import Plan, WirePlan
 from testbed.plans.sites import Site
-from testbed.system import tunnel
 
 
 class MachinesUnfit(NetBoxITError):

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
 
-from testbed.description.addresses import Address
-from testbed.description.input_errors import listed, nearest
+from contracts.addresses import Address
+from contracts.errors import BadInput, BadTopology, listed
+from contracts.plan import NodePlan, Plan
+from testbed.description.input_errors import nearest
 from testbed.description.segments import End
 from testbed.description.traffic_checks import traffic_problems
 from testbed.description.traffic_file import Wanted
 from testbed.description.wiring import Wiring
-from testbed.errors import BadInput, BadTopology
-from testbed.plan import NodePlan, Plan
 from testbed.plans.traffic_plan import planned
 
 

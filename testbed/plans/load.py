@@ -13,10 +13,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from testbed.description.input_errors import listed
+from contracts.errors import listed
+from contracts.plan import NodePlan, Plan
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
-from testbed.plan import NodePlan, Plan
 from testbed.plans.calibration import SMALL, Calibration, Costs, NoCalibration
 from testbed.plans.traffic_paths import Crossing, Direction, TrafficPath, TrafficPaths
 

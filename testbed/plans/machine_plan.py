@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from contracts.plan import HostPlan, Plan
 from testbed.description.topology import Topology
-from testbed.plan import HostPlan, Plan
 from testbed.plans.core_plan import CorePlan, housekeeping_core, plan_cores
 from testbed.plans.sites import Site
 from testbed.plans.switch_plan import PlannedSwitches

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from contracts.names import netbox_seed
+from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
+from netboxes.live_limits import live_limits
+from system.cores import REALTIME_PERIOD_US
 from testbed.description.topology import Netbox, Topology
-from testbed.names import netbox_seed
 from testbed.nodes import routers
-from testbed.system.cores import REALTIME_PERIOD_US
 
 #: A node's own folder, as the node sees it (docs/architecture.md, "Plan").
 NODE_FOLDER = PurePosixPath(routers.NODE_FOLDER)
@@ -43,6 +45,7 @@ def netbox_json(
         "stations": [{"name": station, "port": port} for station, port in ports.items()],
         "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
         "parameters": netbox.parameters.model_dump(mode="json"),
+        "live": live_limits(type(netbox.parameters)),
         "realtime": {
             "limit_us": round(limit * 1e6, 3),
             "policy": policy,
@@ -55,8 +58,8 @@ def netbox_json(
             **({} if io_core is None else {"io_core": io_core}),
         },
         "control": str(NODE_FOLDER / "control.sock"),
-        "records": str(NODE_FOLDER / "frames.bin"),
-        "statistics": str(NODE_FOLDER / "statistics.json"),
-        "journal": str(NODE_FOLDER / "journal.jsonl"),
+        "records": str(NODE_FOLDER / RECORDS_FILE),
+        "statistics": str(NODE_FOLDER / STATISTICS_FILE),
+        "journal": str(NODE_FOLDER / JOURNAL_FILE),
     }
     return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from contracts.changes import ParameterChange
 from netboxes.technology import Technology, technologies
-from testbed.changes import ParameterChange
 from testbed.description.live import station_models, written
 from testbed.plans.finding import Finding, two
 

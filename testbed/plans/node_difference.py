@@ -9,9 +9,9 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Final
 
+from contracts.plan import InterfacePlan, NodePlan, Plan
 from testbed.description.topology import Topology
 from testbed.nodes import frr, host_program
-from testbed.plan import InterfacePlan, NodePlan, Plan
 from testbed.plans import netbox_difference
 from testbed.plans.finding import Finding, How, said, two
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from contracts.errors import NetBoxITError, listed
+from contracts.plan import Plan
 from testbed.description.event_places import waiting
-from testbed.description.input_errors import listed, nearest
+from testbed.description.input_errors import nearest
 from testbed.description.machines import AUTO, KnownMachines
 from testbed.description.topology import Topology
 from testbed.description.wiring import Draft
-from testbed.errors import NetBoxITError
-from testbed.plan import Plan
 from testbed.plans.partition import Joint, Unit, partition
 from testbed.plans.sites import Site
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
+from contracts.names import BRIDGE, TUNNEL_NUMBERS, mac_address, tunnel_number
+from contracts.plan import EquipmentPlan, InterfacePlan, WireEnd, WirePlan
 from testbed.description.events import switched_wires
-from testbed.description.switch import BRIDGE, TUNNEL_HEADERS
+from testbed.description.switch import TUNNEL_HEADERS
 from testbed.description.topology import Topology, Wire
 from testbed.description.wiring import End, Wiring
-from testbed.names import TUNNEL_NUMBERS, mac_address, tunnel_number
-from testbed.plan import EquipmentPlan, InterfacePlan, WireEnd, WirePlan
 from testbed.plans.wire_kind import wire_kind
 
 #: Ethernet's, where no technology of the segment has a smaller one.

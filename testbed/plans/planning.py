@@ -8,24 +8,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from testbed.changes import ConfigurationChange
+from contracts.changes import ConfigurationChange
+from contracts.errors import BadInput, BadTopology
+from contracts.names import lab_name
+from contracts.plan import NodePlan, Plan, RealtimeSupport
+from contracts.quantities import SIZE
+from ownership import other_labs
+from system.cores import available_cores
+from system.own_rights import own_rights
 from testbed.description.machines import KnownMachines
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
 from testbed.description.yaml_source import read as read_source
-from testbed.errors import BadInput, BadTopology
-from testbed.names import lab_name
 from testbed.nodes import routers, switches
-from testbed.ownership import other_labs
-from testbed.plan import NodePlan, Plan, RealtimeSupport
 from testbed.plans.calibration import Calibration, NoCalibration, read
 from testbed.plans.facts import Facts
 from testbed.plans.load import LoadEstimate, estimate
 from testbed.plans.resolve import resolve, router_defines
 from testbed.plans.sites import Site, assumed
-from testbed.quantities import SIZE
-from testbed.system.cores import available_cores
-from testbed.system.own_rights import own_rights
 
 #: On a node's disk (ext4): the share of a file or folder besides its content, with which there is an inode for each (mkfs.ext4
 #: makes one for each 16 KiB); the share of the disk that is for files.

@@ -8,6 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+from contracts.errors import NetBoxITError
+from contracts.installation import CHECKOUT
+from contracts.names import container_name, lab_name
+from contracts.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, RealtimeSupport, RoutePlan
+from contracts.quantities import SIZE
+from system import file_trees
+from system.cores import available_cores
+from system.own_rights import own_rights
+from system.rootfs import WIRES_FOLDER
 from testbed.description.events import beyond, plan_events
 from testbed.description.limits import ContainerSection, planned
 from testbed.description.node_section import NodeSection
@@ -15,11 +24,7 @@ from testbed.description.router import Router
 from testbed.description.scene import Scene
 from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
-from testbed.errors import NetBoxITError
-from testbed.installation import CHECKOUT
-from testbed.names import container_name, lab_name
 from testbed.nodes import frr, host_program, routers
-from testbed.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, RealtimeSupport, RoutePlan
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
 from testbed.plans.netbox_configuration import NODE_FOLDER, netbox_json
@@ -28,11 +33,6 @@ from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.sites import HERE, Site
 from testbed.plans.switch_plan import Datapaths
 from testbed.plans.traffic_plan import plan_traffic
-from testbed.quantities import SIZE
-from testbed.system import file_trees
-from testbed.system.cores import available_cores
-from testbed.system.own_rights import own_rights
-from testbed.system.rootfs import WIRES_FOLDER
 
 #: ping and packet captures; ports below 1024, as SIP proxies or web servers have them.
 HOST_CAPABILITIES = ("net_raw", "net_bind_service")

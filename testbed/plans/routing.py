@@ -15,11 +15,11 @@ from contextlib import suppress
 from ipaddress import IPv4Address, IPv6Address
 from itertools import permutations
 
-from testbed.description.addresses import Interface
+from contracts.addresses import Interface
+from contracts.plan import NodePlan, Plan
 from testbed.description.wiring import End, Wiring
 from testbed.nodes import click_routes, frr, frr_routes, routers
 from testbed.nodes.frr_routes import Network, Routes
-from testbed.plan import NodePlan, Plan
 
 Address = IPv4Address | IPv6Address
 #: The wires of a path, each as the end that packets leave by and the one they enter by.

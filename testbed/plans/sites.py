@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from contracts.installation import CHECKOUT
+from contracts.plan import HostPlan
+from system import interface_facts
 from testbed.description.machines import AUTO, KnownMachines
 from testbed.description.topology import Topology
-from testbed.installation import CHECKOUT
-from testbed.plan import HostPlan
 from testbed.plans.facts import Facts
-from testbed.system import interface_facts
 
 #: What this machine is called where no inventory has a name for it.
 HERE = "here"

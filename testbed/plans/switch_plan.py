@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from testbed.description.switch import BRIDGE, Switch
+from contracts.errors import NetBoxITError
+from contracts.names import BRIDGE, container_name, mac_address
+from contracts.plan import NodePlan
+from testbed.description.switch import Switch
 from testbed.description.wiring import Wiring
-from testbed.errors import NetBoxITError
-from testbed.names import container_name, mac_address
 from testbed.nodes import switches
 from testbed.nodes.switches import Datapath
-from testbed.plan import NodePlan
 from testbed.plans.netbox_configuration import NODE_FOLDER
 from testbed.plans.planned_wires import PlannedWires
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from testbed.errors import NetBoxITError
-from testbed.plan import Plan
+from contracts.errors import NetBoxITError
+from contracts.plan import Plan
 
 
 class NotTaken(NetBoxITError):

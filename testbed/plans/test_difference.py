@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from contracts.plan import Plan, RealtimeSupport
 from testbed.description.topology_file import load
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.difference import Difference, difference
 from testbed.plans.resolve import resolve
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from contracts.installation import CHECKOUT
+from contracts.plan import EquipmentPlan, Plan, RealtimeSupport, WireEnd
 from testbed.description.topology_file import load
-from testbed.installation import CHECKOUT
-from testbed.plan import EquipmentPlan, Plan, RealtimeSupport, WireEnd
 from testbed.plans.difference import difference
 from testbed.plans.resolve import resolve
 

@@ -7,10 +7,10 @@ import json
 from ipaddress import ip_interface
 from pathlib import Path
 
-from testbed.plan import RealtimeSupport
+from contracts.plan import RealtimeSupport
+from system import interface_facts
 from testbed.plans.facts import Facts
 from testbed.plans.switch_plan import Datapaths
-from testbed.system import interface_facts
 
 
 def test_facts_survive_being_sent_as_json() -> None:

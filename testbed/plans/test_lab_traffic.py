@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import BadTopology
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan, RealtimeSupport
 from testbed.description import settings, traffic_file
-from testbed.errors import BadTopology
-from testbed.installation import CHECKOUT
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.lab_traffic import plan_lab_traffic
 from testbed.plans.planning import plan_file
 from testbed.plans.traffic_plan import BadDuration

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from contracts.installation import CHECKOUT
+from contracts.plan import RealtimeSupport
 from testbed.description import topology_file
-from testbed.installation import CHECKOUT
-from testbed.plan import RealtimeSupport
 from testbed.plans import calibration, load
 from testbed.plans.calibration import Calibration, Costs, Machine, NoCalibration, PortCost, TechnologyCost
 from testbed.plans.load import LoadEstimate, NetboxLoad

@@ -12,18 +12,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from contracts.installation import CHECKOUT
+from contracts.names import sealed_address, tunnel_number
+from contracts.plan import Plan, RealtimeSupport
+from system.interface_facts import InterfaceFacts
+from testbed import plan_part
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
-from testbed.installation import CHECKOUT
-from testbed.names import sealed_address, tunnel_number
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans import fitness
 from testbed.plans.facts import Facts
 from testbed.plans.placement import UnknownMachine
 from testbed.plans.resolve import resolve
 from testbed.plans.sites import Site
 from testbed.plans.switch_plan import Datapaths
-from testbed.system.interface_facts import InterfaceFacts
 
 GRANTED = RealtimeSupport(True, 900_000, "SCHED_FIFO works", keep_awake=True)
 EMERGENCY = load(CHECKOUT / "topologies" / "emergency.yaml")
@@ -102,7 +103,7 @@ def test_a_wire_over_ports_is_a_nic_of_each_machine() -> None:
     ]
     plan = planned(apart.model_copy(update={"wires": said}).read_from(apart.path), site(0, 4), site(1, 4))
     (wire,) = [wire for wire in plan.wires if wire.kind == "port"]
-    devices = {plan.part(name).equipment[0].device for name in ("alpha", "beta")}
+    devices = {plan_part.part(plan, name).equipment[0].device for name in ("alpha", "beta")}
     assert devices == {"eth8", "eth9"} and wire.vni is None
     assert fitness.problems(apart, plan, [site(0, 4), site(1, 4)]) == [
         f"alpha: there is no interface eth9 for the wire {wire.name}; see `ip link` there",
@@ -262,7 +263,7 @@ def test_the_parts_of_a_plan_are_the_whole(data: some.DataObject) -> None:
     if waiting := [event for event in free.events if event.when]:
         free = free.model_copy(update={"events": [one for one in free.events if one not in waiting]}).read_from(free.path)
     plan = planned(free, site(0, 4), site(1, 3), site(2, 6))
-    parts = {host.name: plan.part(host.name) for host in plan.hosts} or {"": plan}
+    parts = {host.name: plan_part.part(plan, host.name) for host in plan.hosts} or {"": plan}
     assert sorted(node.name for part in parts.values() for node in part.nodes) == sorted(node.name for node in plan.nodes)
     for name, part in parts.items():
         assert {node.name for node in part.nodes} == {node.name for node in plan.nodes if node.host == name}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed.errors import BadTopology
-from testbed.installation import CHECKOUT
-from testbed.plan import RealtimeSupport
+from contracts.errors import BadTopology
+from contracts.installation import CHECKOUT
+from contracts.plan import RealtimeSupport
 from testbed.plans.planning import plan_file
 
 GRANTED = RealtimeSupport(True, 950_000, "SCHED_FIFO works")

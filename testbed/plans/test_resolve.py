@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from contracts.installation import CHECKOUT
+from contracts.names import BadLabName
+from contracts.plan import Plan, RealtimeSupport
 from testbed.changing.alteration import apply
 from testbed.changing.comparison import compare
 from testbed.description.topology_file import load
-from testbed.installation import CHECKOUT
-from testbed.names import BadLabName
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.resolve import resolve
 from testbed.plans.traffic_plan import BadDuration
 from testbed.several_hosts.bringing_up import refuse_to_apply

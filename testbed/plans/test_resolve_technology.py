@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Literal
 import pytest
 
 import testbed.description.topology
+from contracts.installation import CHECKOUT
+from contracts.quantities import LENGTH, Quantity
 from netboxes.technology import StationParameters, Technology
-from testbed.installation import CHECKOUT
 from testbed.plans.test_resolve import plan_of
-from testbed.quantities import LENGTH, Quantity
 
 
 class PigeonStation(StationParameters):

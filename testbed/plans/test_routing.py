@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.installation import CHECKOUT
+from contracts.plan import Plan, RealtimeSupport
 from testbed.description import topology_file
 from testbed.description.topology import Topology
 from testbed.description.wiring import Wiring
-from testbed.installation import CHECKOUT
 from testbed.nodes import frr_routes
 from testbed.nodes.click_routes import static_routes
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans.resolve import resolve
 from testbed.plans.routing import RoutesUnknown, Routing
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from contracts.errors import BadTopology
+from contracts.plan import HostPlan, Plan, RealtimeSupport
+from testbed import plan_part
 from testbed.description.test_topology import load_text
-from testbed.errors import BadTopology
-from testbed.plan import HostPlan, Plan, RealtimeSupport
 from testbed.plans import taking
 from testbed.plans.resolve import resolve
 from testbed.plans.taking import NotTaken
@@ -57,7 +58,7 @@ def test_a_person_names_interfaces_that_the_lab_takes(plan: Plan) -> None:
 
 def test_each_machine_has_what_was_said_of_its_own(over_two: Plan) -> None:
     plan = taking.named(over_two, ["eth2", "beta:eth3"])
-    assert (plan.part("alpha").take, plan.part("beta").take) == (("eth2",), ("eth3",))
+    assert (plan_part.part(plan, "alpha").take, plan_part.part(plan, "beta").take) == (("eth2",), ("eth3",))
     with pytest.raises(NotTaken, match="beta:eth3"):
         taking.named(over_two, ["eth3"])
 

@@ -7,10 +7,10 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from testbed.description.input_errors import listed
+from contracts.errors import listed
+from contracts.plan import Plan, TrafficPlan
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
-from testbed.plan import Plan, TrafficPlan
 from testbed.plans.routing import RoutesUnknown, Routing, Wires
 from traffic.stream import Stream
 

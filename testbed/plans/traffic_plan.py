@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from testbed.description.addresses import Address
+from contracts.addresses import Address
+from contracts.errors import NetBoxITError
+from contracts.plan import TrafficPlan
 from testbed.description.topology import Topology, Traffic
 from testbed.description.wiring import Wiring, addresses_between
-from testbed.errors import NetBoxITError
-from testbed.plan import TrafficPlan
 from traffic.application import ApplicationOptions
 
 

@@ -15,13 +15,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from contracts.errors import NetBoxITError
 from netboxes.engine import virtual
 from netboxes.technology import Technology, technologies
-from testbed.errors import NetBoxITError
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.plans.calibration import LARGE, SMALL, Calibration, Costs, Machine, PortCost, TechnologyCost, program_hash
 from testbed.plans.planning import plan_file
-from testbed.system.realtime_support import realtime_support
 
 #: Simulated seconds that are tried, until the frames take so much CPU time that it can be told from chance, or are so many.
 _DURATIONS_S = (4.0, 20.0, 100.0, 500.0, 2500.0)

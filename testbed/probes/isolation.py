@@ -8,12 +8,12 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from testbed.installation import INSTALLATION, SETUP
-from testbed.ownership import state
+from contracts.installation import INSTALLATION, SETUP
+from ownership import state
+from system import apparmor, cores, foreign_text, limits, node_disks, users
+from system.realtime_support import realtime_support
 from testbed.probes import asking
 from testbed.probes.finding import Finding, there
-from testbed.system import apparmor, cores, foreign_text, limits, node_disks, users
-from testbed.system.realtime_support import realtime_support
 
 #: Bits of capabilities(7) that bringing a lab up takes.
 _CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23}

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from testbed.errors import NetBoxITError
-from testbed.names import SEALED_INTERFACE
+from contracts.errors import NetBoxITError
+from contracts.names import SEALED_INTERFACE
+from system import interface_facts, tunnel
 from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.probes.doctor import Examination
@@ -20,7 +21,6 @@ from testbed.several_hosts.inventory import Listed
 from testbed.several_hosts.sites import looked_up, own_address_towards
 from testbed.several_hosts.synchronisation import synchronisation
 from testbed.several_hosts.version import version
-from testbed.system import interface_facts, tunnel
 
 #: What a wire carries by default.
 _WIRE_MTU = 1500

@@ -13,11 +13,11 @@ from pathlib import Path
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
-from testbed.errors import NetBoxITError
-from testbed.installation import SETUP
+from contracts.errors import NetBoxITError
+from contracts.installation import SETUP
+from system import foreign_text, forked, kernel, wires
 from testbed.nodes import switches
 from testbed.probes.finding import Finding, there
-from testbed.system import foreign_text, forked, kernel, wires
 
 _AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
 _ETH_P_ALL = 3

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from system import foreign_text
 from testbed.probes import asking
 from testbed.probes.finding import Finding
-from testbed.system import foreign_text
 
 ROOT = Path("/")
 

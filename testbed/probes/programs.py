@@ -11,8 +11,8 @@ import sysconfig
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from contracts.installation import BUILD, CHECKOUT, SETUP
 from netboxes.technology import technologies
-from testbed.installation import BUILD, CHECKOUT, SETUP
 from testbed.probes import asking
 from testbed.probes.finding import Finding
 

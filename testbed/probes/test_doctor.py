@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from system import containers, cores, loop_devices, monitors, node_disks
 from testbed.probes import asking, isolation, network, programs, timing, trial_lab
 from testbed.probes.doctor import Examination, examine
 from testbed.probes.finding import Finding
-from testbed.system import containers, cores, loop_devices, monitors, node_disks
 from testbed.views import result_view
 
 

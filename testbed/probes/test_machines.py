@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from testbed.names import sealed_address
-from testbed.plan import RealtimeSupport
+from contracts.names import sealed_address
+from contracts.plan import RealtimeSupport
+from system.interface_facts import InterfaceFacts
 from testbed.plans.facts import Facts
 from testbed.probes.machines import clock, examine, kept, tunnels, underlay
 from testbed.several_hosts.clocks import ClockReading
 from testbed.several_hosts.inventory import Listed
 from testbed.several_hosts.machine import Machine
-from testbed.system.interface_facts import InterfaceFacts
 
 CARRIER = InterfaceFacts("eth2", 1550, True, ("192.0.2.1/24", "2001:db8::1/64"))
 FACTS = Facts((0, 1), RealtimeSupport(True, None, "granted"), interfaces=(InterfaceFacts("lo", 65536, True), CARRIER))

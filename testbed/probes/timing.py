@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from system import awake, cores
 from testbed.probes import asking
 from testbed.probes.finding import Finding, There
-from testbed.system import awake, cores
 
 _CPUS = Path("/sys/devices/system/cpu")
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0")

@@ -9,12 +9,12 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final
 
-from testbed.errors import NetBoxITError
-from testbed.installation import BUILD
+from contracts.errors import NetBoxITError
+from contracts.installation import BUILD
+from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
 from testbed.probes.finding import Finding
-from testbed.system.realtime_support import realtime_support
 
 #: Containers of both kinds of nodes, which have other rights, a wire of memory between two emulators, and veth wires.
 _NETWORK: Final[dict[str, Any]] = {

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from testbed.errors import NetBoxITError
-from testbed.ownership.operators import operator
-from testbed.system import node_files, strays
-from testbed.system.own_rights import own_rights
+from contracts.errors import NetBoxITError
+from ownership.operators import operator
+from system import node_files, strays
+from system.own_rights import own_rights
 
 
 class NotHandedOver(NetBoxITError):

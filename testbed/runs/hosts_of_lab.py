@@ -14,12 +14,12 @@ from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Final
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from contracts.plan import TrafficPlan
+from system import cores, node_files
+from system.own_files import OwnFiles
+from system.processes import Process, ProcessIdentity
 from testbed.labs.lab import Lab
-from testbed.plan import TrafficPlan
-from testbed.system import cores, node_files
-from testbed.system.own_files import OwnFiles
-from testbed.system.processes import Process, ProcessIdentity
 
 #: In the environment of all programs of applications, and so of what they start: by it they are found.
 _MARK: Final = "NETBOXIT_TRAFFIC"

@@ -10,27 +10,29 @@ import json
 from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from contracts import durable
+from contracts.announced import Details
+from contracts.plan import WireEnd
+from contracts.run_folder import EVENTS_FILE, LAB_FILE, STATISTICS_FILE
 from results.capture import Captures
-from results.environment import CpuTimes, cpu_times, lab_environment
-from testbed import durable
+from results.environment import cpu_times, lab_environment
+from system import node_files
 from testbed.changing import unfinished
 from testbed.changing.schedule import Schedule
 from testbed.labs import measuring, switch_statistics
-from testbed.labs.event_log import EVENTS_FILE, EventLog
+from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.labs.measuring import SAMPLE_S
-from testbed.plan import WireEnd
-from testbed.system import node_files
 
 if TYPE_CHECKING:
-    from testbed.documents.status import SwitchStatus
+    from contracts.environment import CpuTimes
+    from contracts.statistics import SwitchStatus
 
 #: What each lab leaves in the folder, besides the files of its nodes.
 CAPTURES: Final = "captures"
 NODES: Final = "nodes"
-LAB_FILE: Final = "lab.json"
 
 
 class MeasuredLab:
@@ -73,19 +75,20 @@ class MeasuredLab:
         A netbox without power wrote its own when it lost that.
         """
         there = [netbox for netbox in self._netboxes if netbox not in self._away()]
-        found = {netbox: one for netbox in there if (one := self._statistics(netbox)) is not None}
+        found: dict[str, Details | SwitchStatus] = {}
+        found |= {netbox: one for netbox in there if (one := self._statistics(netbox)) is not None}
         for switch, before in self._switches.items():
             if before is not None and (now := switch_statistics.of(self.lab, switch)) is not None:
                 found[switch] = switch_statistics.since(before, now)
         for node, statistics in found.items():
-            durable.write(self._kept(node) / "statistics.json", json.dumps(statistics, indent=1) + "\n")
+            durable.write(self._kept(node) / STATISTICS_FILE, json.dumps(statistics, indent=1) + "\n")
 
     def end(self) -> None:
         """Ends events and captures. What the lab was like is kept when its time had begun."""
         with self._open:
             if self._before:
                 before, self._before = self._before, {}
-                found = lab_environment(self.lab.plan, self.lab.status(), before, self.log.began_ns, self._began_s)
+                found = lab_environment(self.lab.plan, self.lab.status()["nodes"], before, self.log.began_ns, self._began_s)
                 durable.write(self._folder / LAB_FILE, json.dumps(found, indent=1) + "\n")
 
     def collect(self) -> list[str]:
@@ -120,7 +123,7 @@ class MeasuredLab:
         with self.lab.control(netbox) as control:
             return control.begin(SAMPLE_S)
 
-    def _statistics(self, netbox: str) -> dict[str, Any] | None:
+    def _statistics(self, netbox: str) -> Details | None:
         with self.lab.control(netbox) as control:
             return control.statistics()
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from results.records import RECORD
-from testbed.system import node_files
+from system import node_files
 
 _HEADER_BYTES: Final = 16
 #: How many records are looked at at a time.

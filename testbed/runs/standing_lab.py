@@ -15,19 +15,19 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from contracts import durable
+from contracts.errors import NetBoxITError
+from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE
 from results.environment import cpu_times
-from testbed import durable
-from testbed.errors import NetBoxITError
+from system import node_files
 from testbed.labs import measuring
 from testbed.labs.lab import Lab
 from testbed.nodes.control import Control, ControlFailed
 from testbed.runs import records_so_far
 from testbed.runs.measured_lab import MeasuredLab
-from testbed.system import node_files
 
 #: How long a netbox may take for all that it keeps in memory: 131 072 records at most, 340 with each answer.
 _WRITTEN_WITHIN_S: Final = 10.0
-JOURNAL: Final = "journal.jsonl"
 #: Of a journal's first line, which says when it began.
 _FIRST_LINE: Final = 256
 #: What a journal is at its longest (netboxes/engine/journal.h).
@@ -90,8 +90,8 @@ class StandingLab(MeasuredLab):
                 self.keep_statistics()
             for netbox, end in self._written().items():
                 with self._told():
-                    to = self._kept(netbox) / "frames.bin"
-                    file = self.lab.node_folder(netbox) / "frames.bin"
+                    to = self._kept(netbox) / RECORDS_FILE
+                    file = self.lab.node_folder(netbox) / RECORDS_FILE
                     if wrong := records_so_far.copy(file, to, self._first[netbox], end, self._since_ns):
                         self._problems.append(wrong)
             for node in self._journals:
@@ -145,7 +145,7 @@ class StandingLab(MeasuredLab):
             file.seek(self._journals[node])
             later = file.read(_LONGEST_JOURNAL)
             before = first + self._without_link(node, first) if self._journals[node] else b""
-            durable.write(self._kept(node) / JOURNAL, before + later)
+            durable.write(self._kept(node) / JOURNAL_FILE, before + later)
 
     def _without_link(self, netbox: str, first: bytes) -> bytes:
         """As the lines with which a journal begins in a run: the stations that have no link."""
@@ -161,7 +161,7 @@ class StandingLab(MeasuredLab):
         return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
     def _journal(self, node: str) -> Path:
-        return self.lab.node_folder(node) / JOURNAL
+        return self.lab.node_folder(node) / JOURNAL_FILE
 
     @contextmanager
     def _told(self) -> Iterator[None]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from testbed.conftest import PlanPair
+from ownership import state
 from testbed.labs import restart
 from testbed.labs.lab import Lab
-from testbed.ownership import state
 from testbed.runs.measured_lab import NODES, MeasuredLab
+from tests.small_labs import PlanPair
 from tests.waiting import until
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("nothing_left")]

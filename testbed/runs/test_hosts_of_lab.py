@@ -12,11 +12,11 @@ from typing import cast
 
 import pytest
 
+from contracts.plan import TrafficPlan
+from system import cores
+from system.own_files import OwnFiles
 from testbed.labs.lab import Lab
-from testbed.plan import TrafficPlan
 from testbed.runs.hosts_of_lab import HostsOfLab, NameTaken
-from testbed.system import cores
-from testbed.system.own_files import OwnFiles
 from tests.waiting import until
 
 FLOW = TrafficPlan("flow", "command", "a", "b", "10.0.0.1", "10.0.0.2", "return")

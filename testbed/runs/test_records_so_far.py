@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from results import records
+from system.node_files import NodeFileInTheWay
 from testbed.runs import records_so_far
-from testbed.system.node_files import NodeFileInTheWay
 
 HEADER = b"NETBOXIT" + (1).to_bytes(4, "little") + (48).to_bytes(4, "little")
 

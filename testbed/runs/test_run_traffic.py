@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from contracts.plan import TrafficPlan
 from testbed.labs.event_log import EventLog
-from testbed.plan import TrafficPlan
 from testbed.runs.run_traffic import Traffic
 from traffic.application import Application
 from traffic.flow import Flow

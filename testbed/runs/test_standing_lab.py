@@ -12,11 +12,12 @@ from typing import Any, Self, cast
 import numpy as np
 import pytest
 
+from contracts.run_folder import JOURNAL_FILE
 from results import journal, records
 from testbed.labs import measuring
 from testbed.labs.lab import Lab
 from testbed.nodes.control import ControlFailed
-from testbed.runs.standing_lab import JOURNAL, StandingLab, since
+from testbed.runs.standing_lab import StandingLab, since
 
 HEADER = b"NETBOXIT" + (1).to_bytes(4, "little") + (48).to_bytes(4, "little")
 PIECE = 340
@@ -129,7 +130,7 @@ def test_only_what_was_counted_meanwhile_is_kept() -> None:
 
 def test_records_and_journal_are_those_of_the_traffic(lab: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     began_ns = time.time_ns() - 60_000_000_000
-    (file := lab.node_folder("line") / JOURNAL).write_text(
+    (file := lab.node_folder("line") / JOURNAL_FILE).write_text(
         json.dumps({"began_ns": began_ns}) + "\n" + json.dumps({"at_s": 1.0, "event": "handover"}) + "\n"
     )
     lab.netbox.settle(5)
@@ -143,7 +144,7 @@ def test_records_and_journal_are_those_of_the_traffic(lab: Fake, monkeypatch: py
     one.keep_statistics()
     assert one.collect() == []
     assert list(records.read(kept(lab, "frames.bin"))["identity"]) == list(range(5, 25))
-    found = journal.read(kept(lab, JOURNAL))
+    found = journal.read(kept(lab, JOURNAL_FILE))
     assert found is not None and [event["event"] for event in found.events] == ["link_down", "link_up"]
     assert found.events[0]["reason"] == "out of range"
     assert found.events[0]["at_s"] + found.offset_s(one.log.began_ns) == pytest.approx(0.0, abs=0.01)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contracts.names import lab_name
+from ownership import origin, state
+from system.interruption import noted
 from testbed.description.settings import Setting
 from testbed.description.topology_file import load
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab
-from testbed.names import lab_name
 from testbed.observation.status_now import status_with_events
-from testbed.ownership import origin, state
 from testbed.plans import taking
 from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.elsewhere import OnSeveralMachines
@@ -21,7 +22,6 @@ from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.joined_status import joined
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.planned import names_machines, plan_over
-from testbed.system.interruption import noted
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus

@@ -6,11 +6,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from testbed.changes import Sequence
+from contracts.changes import Sequence
+from ownership import state
 from testbed.changing import now, said
 from testbed.description.scene import NotThere, Scene
 from testbed.labs.lab import Lab
-from testbed.ownership import state
 from testbed.plan_part import node_of
 from testbed.several_hosts.elsewhere import OnSeveralMachines, host_of, parts_of, plan_of
 from testbed.several_hosts.part_connection import opened

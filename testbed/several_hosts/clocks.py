@@ -22,10 +22,13 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+
+if TYPE_CHECKING:
+    from contracts import machines
 
 #: Who knows it is answered.
 TOKEN_BYTES = 16
@@ -67,8 +70,14 @@ class ClockReading:
     #: When, by this machine's clock.
     at_ns: int
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def to_json(self) -> machines.ClockReading:
+        return {
+            "offset_ns": self.offset_ns,
+            "error_ns": self.error_ns,
+            "round_trip_ns": self.round_trip_ns,
+            "samples": self.samples,
+            "at_ns": self.at_ns,
+        }
 
 
 def own_clock() -> ClockReading:

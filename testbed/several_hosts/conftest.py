@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from testbed.several_hosts.machine import Machine
 
 #: ssh has a shell read its last word.

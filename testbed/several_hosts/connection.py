@@ -17,8 +17,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
 
-from testbed.errors import NetBoxITError
-from testbed.ownership.operators import NoPrivilege, operator
+from contracts.errors import NetBoxITError
+from ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.version import version
 from testbed.several_hosts.wording import ALIVE_S, Mouth, heard

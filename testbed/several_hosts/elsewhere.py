@@ -11,13 +11,13 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from contracts.plan import Plan
+from ownership import state
+from system.own_rights import own_rights
 from testbed.labs.lab import Lab, NoSuchNode
-from testbed.ownership import state
-from testbed.plan import Plan
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
-from testbed.system.own_rights import own_rights
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus

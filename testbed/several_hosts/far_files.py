@@ -7,7 +7,7 @@ import itertools
 from pathlib import Path
 from typing import Any, Final
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 from testbed.labs.lab import Lab
 from testbed.several_hosts.wording import packed, unpacked
 

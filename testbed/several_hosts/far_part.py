@@ -11,12 +11,12 @@ from pathlib import Path, PurePosixPath
 from subprocess import CompletedProcess
 from typing import IO, TYPE_CHECKING, Any
 
-from testbed.errors import NetBoxITError
-from testbed.plan import Plan
+from contracts.errors import NetBoxITError
+from contracts.plan import Plan
+from system.node_files import LONGEST_COPY
+from system.processes import ProgramFailed
 from testbed.several_hosts.connection import Answer, Connection, NotConnected
 from testbed.several_hosts.wording import packed, read_output, unpacked
-from testbed.system.node_files import LONGEST_COPY
-from testbed.system.processes import ProgramFailed
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus
@@ -78,7 +78,7 @@ class FarPart:
 
 
 class FarProgram:
-    """A program on another machine (`testbed.system.processes.Process`)."""
+    """A program on another machine (`system.processes.Process`)."""
 
     def __init__(self, connection: Connection, argv: Sequence[str], log: IO[bytes]) -> None:
         self._connection, self.argv, self._log = connection, tuple(argv), log
@@ -141,7 +141,7 @@ class FarProgram:
 
 
 class FarOwnFiles:
-    """Files of an application in a node of another machine (`testbed.system.own_files`)."""
+    """Files of an application in a node of another machine (`system.own_files`)."""
 
     def __init__(self, connection: Connection, node: str, own: str) -> None:
         self._connection, self._which = connection, {"node": node, "own": own}

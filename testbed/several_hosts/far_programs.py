@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from system.processes import Process
 from testbed.labs.lab import Lab
 from testbed.several_hosts.wording import written_output
-from testbed.system.processes import Process
 
 _CHUNK: Final = 1 << 15
 #: What a program wrote is told before its end; but what it has started may hold its output open for longer.

@@ -13,19 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from contracts.errors import NetBoxITError
+from contracts.plan import Plan, WireEnd
+from ownership import state
+from system.interruption import ends_upon_signal
 from testbed.changing import now
-from testbed.errors import NetBoxITError
 from testbed.labs import removal
 from testbed.labs.lab import Lab
-from testbed.ownership import state
-from testbed.plan import Plan, WireEnd
 from testbed.several_hosts.far_files import FarFiles
 from testbed.several_hosts.far_programs import FarPrograms
 from testbed.several_hosts.machine_facts import ClockAnswers, environment_and_clock
 from testbed.several_hosts.part_owner import OWNER_FILE, NotThatLabs, check_owner
 from testbed.several_hosts.serving import Method, Server, standard_streams
 from testbed.several_hosts.tunnel_probe import Prober
-from testbed.system.interruption import ends_upon_signal
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus

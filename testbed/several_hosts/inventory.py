@@ -19,10 +19,10 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyAddress, ValidationError
 
+from contracts.errors import NetBoxITError
+from contracts.installation import BUILD, CHECKOUT
+from ownership.operators import NoPrivilege, operator
 from testbed.description.input_errors import nearest, told
-from testbed.errors import NetBoxITError
-from testbed.installation import BUILD, CHECKOUT
-from testbed.ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
 
 #: What this machine is called where the inventory has no name for it.

@@ -14,12 +14,15 @@ from subprocess import CompletedProcess
 from types import TracebackType
 from typing import Any, Self
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from contracts.plan import Plan, WireEnd, WirePlan
+from ownership import state
+from system.interruption import HeldBack
+from system.processes import Process
+from testbed import plan_part
 from testbed.labs import deployment
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NoSuchNode
-from testbed.ownership import state
-from testbed.plan import Plan, WireEnd, WirePlan
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.connections import close
 from testbed.several_hosts.far_part import UP_PATIENCE_S, FarPart, FarProgram
@@ -27,8 +30,6 @@ from testbed.several_hosts.part_owner import new_owner
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.taking_down import take_down
 from testbed.several_hosts.tunnel_probe import Prober, not_passed
-from testbed.system.interruption import HeldBack
-from testbed.system.processes import Process
 
 #: Beyond what another machine was given to do something.
 _MORE_S = 15.0
@@ -55,14 +56,14 @@ class JoinedLab:
         own = next(host.name for host in plan.hosts if host.here)
         far = {host.name: FarPart(connections[host.name]) for host in plan.hosts if not host.here}
         parts = Parts(own, new_owner(), tuple(part.connection.machine for part in far.values()), plan.to_json())
-        deployment.check(plan.part(own))
+        deployment.check(plan_part.part(plan, own))
         with HeldBack():
             lab = cls(Lab(plan.lab, state.make_lab_folder(plan.lab)), parts, far)
             try:
                 with state.locked(lab.folder):
                     parts.write(lab.folder)
-                    answers = [part.up(plan.part(name), parts.owner) for name, part in far.items()]
-                    deployment.deploy(plan.part(own), lab.folder, progress)
+                    answers = [part.up(plan_part.part(plan, name), parts.owner) for name, part in far.items()]
+                    deployment.deploy(plan_part.part(plan, own), lab.folder, progress)
                     for answer in answers:
                         answer.result(UP_PATIENCE_S)
                 progress("wires between machines")
@@ -135,7 +136,7 @@ class JoinedLab:
         return self.part_of(node).start(node, argv, log=log, env=env, held=held)
 
     def check_confined(self, node: str) -> None:
-        """Labs over several machines are root's alone (`testbed.ownership.operators`)."""
+        """Labs over several machines are root's alone (`ownership.operators`)."""
 
     def own_files(self, node: str, name: str) -> Any:
         return self.part_of(node).own_files(node, name)

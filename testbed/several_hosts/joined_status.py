@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan, Plan, WireEnd, WirePlan
 from testbed.labs.lab_status import said_of
-from testbed.plan import NodePlan, Plan, WireEnd, WirePlan
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.part_connection import opened
 from testbed.several_hosts.parts_file import Parts
 
 if TYPE_CHECKING:
-    from testbed.documents.status import EndStatus, LabStatus, NetboxStatus, NodeStatus, WireStatus
+    from contracts.node_status import NetboxStatus, NodeStatus
+    from testbed.documents.status import EndStatus, LabStatus, WireStatus
 
 
 def joined(parts: Parts, own: LabStatus, others: Mapping[str, LabStatus | str]) -> LabStatus:

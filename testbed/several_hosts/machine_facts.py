@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from testbed.several_hosts import clocks
 from testbed.several_hosts.synchronisation import synchronisation
 
+if TYPE_CHECKING:
+    from contracts.machines import MachineFacts
 
-def environment_and_clock() -> dict[str, Any]:
+
+def environment_and_clock() -> MachineFacts:
     """`environment` as in environment.json, and by what its clock is kept at the right time."""
     from results.environment import environment  # and what it asks for versions, which other commands do without
 

@@ -11,24 +11,26 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from results.capture import COUNTS_FILE, file_name
-from results.machines import MACHINES_FILE
-from testbed import durable
-from testbed.errors import NetBoxITError
-from testbed.labs.event_log import EVENTS_FILE, EventLog
-from testbed.plan import WireEnd
-from testbed.runs.measured_lab import CAPTURES, LAB_FILE, MeasuredLab
+from contracts import durable
+from contracts.errors import NetBoxITError
+from contracts.plan import WireEnd
+from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, LAB_FILE, MACHINES_FILE
+from results.capture import file_name
+from testbed.labs.event_log import EventLog
+from testbed.runs.measured_lab import CAPTURES, MeasuredLab
 from testbed.several_hosts import clocks
 from testbed.several_hosts.far_part import FarPart, below
 from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.machine_facts import environment_and_clock
 
+if TYPE_CHECKING:
+    from contracts import machines
+    from contracts.run_records import LabRecord
+
 #: What a part may take to end its nodes and to gather its files.
 _COLLECTING_S: Final = 60.0
-#: Of another machine's lab.json: what is about the machine, and not about its nodes.
-_OF_MACHINE: Final = ("steal_ratio", "steal_by_core", "began_ns", "ended_ns")
 
 
 class MeasuredLabs:
@@ -37,7 +39,7 @@ class MeasuredLabs:
     def __init__(self, lab: JoinedLab, folder: Path) -> None:
         self.lab, self._folder = lab, folder
         self._here = MeasuredLab(lab.here, folder, lab.ends_on(lab.parts.here))
-        self._machines: dict[str, dict[str, Any]] = {}
+        self._machines: dict[str, machines.Machine] = {}
         #: What is not whole because a machine failed.
         self._problems: list[str] = []
 
@@ -47,7 +49,7 @@ class MeasuredLabs:
 
     def prepare(self) -> None:
         for name, found in self.lab.everywhere("environment", environment_and_clock).items():
-            self._machines[name] = {"address": self.lab.plan.host(name).address, "clock": {}, **found}
+            self._machines[name] = found | {"address": self.lab.plan.host(name).address, "clock": {}}
         self._compare_clocks("before")
         answers = {
             name: part.ask("prepare_run", captured=[[end.node, end.interface] for end in self.lab.ends_on(name)])
@@ -111,21 +113,22 @@ class MeasuredLabs:
                 merged.add(machine, told["file"], to.read_text())
         shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
 
-    def _compare_clocks(self, when: str) -> None:
+    def _compare_clocks(self, when: Literal["before", "after"]) -> None:
         """How far the clock of each machine is from this one's. One that cannot be compared is told as such in the verdict."""
         own = self.lab.plan.host(self.lab.parts.here).address
         self._machines[self.lab.parts.here]["clock"][when] = clocks.own_clock().to_json()
         for name, part in self.lab.far.items():
             address, token = self.lab.plan.host(name).address, clocks.new_token()
             port = part.ask("answer_clock", address=address, token=token.hex()).result()
+            found: machines.ClockReading | None = None
             try:
                 found = clocks.compare(address, port, token, own_address=own).to_json()
             except clocks.ClocksNotCompared as error:
-                found, self._machines[name]["clock"]["problem"] = None, str(error)
+                self._machines[name]["clock"]["problem"] = str(error)
             self._machines[name]["clock"][when] = found
             part.ask("clock_answered").result()
 
-    def _told(self) -> dict[str, Any]:
+    def _told(self) -> machines.MachinesRecord:
         return {
             "here": self.lab.parts.here,
             "hosts": self._machines,
@@ -141,7 +144,7 @@ class MeasuredLabs:
             ],
         }
 
-    def _end(self, end: WireEnd) -> dict[str, Any]:
+    def _end(self, end: WireEnd) -> machines.WireEnd:
         capture = f"{CAPTURES}/{file_name(self.lab.plan.node(end.node), end.interface)}"
         return {"host": self.lab.host(end.node), "node": end.node, "interface": end.interface, "capture": capture}
 
@@ -173,13 +176,19 @@ class Merged:
         return "".join(f"{line}\n" for line in sorted(lines, key=lambda line: float(json.loads(line)["at_s"])))
 
     def _lab(self, own: str, others: Mapping[str, str]) -> str:
-        found = json.loads(own) | {"hosts": {}}
+        found: LabRecord = json.loads(own)
+        found["hosts"] = {}
         for machine, text in others.items():
-            other = json.loads(text)
+            other: LabRecord = json.loads(text)
             found["nodes"] += other["nodes"]
             found["offloads"] |= other["offloads"]
             found["began_s"] |= other["began_s"]
-            found["hosts"][machine] = {key: other[key] for key in _OF_MACHINE}
+            found["hosts"][machine] = {
+                "steal_ratio": other["steal_ratio"],
+                "steal_by_core": other["steal_by_core"],
+                "began_ns": other["began_ns"],
+                "ended_ns": other["ended_ns"],
+            }
         return json.dumps(found, indent=1) + "\n"
 
     def _counts(self, own: str, others: Mapping[str, str]) -> str:

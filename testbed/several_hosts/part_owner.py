@@ -7,9 +7,9 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 
-#: In the folder of a part; not `owner`, which says whose a whole lab is (`testbed.ownership.state`).
+#: In the folder of a part; not `owner`, which says whose a whole lab is (`ownership.state`).
 OWNER_FILE: Final = "part-of"
 
 

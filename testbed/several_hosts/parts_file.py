@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from testbed import durable
-from testbed.ownership import recorded
-from testbed.plan import Plan
+from contracts import durable
+from contracts.plan import Plan
+from ownership import recorded
 from testbed.several_hosts.machine import Machine
 
 PARTS_FILE: Final = "parts.json"

@@ -11,15 +11,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from contracts.names import lab_name
+from contracts.plan import Plan, RealtimeSupport
+from ownership import state
+from ownership.operators import NoPrivilege
+from system.realtime_support import realtime_support
 from testbed.changing import comparison
 from testbed.changing.comparison import Compared
 from testbed.description.settings import Setting
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
-from testbed.names import lab_name
-from testbed.ownership import state
-from testbed.ownership.operators import NoPrivilege
-from testbed.plan import Plan, RealtimeSupport
 from testbed.plans import fitness
 from testbed.plans.difference import difference
 from testbed.plans.facts import Facts
@@ -32,7 +33,6 @@ from testbed.several_hosts.inventory import Inventory
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.sites import Ask, known_machines, sites
-from testbed.system.realtime_support import realtime_support
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Final
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 from testbed.several_hosts.version import version
 from testbed.several_hosts.wording import SILENCE_S, Mouth, heard
 

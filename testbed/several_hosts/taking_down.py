@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from ownership import state
+from ownership.ledger import UndoFailed
+from ownership.recorded import DamagedRecord
 from testbed.labs import removal
-from testbed.ownership import state
-from testbed.ownership.ledger import UndoFailed
-from testbed.ownership.recorded import DamagedRecord
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from testbed.several_hosts import connection as connections
 from testbed.several_hosts import wording
 from testbed.several_hosts.connection import Connection, FailedThere, NotConnected, OtherVersion, RefusedThere
@@ -25,7 +25,7 @@ BETA = Machine("beta", "/srv/netboxit")
 #: A far side with methods of its own.
 SERVER = """
 import os, sys, threading, time
-from testbed.errors import BadInput, NetBoxITError
+from contracts.errors import BadInput, NetBoxITError
 from testbed.several_hosts.serving import Server, standard_streams
 
 def refuse():

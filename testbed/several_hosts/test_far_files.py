@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from system.own_files import OwnFiles
 from testbed.several_hosts.far_files import PIECE, FarFiles, NoSuchFile
 from testbed.several_hosts.far_part import FarOwnFiles, StrangeFile, below, fetch
-from testbed.system.own_files import OwnFiles
 
 
 class Answered:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from testbed.several_hosts import inventory
 from testbed.several_hosts.inventory import BadInventory, Inventory, NoSuchMachine
 

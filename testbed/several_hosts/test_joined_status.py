@@ -9,10 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from contracts.node_status import NodeStatus
+from contracts.plan import RealtimeSupport
 from testbed.description import topology_file
 from testbed.documents import kinds
-from testbed.documents.status import LabStatus, NodeStatus
-from testbed.plan import RealtimeSupport
+from testbed.documents.status import LabStatus
 from testbed.plans.resolve import resolve
 from testbed.several_hosts.joined_status import joined
 from tests.documents import result

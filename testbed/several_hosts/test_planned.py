@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from testbed.errors import BadTopology
-from testbed.names import lab_name
-from testbed.ownership import recorded, state
-from testbed.plan import RealtimeSupport
+from contracts.errors import BadTopology
+from contracts.names import lab_name
+from contracts.plan import RealtimeSupport
+from ownership import recorded, state
+from system import interface_facts
+from system.cores import available_cores
+from system.interface_facts import InterfaceFacts
+from testbed import plan_part
 from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.plans.switch_plan import Datapaths
@@ -19,9 +23,6 @@ from testbed.several_hosts import planned
 from testbed.several_hosts.conftest import StandIn
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
-from testbed.system import interface_facts
-from testbed.system.cores import available_cores
-from testbed.system.interface_facts import InterfaceFacts
 
 REALTIME = RealtimeSupport(True, 900_000, "SCHED_FIFO works")
 FACTS = Facts(
@@ -121,7 +122,7 @@ def test_a_machine_tells_through_its_connection_what_it_has(beta: StandIn) -> No
 def test_a_plan_is_compared_with_the_whole_of_the_lab_that_is_up(files: tuple[Path, Path], state_folder: Path) -> None:
     up = planned.plan_over(*files, Asked())
     folder = state.make_lab_folder("two")
-    recorded.write(folder, up.plan.part("alpha"))
+    recorded.write(folder, plan_part.part(up.plan, "alpha"))
     Parts("alpha", "owner", tuple(up.machines()), up.plan.to_json()).write(folder)
     compared, missing = planned.compare_over(*files, None, Asked())
     assert compared.difference is not None and compared.difference.nothing()

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from testbed.conftest import RoomFor
+from ownership import state
+from ownership.ledger import UndoFailed
 from testbed.labs.lab import Lab
-from testbed.ownership import state
-from testbed.ownership.ledger import UndoFailed
 from testbed.several_hosts.conftest import StandIn
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.far_part import FarPart
@@ -18,6 +17,7 @@ from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.part_owner import OWNER_FILE, new_owner
 from testbed.several_hosts.parts_file import PARTS_FILE, Parts
 from testbed.several_hosts.taking_down import take_down
+from tests.small_labs import RoomFor
 
 OWNER = new_owner()
 

@@ -11,13 +11,13 @@ from testbed.several_hosts import version
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(version, "CHECKOUT", tmp_path)
-    for file in ("testbed/plan.py", "netboxes/wifi/segment.cc", "click/meoc.click", "results/metrics.py"):
+    for file in ("contracts/plan.py", "netboxes/wifi/segment.cc", "click/meoc.click", "results/metrics.py"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).write_text(file)
     return tmp_path
 
 
-@pytest.mark.parametrize("file", ["testbed/plan.py", "netboxes/wifi/segment.cc", "click/meoc.click", "results/metrics.py"])
+@pytest.mark.parametrize("file", ["contracts/plan.py", "netboxes/wifi/segment.cc", "click/meoc.click", "results/metrics.py"])
 def test_another_source_is_another_version(checkout: Path, file: str) -> None:
     before = version.version.__wrapped__()
     (checkout / file).write_text("changed")

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
+from system import namespaces
 from testbed.labs.lab import Lab
-from testbed.system import namespaces
 
 #: For experiments in a local network (IEEE 802, clause 9.2).
 _ETHERTYPE: Final = 0x88B5

@@ -11,9 +11,9 @@ from testbed.documents import kinds
 from testbed.views import drawing
 
 if TYPE_CHECKING:
+    from contracts.plan import EquipmentPlan
     from testbed.changing.handlers import Element
     from testbed.documents.changes import Change, Drill, Equipment
-    from testbed.plan import EquipmentPlan
 
 
 def show_made(made: Sequence[Change], as_json: bool) -> None:

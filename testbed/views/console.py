@@ -17,13 +17,13 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
 
-from testbed import durable
+from contracts import durable
+from contracts.errors import BadInput, BadTopology, NetBoxITError
+from contracts.permissions import not_permitted
+from ownership import operators
+from system.interruption import heeded
+from system.own_rights import own_rights
 from testbed.documents import kinds
-from testbed.errors import BadInput, BadTopology, NetBoxITError
-from testbed.ownership import operators
-from testbed.permissions import not_permitted
-from testbed.system.interruption import heeded
-from testbed.system.own_rights import own_rights
 from testbed.views import drawing
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def until_nobody_reads() -> Iterator[None]:
 
 def read_duration(text: str, option: str = "--duration") -> float:
     """Seconds, with a unit as in a topology file or as a bare number: 1 ms to a year. Raises BadOption."""
-    from testbed.quantities import TIME, Quantity
+    from contracts.quantities import TIME, Quantity
 
     try:
         return Quantity(TIME, 1e-3, 365 * 86_400.0).parse(f"{text} s" if _BARE_NUMBER.fullmatch(text) else text)

@@ -14,8 +14,8 @@ from dataclasses import asdict, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
 
-from testbed.documents.kinds import Whole
-from testbed.errors import printable_lines
+from contracts.document import Whole
+from contracts.errors import printable_lines
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from ownership import state
 from testbed.documents import kinds
-from testbed.ownership import state
 from testbed.views import drawing
 
 if TYPE_CHECKING:
     from rich.text import Text
 
+    from contracts.node_status import NetboxStatus, NodeStatus
+    from contracts.statistics import SwitchStatus
     from testbed.documents.captures import Point
-    from testbed.documents.status import LabStatus, NetboxStatus, NodeStatus, SwitchStatus, WireStatus
+    from testbed.documents.status import LabStatus, WireStatus
     from testbed.documents.watch import Event
     from testbed.observation.capturing import Captured, CapturedPoint
     from testbed.observation.record import Recorded

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from testbed.documents import kinds
 from testbed.nodes import host_program
@@ -14,10 +15,10 @@ from testbed.views import drawing
 from testbed.views.difference_view import as_data, show_compared
 
 if TYPE_CHECKING:
-    from testbed.changes import EventPlan
+    from contracts.changes import EventPlan
+    from contracts.plan import EquipmentPlan, Plan, TrafficPlan, WirePlan
     from testbed.changing.comparison import Compared
     from testbed.documents.plan import PlanDocument
-    from testbed.plan import EquipmentPlan, Plan, TrafficPlan, WirePlan
     from testbed.plans.calibration import Calibration
     from testbed.plans.load import Failure, LoadEstimate
     from testbed.plans.traffic_paths import TrafficPath
@@ -36,6 +37,10 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
     counts += [drawing.counted(len({node.host for node in plan.nodes}), "machine")] if plan.hosts else []
     drawing.say(f"{file} is sound: {', '.join(counts)}")
     drawing.print_notes((*plan.notes, *load.notes))
+
+
+def show_schema(schema: Mapping[str, Any]) -> None:
+    drawing.say(json.dumps(schema, indent=1, ensure_ascii=False))
 
 
 def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str], as_json: bool) -> None:
@@ -114,7 +119,7 @@ def _print_machines(plan: Plan) -> None:
 
 def _print_own(plan: Plan) -> None:
     """What hosts get of the topology's writer: files, and programs that they start."""
-    from testbed.quantities import SIZE
+    from contracts.quantities import SIZE
 
     table = drawing.table("hosts' own", "host", "what", "is")
     for node in plan.nodes:
@@ -143,7 +148,7 @@ def _print_equipment(ports: Sequence[EquipmentPlan]) -> None:
 
 
 def _print_traffic(entries: Sequence[TrafficPlan]) -> None:
-    from testbed.quantities import TIME  # Pydantic, which other commands do without
+    from contracts.quantities import TIME  # Pydantic, which other commands do without
 
     for one in entries:
         start, duration = one.options.get("start", 0.0), one.options.get("duration")
@@ -153,7 +158,7 @@ def _print_traffic(entries: Sequence[TrafficPlan]) -> None:
 
 
 def _print_events(events: Sequence[EventPlan]) -> None:
-    from testbed.quantities import TIME
+    from contracts.quantities import TIME
 
     table = drawing.table("events", "at", "what")
     for event in events:

@@ -13,13 +13,13 @@ import pytest
 
 from bench import report
 from bench.test_report import MACHINE, OUTCOMES
-from testbed.changes import ConfigurationChange, HandlerWrite, ParameterChange, PowerChange, StallChange, WireChange, recorded
+from contracts.changes import ConfigurationChange, HandlerWrite, ParameterChange, PowerChange, StallChange, WireChange, recorded
+from contracts.plan import EquipmentPlan, WireEnd
 from testbed.changing.handlers import Element
 from testbed.observation.capture_points import CapturePoint
 from testbed.observation.capturing import Captured, CapturedPoint
 from testbed.observation.record import Recorded
 from testbed.observation.record_trace import PathTrace
-from testbed.plan import EquipmentPlan, WireEnd
 from testbed.plans.test_calibration import MADE_UP
 from testbed.plans.test_difference import NETWORK, edited, planned
 from testbed.probes.doctor import Examination

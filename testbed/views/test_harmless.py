@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from testbed.views import console, drawing, lab_view, result_view, watch_view
 
 #: Rich's markup, one that closes nothing, colours of a terminal, its title, the cursor, a bell, text from right to left, half a

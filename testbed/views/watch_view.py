@@ -8,7 +8,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from testbed.errors import NetBoxITError
+from contracts.errors import NetBoxITError
 from testbed.observation.watching import Watch, WatchedLab
 from testbed.views import drawing, keyboard
 

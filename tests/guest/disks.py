@@ -19,7 +19,7 @@ from typing import Final
 import pytest
 import yaml
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.virtual_machine import GUEST, MODULES
 
 _ROOT: Final = GUEST / "root.ext4"

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.guest.disks import INITRD, KERNEL
 
 #: Half a minute on two quiet cores; there is nothing to be gained by less patience with busy ones.

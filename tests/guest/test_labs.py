@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed.installation import CHECKOUT
+from contracts.installation import CHECKOUT
 from tests.guest import disks, small_lab
 from tests.guest.left import nothing_left
 from tests.guest.machine import Guest
@@ -120,8 +120,8 @@ def test_it_is_changed_while_it_runs(guest: Guest) -> None:
 def test_frames_are_captured_at_each_kind_of_point(guest: Guest) -> None:
     """A host's interface, a netbox's port and a memory wire."""
     points = "fr1 field.responder field--longhaul"
-    ping = "./netboxit.py exec fr1 -- ping -i 0.5 -w 40 eoc >/dev/null"
-    guest.run(f"{ping} & ./netboxit.py capture {points} /root/x.pcapng --duration '15 s'").checked()
+    ping = "./netboxit.py exec fr1 -- ping -i 0.5 -w 60 eoc >/dev/null"
+    guest.run(f"{ping} & ./netboxit.py capture {points} /root/x.pcapng --duration '10 s' && kill %1").checked()
     read = "tshark -r /root/x.pcapng -Y icmp -T fields -e frame.interface_name 2>/dev/null | sort --unique | wc --lines"
     assert int(guest.run(read).checked()) >= 3
 

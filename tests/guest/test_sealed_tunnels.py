@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from testbed.names import sealed_address
+from contracts.names import sealed_address
 from tests.guest.machine import Guest
 
 pytestmark = [pytest.mark.lab, pytest.mark.long]
@@ -24,7 +24,7 @@ def guest(fresh_guest: Guest) -> Guest:
 
 
 def test_a_third_sender_s_frames_are_taken_without_it_and_not_with_it(guest: Guest) -> None:
-    told = guest.run(".venv/bin/pytest -q -rs testbed/system/test_sealed_tunnel.py", within_s=600).checked()
+    told = guest.run(".venv/bin/pytest -q -rs system/test_sealed_tunnel.py", within_s=600).checked()
     assert "3 passed" in told and "skipped" not in told, told
 
 

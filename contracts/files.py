@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files that a topology file names: beside it, or in the checkout (in NetBoxIT's own folder, where there is none)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from contracts.installation import CHECKOUT
+
+
+def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
+    """The file that is meant; `context` is that of Pydantic's validation, with the topology's `folder`.
+
+    With `terminal`, the folder of somebody at a terminal, it is any file that this user may read, looked for there first. Raises
+    ValueError when there is none, or when it is neither below the topology's folder nor in the checkout.
+    """
+    if not text.strip() or not text.isprintable():
+        raise ValueError(f"{text!r} is not the name of a file; write its path, as it is from the topology's folder")
+    known = context or {}
+    homes = [known[key] for key in ("terminal", "folder") if key in known] + [CHECKOUT]
+    found = [(home / text).resolve() for home in homes]
+    inside = [path for path, home in zip(found, homes, strict=True) if "terminal" in known or path.is_relative_to(home)]
+    if not inside:
+        raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
+    for path in inside:
+        with suppress(OSError):  # a name too long for the file system, a folder that may not be entered
+            if path.is_file():
+                return path
+            if path.is_dir():
+                raise ValueError(f"{text} is a folder; name a file")
+    raise ValueError(f"there is no file {text}; looked in {_listed(dict.fromkeys(map(str, homes)))}")
+
+
+def _listed(homes: Iterable[str]) -> str:
+    *first, last = homes
+    return f"{', '.join(first)} and {last}" if first else last

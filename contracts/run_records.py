@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run takes down of itself: run.json, lab.json, captures.json and events.jsonl of its folder."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired
+
+from typing_extensions import TypedDict
+
+from contracts.node_status import NodeStatus
+
+
+class RunRecord(TypedDict):
+    """run.json. Times are as in ISO 8601."""
+
+    started: str
+    #: null while the run goes on.
+    ended: str | None
+    #: What ended it before its time, null when nothing did.
+    failure: str | None
+
+
+class MachineShare(TypedDict, total=False):
+    """What lab.json tells of a machine."""
+
+    #: The share of time that other guests of the machine's host took from all cores.
+    steal_ratio: float | None
+    #: The same of each core, by its number.
+    steal_by_core: dict[str, float | None]
+    #: When the network's time began there, CLOCK_REALTIME of that machine in nanoseconds.
+    began_ns: int | None
+    #: When the traffic was over there.
+    ended_ns: int | None
+
+
+class LabRecord(MachineShare, total=False):
+    """lab.json: the lab at the end of the traffic."""
+
+    nodes: list[NodeStatus]
+    #: What offloads were on, by "node interface".
+    offloads: dict[str, list[str]]
+    #: The simulated time of each netbox, in seconds, at which the network's time began.
+    began_s: dict[str, float]
+    #: Of a run over several machines: the machines that are not the controller.
+    hosts: dict[str, MachineShare]
+
+
+class CaptureCount(TypedDict):
+    """An entry of captures.json: a capture at an interface. Counts are null when its program ended before the run was over."""
+
+    #: In captures/.
+    file: str
+    node: str
+    interface: str
+    #: Frames.
+    received: int | None
+    #: Frames that the kernel dropped before the program could take them.
+    dropped: int | None
+    #: Why it ended early. Not of older runs.
+    ended: NotRequired[str | None]
+
+
+class EventRecord(TypedDict):
+    """A line of events.jsonl: what was changed in the lab. Which of the last keys there are depends on its kind."""
+
+    #: When it was planned, in seconds since the network's time began.
+    at_s: float
+    #: How much later it was begun.
+    late_ms: float
+    #: How long the netbox, the kernel or the application needed.
+    took_ms: float
+    kind: str
+    #: For people.
+    words: str
+    #: Why it failed, null when it did not.
+    error: NotRequired[str | None]
+    netbox: NotRequired[str]
+    router: NotRequired[str]
+    node: NotRequired[str]
+    parameter: NotRequired[str]
+    #: In base units.
+    value: NotRequired[Any]
+    wire: NotRequired[str]
+    state: NotRequired[str]
+    traffic: NotRequired[str]
+    power: NotRequired[str]
+    for_s: NotRequired[float]
+    file: NotRequired[str]
+    handler: NotRequired[str]

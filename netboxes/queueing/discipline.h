@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "waiting.h"
+
+#include <functional>
+#include <limits>
+#include <optional>
+
+namespace netboxit::queueing
+{
+
+/// Who learns of what a discipline drops: at once, while it takes or gives others.
+using Dropped = std::function<void(const Waiting& frame, Loss reason)>;
+
+/// Draws uniformly from [0, 1).
+using Chance = std::function<double()>;
+
+/// Room in a queue; what finds one of them used up is dropped. An empty queue takes any one frame, or it could never be sent.
+struct Room
+{
+    std::size_t packets{std::numeric_limits<std::size_t>::max()};
+    std::uint64_t bytes{std::numeric_limits<std::uint64_t>::max()};
+    /// s, in which the present rate sends it.
+    double buffer{std::numeric_limits<double>::infinity()};
+
+    /// Whether so much fits, at a rate in bit/s.
+    bool Holds(std::size_t thenPackets, std::uint64_t thenBytes, double rate) const
+    {
+        return thenPackets <= 1 || (thenPackets <= packets && thenBytes <= bytes &&
+                                    8.0 * static_cast<double>(thenBytes) <= buffer * rate);
+    }
+};
+
+/// A queue in front of a transmitter, and which of its frames go when, or not at all. Times are simulated ones, ns, and do not fall
+/// from call to call.
+class Discipline
+{
+  public:
+    virtual ~Discipline() = default;
+    /// `rate` is what the transmitter sends with now, bit/s.
+    virtual void Enqueue(const Waiting& frame, std::int64_t now, double rate) = 0;
+    /// The frame whose turn it is; none when all that waited were dropped.
+    virtual std::optional<Waiting> Dequeue(std::int64_t now) = 0;
+    /// Takes out one that entered before `since`, past all rules; none when there is none.
+    virtual std::optional<Waiting> TakeOlder(std::int64_t since) = 0;
+    virtual std::size_t Packets() const = 0;
+    virtual std::uint64_t Bytes() const = 0;
+
+    /// Whether it looks at a frame's flow.
+    virtual bool TellsFlowsApart() const
+    {
+        return false;
+    }
+};
+
+} // namespace netboxit::queueing

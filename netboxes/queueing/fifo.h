@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "discipline.h"
+
+namespace netboxit::queueing
+{
+
+/// In the order of arrival; what finds it full is dropped.
+class Fifo : public Discipline
+{
+  public:
+    Fifo(Room room, Dropped dropped) : m_room(room), m_dropped(std::move(dropped))
+    {
+    }
+
+    void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
+    std::optional<Waiting> Dequeue(std::int64_t now) override;
+    std::optional<Waiting> TakeOlder(std::int64_t since) override;
+
+    std::size_t Packets() const override
+    {
+        return m_line.Packets();
+    }
+
+    std::uint64_t Bytes() const override
+    {
+        return m_line.Bytes();
+    }
+
+  protected:
+    void Drop(const Waiting& frame, Loss reason) const
+    {
+        m_dropped(frame, reason);
+    }
+
+    Line& Waits()
+    {
+        return m_line;
+    }
+
+  private:
+    Room m_room;
+    Dropped m_dropped;
+    Line m_line;
+};
+
+} // namespace netboxit::queueing

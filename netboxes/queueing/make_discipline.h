@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "../engine/segment.h"
+#include "discipline.h"
+
+namespace netboxit::queueing
+{
+
+/// The one that a parameter `queue` names, as queue.py dumps it; throws OutOfRange.
+std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dropped dropped);
+
+} // namespace netboxit::queueing

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#pragma once
+
+#include "../engine/checked.h"
+#include "flow.h"
+#include "make_discipline.h"
+#include "queue_statistics.h"
+
+#include <cmath>
+
+namespace netboxit::queueing
+{
+
+/// What a queue asks of something that is to wait in it.
+struct Entry
+{
+    std::uint32_t bytes{}; ///< that it takes of the queue's room, and of the transmitter's time
+    ClassId trafficClass{};
+    Bytes frame; ///< from its Ethernet header on: its flow is read there, by a queue that tells flows apart
+};
+
+/// The queue in front of a transmitter: what waits there, in the order that a discipline says, and what is told of it. Times are
+/// simulated ones, ns, and do not fall from call to call.
+template <typename Item>
+class Queue
+{
+  public:
+    /// Hears of each item that is dropped, at once.
+    using Lost = std::function<void(const Item& item, Loss reason)>;
+
+    /// `said` is a parameter `queue`, as queue.py dumps it; throws OutOfRange.
+    Queue(const Json& said, Chance chance, Lost lost) : m_chance(std::move(chance)), m_lost(std::move(lost))
+    {
+        Set(said, 0, 0);
+    }
+
+    Queue(const Queue&) = delete;
+    Queue& operator=(const Queue&) = delete;
+
+    /// Another discipline, room or time; throws OutOfRange and then changes nothing. What waits keeps its order and its age; what has
+    /// no room any more is lost.
+    void Set(const Json& said, std::int64_t now, double rate)
+    {
+        auto discipline = MakeDiscipline(said, m_chance, [this](const Waiting& waiting, Loss reason) { Drop(waiting, reason); });
+        const auto limit = said.value("time", Json());
+        m_timeLimit = limit.is_null() ? ALWAYS : std::llround(Checked(said, "queue", "time", 1e-3, 25.0, "s") * 1e9);
+        std::vector<Waiting> waiting;
+        while (const auto next = m_discipline ? m_discipline->TakeOlder(ALWAYS) : std::nullopt)
+        {
+            waiting.push_back(*next);
+        }
+        m_discipline = std::move(discipline);
+        std::ranges::stable_sort(waiting, {}, &Waiting::entered);
+        for (const auto& each : waiting)
+        {
+            m_discipline->Enqueue(each, now, rate);
+        }
+        m_statistics.HasLength(m_discipline->Packets(), now);
+    }
+
+    /// It waits, or is lost. `rate` is what the transmitter sends with now, bit/s.
+    void Enqueue(const Item& item, const Entry& entry, std::int64_t now, double rate)
+    {
+        const auto flow = m_discipline->TellsFlowsApart() ? FlowOf(entry.frame) : 0;
+        m_discipline->Enqueue({Keep(item), entry.bytes, now, flow, entry.trafficClass}, now, rate);
+        m_statistics.HasLength(m_discipline->Packets(), now);
+    }
+
+    /// The item whose turn it is; none when none waits, or all that waited were lost.
+    std::optional<Item> Dequeue(std::int64_t now)
+    {
+        auto next = m_discipline->Dequeue(now);
+        while (next && now - next->entered > m_timeLimit)
+        {
+            Drop(*next, Loss::QueueExpired);
+            next = m_discipline->Dequeue(now);
+        }
+        m_statistics.HasLength(m_discipline->Packets(), now);
+        if (!next)
+        {
+            return std::nullopt;
+        }
+        m_statistics.Waited(now - next->entered);
+        return Release(next->item);
+    }
+
+    /// Loses what has waited for longer than the queue's time, or than `limit` (ns), before its turn comes.
+    void Expire(std::int64_t now, std::int64_t limit = ALWAYS)
+    {
+        const auto longest = std::min(limit, m_timeLimit);
+        Lose(longest == ALWAYS ? 0 : now - longest, Loss::QueueExpired, now);
+    }
+
+    /// Loses all that waits.
+    void Clear(Loss reason, std::int64_t now)
+    {
+        Lose(ALWAYS, reason, now);
+    }
+
+    /// Whether it looks into frames.
+    bool TellsFlowsApart() const
+    {
+        return m_discipline->TellsFlowsApart();
+    }
+
+    std::size_t Packets() const
+    {
+        return m_discipline->Packets();
+    }
+
+    std::uint64_t Bytes() const
+    {
+        return m_discipline->Bytes();
+    }
+
+    bool IsEmpty() const
+    {
+        return Packets() == 0;
+    }
+
+    /// {packets, bytes, delay_s, dropped: {full, early, expired}, length_s}: README.md.
+    Json Read(std::int64_t now) const
+    {
+        return m_statistics.Read(Packets(), Bytes(), now);
+    }
+
+    void ResetStatistics(std::int64_t now)
+    {
+        m_statistics.Reset(now);
+    }
+
+  private:
+    static constexpr auto ALWAYS = std::numeric_limits<std::int64_t>::max();
+
+    void Lose(std::int64_t since, Loss reason, std::int64_t now)
+    {
+        while (const auto waiting = m_discipline->TakeOlder(since))
+        {
+            Drop(*waiting, reason);
+        }
+        m_statistics.HasLength(m_discipline->Packets(), now);
+    }
+
+    void Drop(const Waiting& waiting, Loss reason)
+    {
+        m_statistics.Dropped(reason);
+        m_lost(Release(waiting.item), reason);
+    }
+
+    std::uint32_t Keep(const Item& item)
+    {
+        if (m_free.empty())
+        {
+            m_items.push_back(item);
+            return static_cast<std::uint32_t>(m_items.size() - 1);
+        }
+        const auto number = m_free.back();
+        m_free.pop_back();
+        m_items[number] = item;
+        return number;
+    }
+
+    Item Release(std::uint32_t number)
+    {
+        m_free.push_back(number);
+        return std::move(m_items[number]);
+    }
+
+    Chance m_chance;
+    Lost m_lost;
+    std::int64_t m_timeLimit{ALWAYS};
+    std::unique_ptr<Discipline> m_discipline;
+    std::vector<Item> m_items;
+    std::vector<std::uint32_t> m_free; ///< numbers of items that are none
+    QueueStatistics m_statistics;
+};
+
+/// Throws OutOfRange where `said` is no parameter `queue`: for who makes its queues later.
+inline void CheckQueue(const Json& said)
+{
+    Queue<int>(said, {}, {});
+}
+
+} // namespace netboxit::queueing

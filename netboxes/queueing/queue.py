@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The queue in front of a transmitter: how every technology has it said in YAML, and the numbers that the C++ reads."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_serializer, model_validator
+
+from contracts.quantities import SIZE, TIME, Quantity
+
+Discipline = Literal["fifo", "priority", "codel", "fq-codel", "pie", "red"]
+
+
+#: What limits how much may wait.
+_ROOM = ("packets", "bytes", "buffer")
+
+
+class Queue(BaseModel):
+    """Frames that wait to be sent; which of them go when, and which are dropped."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    #: What belongs to one discipline only, and the default of what is not the same in all.
+    _OF: ClassVar[dict[str, dict[str, float]]] = {
+        "fifo": {},
+        "priority": {},
+        "codel": {"target": 0.005, "interval": 0.1},  # RFC 8289, 4.2 and 4.3
+        "fq-codel": {"target": 0.005, "interval": 0.1, "flows": 1024, "quantum": 1514.0},  # RFC 8290, 5.2
+        "pie": {"target": 0.015, "interval": 0.015, "burst": 0.15},  # RFC 8033, 5.1
+        "red": {"minimum": 5, "maximum": 15, "probability": 0.1, "weight": 0.002},  # Floyd's recommendations of 1997
+    }
+
+    discipline: Discipline = Field(
+        "fifo",
+        description="fifo: drop-tail; priority: by traffic class; CoDel: RFC 8289; FQ-CoDel: RFC 8290; PIE: RFC 8033; RED: Floyd "
+        "and Jacobson 1993.",
+    )
+    packets: int | None = Field(
+        None, ge=1, le=1_000_000, description="That may wait, besides the one that is sent. A limit that is not said is none."
+    )
+    bytes: Annotated[float, Quantity(SIZE, 1514.0, 2e9)] | None = Field(None, description="That may wait.")
+    buffer: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
+        None, description="That may wait: what the present rate sends in this time."
+    )
+    time: Annotated[float, Quantity(TIME, 1e-3, 25.0)] | None = Field(
+        None, description="A packet that waits for longer is lost (`queue_expired`), at the latest when its turn comes."
+    )
+    target: Annotated[float, Quantity(TIME, 1e-4, 10.0)] | None = Field(
+        None, description="codel, fq-codel, pie: time in the queue that is aimed at; 5 ms, pie 15 ms."
+    )
+    interval: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
+        None, description="codel, fq-codel: a round trip, 100 ms; pie: time between updates, 15 ms."
+    )
+    burst: Annotated[float, Quantity(TIME, 0.0, 60.0)] | None = Field(
+        None, description="pie: bursts that are let through, 150 ms."
+    )
+    flows: int | None = Field(None, ge=1, le=65536, description="fq-codel: lines that flows are hashed to, 1024.")
+    quantum: Annotated[float, Quantity(SIZE, 64.0, 65536.0)] | None = Field(
+        None, description="fq-codel: what a flow may send in its turn, 1514 B."
+    )
+    minimum: float | None = Field(None, ge=1, le=1e6, description="red: mean length below which nothing is dropped, 5 packets.")
+    maximum: float | None = Field(
+        None, ge=1, le=1e6, description="red: mean length at which `probability` is dropped, 15 packets."
+    )
+    probability: float | None = Field(None, ge=1e-6, le=1.0, description="red: of a drop at the maximum, 0.1.")
+    weight: float | None = Field(None, ge=1e-6, le=1.0, description="red: of the present length in the mean, 0.002.")
+
+    @property
+    def settings(self) -> dict[str, float]:
+        """What the discipline has besides its limits."""
+        own = {key: (getattr(self, key), default) for key, default in self._OF[self.discipline].items()}
+        return {key: default if said is None else said for key, (said, default) in own.items()}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        common = {"discipline", "time", *_ROOM}
+        said = {key for key in self.model_fields_set if getattr(self, key) is not None}
+        if strange := sorted(said - common - self._OF[self.discipline].keys()):
+            own = ", ".join(self._OF[self.discipline]) or "nothing of its own"
+            raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
+        if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
+            raise ValueError("red: `minimum` must be less than `maximum`")
+        return self
+
+    @model_serializer
+    def _dump(self) -> dict[str, Any]:
+        limits = {"packets": self.packets, "bytes": self.bytes, "buffer": self.buffer, "time": self.time}
+        return {"discipline": self.discipline, **limits, **self.settings}
+
+
+def queue_or_short(discipline: Discipline = "fifo", **usual: float | str) -> BeforeValidator:
+    """Takes a number for packets, a word for a discipline; adds a technology's usual discipline and limits where none of their
+    kind is said."""
+
+    def complete(said: object) -> object:
+        if isinstance(said, int) and not isinstance(said, bool):
+            said = {"packets": said}
+        elif isinstance(said, str):
+            said = {"discipline": said}
+        if not isinstance(said, dict):
+            return said
+        room = any(said.get(key) is not None for key in _ROOM)
+        missing = {key: limit for key, limit in usual.items() if not (room and key in _ROOM) and said.get(key) is None}
+        return {"discipline": discipline, **said, **missing}
+
+    return BeforeValidator(complete, json_schema_input_type=int | Discipline | Queue)

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "red.h"
+
+#include <cmath>
+
+namespace netboxit::queueing
+{
+
+namespace
+{
+
+/// Of which a link is thought to send so many while it is idle, bytes (Floyd and Jacobson, section 11).
+constexpr double TYPICAL_PACKET = 500;
+
+} // namespace
+
+void Red::Enqueue(const Waiting& frame, std::int64_t now, double rate)
+{
+    if (Waits().IsEmpty())
+    {
+        const double couldHaveSent = static_cast<double>(now - m_emptySince) / 1e9 * rate / (8 * TYPICAL_PACKET);
+        m_mean *= std::pow(1 - m_settings.weight, couldHaveSent);
+    }
+    else
+    {
+        m_mean += m_settings.weight * (static_cast<double>(Waits().Packets()) - m_mean);
+    }
+    if (DropsEarly())
+    {
+        Drop(frame, Loss::QueueEarly);
+        return;
+    }
+    Fifo::Enqueue(frame, now, rate);
+}
+
+bool Red::DropsEarly()
+{
+    const auto& [minimum, maximum, most, weight] = m_settings;
+    if (m_mean < minimum)
+    {
+        m_sinceDrop = -1;
+        return false;
+    }
+    ++m_sinceDrop;
+    const double probability = m_mean < maximum ? most * (m_mean - minimum) / (maximum - minimum)
+                                                : most + (1 - most) * (m_mean - maximum) / maximum;
+    if (probability >= 1)
+    {
+        m_sinceDrop = 0;
+        return true;
+    }
+    // So that the distances between drops are uniformly distributed.
+    const double spread = static_cast<double>(m_sinceDrop) * probability;
+    if (spread < 1 && m_chance() >= probability / (1 - spread))
+    {
+        return false;
+    }
+    m_sinceDrop = 0;
+    return true;
+}
+
+std::optional<Waiting> Red::Dequeue(std::int64_t now)
+{
+    const auto frame = Fifo::Dequeue(now);
+    m_emptySince = Waits().IsEmpty() ? now : m_emptySince;
+    return frame;
+}
+
+} // namespace netboxit::queueing

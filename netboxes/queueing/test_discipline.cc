@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "chance.h"
+#include "make_discipline.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+using namespace netboxit;
+using namespace netboxit::queueing;
+
+namespace
+{
+
+constexpr std::int64_t MS = 1'000'000;
+constexpr double RATE = 12e6; // a frame of 1500 bytes takes 1 ms
+
+class DisciplineTest : public testing::Test
+{
+  protected:
+    void Make(const Json& queue)
+    {
+        discipline = MakeDiscipline(queue,
+                                    ChanceOf(1),
+                                    [this](const Waiting& frame, Loss reason)
+                                    {
+                                        dropped.push_back(frame.item);
+                                        ++reasons[reason];
+                                    });
+    }
+
+    void Put(std::uint32_t number, std::int64_t now, std::uint32_t flow = 0)
+    {
+        discipline->Enqueue({number, 1500, now, flow}, now, RATE);
+    }
+
+    std::unique_ptr<Discipline> discipline;
+    std::vector<std::uint32_t> dropped;
+    std::map<Loss, int> reasons;
+};
+
+} // namespace
+
+TEST_F(DisciplineTest, FifoDropsWhatFindsItFull)
+{
+    Make({{"discipline", "fifo"}, {"packets", 3}});
+    for (std::uint32_t number = 0; number < 5; ++number)
+    {
+        Put(number, 0);
+    }
+    EXPECT_EQ(dropped, (std::vector<std::uint32_t>{3, 4}));
+    EXPECT_EQ(discipline->Bytes(), 4500u);
+    Make({{"discipline", "fifo"}, {"bytes", 3000}});
+    Put(7, 0);
+    Put(8, 0);
+    Put(9, 0);
+    EXPECT_EQ(dropped.back(), 9u);
+}
+
+TEST_F(DisciplineTest, PrioritySendsTheFirstClassFirst)
+{
+    Make({{"discipline", "priority"}, {"packets", 2}});
+    const auto put = [this](std::uint32_t number, std::int64_t now, ClassId trafficClass)
+    { discipline->Enqueue({number, 1500, now, 0, trafficClass}, now, RATE); };
+    put(0, 0, 2);
+    put(1, MS, 2);
+    put(2, 2 * MS, 2); // finds its class full
+    put(3, 3 * MS, 0);
+    put(4, 4 * MS, 1);
+    EXPECT_EQ(dropped, std::vector<std::uint32_t>{2});
+    EXPECT_EQ(discipline->Packets(), 4u);
+    EXPECT_EQ(discipline->TakeOlder(MS)->item, 0u);
+    EXPECT_FALSE(discipline->TakeOlder(MS));
+    std::vector<std::uint32_t> order;
+    while (const auto frame = discipline->Dequeue(5 * MS))
+    {
+        order.push_back(frame->item);
+    }
+    EXPECT_EQ(order, (std::vector<std::uint32_t>{3, 4, 1}));
+    EXPECT_EQ(discipline->Bytes(), 0u);
+}
+
+TEST_F(DisciplineTest, CodelFollowsItsControlLaw)
+{
+    Make({{"discipline", "codel"}, {"target", 0.005}, {"interval", 0.1}, {"quantum", 1514}});
+    // Overload by a half: a frame comes each 2/3 ms, one goes each ms, so waiting times rise until drops outweigh it.
+    std::vector<std::int64_t> drops;
+    std::int64_t next = 0;
+    std::uint32_t number = 0;
+    for (std::int64_t now = 0; now < 500 * MS; now += MS)
+    {
+        for (; next <= now; next += 2 * MS / 3)
+        {
+            Put(number++, next);
+        }
+        const auto before = dropped.size();
+        EXPECT_TRUE(discipline->Dequeue(now));
+        drops.insert(drops.end(), dropped.size() - before, now);
+    }
+    ASSERT_GT(drops.size(), 5u);
+    // 5 ms of waiting are reached after some 15 ms, the first drop comes an interval later, and then at distances interval/sqrt(n).
+    EXPECT_NEAR(static_cast<double>(drops[0]) / MS, 115, 3);
+    EXPECT_NEAR(static_cast<double>(drops[1] - drops[0]) / MS, 100, 1);
+    EXPECT_NEAR(static_cast<double>(drops[2] - drops[1]) / MS, 100 / std::sqrt(2), 1);
+    EXPECT_NEAR(static_cast<double>(drops[3] - drops[2]) / MS, 100 / std::sqrt(3), 1);
+    EXPECT_EQ(reasons[Loss::QueueFull], 0);
+}
+
+TEST_F(DisciplineTest, FqCodelGivesFlowsTheirTurns)
+{
+    Make({{"discipline", "fq-codel"}, {"target", 0.005}, {"interval", 0.1}, {"flows", 16}, {"quantum", 1514}});
+    for (std::uint32_t number = 0; number < 6; ++number)
+    {
+        Put(number, 0, 1);
+    }
+    Put(10, 0, 2); // has just begun, and waits for one frame only
+    std::vector<std::uint32_t> order;
+    while (const auto frame = discipline->Dequeue(MS))
+    {
+        order.push_back(frame->item);
+    }
+    EXPECT_EQ(order, (std::vector<std::uint32_t>{0, 1, 10, 2, 3, 4, 5}));
+    EXPECT_EQ(discipline->Packets(), 0u);
+    EXPECT_EQ(discipline->Bytes(), 0u);
+}
+
+TEST_F(DisciplineTest, FqCodelTakesRoomFromTheLongest)
+{
+    Make({{"discipline", "fq-codel"}, {"target", 0.005}, {"interval", 0.1}, {"flows", 16}, {"quantum", 1514}, {"packets", 10}});
+    for (std::uint32_t number = 0; number < 10; ++number)
+    {
+        Put(number, 0, 1);
+    }
+    Put(20, 0, 2);
+    EXPECT_EQ(dropped, (std::vector<std::uint32_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(discipline->Packets(), 6u);
+}
+
+TEST_F(DisciplineTest, PieHoldsItsTarget)
+{
+    Make({{"discipline", "pie"}, {"target", 0.015}, {"interval", 0.015}, {"burst", 0.15}});
+    std::int64_t next = 0;
+    std::uint32_t number = 0;
+    double waited = 0;
+    int sent = 0;
+    for (std::int64_t now = 0; now < 60'000 * MS; now += MS)
+    {
+        for (; next <= now; next += 4 * MS / 5) // a quarter more than can go
+        {
+            Put(number++, next);
+        }
+        const auto frame = discipline->Dequeue(now);
+        if (frame && now > 20'000 * MS)
+        {
+            waited += static_cast<double>(now - frame->entered) / 1e9;
+            ++sent;
+        }
+    }
+    EXPECT_NEAR(waited / sent, 0.015, 0.003);
+    EXPECT_NEAR(static_cast<double>(dropped.size()) / number, 0.2, 0.02);
+}
+
+TEST_F(DisciplineTest, RedDropsByItsMeanLength)
+{
+    Make({{"discipline", "red"}, {"minimum", 5}, {"maximum", 15}, {"probability", 0.1}, {"weight", 1}});
+    for (std::uint32_t number = 0; number < 5; ++number)
+    {
+        Put(number, 0);
+    }
+    EXPECT_TRUE(dropped.empty());
+    // At a mean length of 10 half of `probability`, its distances uniform: a drop in ten frames on the mean, their distances uniform on 1 … 19 (Floyd and Jacobson, section 8).
+    std::uint32_t number = 5;
+    while (discipline->Packets() < 10)
+    {
+        Put(number++, 0);
+    }
+    dropped.clear();
+    std::vector<std::uint32_t> at;
+    for (unsigned turn = 0; turn < 20'000; ++turn)
+    {
+        const auto before = dropped.size();
+        Put(number++, 0);
+        if (dropped.size() > before)
+        {
+            at.push_back(turn);
+        }
+        else
+        {
+            discipline->Dequeue(0);
+        }
+    }
+    EXPECT_NEAR(20'000.0 / static_cast<double>(at.size()), 10.0, 0.5);
+    for (std::size_t drop = 1; drop < at.size(); ++drop)
+    {
+        EXPECT_LE(at[drop] - at[drop - 1], 19u);
+    }
+}

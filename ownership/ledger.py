@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ledger of a lab: each object is written down *before* it is created, so that it can always be undone, in reverse."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from contracts import durable
+from contracts.errors import NetBoxITError
+
+
+@dataclass(frozen=True)
+class Record:
+    """One object: what kind it is and what names it."""
+
+    kind: str
+    name: str
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+class DamagedLedger(NetBoxITError):
+    """A line of a ledger is not what was written there."""
+
+
+class UndoFailed(NetBoxITError):
+    """Some objects of a lab could not be removed; the ledger is kept."""
+
+
+#: The kind of a line that says that an object is gone while the lab stays.
+_REMOVED = "removed"
+
+#: Removes objects of one kind, given in the reverse of the order of their creation; those already gone are fine.
+Undoer = Callable[[list[Record]], None]
+
+
+class Ledger:
+    """Records in a file, one JSON object a line, on the disk before `add` returns."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def add(self, *records: Record) -> None:
+        """All of them or none. Raises NotWritten: then the caller makes nothing."""
+        lines = "".join(json.dumps({"kind": r.kind, "name": r.name, **r.details}) + "\n" for r in records)
+        with durable.told(self._file):
+            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            try:
+                before = _cut_half_line(descriptor)
+                try:
+                    durable.write_all(descriptor, lines.encode())
+                    os.fsync(descriptor)
+                except OSError:
+                    with suppress(OSError):  # what is left of it names what is not there
+                        os.ftruncate(descriptor, before)
+                    raise
+                if not before:
+                    durable.sync_folder(self._file.parent)
+            finally:
+                os.close(descriptor)
+
+    def records(self) -> list[Record]:
+        """What is there, in the order of creation. Raises DamagedLedger.
+
+        A last line without its end was never acted upon: its writer died while writing it.
+        """
+        found, damaged = self._read()
+        if damaged:
+            raise DamagedLedger(f"{damaged}; `netboxit down {self._file.parent.name}` undoes what can be read")
+        return found
+
+    def remove(self, records: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
+        """Undoes some records while the rest stays, the last made first, and only then strikes them out.
+
+        Raises UndoFailed, NotWritten: then they stay on record, and are gone already when the lab goes down.
+        """
+        _undo(records, undoers)
+        self.add(*(Record(_REMOVED, record.name, {"of": record.kind}) for record in records))
+
+    def undo(self, undoers: Mapping[str, Undoer]) -> None:
+        """Undoes all records, the last made first. Raises UndoFailed, after what can be read is undone."""
+        found, damaged = self._read()
+        _undo(found, undoers)
+        if damaged:
+            folder = self._file.parent
+            raise UndoFailed(
+                f"{damaged}; all else of the lab is removed. Look with `ip netns` and `lxc-ls` for what else has the name "
+                f"{folder.name}, then remove {folder}"
+            )
+
+    def _read(self) -> tuple[list[Record], str]:
+        """The records, and what is wrong with lines that are none."""
+        try:
+            whole = self._file.read_bytes().rpartition(b"\n")[0]
+        except FileNotFoundError:
+            return [], ""
+        found: dict[tuple[str, str], Record] = {}
+        damaged = []
+        for number, line in enumerate(whole.split(b"\n") if whole else (), 1):
+            try:
+                record, of = _parsed(line)
+            except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+                damaged.append(number)
+                continue
+            if of is not None:
+                found.pop((of, record.name), None)
+            else:
+                found[record.kind, record.name] = record
+        lines = f"line{'s' if len(damaged) > 1 else ''} {', '.join(map(str, damaged[:10]))}"
+        return list(found.values()), f"{self._file} is damaged, {lines}" if damaged else ""
+
+
+def _parsed(line: bytes) -> tuple[Record, str | None]:
+    """A record, and of which kind the one is that it strikes out. No name that was written leads anywhere."""
+    details = json.loads(line)
+    record = Record(details.pop("kind"), details.pop("name"), details)
+    if "/" in record.name or record.name in ("", ".", "..") or not isinstance(record.kind, str):
+        raise ValueError("no record")
+    return record, str(record.details["of"]) if record.kind == _REMOVED else None
+
+
+def _cut_half_line(descriptor: int) -> int:
+    """Removes what a writer that died left of its last line, which would spoil the next one. Returns the length without it."""
+    size = os.fstat(descriptor).st_size
+    whole = os.pread(descriptor, size, 0).rfind(b"\n") + 1
+    if whole < size:
+        os.ftruncate(descriptor, whole)
+    return whole
+
+
+def _undo(made: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
+    """In reverse; neighbours of one kind are handed over together, so that they can go in parallel.
+
+    One that fails does not keep the others: UndoFailed tells all of them at the end.
+    """
+    failures = []
+    for kind, group in itertools.groupby(reversed(made), key=lambda record: record.kind):
+        records = list(group)
+        try:
+            undoers[kind](records)
+        except (NetBoxITError, OSError, LookupError, ValueError, TypeError) as error:
+            failures.append(f"{kind} {', '.join(r.name for r in records)}: {error}")
+    if failures:
+        raise UndoFailed("not everything could be removed; " + "; ".join(failures))

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A network as a picture (SVG), drawn from its plan: from left to right as frames travel."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from contracts.plan import Plan
+from results.flow_path import equipment, joined
+
+_WIDTH, _BOX, _GAP = 1080, 148, 20
+_LINE = 15
+#: Characters in a box, of some 6 units each.
+_LONGEST_LINE = 24
+_WIRE = 'fill="none" stroke="#98a2ad" stroke-width="2"'
+#: Between two machines.
+_LEAVING = 'fill="none" stroke="#D55E00" stroke-width="2" stroke-dasharray="7 5"'
+#: Around the nodes of a machine: room for its name, and below them.
+_HEAD, _FOOT = 26, 8
+_FONTS = "system-ui, sans-serif"
+_FILLS = {"host": "#eef4fa", "netbox": "#fdf3e7", "router": "#eaf6f0", "switch": "#f8eef4"}
+_STROKES = {"host": "#0072B2", "netbox": "#E69F00", "router": "#009E73", "switch": "#CC79A7"}
+
+
+@dataclass
+class Box:
+    """A node with its lines of text, its place (the middle of it), and the nodes that are reached by it from the right."""
+
+    name: str
+    kind: str
+    lines: tuple[str, ...]
+    machine: str = ""
+    column: int = 0
+    y: float = 0.0
+    behind: list[Box] = field(default_factory=list)
+
+    @property
+    def height(self) -> int:
+        return 40 + _LINE * len(self.lines)
+
+    @property
+    def room(self) -> float:
+        """The height that it takes with all that is behind it."""
+        return max(self.height + _GAP, sum(box.room for box in self.behind))
+
+
+def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *, alone: bool = False) -> str:
+    """`words` are the lines under a node's name; `right` is the host that the picture ends with, None: the last node.
+    `alone` is for a file of its own, which no page gives a size and a font.
+
+    A node's column tells by how many wires it is away from there. Parts that no wire joins to it stand below. The machines of a
+    lab over several are frames, one below the other, and wires between them are dashed.
+    """
+    kinds: dict[str, str] = {node.name: node.kind for node in plan.nodes} | dict.fromkeys(equipment(plan), "equipment")
+    ends = joined(plan)
+    machines = {node.name: node.host for node in plan.nodes}
+    machines |= {other: machines[one] for one, other in ends if other not in machines}
+    boxes = {name: Box(name, kind, tuple(words.get(name, ())), machines.get(name, "")) for name, kind in kinds.items()}
+    roots = _trees(boxes, ends, right)
+    height, frames = 0.0, list[Frame]()
+    for machine in dict.fromkeys((*(host.name for host in plan.hosts), *(box.machine for box in boxes.values()))):
+        top = height
+        for root in [root for root in roots if root.machine == machine]:
+            height += _HEAD if machine and height == top else 0
+            _place(root, height)
+            height += root.room
+        if machine and height > top:
+            height += _FOOT
+            frames.append(Frame(machine, top, height - _FOOT))
+    return _draw(boxes, ends, frames, height, alone)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Of a machine, from its top to its bottom."""
+
+    machine: str
+    top: float
+    bottom: float
+
+
+def _trees(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], right: str | None) -> list[Box]:
+    """Gives each box its column, counted from the right, and what is behind it by a shortest way; one root for each part.
+
+    What is reached from another machine is a root, too.
+    """
+    beside: dict[str, list[str]] = {name: [] for name in boxes}
+    for one, other in ends:
+        beside[one].append(other)
+        beside[other].append(one)
+    roots: list[Box] = []
+    seen: set[str] = set()
+    for first in [*([right] if right in beside else []), *reversed(beside)]:
+        if first in seen:
+            continue
+        roots.append(boxes[first])
+        seen.add(first)
+        waiting = deque([first])
+        while waiting:
+            node = waiting.popleft()
+            for other in beside[node]:
+                if other not in seen:
+                    seen.add(other)
+                    boxes[other].column = boxes[node].column + 1
+                    (boxes[node].behind if boxes[other].machine == boxes[node].machine else roots).append(boxes[other])
+                    waiting.append(other)
+    return roots
+
+
+def _place(box: Box, top: float) -> None:
+    """A box stands in the middle of what is behind it."""
+    box.y = top + box.room / 2
+    top += (box.room - sum(other.room for other in box.behind)) / 2
+    for other in box.behind:
+        _place(other, top)
+        top += other.room
+
+
+def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], frames: Sequence[Frame], height: float, alone: bool) -> str:
+    columns = max((box.column for box in boxes.values()), default=0) + 1
+    width = max(_WIDTH, columns * (_BOX + 24))
+    step = width / columns
+
+    def x(box: Box) -> float:
+        return width - step * (box.column + 0.5)
+
+    size = f'width="{width}" height="{height:.0f}" font-family="{_FONTS}" ' if alone else ""
+    box = f'viewBox="0 0 {width} {height:.0f}"'
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}{box} role="img" aria-label="the network">']
+    if alone:
+        parts.append(f'<rect width="{width}" height="{height:.0f}" fill="#fff"/>')
+    parts += [_frame(frame, width) for frame in frames]
+    parts += [_wire(x(boxes[one]), boxes[one], x(boxes[other]), boxes[other]) for one, other in ends]
+    parts += [_box(box, x(box), box.y) for box in boxes.values()]
+    return "".join([*parts, "</svg>"])
+
+
+def _wire(x: float, box: Box, other_x: float, other: Box) -> str:
+    """From side to side, so that it crosses no box of either column; straight where both are in one."""
+    style = _WIRE if box.machine == other.machine else _LEAVING
+    if box.column == other.column:
+        return f'<path d="M{x:.0f} {box.y:.0f}L{other_x:.0f} {other.y:.0f}" {style}/>'
+    (left, left_y), (right, right_y) = sorted([(x, box.y), (other_x, other.y)])
+    left, right = left + _BOX / 2, right - _BOX / 2
+    # Where there is a column between them, the curve has its turns beside them.
+    turn = min((right - left) / 2, _BOX / 2)
+    return (
+        f'<path d="M{left:.0f} {left_y:.0f}C{left + turn:.0f} {left_y:.0f} {right - turn:.0f} {right_y:.0f} '
+        f'{right:.0f} {right_y:.0f}" {style}/>'
+    )
+
+
+def _frame(frame: Frame, width: float) -> str:
+    return (
+        f'<rect x="4" y="{frame.top + 4:.0f}" width="{width - 8:.0f}" height="{frame.bottom - frame.top - 4:.0f}" rx="10" '
+        'fill="#f7f8fa" stroke="#c4cbd3"/>'
+        f'<text x="16" y="{frame.top + 22:.0f}" font-size="13" font-weight="600" fill="#66727e">{escape(frame.machine)}</text>'
+    )
+
+
+def _fitting(line: str) -> str:
+    return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
+
+
+def _box(box: Box, x: float, y: float) -> str:
+    top = y - box.height / 2
+    corner = 22 if box.kind == "router" else 7
+    shape = (
+        f'<rect x="{x - _BOX / 2:.0f}" y="{top:.0f}" width="{_BOX}" height="{box.height}" rx="{corner}" '
+        f'fill="{_FILLS.get(box.kind, "#fff")}" stroke="{_STROKES.get(box.kind, "#777")}" stroke-width="1.5"/>'
+    )
+    texts = [(box.name, 18, 'font-size="14" font-weight="600"'), (box.kind, 33, 'font-size="11" fill="#66727e"')]
+    texts += [(_fitting(line), 33 + _LINE * (at + 1), 'font-size="11.5" fill="#25303b"') for at, line in enumerate(box.lines)]
+    return shape + "".join(
+        f'<text x="{x:.0f}" y="{top + down:.0f}" text-anchor="middle" {style}>{escape(text)}</text>'
+        for text, down, style in texts
+    )

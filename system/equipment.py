@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real equipment at a lab: interfaces of the host that are moved whole into a node's network, or made there, and given back.
+
+"The host" is the network namespace that the calling thread is in. A NIC's settings are in the ledger before it is touched, and
+while a lab has it, the NIC carries the lab's mark as an alternative name: by that it is found again wherever it is.
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import pwd
+import subprocess
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
+from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
+
+from contracts.errors import NetBoxITError
+from contracts.names import SEALED_INTERFACE, interface_name
+from contracts.plan import EquipmentPlan, Plan
+from ownership.ledger import Ledger, Record
+from system import host_network, interface_settings, namespaces, wires
+from system.interface_settings import Settings
+
+#: The kind of its records in the ledger.
+KIND: Final = "equipment"
+
+_INGRESS: Final = 0xFFFF0000
+_ALL_PROTOCOLS: Final = 3  # linux/if_ether.h: ETH_P_ALL
+_NO_IPV6: Final = "disable_ipv6"
+#: Of what carries a tunnel: enough for any way between two machines, as the kernel has it by default (net.ipv4.ip_default_ttl).
+_TTL: Final = 64
+
+
+class EquipmentFailed(NetBoxITError):
+    """The kernel refused what should be done to an interface."""
+
+
+def take(plan: Plan, ports: Collection[EquipmentPlan], ledger: Ledger) -> None:
+    """Makes each the interface of its node that it shall be, still down; `wires.configure` follows. Raises EquipmentFailed."""
+    for port in ports:
+        with _told(f"equipment {port.name}: {port.words()}"):
+            _TAKERS[port.kind](_Taking(plan, port, ledger))
+
+
+def give_back(records: Collection[Record], notes: list[str]) -> None:
+    """Undoes it; what cannot be put back any more is told in `notes`. What is done already is fine.
+
+    One that fails does not keep the others: EquipmentFailed tells of them at the end.
+    """
+    failures = []
+    for record in records:
+        details = record.details
+        if details["boot"] != host_network.boot():
+            continue  # the machine came up since as its own configuration makes it
+        try:
+            with _told(f"equipment {record.name}: give back {details['device']}"):
+                if details["what"] == "nic":
+                    notes += [f"equipment {record.name}: {note}" for note in _give_nic_back(details)]
+                else:
+                    _remove_made(details)
+        except (NetBoxITError, OSError) as error:
+            failures.append(str(error))
+    if failures:
+        raise EquipmentFailed("; ".join(failures))
+
+
+class _Taking:
+    """What is known of one port, and its record."""
+
+    def __init__(self, plan: Plan, port: EquipmentPlan, ledger: Ledger) -> None:
+        self.lab, self.port, self._ledger = plan.lab, port, ledger
+        node = plan.node(port.end.node)
+        self.namespace = node.namespace
+        self.mac = next(one.mac for one in node.interfaces if one.name == port.end.interface)
+        self.mark = wires.mark(plan.lab, port.wire)
+
+    def record(self, **details: Any) -> None:
+        """Before anything is touched."""
+        common = {
+            "what": self.port.kind,
+            "node": self.port.end.node,
+            "device": self.port.device,
+            "namespace": self.namespace,
+            "interface": self.port.end.interface,
+            "mark": self.mark,
+            "host": host_network.identity(),
+            "boot": host_network.boot(),
+        }
+        self._ledger.add(Record(KIND, self.port.wire, common | details))
+
+
+def _take_nic(taking: _Taking) -> None:
+    port = taking.port
+    with IPRoute() as netlink:
+        link = _found(netlink, port.device)
+        index = link["index"]
+        taking.record(settings=interface_settings.read(netlink, index).to_json())
+        netlink.link("property_add", index=index, altname=taking.mark)
+        netlink.link("set", index=index, net_ns_fd=str(namespaces.path(taking.namespace)), ifname=port.end.interface)
+    with namespaces.entered(taking.namespace), IPRoute() as netlink:
+        netlink.link("set", index=_found(netlink, port.end.interface)["index"], mtu=port.mtu)
+
+
+def _take_vlan(taking: _Taking) -> None:
+    _make_on(taking, kind="vlan", vlan_id=taking.port.vlan)
+
+
+def _take_macvlan(taking: _Taking) -> None:
+    _make_on(taking, kind="macvlan", macvlan_mode=taking.port.mode, address=taking.mac)
+
+
+def _make_on(taking: _Taking, **what: Any) -> None:
+    """An interface on one of the host's."""
+    with IPRoute() as netlink:
+        below = _found(netlink, taking.port.device)["index"]
+        taking.record()
+        _make_in_node(netlink, taking, link=below, **what)
+
+
+def _make_vxlan(taking: _Taking) -> None:
+    """A tunnel's end: what it carries leaves and comes by the host's network, though the interface itself is never in there."""
+    port = taking.port
+    family = "6" if ipaddress.ip_address(str(port.remote)).version == 6 else ""
+    with IPRoute() as netlink:
+        # With link-local addresses the kernel takes frames from that interface alone (drivers/net/vxlan, vxlan_vs_find_vni):
+        # what anybody sends to this machine's UDP port comes by another one.
+        below = {"vxlan_link": _found(netlink, port.device)["index"]} if port.device == SEALED_INTERFACE else {}
+        taking.record(vni=port.vni, udp_port=port.udp_port)
+        try:
+            _make_in_node(
+                netlink,
+                taking,
+                kind="vxlan",
+                address=taking.mac,
+                vxlan_id=port.vni,
+                vxlan_port=port.udp_port,
+                vxlan_ttl=_TTL,
+                # All of it goes to the one other end, so there is nothing to be learnt.
+                vxlan_learning=0,
+                **{f"vxlan_local{family}": port.local, f"vxlan_group{family}": port.remote},
+                **below,
+            )
+        except NetlinkError as error:
+            if error.code != errno.EEXIST:
+                raise
+            raise EquipmentFailed(
+                f"wire {port.wire}: somebody else on this machine has tunnel {port.vni} at UDP port {port.udp_port}; give the "
+                "lab another --name, from which the number follows, or the machines another netboxit_vxlan_port"
+            ) from error
+
+
+def _make_in_node(netlink: IPRoute, taking: _Taking, **what: Any) -> None:
+    """Made in the node's network at once, by one message."""
+    port, place = taking.port, str(namespaces.path(taking.namespace))
+    netlink.link("add", ifname=port.end.interface, net_ns_fd=place, mtu=port.mtu, **what)
+    with namespaces.entered(taking.namespace), IPRoute() as inside:
+        inside.link("property_add", index=_found(inside, port.end.interface)["index"], altname=taking.mark)
+
+
+def _make_tap(taking: _Taking) -> None:
+    """The tap stays on the host, where its user's virtual machine opens it; all that comes in at it goes out at a veth pair.
+
+    On the way the kernel segments and sums up what the machine left to an offload of its tap.
+    """
+    port = taking.port
+    first, cable = interface_name("nbt", taking.lab, port.name), interface_name("nbx", taking.lab, port.name)
+    taking.record(made=[first, cable])
+    with IPRoute() as netlink:
+        owner = pwd.getpwnam(port.user).pw_uid if port.user else 0
+        netlink.link("add", ifname=first, kind="tuntap", mode="tap", uid=owner)
+        tap = _found(netlink, first)["index"]
+        netlink.link("property_add", index=tap, altname=taking.mark)
+        peer = {
+            "ifname": port.end.interface,
+            "address": taking.mac,
+            "mtu": port.mtu,
+            "net_ns_fd": str(namespaces.path(taking.namespace)),
+        }
+        netlink.link("add", ifname=cable, kind="veth", mtu=port.mtu, peer=peer)
+        end = _found(netlink, cable)["index"]
+        netlink.link("property_add", index=end, altname=f"{taking.mark}:host")
+        wires.turn_offloads_off(cable)
+        netlink.link("set", index=tap, ifname=port.device, mtu=port.mtu)
+        for name in (port.device, cable):
+            namespaces.write_settings({f"ipv6/conf/{name}/{_NO_IPV6}": "1"})
+        _redirect(netlink, tap, end)
+        _redirect(netlink, end, tap)
+        for index in (tap, end):
+            netlink.link("set", index=index, state="up")
+    with namespaces.entered(taking.namespace), IPRoute() as netlink:
+        netlink.link("property_add", index=_found(netlink, port.end.interface)["index"], altname=taking.mark)
+
+
+def _redirect(netlink: IPRoute, source: int, target: int) -> None:
+    """Every frame that comes in at one interface goes out at the other; the host itself sees none."""
+    netlink.tc("add", "ingress", index=source, handle=_INGRESS)
+    action = {"kind": "mirred", "direction": "egress", "action": "redirect", "ifindex": target}
+    netlink.tc(
+        "add-filter",
+        "u32",
+        index=source,
+        parent=_INGRESS,
+        prio=1,
+        protocol=_ALL_PROTOCOLS,
+        target=0,
+        keys=["0x0/0x0+0"],
+        action=action,
+    )
+
+
+_TAKERS: Final[dict[str, Callable[[_Taking], None]]] = {
+    "nic": _take_nic,
+    "vlan": _take_vlan,
+    "macvlan": _take_macvlan,
+    "tap": _make_tap,
+    "vxlan": _make_vxlan,
+}
+
+
+def _give_nic_back(details: dict[str, Any]) -> Iterator[str]:
+    settings = Settings(**details["settings"])
+    try:
+        with host_network.entered(details["host"]):
+            yield from _restored(details, settings)
+    except host_network.HostNetworkGone as error:
+        yield f"{settings.name}: {error}"
+
+
+def _restored(details: dict[str, Any], settings: Settings) -> Iterator[str]:
+    with IPRoute() as netlink:
+        _bring_home(details, settings)
+        link = _marked(netlink, details["mark"])
+        if link is None:
+            # Recorded and not yet touched, or lost: with its namespace the kernel sends home a NIC and destroys what is virtual.
+            if find(netlink, settings.name) is None:
+                addresses = ", ".join(one["address"] for one in settings.addresses) or "none"
+                yield (
+                    f"{settings.name} (MAC {settings.mac}) is gone, unplugged or lost with its node's network; when it is back, "
+                    f"set it up as it was: MTU {settings.mtu}, addresses: {addresses}"
+                )
+            return
+        index = link["index"]
+        netlink.link("set", index=index, state="down")
+        if link.get("ifname") != settings.name:
+            netlink.link("set", index=index, ifname=settings.name)
+        if refused := interface_settings.restore(netlink, index, settings):
+            yield f"{settings.name}: the kernel refused to put back: {', '.join(refused)}"
+        netlink.link("property_del", index=index, altname=details["mark"])
+
+
+def _bring_home(details: dict[str, Any], settings: Settings) -> None:
+    """From the node's network, when it is there, into the calling thread's."""
+    if not namespaces.is_there(details["namespace"]):
+        return
+    with open("/proc/thread-self/ns/net") as home, namespaces.entered(details["namespace"]), IPRoute() as netlink:  # noqa: PTH123
+        link = _marked(netlink, details["mark"])
+        if link is None:
+            return
+        to = {"net_ns_fd": home.fileno(), "ifname": settings.name}
+        try:
+            netlink.link("set", index=link["index"], new_ifindex=settings.index, **to)
+        except NetlinkError:  # its number is another's by now, or the kernel (before 5.13) knows of no such wish
+            netlink.link("set", index=link["index"], **to)
+
+
+def _remove_made(details: dict[str, Any]) -> None:
+    if namespaces.is_there(details["namespace"]):
+        with namespaces.entered(details["namespace"]), IPRoute() as netlink:
+            _delete(netlink, _marked(netlink, details["mark"]))
+    if details["what"] == "tap":
+        with host_network.entered(details["host"]), IPRoute() as netlink:
+            _delete(netlink, _marked(netlink, details["mark"]))
+            for name in details["made"]:
+                _delete(netlink, find(netlink, name))
+
+
+def _delete(netlink: IPRoute, link: Any) -> None:
+    if link is not None:
+        netlink.link("del", index=link["index"])
+
+
+def find(netlink: IPRoute, name: str) -> Any:
+    """None when there is none of that name, or alternative name."""
+    found = netlink.link_lookup(ifname=name)
+    return netlink.get_links(found[0])[0] if found else None
+
+
+def _found(netlink: IPRoute, name: str) -> Any:
+    link = find(netlink, name)
+    if link is None:
+        raise EquipmentFailed(f"there is no interface {name} any more")
+    return link
+
+
+def _marked(netlink: IPRoute, mark: str) -> Any:
+    return next((link for link in netlink.get_links() if mark in interface_settings.altnames(link)), None)
+
+
+def has_vlans() -> bool:
+    """Whether the kernel has them, or can load what has (modprobe(8))."""
+    if Path("/proc/net/vlan").exists():
+        return True
+    try:
+        return subprocess.run(["/usr/sbin/modprobe", "--dry-run", "--quiet", "8021q"], check=False).returncode == 0
+    except FileNotFoundError:  # a machine that loads none
+        return False
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Says what was tried with the kernel's answer."""
+    try:
+        yield
+    except NetlinkError as error:
+        raise EquipmentFailed(f"{what}: the kernel answered: {error.args[-1]}") from error

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A file, or a folder with all that is in it, which a user's file names and a node gets a copy of.
+
+It is read with the rights of who calls, each part of it relative to the open folder that has it; no link is followed. Links of
+the folder are copied as links, which mean something in the node alone.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import itertools
+import os
+import posixpath
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from contracts.errors import NetBoxITError, printable
+from system.own_rights import own_rights
+
+#: Of one copy: files, folders and links together; bytes of all files, with their holes; folders in each other; bytes of a path.
+MOST_ENTRIES: Final = 10_000
+MOST_BYTES: Final = 1_000_000_000
+_DEEPEST: Final = 64
+_LONGEST_PATH: Final = 1024
+_PIECE: Final = 1 << 20
+#: Of a mode: what it grants to owner, group and others. Set-user-ID, set-group-ID and sticky bits are left behind.
+_KEPT: Final = 0o777
+
+
+class NotToBeCopied(NetBoxITError):
+    """There is no such file or folder, it cannot be read, or something in it cannot be copied into a node."""
+
+
+class NoRoom(NetBoxITError):
+    """A node's disk is too small for what is copied to it."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much it is: files, folders and links together, and the bytes of all files."""
+
+    entries: int
+    size: int
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """`path` is from the source on, "" for the source itself; `descriptor` is of a file or folder, open while it is looked at."""
+
+    path: str
+    kind: Literal["file", "folder", "link"]
+    mode: int = 0
+    size: int = 0
+    descriptor: int = -1
+    leads_to: str = ""
+
+
+def survey(source: Path) -> Extent:
+    """Looks at all of it and opens each part, but reads nothing. Raises NotToBeCopied."""
+    entries = size = 0
+    for entry in _walk(source):
+        entries, size = entries + 1, size + entry.size
+    return Extent(entries, size)
+
+
+def digest(source: Path) -> str:
+    """Names what is in it: names, modes, links and the content of files. Raises NotToBeCopied."""
+    return _Digest().of_all(_walk(source))
+
+
+def copy(source: Path, target: Path, owner: int | None) -> str:
+    """Copies it to where nothing is yet, with all parts `owner`'s where that is a user; returns its digest.
+
+    What is above the target no node may have been able to write in. Raises NotToBeCopied, NoRoom.
+    """
+    found = _Digest()
+    modes: list[tuple[Path, int]] = []
+    with room_on_disk(target):
+        for entry in _walk(source):
+            place = target / entry.path
+            content = ""
+            if entry.kind == "link":
+                place.symlink_to(entry.leads_to)
+            elif entry.kind == "folder":
+                place.mkdir()
+                modes.append((place, entry.mode))  # one that may not be written to gets its content first
+            else:
+                with place.open("xb") as file:
+                    content = _content(entry, file.fileno())
+                place.chmod(entry.mode)
+            if owner is not None:
+                os.chown(place, owner, owner, follow_symlinks=False)
+            found.add(entry, content)
+        for folder, mode in reversed(modes):
+            folder.chmod(mode)
+    return found.text()
+
+
+class _Digest:
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+
+    def of_all(self, entries: Iterator[_Entry]) -> str:
+        for entry in entries:
+            self.add(entry, _content(entry) if entry.kind == "file" else "")
+        return self.text()
+
+    def add(self, entry: _Entry, content: str) -> None:
+        for word in (entry.kind, f"{entry.mode:o}", entry.path, entry.leads_to, content):
+            written = os.fsencode(word)
+            self._hash.update(len(written).to_bytes(4, "big") + written)
+
+    def text(self) -> str:
+        return self._hash.hexdigest()
+
+
+def _content(entry: _Entry, target: int | None = None) -> str:
+    """The digest of a file's content, which is written to an empty file where there is one; what is all zeros becomes a hole."""
+    found, at = hashlib.blake2b(digest_size=16), 0
+    while at < entry.size and (piece := os.pread(entry.descriptor, min(_PIECE, entry.size - at), at)):
+        found.update(piece)
+        if target is not None and any(piece):
+            written = 0
+            while written < len(piece):
+                written += os.pwrite(target, piece[written:], at + written)
+        at += len(piece)
+    if target is not None:
+        os.ftruncate(target, at)
+    return found.hexdigest()
+
+
+def _walk(source: Path) -> Iterator[_Entry]:
+    """The source, and all that is below it in the order of names; each folder before what it has. Raises NotToBeCopied."""
+    left = Extent(MOST_ENTRIES, MOST_BYTES)
+    parent = _opened_without_links(source.parent)
+    try:
+        for entry in _below(parent, source.name, "", source, 0):
+            left = Extent(left.entries - 1, left.size - entry.size)
+            if left.entries < 0:
+                raise NotToBeCopied(f"{source.name} has more than {MOST_ENTRIES:,} files and folders; copy a part of it")
+            if left.size < 0:
+                raise NotToBeCopied(f"{source.name} has more than {MOST_BYTES:,} bytes; copy a part of it")
+            yield entry
+    finally:
+        os.close(parent)
+
+
+def _below(parent: int, name: str, path: str, source: Path, depth: int) -> Iterator[_Entry]:
+    place = Path(source.name, path)  # as it is told: what is above is long, and known
+    entry, names = _opened(parent, name, path, place)
+    try:
+        yield entry
+        if names and depth == _DEEPEST:
+            raise NotToBeCopied(f"{_name(place)} is {_DEEPEST} folders deep; copy a part of {source.name}")
+        for inside in names:
+            yield from _below(entry.descriptor, inside, posixpath.join(path, inside), source, depth + 1)
+    finally:
+        if entry.descriptor >= 0:
+            os.close(entry.descriptor)
+
+
+def _opened(parent: int, name: str, path: str, place: Path) -> tuple[_Entry, list[str]]:
+    """And the names in a folder. With the rights of who calls in here, and nowhere else."""
+    if len(os.fsencode(path)) > _LONGEST_PATH:
+        raise NotToBeCopied(f"the path {_name(Path(path))[:80]}… is longer than {_LONGEST_PATH} bytes; use shorter names")
+    try:
+        with own_rights():
+            kind = stat.S_IFMT(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+            if kind == stat.S_IFLNK:
+                return _Entry(path, "link", leads_to=_inside(os.readlink(name, dir_fd=parent), path, place)), []
+            if kind not in (stat.S_IFREG, stat.S_IFDIR):
+                raise NotToBeCopied(f"{_name(place)} is neither a file nor a folder nor a link; remove it")
+            folder = os.O_DIRECTORY if kind == stat.S_IFDIR else 0
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | folder, dir_fd=parent)
+            try:
+                return _looked_at(descriptor, path, place)
+            except BaseException:
+                os.close(descriptor)
+                raise
+    except OSError as error:
+        raise NotToBeCopied(f"{_name(place)} cannot be read: {error.strerror}; see `ls -ld`") from error
+
+
+def _looked_at(descriptor: int, path: str, place: Path) -> tuple[_Entry, list[str]]:
+    """What is open is no longer exchanged for anything else."""
+    found = os.fstat(descriptor)
+    mode = found.st_mode & _KEPT
+    if stat.S_ISREG(found.st_mode):
+        return _Entry(path, "file", mode, found.st_size, descriptor), []
+    if not stat.S_ISDIR(found.st_mode):
+        raise NotToBeCopied(f"{_name(place)} is neither a file nor a folder nor a link; remove it")
+    with os.scandir(descriptor) as listed:
+        names = [entry.name for entry in itertools.islice(listed, MOST_ENTRIES + 1)]
+    return _Entry(path, "folder", mode, 0, descriptor), sorted(names, key=os.fsencode)
+
+
+def _inside(leads_to: str, path: str, place: Path) -> str:
+    """What a link says, when that is in the folder that is copied."""
+    if leads_to.startswith("/") or f"{posixpath.normpath(posixpath.join(posixpath.dirname(path), leads_to))}/".startswith("../"):
+        cause = f"the link {_name(place)} leads out of the folder that is copied, to {_name(Path(leads_to))}"
+        raise NotToBeCopied(f"{cause}; replace it by what it leads to")
+    return leads_to
+
+
+def _opened_without_links(folder: Path) -> int:
+    """A folder by an absolute path that was resolved: what became a link since is refused."""
+    with own_rights():
+        descriptor = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        for part in folder.parts[1:]:
+            above = descriptor
+            try:
+                descriptor = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
+            except OSError as error:
+                raise NotToBeCopied(f"{_name(folder)} cannot be opened: {error.strerror}; see `ls -ld`") from error
+            finally:
+                os.close(above)
+    return descriptor
+
+
+@contextmanager
+def room_on_disk(target: Path) -> Iterator[None]:
+    """Where a node's disk is filled. Raises NoRoom, NotToBeCopied."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            remedy = "give the host more by limits: {disk: …}, or free space (`df`)"
+            raise NoRoom(f"there is no room for {_name(target)}: {error.strerror}; {remedy}") from error
+        where = printable(str(error.filename or target))
+        raise NotToBeCopied(f"{where} cannot be written: {error.strerror}; use other names") from error
+
+
+def _name(path: Path) -> str:
+    return printable(str(path))

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What labs hold together, of whatever state folder: the first one makes it, the last one to let go of it removes it.
+
+Who holds it is kept below /run, by the labs' folders, which a reboot empties with what is held.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, unquote
+
+from contracts import durable
+from contracts.errors import NetBoxITError
+from ownership import locks
+from ownership.closing import make_closed
+
+RUN = Path("/run/netboxit")
+
+#: What is done under such a lock is some writing below /sys and /run.
+_PATIENCE_S: Final = 10.0
+
+
+class HoldingBusy(NetBoxITError):
+    """Another command does not release what labs hold together."""
+
+
+@contextmanager
+def locked(folder: Path, *, make: bool = True) -> Iterator[bool]:
+    """Nobody else changes meanwhile what is held. The folder is there for the length of the block, and then as long as something
+    is held. Without `make` it is only locked where it is there, and the block gets False when nothing is held: to let go of
+    something must not need room for a folder. Raises HoldingBusy.
+    """
+    descriptor = _open_locked(folder, make)
+    if descriptor is None:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        with suppress(OSError):  # not empty
+            folder.rmdir()
+            folder.parent.rmdir()
+        os.close(descriptor)
+
+
+def add(holders: Path, lab: Path) -> None:
+    """The lab of that folder is one of the holders from here on."""
+    with durable.told(holders):
+        holders.mkdir(parents=True, exist_ok=True)
+        _holder(holders, lab).touch()
+
+
+def drop(holders: Path, lab: Path) -> bool:
+    """It is one no longer. Whether there are others."""
+    _holder(holders, lab).unlink(missing_ok=True)
+    return any(_still_there(holder) for holder in (holders.iterdir() if holders.is_dir() else ()))
+
+
+def _holder(holders: Path, lab: Path) -> Path:
+    return holders / quote(str(lab), safe="")
+
+
+def _still_there(holder: Path) -> bool:
+    """A lab whose folder was removed by hand will not let go of anything any more."""
+    there = Path(unquote(holder.name)).exists()
+    if not there:
+        holder.unlink()
+    return there
+
+
+def _open_locked(folder: Path, make: bool) -> int | None:
+    deadline = time.monotonic() + _PATIENCE_S
+    while make or folder.is_dir():
+        with suppress(FileNotFoundError):  # another command has just removed it
+            if make:
+                make_closed(folder.parent)
+                make_closed(folder)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                if not locks.taken(descriptor, deadline - time.monotonic()):
+                    raise HoldingBusy(
+                        f"{folder}: another netboxit command works on it: {locks.holder(descriptor)}; try again later"
+                    )
+                if os.path.samestat(os.fstat(descriptor), folder.stat()):
+                    return descriptor
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)
+    return None

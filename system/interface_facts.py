@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What there is of interfaces in a machine's own network, as data, for whoever plans what they carry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address, ip_interface
+from typing import Final
+
+_UP: Final = 0x1  # linux/if.h: IFF_UP
+
+
+@dataclass(frozen=True)
+class InterfaceFacts:
+    """`addresses` have their prefix lengths."""
+
+    name: str
+    mtu: int
+    up: bool
+    addresses: tuple[str, ...] = ()
+    #: What is on that makes one frame of several that arrive.
+    merging: tuple[str, ...] = ()
+
+
+def read() -> tuple[InterfaceFacts, ...]:
+    """All of the network that the calling thread is in."""
+    from pyroute2 import IPRoute  # type: ignore[import-untyped]  # netlink, which planning does without
+
+    from system import interface_features
+
+    with IPRoute() as netlink:
+        addresses: dict[int, list[str]] = {}
+        for one in netlink.get_addr():
+            # Of a point-to-point interface "address" is the other end's.
+            own = one.get("local") or one.get("address")
+            addresses.setdefault(one["index"], []).append(f"{own}/{one['prefixlen']}")
+        return tuple(
+            InterfaceFacts(
+                link.get("ifname"),
+                link.get("mtu"),
+                bool(link["flags"] & _UP),
+                tuple(addresses.get(link["index"], ())),
+                tuple(interface_features.merging(link.get("ifname"))),
+            )
+            for link in netlink.get_links()
+        )
+
+
+def with_address(interfaces: Iterable[InterfaceFacts], address: str) -> InterfaceFacts | None:
+    """The one that has it."""
+    wanted = ip_address(address)
+    return next((one for one in interfaces if any(ip_interface(own).ip == wanted for own in one.addresses)), None)
+
+
+def merges(name: str, found: Sequence[str]) -> str:
+    """What is wrong with an interface that has those of `merging` on."""
+    return (
+        f"merges frames that arrive ({', '.join(found)}), which an emulator must not see; turn that off "
+        f"(ethtool -K {name} gro off lro off rx-gro-hw off)"
+    )

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Who works by way of an interface of the host, as sentences that go on after its name.
+
+Each is a reason to leave the interface alone until somebody says otherwise: whoever takes it takes it away from them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from pyroute2 import IPRoute  # type: ignore[import-untyped]
+from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
+
+from system import interface_settings, namespaces
+
+_LINK_SCOPE: Final = 253  # linux/rtnetlink.h: RT_SCOPE_LINK
+_UNICAST: Final = 1  # RTN_UNICAST
+#: linux/if_ether.h: ETH_P_PPP_DISC, ETH_P_PPP_SES; a PPPoE client in user space, or looking for a server, has a packet socket.
+_PPPOE: Final = ("8863", "8864")
+_NETWORK: Final = Path("/proc/thread-self/net")
+_PROCESSES: Final = Path("/proc")
+_MOUNTS: Final = Path("/proc/thread-self/mountinfo")
+
+
+def default_routes(netlink: IPRoute, index: int) -> Iterator[str]:
+    """The machine reaches by it what it knows no other way to."""
+    for route in unicast(netlink):
+        if route["dst_len"] == 0 and (route.get("oif") == index or index in next_hops(route)):
+            family = "IPv4" if route["family"] == 2 else "IPv6"
+            yield f"has the {family} default route (table {route.get('table') or route['table']})"
+            return
+
+
+def of_this_machine(netlink: IPRoute, link: Any) -> Iterator[str]:
+    """What of the machine's own traffic goes by it."""
+    index = link["index"]
+    yield from default_routes(netlink, index)
+    for client, server in ssh_connections():
+        if index in _interfaces_of(netlink, client, server):
+            yield f"carries the SSH connection from {client}, by which you work"
+    settings = interface_settings.read(netlink, index)
+    if addresses := [one["address"] for one in settings.addresses if one["scope"] < _LINK_SCOPE]:
+        yield f"has the address {', '.join(addresses)}"
+    elif settings.routes:
+        yield f"has routes that lead to it ({', '.join(route.get('dst', 'default') for route in settings.routes)})"
+    if _has_pppoe(link.get("ifname"), index):
+        yield "carries a PPPoE session"
+
+
+def children_elsewhere(index: int) -> list[str]:
+    """VLANs, macvlans and others on an interface of the calling thread's network that are in another one (a container's, say)."""
+    found = []
+    with open("/proc/thread-self/ns/net") as home:  # noqa: PTH123
+        own = os.fstat(home.fileno()).st_ino
+        for identity, place in _namespaces().items():
+            if identity != own:
+                with suppress(OSError), namespaces.entered_at(place), IPRoute() as netlink:  # it may end just now
+                    found += [f"{link.get('ifname')} in {place}" for link in _children_of(netlink, index, home.fileno())]
+    return found
+
+
+def ssh_connections() -> list[tuple[str, str]]:
+    """Addresses of client and server of the SSH connections by which somebody works here: this process's, or one's above it.
+
+    sudo takes the variable away, so that of the shell before counts.
+    """
+    found, pid = [], os.getpid()
+    while pid > 0:
+        try:
+            environment = (_PROCESSES / str(pid) / "environ").read_bytes()
+            status = (_PROCESSES / str(pid) / "status").read_bytes()
+        except OSError:
+            break
+        for entry in environment.split(b"\0"):
+            name, _, value = entry.partition(b"=")
+            words = value.decode(errors="replace").split()
+            if name == b"SSH_CONNECTION" and len(words) == 4 and all(map(_is_address, (words[0], words[2]))):
+                found.append((words[0], words[2]))
+        pid = int(status.split(b"\nPPid:")[1].split()[0])
+    return list(dict.fromkeys(found))
+
+
+def unicast(netlink: IPRoute) -> Iterator[Any]:
+    for family in (2, 10):  # AF_INET, AF_INET6
+        yield from (route for route in netlink.get_routes(family=family) if route["type"] == _UNICAST)
+
+
+def next_hops(route: Any) -> set[int]:
+    """Of a route that has several."""
+    return {hop["oif"] for hop in route.get("multipath") or ()}
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _interfaces_of(netlink: IPRoute, client: str, server: str) -> set[int]:
+    """Those that have the server's address, and the one by which the client is reached."""
+    address = server.partition("%")[0]
+    found = {one["index"] for one in netlink.get_addr() if one.get("address") == address}
+    remote, _, zone = client.partition("%")
+    if zone:
+        found &= set(netlink.link_lookup(ifname=zone))  # link-local addresses may be the same at each interface
+    elif not ipaddress.ip_address(remote).is_link_local:
+        with suppress(NetlinkError):  # no route: it was another network's
+            found |= {route.get("oif") for route in netlink.route("get", dst=remote)}
+    return found
+
+
+def _has_pppoe(name: str, index: int) -> bool:
+    sockets = [line.split() for line in (_NETWORK / "packet").read_text().splitlines()[1:]]
+    sessions = _NETWORK / "pppoe"
+    named = [line.split() for line in sessions.read_text().splitlines()[1:]] if sessions.exists() else []
+    return any(words[3] in _PPPOE and int(words[4]) == index for words in sockets) or any(words[-1] == name for words in named)
+
+
+def _namespaces() -> dict[int, Path]:
+    """All networks that are bound to a file (`ip netns`, Docker) or that a process is in, by their number."""
+    lines = (line.split() for line in _MOUNTS.read_text(errors="surrogateescape").splitlines())
+    places = [Path(words[4]) for words in lines if words[3].startswith("net:[")]
+    found: dict[int, Path] = {}
+    for place in (*places, *_PROCESSES.glob("[0-9]*/ns/net")):
+        with suppress(OSError):
+            found.setdefault(place.stat().st_ino, place)
+    return found
+
+
+def _children_of(netlink: IPRoute, index: int, home: int) -> list[Any]:
+    """Links of the calling thread's network on an interface with that number of the network `home`."""
+    there = [link for link in netlink.get_links() if link.get("link") == index and link.get("link_netnsid") is not None]
+    if not there:
+        return []
+    known = netlink.get_netnsid(fd=home)["nsid"]
+    return [link for link in there if link.get("link_netnsid") == known and not _is_veth(link)]
+
+
+def _is_veth(link: Any) -> bool:
+    """Its other end is named in the same attribute, and is nothing below it."""
+    info = link.get("linkinfo")
+    return bool(info) and dict(info["attrs"]).get("IFLA_INFO_KIND") == "veth"

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Named network namespaces. A node's namespace outlives its container, so a container can restart without losing its wires."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from contracts import durable
+from contracts.errors import NetBoxITError
+from ownership import locks
+from system import foreign_text, forked, holding, kernel
+
+FOLDER = Path("/run/netns")
+_OWN = Path("/proc/thread-self/ns/net")
+#: The lock of all labs, for what is done once after the machine's start.
+_HELD = holding.RUN / "netns"
+#: `ip netns` makes two mounts under its lock.
+_LOCK_OF_IP_S: Final = 1.0
+
+
+class NamespaceFailed(NetBoxITError):
+    """A network namespace could not be made, entered or removed."""
+
+
+def path(name: str) -> Path:
+    """Where `ip netns` and LXC find the namespace too."""
+    return FOLDER / name
+
+
+def create(names: Iterable[str], users: Path | None = None, mark: str = "") -> None:
+    """Makes namespaces and keeps each by a bind mount. A name that is in use belongs to somebody else: NamespaceFailed.
+
+    They belong to the user namespace `users` (a file), or to the host's. The file below each mount says whose it is by `mark`,
+    since before it is mounted on; no node sees it.
+    """
+    _prepare_folder()
+    with _source(users) as made:
+        for name in names:
+            _keep(made, name, mark)
+
+
+def _keep(made: Callable[[], Path], name: str, mark: str) -> None:
+    target = path(name)
+    try:
+        with durable.told(target):
+            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            try:
+                durable.write_all(descriptor, mark.encode())
+            except OSError:
+                target.unlink()  # half a mark is another lab's
+                raise
+            finally:
+                os.close(descriptor)
+    except FileExistsError:
+        raise NamespaceFailed(
+            f"network namespace {name} exists already; look with `ip netns`, and remove it if it is yours"
+        ) from None
+    try:
+        kernel.bind_mount(made(), target)
+    except OSError as error:
+        target.unlink()
+        raise NamespaceFailed(f"network namespace {name}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
+
+
+@contextmanager
+def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
+    """Makes a new namespace at each call, and says by which file it is reached until the next one.
+
+    A child of this process makes them, being the only thread of a process that may change its user namespace.
+    """
+    orders, order = os.pipe()
+    done, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(order)
+            _make(users, orders, tell)
+        finally:
+            os._exit(0)
+    os.close(orders)
+    os.close(tell)
+
+    def made() -> Path:
+        os.write(order, b"1")
+        if number := forked.answer(done, child, "make network namespaces"):
+            raise OSError(number, os.strerror(number))
+        return Path(f"/proc/{child}/ns/net")
+
+    try:
+        yield made
+    finally:
+        os.close(order)
+        os.close(done)
+        forked.status(child, "make network namespaces")
+
+
+def _make(users: Path | None, orders: int, tell: int) -> None:
+    """What the child does: a namespace for each byte that it reads, and its error number, or 0, as the answer."""
+    while os.read(orders, 1):
+        try:
+            if users is not None:
+                kernel.enter_users(os.open(users, os.O_RDONLY | os.O_CLOEXEC))
+                users = None
+            kernel.unshare_network()
+            os.write(tell, b"\0")
+        except OSError as error:
+            os.write(tell, bytes([error.errno or 255]))
+
+
+def _prepare_folder() -> None:
+    """Makes the folder a shared mount of its own, as `ip netns add` does.
+
+    If that were left to it, it would mount the folder over itself later, and cover the namespaces that are there by that: what is
+    covered cannot be unmounted any more.
+    """
+    try:
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        if not _shared():
+            with holding.locked(_HELD), _lock_of_ip_netns():
+                if not _shared():
+                    kernel.bind_mount(FOLDER, FOLDER)
+                    kernel.share_mounts(FOLDER)
+    except OSError as error:
+        raise NamespaceFailed(f"{FOLDER}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
+
+
+def _shared() -> bool:
+    """Makes the folder's mount a shared one; False when the folder is no mount."""
+    try:
+        kernel.share_mounts(FOLDER)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        return False
+    return True
+
+
+@contextmanager
+def _lock_of_ip_netns() -> Iterator[None]:
+    """That which `ip netns` takes for the same purpose (iproute2, ipnetns.c), if it is to be had.
+
+    Everybody can lock this folder, which is for everybody to read. So it is not waited for longer than `ip` could take: whoever
+    has it still is no `ip` of root's, and others mount nothing here.
+    """
+    folder = os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        locks.taken(folder, _LOCK_OF_IP_S)
+        yield
+    finally:
+        os.close(folder)
+
+
+def is_there(name: str) -> bool:
+    """Whether there is a namespace of that name, not only a file without one, as a reboot may leave it."""
+    try:
+        return path(name).stat().st_dev != FOLDER.stat().st_dev
+    except FileNotFoundError:
+        return False
+
+
+def belongs(name: str, mark: str) -> bool:
+    """Whether what has that name is marked so, or is nobody's: gone, or a file that no namespace was bound to yet."""
+    try:
+        below = kernel.open_uncovered(FOLDER)
+        try:
+            file = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=below)
+        finally:
+            os.close(below)
+    except FileNotFoundError:
+        return True
+    with open(file, "rb") as found:  # noqa: PTH123
+        text = foreign_text.decoded(found.read())
+    return text == mark or (not text and not is_there(name))
+
+
+def delete(name: str) -> None:
+    """Removes a namespace; one that is gone (after a reboot its file may still be there) is fine."""
+    target = path(name)
+    try:
+        kernel.unmount(target)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOENT):
+            raise NamespaceFailed(f"network namespace {name}: {error.strerror}") from error
+    target.unlink(missing_ok=True)
+
+
+@contextmanager
+def entered(name: str) -> Iterator[None]:
+    """The calling thread is inside the namespace for the length of a with block; programs started there are as well."""
+    with ExitStack() as inside:
+        try:
+            inside.enter_context(entered_at(path(name)))
+        except FileNotFoundError:
+            raise NamespaceFailed(f"network namespace {name} is gone; `netboxit down` and `up` bring the lab back") from None
+        except OSError as error:
+            check_seen(name)
+            raise NamespaceFailed(
+                f"network namespace {name}: {error.strerror}; `netboxit down` and `up` bring the lab back"
+            ) from error
+        yield
+
+
+def check_seen(name: str) -> None:
+    """Raises NamespaceFailed where there is a file of that name, and this process does not see the namespace mounted on it."""
+    if path(name).exists() and not is_there(name):
+        raise NamespaceFailed(
+            f"network namespace {name} is not seen here: the lab was brought up where mounts are others (`ip netns exec`, "
+            "`unshare --mount`), so call this there; or `netboxit down` and `up` here bring the lab back"
+        )
+
+
+@contextmanager
+def entered_at(file: Path) -> Iterator[None]:
+    """The same with any namespace, by a file that stands for it. Raises OSError when it cannot be entered."""
+    home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        inside = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            kernel.enter_network(inside)
+        finally:
+            os.close(inside)
+        try:
+            yield
+        finally:
+            kernel.enter_network(home)
+    finally:
+        os.close(home)
+
+
+def write_settings(settings: Mapping[str, str]) -> None:
+    """Writes sysctls below net/ of the namespace that the calling thread is in. One that this kernel lacks is an error."""
+    for name, value in settings.items():
+        file = Path("/proc/sys/net") / name
+        try:
+            file.write_text(value)
+        except OSError as error:
+            raise NamespaceFailed(f"sysctl net/{name} = {value}: {error.strerror}") from error
+
+
+def end_processes_inside(names: Iterable[str]) -> None:
+    """Kills what still runs in these namespaces (say, a capture whose owner was killed)."""
+    ours = {identity for identity in map(_identity, map(path, names)) if identity is not None}
+    me = os.getpid()
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal() and int(process.name) != me and _identity(process / "ns/net") in ours:
+            try:
+                os.kill(int(process.name), signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Files in a node's own folder, used from the host.
+
+What runs in the node can write there too, and may have put anything there: nothing is followed, or taken for what it is not.
+A file is one of the node's folder itself or of a folder in it; where the node's folder is, the node cannot change.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from contracts import durable
+from contracts.errors import NetBoxITError, printable
+
+#: More than anything that is read as a whole: logs are a node's to fill.
+_MOST_BYTES = 16 << 20
+#: The longest file that is copied out of a node, with its holes: 16 GiB are a day of a netbox's records at 4000 frames/s.
+LONGEST_COPY = 16 << 30
+#: The most data that are copied out of a node's folder, and the most files.
+MOST_COPIED = 64 << 30
+MOST_FILES = 10_000
+_PIECE = 1 << 20
+
+
+class NodeFileInTheWay(NetBoxITError):
+    """A node has something else where a file of its own belongs."""
+
+
+class NodeFileTooLong(NodeFileInTheWay):
+    """A node's file is longer than anything that is taken out of one."""
+
+
+def write(file: Path, content: str | bytes) -> None:
+    """A new file in the place of what is there, whole from the beginning. Raises NodeFileInTheWay."""
+    beside = f".{file.name}.new"
+    with _told(file, "written"), _folder(file) as folder:
+        _remove(beside, folder)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(beside, flags, 0o644, dir_fd=folder), "wb") as new:
+            new.write(content.encode() if isinstance(content, str) else content)
+        os.replace(beside, file.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def appended(file: Path) -> IO[bytes]:
+    """An ordinary file, to be written at its end. Raises NodeFileInTheWay."""
+    with _told(file, "written"), _folder(file) as folder:
+        return os.fdopen(_opened(file, folder, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
+
+
+def opened(file: Path) -> IO[bytes]:
+    """An ordinary file, to be read. Raises NodeFileInTheWay, FileNotFoundError."""
+    with _told(file, "read"), _folder(file) as folder:
+        return os.fdopen(_opened(file, folder, os.O_RDONLY), "rb")
+
+
+def read(file: Path) -> str:
+    """A whole ordinary file; of one that is large its end. Raises NodeFileInTheWay, FileNotFoundError."""
+    with opened(file) as found:
+        found.seek(max(0, os.fstat(found.fileno()).st_size - _MOST_BYTES))
+        return found.read(_MOST_BYTES).decode(errors="replace")
+
+
+def exists(file: Path) -> bool:
+    """Whether there is anything of that name: a file, a pipe."""
+    try:
+        with _folder(file) as folder:
+            os.lstat(file.name, dir_fd=folder)
+    except OSError:
+        return False
+    return True
+
+
+def take(file: Path, to: Path) -> bool:
+    """Moves an ordinary file out of a node's folder, as one of this program's own. False when there is none.
+
+    Raises NodeFileInTheWay for a file longer than LONGEST_COPY.
+    """
+    try:
+        with _folder(file) as folder, os.fdopen(_opened(file, folder, os.O_RDONLY), "rb") as found:
+            if os.fstat(found.fileno()).st_size > LONGEST_COPY:
+                raise NodeFileTooLong(f"{file} is longer than {LONGEST_COPY >> 30} GiB, and stays in the node")
+            with to.open("wb") as taken:
+                copy_sparsely(found.fileno(), taken.fileno(), LONGEST_COPY)
+            _remove(file.name, folder)
+    except NodeFileTooLong:
+        raise
+    except (OSError, NodeFileInTheWay):
+        return False
+    return True
+
+
+def copy_all(folder: Path, to: Path) -> list[str]:
+    """Copies the ordinary files of a node's own folder (none of folders in it) that `to` does not have yet.
+
+    Links, pipes and sockets are left out. Returns what else could not be copied, or not as a whole, and why.
+    """
+    problems: list[str] = []
+    left, files = MOST_COPIED, 0
+    with _opened_folder(folder) as source, _opened_folder(to) as target, os.scandir(source) as entries:
+        for entry in entries:
+            if _is_ordinary(entry.name, source) and not _is_there(entry.name, target):
+                if (files := files + 1) > MOST_FILES:
+                    problems.append(f"{folder} has more than {MOST_FILES} files, and the others are not kept")
+                    break
+                try:
+                    left -= _copy(folder / entry.name, source, target, left, problems)
+                except OSError as error:
+                    problems.append(f"{printable(str(folder / entry.name))} is not kept: {error.strerror}")
+                except NodeFileInTheWay as error:
+                    problems.append(str(error))
+    return problems
+
+
+def copy_sparsely(source: int, target: int, longest: int, most: int | None = None) -> tuple[int, bool]:
+    """Copies an open file to an empty one: what is a hole there is one here (lseek(2), SEEK_HOLE).
+
+    At most its first `longest` bytes, and of them `most` bytes of data. Returns how many bytes of data it copied, and whether
+    that was all.
+    """
+    size = min(whole := os.fstat(source).st_size, longest)
+    at = copied = 0
+    while at < size:
+        try:
+            at = min(os.lseek(source, at, os.SEEK_DATA), size)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            at = size  # the rest is a hole
+        end = min(os.lseek(source, at, os.SEEK_HOLE), size) if at < size else size
+        while at < end:
+            if most is not None and copied >= most:
+                return copied, False
+            piece = os.pread(source, min(_PIECE, end - at), at)
+            if not piece:  # it has become shorter
+                return copied, False
+            written = 0
+            while written < len(piece):
+                written += os.pwrite(target, piece[written:], at + written)
+            at += len(piece)
+            copied += len(piece)
+    os.ftruncate(target, size)
+    return copied, size == whole
+
+
+def rename(file: Path, name: str) -> None:
+    """Another name in the same folder for what is there, if anything is. Raises NodeFileInTheWay."""
+    with _told(file, "renamed"), _folder(file) as folder, suppress(FileNotFoundError):
+        os.rename(file.name, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def remove(file: Path) -> None:
+    """Whatever is there of that name; what is not there is removed already. Raises NodeFileInTheWay."""
+    with _told(file, "removed"), _folder(file) as folder:
+        _remove(file.name, folder)
+
+
+def make_folder(place: Path, owner: int | None) -> None:
+    """A folder in the node's own, unless it is there; of the node's root where that is a user. Raises NodeFileInTheWay."""
+    with _told(place, "made"), _folder(place) as folder:
+        with suppress(FileExistsError):
+            os.mkdir(place.name, dir_fd=folder)
+        descriptor = os.open(place.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        try:
+            if owner is not None:
+                os.fchown(descriptor, owner, owner)
+        finally:
+            os.close(descriptor)
+
+
+def make_pipe(file: Path, owner: int | None) -> int:
+    """A named pipe in the place of what is there, for the node's root where that is a user. Returns its reading end.
+
+    Reading does not wait. Raises NodeFileInTheWay.
+    """
+    with _told(file, "made"), _folder(file) as folder:
+        _remove(file.name, folder)
+        os.mkfifo(file.name, 0o600, dir_fd=folder)
+        descriptor = os.open(file.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise NodeFileInTheWay(f"{file} was replaced by somebody in the node")
+        if owner is not None:
+            os.fchown(descriptor, owner, owner)
+    return descriptor
+
+
+@contextmanager
+def socket_address(file: Path) -> Iterator[str]:
+    """By what to connect to a socket there, however long its path is (unix(7): 107 bytes), and to none that a link leads to.
+
+    Raises OSError when there is no socket.
+    """
+    with _folder(file) as folder:
+        descriptor = os.open(file.name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            raise OSError(f"{file} is no socket; see what the node has put there")
+        yield f"/proc/self/fd/{descriptor}"
+    finally:
+        os.close(descriptor)
+
+
+def _copy(file: Path, source: int, target: int, most: int, problems: list[str]) -> int:
+    """Copies one file from folder to folder; returns how many bytes of data it has."""
+    with os.fdopen(_opened(file, source, os.O_RDONLY), "rb") as found:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with os.fdopen(os.open(file.name, flags, 0o644, dir_fd=target), "wb") as copy:
+            copied, whole = copy_sparsely(found.fileno(), copy.fileno(), LONGEST_COPY, most)
+            if not whole:
+                kept = os.fstat(copy.fileno()).st_size
+                problems.append(
+                    f"{printable(str(file))} is kept only up to byte {kept:,}: it is too long, or the node's files are too many"
+                )
+    return copied
+
+
+def _is_ordinary(name: str, folder: int) -> bool:
+    try:
+        return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def _is_there(name: str, folder: int) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+@contextmanager
+def _opened_folder(folder: Path) -> Iterator[int]:
+    """To be listed, besides."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _folder(file: Path) -> Iterator[int]:
+    descriptor = os.open(file.parent, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _opened(file: Path, folder: int, flags: int) -> int:
+    """An ordinary file with one name; opening a pipe would wait for its other end.
+
+    A file with several names may be somebody else's, if a link to it could be made here.
+    """
+    descriptor = os.open(file.name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644, dir_fd=folder)
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+        os.close(descriptor)
+        what = "has several names (hard links)" if stat.S_ISREG(found.st_mode) else "is no ordinary file"
+        raise NodeFileInTheWay(f"{printable(str(file))} {what}; see what the node has put there")
+    return descriptor
+
+
+def _remove(name: str, folder: int) -> None:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        pass
+    except IsADirectoryError:
+        shutil.rmtree(name, dir_fd=folder)
+
+
+@contextmanager
+def _told(file: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) and what == "read":
+            raise
+        if error.errno in durable.OF_THE_PLACE:
+            raise durable.not_written(error, file) from error
+        raise NodeFileInTheWay(f"{file} cannot be {what}: {error.strerror}; see what the node has put there") from error

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The rights of whoever called: where a command works as root for an operator, what they name is read and written with theirs.
+
+Every file that a user names is opened inside `own_rights()`: it then can be none that its user could not open. No program is
+started in there: it would be neither the one nor the other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ownership.operators import VARIABLE, operator
+from system import kernel
+
+
+@contextmanager
+def own_rights() -> Iterator[None]:
+    """The calling thread has the operator's user, groups and no capability meanwhile; nothing changes where there is none."""
+    user = operator()
+    if user is None or os.geteuid() != 0:
+        yield
+        return
+    before = os.getgroups()
+    try:
+        kernel.become(user.uid, user.gid, user.groups)
+        yield
+    finally:
+        kernel.become_root_again(before)
+
+
+def resign() -> None:
+    """From here on the process is the operator's, for good: nothing that follows needs root."""
+    user = operator()
+    if user is not None:
+        os.setgroups(user.groups)
+        os.setresgid(user.gid, user.gid, user.gid)
+        os.setresuid(user.uid, user.uid, user.uid)
+        del os.environ[VARIABLE]
+        os.environ["HOME"] = str(user.home)
+
+
+def home() -> Path:
+    """Of whoever called."""
+    user = operator()
+    return Path.home() if user is None else user.home

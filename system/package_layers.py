@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Debian packages for hosts of a lab: what they bring is laid over the machine's own /usr, and is never installed in the machine.
+
+The machine's apt finds what is missing, by the machine's sources and keys, and downloads it. It is installed where nobody else
+sees it: on overlays of /usr and /etc and in a /var of its own, by a root that has few capabilities and no network, with all that
+the packages' scripts do. What is new there is the layer, which later labs use again. What the machine has itself is first removed
+there, with its configuration: so hosts get that of the package, and nothing of the administrator's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+from contracts import durable
+from contracts.errors import NetBoxITError, printable
+from ownership import locks, state
+from system import machine_packages, strays
+from system.machine_packages import Package
+
+#: In the state folder. Whoever can enter it reads what any mirror of Debian's has, but set-user-ID programs: see `_clean`.
+_STORE: Final = "layers"
+_LOCK, _NEW, _LISTS, _MADE_OF = "lock", "new", "lists", "packages.json"
+#: A mirror far away and a large package; another command that installs, too.
+_DEADLINE_S: Final = 1200.0
+_UNUSED_S: Final = 30 * 86400.0
+#: Of what apt, dpkg and those around them say.
+_COMPLAINTS: Final = ("E: ", "W: ", "dpkg: error", "mount: ", "bwrap: ")
+_SHOWN_LINES: Final = 4
+_NOT_IN_OPTIONS: Final = set(":,\\ \t")
+
+#: apt without questions, without the packages that are only recommended, and without locks or caches of the machine's.
+_APT: Final = ("apt-get", "-q", "-y", "-o", "APT::Install-Recommends=false", "-o", "Acquire::Languages=none")
+#: Scripts of packages ask it before they start a service (invoke-rc.d(8)): nothing starts.
+_POLICY: Final = "usr/sbin/policy-rc.d"
+#: Files of /etc that are not those of packages that are installed there, each ended by NUL.
+_OTHERS: Final = "var/others-in-etc"
+#: What dpkg and scripts need as root: owners and modes of all files, other users, file capabilities.
+_CAPABILITIES: Final = ("chown", "dac_override", "fowner", "fsetid", "kill", "setfcap", "setgid", "setuid", "sys_chroot")
+#: What a machine needs, and a host of a lab does not: what was installed, services, accounts' secrets.
+_LEFT_OUT: Final = (
+    *("var/lib/dpkg", "var/lib/apt", "var/lib/systemd", "var/lib/pam", "var/lib/ucf", "var/cache/apt", "var/cache/debconf"),
+    *("var/cache/man", "var/log/apt", "var/log/dpkg.log", "var/log/alternatives.log", "var/tmp"),
+    *(
+        "etc/systemd",
+        "etc/init.d",
+        "etc/cron.d",
+        "etc/logrotate.d",
+        "etc/ufw",
+        "etc/apparmor.d",
+        "etc/machine-id",
+        "etc/.pwd.lock",
+    ),
+    *(f"etc/rc{level}.d" for level in "0123456S"),
+    *(f"etc/{file}{old}" for file in ("shadow", "gshadow", "subuid", "subgid", "passwd", "group") for old in ("", "-")),
+    *(_POLICY, _OTHERS),
+)
+_ACCOUNTS: Final = ("passwd", "group")
+#: Of the machine's /etc: what nodes see of it anyway.
+_SEEN_BY_HOSTS: Final = (Path("/etc/alternatives"), Path("/etc/fonts"), Path("/etc/ld.so.cache"))
+_ACCOUNTS_OF_DEBIAN: Final = Path("/usr/share/base-passwd")
+#: What is installed on overlays: the machine's below, what is new above.
+_OVER_THE_MACHINES: Final = ("usr", "etc", "var/lib/dpkg")
+_INSTALL: Final = """\
+set -e
+new=$1; shift
+for part in {}; do
+    mount -t overlay overlay -o "userxattr,lowerdir=/$part,upperdir=$new/$part,workdir=$new/work/$part" "$new/seen/$part"
+done
+exec "$@"
+"""
+#: In the enclosure, by a shell for its wildcard; takes packages that are removed first.
+_INSTALL_THERE: Final = f"""\
+set -e
+[ $# = 0 ] || dpkg --purge -- "$@"
+find /etc ! -type d -print0 >/{_OTHERS}
+exec {" ".join(_APT)} -o Dpkg::Use-Pty=0 install /archives/*.deb
+"""
+#: Numbers of accounts that packages make for their programs, of users and of groups (Debian Policy, 9.2.2).
+_ACCOUNTS_OF_PACKAGES: Final = range(100, 1000)
+
+
+class PackagesNotInstalled(NetBoxITError):
+    """There are no such packages, they cannot be downloaded, or they cannot be installed."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What packages have brought, in `usr`, `etc` and `var` of its folder."""
+
+    folder: Path
+
+    def accounts(self, file: str) -> str:
+        """Lines of /etc/passwd or /etc/group: accounts that each Debian has, and those that packages have added."""
+        return (self.folder / file).read_text()
+
+    def versions(self) -> Mapping[str, str]:
+        """Of the packages that it is made of; those that the machine has itself are not among them."""
+        found: dict[str, str] = json.loads((self.folder / _MADE_OF).read_text())
+        return found
+
+
+def layer(names: Sequence[str]) -> Layer:
+    """A layer with these packages ("nginx", "nginx=1.22.1-9"), made before or now. Raises PackagesNotInstalled."""
+    store = state.state_folder() / _STORE
+    if wrong := _NOT_IN_OPTIONS & set(str(store)):
+        raise PackagesNotInstalled(
+            f"packages cannot be installed below {store}: overlays take no {''.join(sorted(wrong))!r} in a path; "
+            "set NETBOXIT_STATE to another folder"
+        )
+    store.mkdir(mode=0o711, parents=True, exist_ok=True)
+    with _locked(store):
+        made = Layer(store / _key(names))
+        if not (made.folder / _MADE_OF).exists():
+            _remove_unused(store)
+            _make(store, names, made.folder)
+        os.utime(made.folder)
+        return made
+
+
+def _key(names: Sequence[str]) -> str:
+    """Another one when the machine's own packages have changed."""
+    found = hashlib.blake2b(digest_size=12)
+    for text in (*(name.encode() for name in sorted(names)), (machine_packages.DATABASE / "status").read_bytes()):
+        found.update(len(text).to_bytes(8, "big") + text)
+    return found.hexdigest()
+
+
+@contextmanager
+def _locked(store: Path) -> Iterator[None]:
+    descriptor = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        if not locks.taken(descriptor, _DEADLINE_S):
+            raise PackagesNotInstalled(f"another command installs packages for a lab: {locks.holder(descriptor)}; try again")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _make(store: Path, names: Sequence[str], folder: Path) -> None:
+    new = store / _NEW
+    shutil.rmtree(new, ignore_errors=True)  # of a command that was killed
+    try:
+        with durable.told(store):
+            for part in ("usr/sbin", "opt", "var/cache", "var/log", "var/spool", "var/tmp"):
+                (new / part).mkdir(parents=True)
+            for part, place in itertools.product(_OVER_THE_MACHINES, (".", "work", "seen")):
+                (new / place / part).mkdir(parents=True, exist_ok=True)
+            (new / "archives/partial").mkdir(parents=True)
+            for made in (new, *(new.glob("*"))):
+                made.chmod(0o755)  # also where root's umask says otherwise: nodes' root is nobody here
+            (store / _LISTS / "partial").mkdir(parents=True, exist_ok=True)
+        before = machine_packages.known()
+        anew = machine_packages.made_anew(names)
+        _download(store / _LISTS, new, names, anew, before)
+        archives = sorted((new / "archives").glob("*.deb"))
+        if archives:
+            anew += machine_packages.left_behind(archives, before)
+            _install(new, names, anew)
+            _check_places(new, names)
+            for part in ("usr", "etc"):
+                _hide(new / part, Path("/", part))
+        with durable.told(store):
+            after = machine_packages.known(new / "var/lib/dpkg") if archives else before
+            said = _scripts(archives, new / "scripts")
+            accounts = {file: _of_debian(file) + _added(Path("/etc", file), new / "etc" / file, said) for file in _ACCOUNTS}
+            _clean(new)
+            for file, lines in accounts.items():
+                durable.write(new / file, lines)
+            changed = {name: package for name, package in after.items() if name in anew or before.get(name) != package}
+            versions = {name: package.version for name, package in changed.items() if package.installed}
+            durable.write(new / _MADE_OF, json.dumps(versions, indent=1) + "\n")
+            shutil.rmtree(folder, ignore_errors=True)
+            new.rename(folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def _download(lists: Path, new: Path, names: Sequence[str], anew: Sequence[str], before: Mapping[str, Package]) -> None:
+    """What is missing of those named, and those that the machine has and hosts get anew all the same."""
+    places = {"State::Lists": lists, "Cache": new, "Cache::archives": new / "archives"}
+    apart = ["-o", "Debug::NoLocking=1", *(word for name, place in places.items() for word in ("-o", f"Dir::{name}={place}"))]
+    what = f"{', '.join(names)} cannot be downloaded"
+    # apt would get all anew that are named: so those that stay the machine's are not, but in another version.
+    there = {name for name, package in before.items() if package.installed}
+    named = {machine_packages.name_of(one): one for one in names if "=" in one or machine_packages.name_of(one) not in there}
+    wanted = ["install", "--reinstall", "--", *({name: name for name in anew} | named).values()]
+    # A source that does not answer is no hindrance while the packages are in others, or its list is known from before.
+    lists_told = _ended("its lists cannot be had", [*_APT, *apart, "update"]).told
+    try:
+        _run(what, [*_APT, *apart, "--download-only", *wanted])
+    except PackagesNotInstalled as error:
+        raise PackagesNotInstalled(f"{error}{_quoted(_complaints(lists_told))}") from None
+    for line in _run(what, [*_APT, *apart, "--print-uris", *wanted]).splitlines():
+        if line.startswith("'file:"):  # of a folder of this machine, from which apt copies nothing
+            address, name = line.split()[:2]
+            with durable.told(new):
+                shutil.copyfile(unquote(address.strip("'").removeprefix("file:")), new / "archives" / name)
+
+
+def _install(new: Path, names: Sequence[str], anew: Sequence[str]) -> None:
+    with durable.told(new):
+        policy = new / _POLICY
+        policy.write_text("#!/bin/sh\nexit 101\n")
+        policy.chmod(0o755)
+    enclosure = [
+        *("bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--die-with-parent", "--new-session"),
+        *("--clearenv", "--cap-drop", "ALL"),
+        *(word for name in _CAPABILITIES for word in ("--cap-add", f"CAP_{name.upper()}")),
+        *("--bind", str(new / "seen/usr"), "/usr", "--bind", str(new / "seen/etc"), "/etc"),
+        *("--bind", str(new / "var"), "/var", "--bind", str(new / "seen/var/lib/dpkg"), "/var/lib/dpkg"),
+        *("--bind", str(new / "opt"), "/opt"),
+        *(word for name in ("bin", "sbin", "lib", "lib32", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")),
+        *(
+            "--dev",
+            "/dev",
+            "--proc",
+            "/proc",
+            "--remount-ro",
+            "/proc",
+            "--tmpfs",
+            "/run",
+            "--tmpfs",
+            "/tmp",
+            "--ro-bind",
+            str(new / "archives"),
+            "/archives",
+        ),
+        *(word for name in ("root", "home", "srv", "mnt", "boot") for word in ("--dir", f"/{name}")),
+        *("--chdir", "/", "--setenv", "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "--setenv", "HOME", "/root"),
+        *("--setenv", "LANG", "C.UTF-8", "--setenv", "DEBIAN_FRONTEND", "noninteractive", "--"),
+    ]
+    install = ["sh", "-c", _INSTALL_THERE, "sh", *anew]
+    unshared = [
+        "unshare",
+        "--mount",
+        "--propagation",
+        "private",
+        "sh",
+        "-c",
+        _INSTALL.format(" ".join(_OVER_THE_MACHINES)),
+        "sh",
+        str(new),
+    ]
+    _run(f"{', '.join(names)} cannot be installed", [*unshared, *enclosure, *install])
+
+
+@dataclass(frozen=True)
+class _Ended:
+    status: int
+    told: str
+
+
+def _run(what: str, argv: Sequence[str]) -> str:
+    """Returns what it said. Raises PackagesNotInstalled with the end of that."""
+    ended = _ended(what, argv)
+    if ended.status:
+        raise PackagesNotInstalled(f"{what}:{_quoted(_complaints(ended.told) or ended.told.splitlines())}")
+    return ended.told
+
+
+def _complaints(told: str) -> list[str]:
+    """With what dpkg, and apt of dependencies, say about it in lines that are indented."""
+    found: list[str] = []
+    before = ""
+    for line in told.splitlines():
+        goes_on = line.startswith(" ") and (before in found or before.endswith("unmet dependencies:"))
+        if goes_on or (line.startswith(_COMPLAINTS) and "Download is performed unsandboxed" not in line):
+            found.append(line)
+        before = line
+    return found
+
+
+def _quoted(lines: Sequence[str]) -> str:
+    return "".join(f"\n    {printable(line)}" for line in lines[-_SHOWN_LINES:])
+
+
+def _ended(what: str, argv: Sequence[str]) -> _Ended:
+    environment = {**strays.marked_environment(), "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_DEADLINE_S,
+            check=False,
+            env=environment,
+        )
+    except FileNotFoundError:
+        raise PackagesNotInstalled(
+            f"{what}: {argv[0]} is not installed; packages are for Debian and what is made of it"
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise PackagesNotInstalled(f"{what}: it was not over after {_DEADLINE_S:g} s; see `apt-get update`") from None
+    return _Ended(done.returncode, done.stdout.decode(errors="replace"))
+
+
+def _check_places(new: Path, names: Sequence[str]) -> None:
+    if found := sorted(entry.name for entry in (new / "opt").iterdir()):
+        raise PackagesNotInstalled(f"{', '.join(names)}: hosts do not see /opt, where it puts {found[0]}; leave it out")
+
+
+def _hide(folder: Path, below: Path) -> None:
+    """What a folder of the machine has, and the one that scripts have put in its place has not.
+
+    Linux marks such a folder by an extended attribute, which an overlay reads only with `userxattr`; and LXC takes that option
+    for `user`, which mount(2) does not know, and drops it. A character device 0:0 hides what is below it without (Linux,
+    Documentation/filesystems/overlayfs.rst, "whiteouts and opaque directories").
+    """
+    for entry in [Path(one.path) for one in os.scandir(folder) if one.is_dir(follow_symlinks=False)]:
+        if not (below / entry.name).is_dir():
+            continue
+        if "user.overlay.opaque" in os.listxattr(entry):
+            for name in {one.name for one in (below / entry.name).iterdir()} - {one.name for one in entry.iterdir()}:
+                os.mknod(entry / name, stat.S_IFCHR, os.makedev(0, 0))
+        _hide(entry, below / entry.name)
+
+
+def _of_debian(file: str) -> str:
+    """Accounts with the same number on each Debian (base-passwd), but for those that nodes have anyway."""
+    lines = (_ACCOUNTS_OF_DEBIAN / f"{file}.master").read_text().splitlines()
+    return "".join(f"{line}\n" for line in lines if line.partition(":")[0] not in ("root", "nobody", "nogroup"))
+
+
+def _scripts(archives: Sequence[Path], folder: Path) -> str:
+    """What packages do before and after they are unpacked."""
+    folder.mkdir()
+    for number, file in enumerate(archives):
+        subprocess.run(["dpkg-deb", "--control", str(file), str(folder / str(number))], check=True)
+    return "".join(file.read_text(errors="replace") for name in ("preinst", "postinst") for file in folder.glob(f"*/{name}"))
+
+
+def _added(before: Path, after: Path, scripts: str) -> str:
+    """Lines of accounts that scripts have made, or would have made were they not the machine's already: that they name."""
+    known = set(before.read_text().splitlines())
+    named = set(re.findall(r"[a-z_][a-z0-9_-]*", scripts))
+    found = []
+    for line in (after if after.is_file() else before).read_text().splitlines():
+        name, _, number = line.split(":")[:3]
+        if line not in known or (name in named and number.isdecimal() and int(number) in _ACCOUNTS_OF_PACKAGES):
+            found.append(f"{line}\n")
+    return "".join(found)
+
+
+def _clean(new: Path) -> None:
+    others = set((new / _OTHERS).read_bytes().decode(errors="surrogateescape").split("\0")) if (new / _OTHERS).exists() else set()
+    for place in (*_LEFT_OUT, "opt", "work", "seen", "archives", "scripts", "pkgcache.bin", "srcpkgcache.bin"):
+        path = new / place
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    _leave_out_the_machines(new / "etc", Path("/etc"), others)
+    for folder, folders, files in os.walk(new):
+        for name in (*folders, *files):
+            status = (entry := Path(folder, name)).lstat()
+            if not stat.S_ISLNK(status.st_mode) and status.st_mode & (stat.S_ISUID | stat.S_ISGID):
+                entry.chmod(stat.S_IMODE(status.st_mode) & 0o1777)
+
+
+def _leave_out_the_machines(folder: Path, below: Path, others: Set[str]) -> None:
+    """Files of the machine's /etc that scripts have changed: what else is in them is not for hosts. And signs of removed ones."""
+    for entry in list(folder.iterdir()):
+        if (place := below / entry.name) in _SEEN_BY_HOSTS:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            _leave_out_the_machines(entry, place, others)
+        elif str(place) in others or entry.is_char_device():
+            entry.unlink()
+
+
+def copy(layer: Layer, target: Path, first_id: int) -> None:
+    """What a host may change, `etc` and `var`, to where no node can reach it; user 0 becomes `first_id`. Raises OSError."""
+    for part in ("etc", "var"):
+        _copy(layer.folder / part, target / part, first_id)
+
+
+def _copy(source: Path, target: Path, first_id: int) -> None:
+    status = source.lstat()
+    if stat.S_ISLNK(status.st_mode):
+        target.symlink_to(source.readlink())
+    elif stat.S_ISDIR(status.st_mode):
+        target.mkdir(exist_ok=True)
+        for entry in source.iterdir():
+            _copy(entry, target / entry.name, first_id)
+    elif stat.S_ISREG(status.st_mode):
+        shutil.copyfile(source, target)
+    else:  # an overlay's sign of something that was removed
+        return
+    os.chown(target, first_id + status.st_uid, first_id + status.st_gid, follow_symlinks=False)
+    if not stat.S_ISLNK(status.st_mode):
+        target.chmod(stat.S_IMODE(status.st_mode))
+
+
+def _remove_unused(store: Path) -> None:
+    """Layers that no lab has asked for in a month, and no lab has."""
+    used = "".join(file.read_text() for file in state.labs_folder().glob("*/containers/*/config"))
+    for made in store.glob(f"*/{_MADE_OF}"):
+        folder = made.parent
+        if folder.name not in used and time.time() - folder.stat().st_mtime > _UNUSED_S:
+            shutil.rmtree(folder)

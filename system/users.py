@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""User namespaces: in a lab's, its nodes' programs are root, and on the host they are a user that nobody is.
+
+The network namespaces of a lab belong to its user namespace, so that its nodes' capabilities count in them, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan
+from ownership.closing import NODES, make_closed
+from system import forked, kernel
+
+#: The host's number of a node's user 0.
+FIRST_ID = NODES
+IDS = 65_536
+
+FOLDER = Path("/run/netboxit/users")
+
+#: What a user namespace may have of what the kernel counts (namespaces(7), /proc/sys/user), which all nodes of a lab share; each
+#: lab is given a part of what the host grants its root.
+_COUNTED = Path("/proc/sys/user")
+_BOUNDED = ("max_inotify_instances", "max_inotify_watches", "max_fanotify_groups", "max_fanotify_marks")
+_SHARE = 8
+
+#: Where such a capability is held, it does not count in a user namespace: there limits of resources have to allow what it would.
+_BY_LIMITS = {"sys_nice", "ipc_lock"}
+#: What a host's user needs to configure its network, and to run services as other users: capabilities of a host's root that is
+#: nobody outside.
+_OF_OWN_NAMESPACE = ("net_admin", "setuid", "setgid", "chown", "dac_override", "fowner", "kill")
+#: Loading a program into the kernel takes the host's own right.
+_OF_HOST = {"bpf"}
+
+
+class UsersFailed(NetBoxITError):
+    """A lab's user namespace could not be made or removed."""
+
+
+@dataclass(frozen=True)
+class UserSupport:
+    """What this host grants."""
+
+    #: Why there can be no user namespaces; None when there can.
+    refused: str | None
+    #: Why programs in one can have neither real-time priority nor locked memory; None when they can.
+    unlimited: str | None
+
+    def keeps_out(self, node: NodePlan) -> str | None:
+        """Why a node's programs have to be the host's root; None when they need not."""
+        if self.refused:
+            return self.refused
+        needed = {*capabilities(node, confined=False)}
+        if needed & _OF_HOST:
+            return "its ports are AF_XDP's, for which it loads a program into the kernel"
+        for device in node.devices:
+            if Path(device).stat().st_mode & 0o006 != 0o006:
+                return f"it needs {device}, which is for the host's root alone here (chmod o+rw)"
+        return self.unlimited if needed & _BY_LIMITS else None
+
+
+def support(folders: Iterable[Path]) -> UserSupport:
+    """Tries it. `folders` are those that nodes see: a node's root must be able to reach them, who on the host is nobody."""
+    for folder in folders:
+        for part in (folder, *folder.parents):
+            if part.exists() and not _passable(part.stat()):
+                return UserSupport(f"only its owner may enter {part}, below which {folder} is (chmod o+x)", None)
+    try:
+        with _child() as (_, failed):
+            if failed():
+                return UserSupport("part of /proc or /sys is hidden here, so that a user namespace cannot have its own", None)
+    except OSError as error:
+        if os.geteuid() != 0:
+            return UserSupport(f"only root can try it ({error.strerror})", None)
+        return UserSupport(f"this host refuses user namespaces: {error.strerror} (see user.max_user_namespaces)", None)
+    return UserSupport(None, _unlimited())
+
+
+def capabilities(node: NodePlan, *, confined: bool) -> tuple[str, ...]:
+    """Of the node's root, in small letters without `cap_`; `confined` when it is nobody on the host."""
+    own = _OF_OWN_NAMESPACE if confined and node.kind == "host" else ()
+    return (*(name.lower().removeprefix("cap_") for name in node.capabilities), *own)
+
+
+def _passable(status: os.stat_result) -> bool:
+    """For a node's root."""
+    return bool(status.st_mode & (0o010 if status.st_gid == FIRST_ID else 0o001))
+
+
+def path(mark: str) -> Path:
+    """The user namespace of the lab with that mark, bound to a file."""
+    return FOLDER / mark
+
+
+def of(mark: str) -> Path | None:
+    """The same, or None when the lab has none."""
+    return path(mark) if path(mark).exists() else None
+
+
+def create(mark: str) -> None:
+    """Makes the lab's. Raises UsersFailed."""
+    target = path(mark)
+    try:
+        _make_file(target)
+        with _child() as (child, _):
+            _limit(child)
+            kernel.bind_mount(Path(f"/proc/{child}/ns/user"), target)
+    except OSError as error:
+        target.unlink(missing_ok=True)
+        raise UsersFailed(f"user namespace {target}: {error.strerror}") from error
+
+
+def _make_file(target: Path) -> None:
+    while True:
+        with suppress(FileNotFoundError):  # another command has just removed a folder that was empty
+            make_closed(target.parent.parent)
+            make_closed(target.parent)
+            target.touch(exist_ok=False)
+            return
+
+
+def delete(mark: str) -> None:
+    """Removes it; one that is gone is fine."""
+    target = path(mark)
+    try:
+        if target.exists():
+            with suppress(OSError):  # after a reboot it is a file alone
+                kernel.unmount(target)
+            target.unlink()
+        for folder in (FOLDER, FOLDER.parent):
+            with suppress(OSError):  # others are in it
+                folder.rmdir()
+    except OSError as error:
+        raise UsersFailed(f"user namespace {target}: {error.strerror}") from error
+
+
+def give(folder: Path) -> None:
+    """All that is in a folder, and itself, to the nodes' root. None of them may have been able to write there before."""
+    for one in (folder, *folder.rglob("*")):
+        os.chown(one, FIRST_ID, FIRST_ID, follow_symlinks=False)
+
+
+def enclose(folder: Path, support: UserSupport) -> None:
+    """Makes a folder for those of nodes. No user can enter it, for whom a node might leave set-user-ID programs there."""
+    folder.mkdir(mode=0o710)
+    if os.geteuid() == 0:
+        os.chown(folder, 0, FIRST_ID if support.refused is None else 0)
+
+
+def is_own(pid: int) -> bool:
+    """Whether a process is in a user namespace that is not the host's; one that has ended is not."""
+    try:
+        return not Path(f"/proc/{pid}/ns/user").samefile("/proc/self/ns/user")
+    except OSError:
+        return False
+
+
+def _limit(child: int) -> None:
+    """Bounds what the kernel counts by user namespace, and for its maker, who is the host's root: root has to keep most of it."""
+    limits = {name: max(1, int((_COUNTED / name).read_text()) // _SHARE) for name in _BOUNDED if (_COUNTED / name).exists()}
+    inside = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        writer = os.fork()
+        if writer == 0:
+            number = errno.EINTR
+            try:
+                number = _error_of(lambda: _write_inside(inside, limits))[0]
+            finally:
+                os._exit(number)
+    finally:
+        os.close(inside)
+    if number := forked.status(writer, "bound what a user namespace may have"):
+        raise OSError(number, os.strerror(number))
+
+
+def _write_inside(namespace: int, limits: Mapping[str, int]) -> None:
+    kernel.enter_users(namespace)
+    for name, most in limits.items():
+        (_COUNTED / name).write_text(str(most))
+
+
+def _unlimited() -> str | None:
+    child = os.fork()
+    if child == 0:
+        try:
+            resource.setrlimit(resource.RLIMIT_RTPRIO, (1, 1))
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    granted = forked.status(child, "raise limits of resources") == 0
+    return None if granted else "this host lets nobody raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK (CAP_SYS_RESOURCE)"
+
+
+@contextmanager
+def _child() -> Iterator[tuple[int, Callable[[], int]]]:
+    """A process in a user namespace of its own, with its numbers mapped; it ends with the block.
+
+    Besides its number, a function by which it tries what a container's start takes there: the error number, 0 when it can.
+    """
+    ready, told = os.pipe()
+    orders, order = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(order)
+            os.write(told, _error_of(kernel.unshare_users))
+            if os.read(orders, 1):
+                os.write(told, _error_of(_mount_own))
+                os.read(orders, 1)
+        finally:
+            os._exit(0)
+    os.close(told)
+    os.close(orders)
+
+    def failed() -> int:
+        os.write(order, b"1")
+        return forked.answer(ready, child, "mount /proc and /sys in a user namespace")
+
+    try:
+        if number := forked.answer(ready, child, "make a user namespace"):
+            raise OSError(number, os.strerror(number))
+        for kind in ("uid_map", "gid_map"):
+            Path(f"/proc/{child}/{kind}").write_text(f"0 {FIRST_ID} {IDS}\n")
+        yield child, failed
+    finally:
+        os.close(ready)
+        os.close(order)
+        forked.status(child, "hold a user namespace")
+
+
+def _mount_own() -> None:
+    """/proc and /sys of new namespaces: the kernel grants them where those that are there hide nothing (user_namespaces(7))."""
+
+    def mount() -> None:
+        kernel.mount_new("sysfs", Path("/sys"))
+        kernel.mount_new("proc", Path("/proc"))
+
+    kernel.unshare_system()
+    inside = os.fork()
+    if inside == 0:
+        number = errno.EINTR
+        try:
+            number = _error_of(mount)[0]
+        finally:
+            os._exit(number)
+    if number := forked.status(inside, "mount /proc and /sys"):
+        raise OSError(number, os.strerror(number))
+
+
+def _error_of(call: Callable[[], object]) -> bytes:
+    """The error number as a byte, 0 when it went well."""
+    try:
+        call()
+    except OSError as error:
+        return bytes([error.errno or 255])
+    return b"\0"
