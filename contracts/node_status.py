@@ -7,6 +7,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from contracts.control import CaptureState
 from contracts.plan import NodeKind
 from contracts.statistics import SwitchStatus
 
@@ -28,6 +29,8 @@ class NetboxPort(TypedDict):
     kind: str
     #: Why it is of that kind, in words, when that is a fallback.
     reason: NotRequired[object]
+    #: Null before the first capture.
+    capture: NotRequired[CaptureState | None]
 
 
 class NetboxStatus(TypedDict):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
@@ -19,13 +21,22 @@ class OtherShape(ValueError):
 
 def shaped(data: object, shape: type[Shape]) -> Shape:
     """The data as a value of the type, without keys that the type does not have. Raises OtherShape."""
+    value: Shape = _checked(lambda: _adapter(shape).validate_python(data))  # type: ignore[arg-type]  # types are hashable
+    return value
+
+
+def _checked(validate: Callable[[], Any]) -> Any:
     try:
-        value: Shape = _adapter(shape).validate_python(data)  # type: ignore[arg-type]  # types are hashable
+        return validate()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise OtherShape(printable(f"{place or 'all of it'}: {first['msg']}")) from None
-    return value
+
+
+def check(data: object, shape: type[object]) -> None:
+    """Raises OtherShape unless the data are strictly of the type: the text "1" is no number. There may be further keys."""
+    _checked(lambda: _adapter(shape).validate_json(json.dumps(data), strict=True))  # type: ignore[arg-type]
 
 
 @cache

@@ -6,16 +6,17 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from contracts.changes import Condition
 from contracts.quantities import TIME
 from testbed.nodes.control import ControlFailed
 
 if TYPE_CHECKING:
+    from contracts.control import RunningStatistics
     from testbed.labs.event_log import EventLog
     from testbed.labs.lab import Lab
     from testbed.nodes.control import Control
@@ -73,7 +74,7 @@ class Watcher:
             for control in self._controls.values():
                 control.close()
 
-    def _look(self, condition: Condition, told: Mapping[str, Any] | None) -> None:
+    def _look(self, condition: Condition, told: RunningStatistics | None) -> None:
         now = time.monotonic()
         if told is not None and self._is_so(condition, told, now):
             if self.settle(condition):
@@ -81,21 +82,21 @@ class Watcher:
         elif now > self._log.due(math.inf if condition.within_s is None else condition.within_s) and self.settle(condition):
             self._failed(condition, f"not within {TIME.write(condition.within_s or 0.0)}")
 
-    def _is_so(self, condition: Condition, told: Mapping[str, Any], now: float) -> bool:
+    def _is_so(self, condition: Condition, told: RunningStatistics, now: float) -> bool:
         if condition.silent_s is None:
             return any(
                 event["event"] == condition.happens and condition.station in (None, event.get("station"))
                 for event in told["events"]
             )
         key = (str(condition.netbox), str(condition.station))
-        sent = next(int(port["sent"]) for port in told["ports"] if port["name"] == condition.station)
+        sent = next(port["sent"] for port in told["ports"] if port["name"] == condition.station)
         before, since = self._quiet.get(key, (-1, now))
         if sent != before:
             self._quiet[key] = (sent, now)
             return False
         return now - since >= condition.silent_s
 
-    def _statistics(self, netbox: str) -> Mapping[str, Any] | None:
+    def _statistics(self, netbox: str) -> RunningStatistics | None:
         """None while it does not answer: it may be stalled, or have ended, which others find."""
         try:
             if netbox not in self._controls:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Final, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan, Plan
@@ -320,7 +320,7 @@ class Lab:
         """What a netbox says of itself; None while it does not answer."""
         try:
             with self.control(netbox) as control:
-                return cast("NetboxStatus", control.status())
+                return control.status()
         except ControlFailed:
             return None
 

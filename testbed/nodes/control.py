@@ -9,13 +9,22 @@ import socket
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
+from typing_extensions import TypedDict
+
+from contracts.control import Begun, CaptureState, NetboxCounters, RecordsWritten, Reopened, RunningStatistics
 from contracts.errors import NetBoxITError, printable
+from contracts.node_status import NetboxStatus
+from contracts.shapes import Shape
 from system import node_files
 from testbed.nodes import answers
 
 _LONGEST_ANSWER: Final = 16 << 20
+
+
+class _Unread(TypedDict):
+    """An answer of which nothing is read."""
 
 
 class ControlFailed(NetBoxITError):
@@ -53,52 +62,52 @@ class Control:
     def close(self) -> None:
         self._socket.close()
 
-    def status(self) -> dict[str, Any]:
-        return self._request("status", {})
+    def status(self) -> NetboxStatus:
+        return self._request("status", {}, NetboxStatus)
 
-    def statistics(self) -> dict[str, Any]:
-        return self._request("statistics", {})
+    def statistics(self) -> RunningStatistics:
+        return self._request("statistics", {}, RunningStatistics)
 
-    def counters(self) -> dict[str, Any]:
+    def counters(self) -> NetboxCounters:
         """Ports, frames, lateness and CPU time of the statistics: what takes the netbox next to no time to say."""
-        return self._request("counters", {})
+        return self._request("counters", {}, NetboxCounters)
 
-    def set(self, parameter: str, value: object) -> dict[str, Any]:
+    def set(self, parameter: str, value: object) -> None:
         """Changes a live parameter; `value` in its base unit. Raises ParameterRefused with what the netbox permits."""
-        return self._request("set", {"parameter": parameter, "value": value})
+        self._request("set", {"parameter": parameter, "value": value}, _Unread)
 
     def begin(self, interval_s: float | None) -> float:
         """The network's time begins now: paths, profiles and traces start from their time 0, statistics anew.
 
         With an interval the netbox's journal samples its statistics. Returns its simulated time, in seconds.
         """
-        return float(self._request("begin", {"interval_s": interval_s})["simulated_s"])
+        return self._request("begin", {"interval_s": interval_s}, Begun)["simulated_s"]
 
     def reset(self) -> None:
         """Starts the statistics of lateness, and those that the segment counts, anew."""
-        self._request("reset", {})
+        self._request("reset", {}, _Unread)
 
-    def capture(self, port: str, file: str, frames: int, seconds: float) -> dict[str, Any]:
+    def capture(self, port: str, file: str, frames: int, seconds: float) -> CaptureState:
         """Begins a capture at a port, to a file as the netbox sees it. Raises ParameterRefused."""
-        return self._request("capture", {"port": port, "file": file, "frames": frames, "seconds": seconds})
+        return self._request("capture", {"port": port, "file": file, "frames": frames, "seconds": seconds}, CaptureState)
 
-    def capture_stop(self, port: str) -> dict[str, Any]:
+    def capture_stop(self, port: str) -> CaptureState:
         """Ends it. To be repeated until the answer's `written` is true: then all is in the file. Raises ParameterRefused."""
-        return self._request("capture_stop", {"port": port})
+        return self._request("capture_stop", {"port": port}, CaptureState)
 
     def reopen(self, port: str, deadline_s: float = 10.0) -> None:
         """The netbox goes on with the interface that has the port's name by now. Raises ParameterRefused, ControlFailed."""
         deadline = time.monotonic() + deadline_s
-        while not self._request("reopen", {"port": port})["done"]:
+        while not self._request("reopen", {"port": port}, Reopened)["done"]:
             if time.monotonic() > deadline:
                 raise ControlFailed(f"netbox {self._netbox}: port {port} is not open again after {deadline_s:g} s")
             time.sleep(0.005)
 
-    def write_records(self) -> dict[str, Any]:
+    def write_records(self) -> RecordsWritten:
         """Writes some of the frame records that wait. To be repeated until all are `written` or `dropped`; `left` wait."""
-        return self._request("write_records", {})
+        return self._request("write_records", {}, RecordsWritten)
 
-    def _request(self, method: str, parameters: dict[str, object]) -> dict[str, Any]:
+    def _request(self, method: str, parameters: dict[str, object], shape: type[Shape]) -> Shape:
         number = next(self._numbers)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
         try:
@@ -116,7 +125,7 @@ class Control:
                 raise ControlFailed(f"netbox {self._netbox}: answered request {int(answer['id'])} instead of {number}")
             if "error" in answer:
                 raise ParameterRefused(f"netbox {self._netbox}: {printable(str(answer['error']['message']))}")
-            return answers.checked(method, answer["result"])
+            return answers.checked(answer["result"], shape)
         except (ValueError, LookupError, TypeError, RecursionError):
             raise ControlFailed(f"netbox {self._netbox}: answered {method} with what no netbox says") from None
 

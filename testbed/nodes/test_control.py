@@ -23,6 +23,13 @@ STATUS = {
     "ports": [{"name": "left", "kind": "packet"}],
     "scheduler": {"policy": "fifo", "priority": 50, "reasons": []},
 }
+_LATE = {"count": 2, "missed": 0, "sum": 3.5, "up_to": [[10.0, 1], [100, 2]]}
+COUNTERS = {
+    "ports": [],
+    "frames": {"lost": {"on_air": 9}, "delivered": 1, "inside": 0, "absorbed": 0},
+    "lateness_us": {"event": _LATE, "frame": _LATE},
+    "scheduler": {"cpu_s": 1, "spin_s": 0.5, "stepped_back": 0},
+}
 Answer = Callable[[dict[str, Any]], bytes]
 
 
@@ -134,6 +141,33 @@ def test_what_no_netbox_says_is_told_as_that(said: bytes, netbox: Callable[[Answ
     """Another program of the node can have taken its place."""
     with Control("field", netbox(lambda _: said + b"\n")) as control, pytest.raises(ControlFailed, match="field"):
         control.status()
+
+
+@pytest.mark.parametrize(
+    ("ask", "answer"),
+    [
+        (Control.status, {**STATUS, "ready": 1}),
+        (Control.status, {**STATUS, "simulated_s": "1.5"}),
+        (Control.status, {**STATUS, "ports": [{"name": "left", "kind": "packet", "capture": {"state": "running"}}]}),
+        (Control.counters, {**COUNTERS, "scheduler": {}}),
+        (Control.counters, {**COUNTERS, "frames": {"lost": {"on_air": "9"}, "delivered": 1, "inside": 0, "absorbed": 0}}),
+        (Control.statistics, COUNTERS),
+        (Control.write_records, {"written": True, "dropped": 0, "left": 0}),
+        (lambda control: control.capture_stop("left"), {"written": True}),
+        (lambda control: control.begin(None), {"simulated_s": None}),
+    ],
+)
+def test_an_answer_of_another_shape_comes_from_no_netbox(
+    ask: Callable[[Control], object], answer: object, netbox: Callable[[Answer], Path]
+) -> None:
+    with Control("field", netbox(result(answer))) as control, pytest.raises(ControlFailed, match="what no netbox says"):
+        ask(control)
+
+
+def test_counters_are_handed_on_with_what_is_the_netbox_s_own(netbox: Callable[[Answer], Path]) -> None:
+    told = {**COUNTERS, "missed": 0, "of its own": {"a": [1, None]}}
+    with Control("field", netbox(result(told))) as control:
+        assert control.counters() == told
 
 
 @pytest.mark.parametrize("number", [b"NaN", b"-Infinity", b"1e999", b"9" * 400, b"18446744073709551616"])

@@ -99,7 +99,7 @@ class NetboxSource:
             until = time.monotonic() + _STOP_DEADLINE_S
             while not (told := control.capture_stop(self._point.interface))["written"] and time.monotonic() < until:
                 time.sleep(_LOOK_S)
-            self.dropped = int(told["dropped"])
+            self.dropped = told["dropped"]
 
     def close(self) -> None:
         if self._pipe is not None:
@@ -110,7 +110,7 @@ class NetboxSource:
         until = time.monotonic() + _STOP_DEADLINE_S
         while True:
             ports = control.status()["ports"]
-            told = next(port["capture"] for port in ports if port["name"] == self._point.interface)
+            told = next(port.get("capture") for port in ports if port["name"] == self._point.interface)
             if told is not None and told["state"] == "running":
                 return
             if told is None or told["error"] is not None or time.monotonic() > until:

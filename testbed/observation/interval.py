@@ -5,16 +5,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from contracts.plan import NodePlan, Plan
 from testbed.observation.reading import NodeReading, Reading
 
 if TYPE_CHECKING:
+    from contracts.control import LatenessCounters, LatenessCountersByKind
     from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
 
 #: Frames that did not get into the netbox, or should not have: counted at its ports.
-_LOST_AT_PORTS: Final = {"overload_drops": "overload", "oversize_drops": "oversize", "malformed": "malformed"}
+_LOST_AT_PORTS: Final[Mapping[Literal["overload_drops", "oversize_drops", "malformed"], str]] = {
+    "overload_drops": "overload",
+    "oversize_drops": "oversize",
+    "malformed": "malformed",
+}
 
 
 def interval(plan: Plan, before: Reading, now: Reading) -> IntervalLine:
@@ -70,8 +75,8 @@ def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigure
     earlier = {port["name"]: port for port in before.netbox["ports"]}
     lost = _grown(before.netbox["frames"]["lost"], now.netbox["frames"]["lost"])
     for key, reason in _LOST_AT_PORTS.items():
-        if dropped := sum(counted(earlier[port["name"]][key], port[key]) for port in now.netbox["ports"]):
-            lost[reason] = int(dropped)
+        if dropped := sum(int(counted(earlier[port["name"]][key], port[key])) for port in now.netbox["ports"]):
+            lost[reason] = dropped
     lateness = _lateness(before.netbox["lateness_us"], now.netbox["lateness_us"])
     ports = [_port(port["name"], earlier[port["name"]], port, span_s) for port in now.netbox["ports"]]
     return {
@@ -99,12 +104,12 @@ def _port(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any], s
     }
 
 
-def _lateness(before: Mapping[str, Any], now: Mapping[str, Any]) -> Kept:
+def _lateness(before: LatenessCountersByKind, now: LatenessCountersByKind) -> Kept:
     """Of the interval only. `p99_us` is the bound of the histogram that 99 % kept, null when there is none."""
     return {"frame": _lateness_of(before["frame"], now["frame"]), "event": _lateness_of(before["event"], now["event"])}
 
 
-def _lateness_of(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> LatenessOfKind:
+def _lateness_of(earlier: LatenessCounters, later: LatenessCounters) -> LatenessOfKind:
     anew = later["count"] < earlier["count"]
     up_to = [
         (bound, count - (0 if anew else past)) for (bound, count), (_, past) in zip(later["up_to"], earlier["up_to"], strict=True)
@@ -118,9 +123,9 @@ def _percentile(up_to: Sequence[tuple[float, int]], count: int) -> float | None:
     return next((bound for bound, within in up_to if within >= 0.99 * count), None) if count else None
 
 
-def light(lateness: Mapping[str, Any], lost: Mapping[str, int]) -> Light:
+def light(lateness: Kept, lost: Mapping[str, int]) -> Light:
     """As of a run (docs/measuring.md): red when p99 was over the limit, amber when anything was, or frames went for overload."""
-    kinds = [lateness[kind] for kind in ("frame", "event")]
+    kinds = (lateness["frame"], lateness["event"])
     if any(kind["missed"] > 0.01 * kind["count"] for kind in kinds):
         return "red"
     return "amber" if any(kind["missed"] for kind in kinds) or lost.get("overload") else "green"

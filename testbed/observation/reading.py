@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from contracts.control import NetboxCounters
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan
 from system import foreign_text, namespaces
@@ -40,7 +41,7 @@ class NodeReading:
     at_s: float
     alive: bool
     #: A netbox's answer; None while it does not answer.
-    netbox: Mapping[str, Any] | None = None
+    netbox: NetboxCounters | None = None
     #: Of the kernel's interfaces, by their names.
     interfaces: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: What a router, switch or host lost, by reason: for a Click router the handlers named `drops`.
@@ -90,7 +91,7 @@ class LabReader:
             lost = self._routers.setdefault(node.name, _Drops(self.lab.node_folder(node.name) / routers.CONTROL)).read()
         return NodeReading(time.monotonic(), True, None, interfaces, lost)
 
-    def _counters(self, netbox: str) -> Mapping[str, Any] | None:
+    def _counters(self, netbox: str) -> NetboxCounters | None:
         try:
             if netbox not in self._controls:
                 self._controls[netbox] = self.lab.control(netbox, _TIMEOUT_S)

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from contracts.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
 from testbed.documents import kinds
+from testbed.documents.watch import LatenessOfKind
 from testbed.observation.interval import interval, light
 from testbed.observation.reading import NodeReading, Reading, parse_dev, parse_snmp
 from testbed.observation.watching import WatchedLab
@@ -118,8 +119,8 @@ def test_lateness_is_that_of_the_interval_and_not_since_the_beginning(plan: Plan
 def test_lights_are_as_the_verdict_of_a_run_would_be(
     frame: tuple[int, int], event: tuple[int, int], lost: dict[str, int], colour: str
 ) -> None:
-    kinds = {name: {"count": count, "missed": missed} for name, (count, missed) in (("frame", frame), ("event", event))}
-    assert light(kinds, lost) == colour
+    of_frames, of_events = (LatenessOfKind(count=count, missed=missed, p99_us=None) for count, missed in (frame, event))
+    assert light({"frame": of_frames, "event": of_events}, lost) == colour
 
 
 def test_losses_are_told_by_reason_and_only_those_of_the_interval(plan: Plan) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from contracts import durable
-from contracts.announced import Details
 from contracts.plan import WireEnd
 from contracts.run_folder import EVENTS_FILE, LAB_FILE, STATISTICS_FILE
 from results.capture import Captures
@@ -27,6 +26,7 @@ from testbed.labs.lab import Lab
 from testbed.labs.measuring import SAMPLE_S
 
 if TYPE_CHECKING:
+    from contracts.control import RunningStatistics
     from contracts.environment import CpuTimes
     from contracts.statistics import SwitchStatus
 
@@ -75,7 +75,7 @@ class MeasuredLab:
         A netbox without power wrote its own when it lost that.
         """
         there = [netbox for netbox in self._netboxes if netbox not in self._away()]
-        found: dict[str, Details | SwitchStatus] = {}
+        found: dict[str, RunningStatistics | SwitchStatus] = {}
         found |= {netbox: one for netbox in there if (one := self._statistics(netbox)) is not None}
         for switch, before in self._switches.items():
             if before is not None and (now := switch_statistics.of(self.lab, switch)) is not None:
@@ -123,7 +123,7 @@ class MeasuredLab:
         with self.lab.control(netbox) as control:
             return control.begin(SAMPLE_S)
 
-    def _statistics(self, netbox: str) -> Details | None:
+    def _statistics(self, netbox: str) -> RunningStatistics | None:
         with self.lab.control(netbox) as control:
             return control.statistics()
 

@@ -8,12 +8,12 @@ has nothing better to do, or when it is told to (`write_records`).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from contracts.control import RunningStatistics
 from results.records import RECORD
 from system import node_files
 
@@ -22,10 +22,10 @@ _HEADER_BYTES: Final = 16
 _PIECE: Final = 1 << 15
 
 
-def settled(statistics: Mapping[str, Any]) -> int:
+def settled(statistics: RunningStatistics) -> int:
     """Copies of frames of which the netbox knows what became, since it started; each has a record, or one was dropped."""
     frames = statistics["frames"]
-    return int(frames["delivered"] + sum(frames["lost"].values()) + frames["absorbed"])
+    return frames["delivered"] + sum(frames["lost"].values()) + frames["absorbed"]
 
 
 def copy(file: Path, to: Path, first: int, end: int, since_ns: int) -> str | None:

@@ -13,9 +13,10 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from contracts import durable
+from contracts.control import FrameCounters, RunningStatistics
 from contracts.errors import NetBoxITError
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE
 from results.environment import cpu_times
@@ -35,10 +36,6 @@ _LONGEST_JOURNAL: Final = 64 << 20
 #: A station without a link had none just before the traffic began.
 _BEFORE_S: Final = 1e-3
 
-#: Of a netbox's statistics: what is counted since it started.
-_COUNTED: Final = ("frames", "ports", "records", "journal")
-_COUNTED_OF_SCHEDULER: Final = ("cpu_s", "spin_s", "stepped_back")
-
 
 class StandingLab(MeasuredLab):
     """As MeasuredLab; `collect` ends nothing. Raises LabMeasured, LabBusy when it is made."""
@@ -53,8 +50,8 @@ class StandingLab(MeasuredLab):
         self._first: dict[str, int] = {}
         #: How long each node's journal was then.
         self._journals: dict[str, int] = {}
-        self._at_start: dict[str, dict[str, Any]] = {}
-        self._at_end: dict[str, dict[str, Any]] = {}
+        self._at_start: dict[str, RunningStatistics] = {}
+        self._at_end: dict[str, RunningStatistics] = {}
         self._unlinked: dict[str, dict[str, str]] = {}
         self._is_counted = False
         self._problems: list[str] = []
@@ -105,7 +102,7 @@ class StandingLab(MeasuredLab):
     def _take_up(self) -> None:
         measuring.claim(self.lab.folder, self._folder)
 
-    def _statistics(self, netbox: str) -> dict[str, Any] | None:
+    def _statistics(self, netbox: str) -> RunningStatistics | None:
         """None of one that was started again: what it had counted is gone."""
         with self._told():
             self._at_end[netbox] = self._controls[netbox].statistics()
@@ -174,13 +171,21 @@ class StandingLab(MeasuredLab):
             self._problems.append(str(error))
 
 
-def since(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+def since(before: RunningStatistics, now: RunningStatistics) -> RunningStatistics:
     """A netbox's statistics of the time between two answers; lateness and the segment's own were reset at the first."""
-    found = {**now, **{key: _more(before[key], now[key]) for key in _COUNTED}}
-    found["frames"]["inside"] = now["frames"]["inside"]
-    counted = {key: _more(before["scheduler"][key], now["scheduler"][key]) for key in _COUNTED_OF_SCHEDULER}
-    found["scheduler"] = {**now["scheduler"], **counted}
-    return found
+    return {
+        **now,
+        "frames": cast(FrameCounters, {**_more(before["frames"], now["frames"]), "inside": now["frames"]["inside"]}),
+        "ports": _more(before["ports"], now["ports"]),
+        "records": _more(before["records"], now["records"]),
+        "journal": _more(before["journal"], now["journal"]),
+        "scheduler": {
+            **now["scheduler"],
+            "cpu_s": now["scheduler"]["cpu_s"] - before["scheduler"]["cpu_s"],
+            "spin_s": now["scheduler"]["spin_s"] - before["scheduler"]["spin_s"],
+            "stepped_back": now["scheduler"]["stepped_back"] - before["scheduler"]["stepped_back"],
+        },
+    }
 
 
 def _more(before: Any, now: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, Self, cast
 import numpy as np
 import pytest
 
+from contracts.control import RunningStatistics
 from contracts.run_folder import JOURNAL_FILE
 from results import journal, records
 from testbed.labs import measuring
@@ -118,7 +119,7 @@ def test_only_what_was_counted_meanwhile_is_kept() -> None:
         "scheduler": {"policy": "fifo", "cpu_s": 1.5, "spin_s": 0.0, "stepped_back": 2},
         "missed": 6,
     }
-    assert since(before, now) == {
+    assert since(cast(RunningStatistics, before), cast(RunningStatistics, now)) == {
         "frames": {"delivered": 5, "lost": {"outage": 1}, "inside": 1},
         "ports": [{"name": "a", "received": 8, "delay_s": 0.5}],
         "records": {"written": 6, "dropped": 0},

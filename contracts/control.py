@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a running netbox answers at its control socket, by method (docs/architecture.md, "Netbox process").
+
+Its `status` is contracts.node_status.NetboxStatus. Further keys of an answer are the netbox's own.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired
+
+from pydantic import FiniteFloat
+from typing_extensions import TypedDict
+
+from contracts.announced import Details
+from contracts.statistics import Count, Counts, FrameRecords, JournalLines, NetboxPort
+
+
+class PortCounters(NetboxPort):
+    """Bytes are those of Ethernet frames without FCS."""
+
+    received_bytes: Count
+    sent_bytes: Count
+    #: Sum of the times that the frames which left here were in the netbox.
+    delay_s: FiniteFloat
+    #: Frames that came without a checksum, which the netbox completed.
+    checksums_missing: Count
+
+
+class FrameCounters(TypedDict):
+    """Copies of frames: what became of them, by the reason of those that were lost, and how many are in the netbox now."""
+
+    delivered: Count
+    lost: Counts
+    inside: Count
+    #: Frames that ended in the segment.
+    absorbed: Count
+
+
+class LatenessCounters(TypedDict):
+    """How much later than intended things were done, in microseconds."""
+
+    count: Count
+    #: Later than the limit.
+    missed: Count
+    sum: FiniteFloat
+    #: Pairs: a bound, and how many were no later than it. The difference of two answers tells the lateness of an interval.
+    up_to: list[tuple[FiniteFloat, Count]]
+    #: Of `statistics`, when there was anything.
+    p99: NotRequired[FiniteFloat]
+    max: NotRequired[FiniteFloat]
+
+
+class LatenessCountersByKind(TypedDict):
+    #: Events of the simulator.
+    event: LatenessCounters
+    #: Frames that left.
+    frame: LatenessCounters
+
+
+class ThreadUsage(TypedDict):
+    """What the netbox's real-time thread took of its core."""
+
+    #: Including `spin_s`.
+    cpu_s: FiniteFloat
+    #: Spent watching the clock.
+    spin_s: FiniteFloat
+    #: How often it left the real-time class, because it had used its share.
+    stepped_back: Count
+
+
+class NetboxCounters(TypedDict):
+    """`counters`: what takes the netbox next to no time to say."""
+
+    ports: list[PortCounters]
+    frames: FrameCounters
+    lateness_us: LatenessCountersByKind
+    scheduler: ThreadUsage
+
+
+class NetboxEvent(TypedDict):
+    """A line of the journal; further keys are the event's own."""
+
+    at_s: FiniteFloat
+    event: str
+    station: NotRequired[str]
+
+
+class Neighbours(TypedDict):
+    """What the neighbour proxy did."""
+
+    known: Count
+    answered: Count
+    suppressed: Count
+
+
+class RunningStatistics(NetboxCounters):
+    """`statistics`: what statistics.json of the run folder will have, too."""
+
+    records: FrameRecords
+    journal: JournalLines
+    #: The latest ones.
+    events: list[NetboxEvent]
+    #: Null where the segment has no neighbour proxy.
+    neighbours: Neighbours | None
+    #: The technology's own.
+    segment: Details
+
+
+class Begun(TypedDict):
+    """`begin`."""
+
+    simulated_s: FiniteFloat
+
+
+class Reopened(TypedDict):
+    """`reopen`, which is repeated until it is done."""
+
+    done: bool
+
+
+class RecordsWritten(TypedDict):
+    """`write_records`: how many frame records are in the file, found no room, and wait."""
+
+    written: Count
+    dropped: Count
+    left: Count
+
+
+class CaptureState(TypedDict):
+    """`capture` and `capture_stop`: the latest capture at a port."""
+
+    #: As the netbox sees it.
+    file: str
+    state: Literal["starting", "running", "ended"]
+    #: All that was captured is in the file.
+    written: bool
+    frames: Count
+    #: Frames that found no room.
+    dropped: Count
+    #: Why nothing more is captured.
+    error: str | None
