@@ -143,10 +143,25 @@ void Shared::Transmit(StationId from, Destination to, const Frame& frame)
     const Outgoing outgoing{frame, to};
     auto& station = m_stations[from];
     station.queue->Enqueue(outgoing, outgoing.EntryIn(*station.queue, m_frames), Now(), static_cast<double>(m_rate));
-    if (!station.isBusy)
+    if (station.isBusy)
+    {
+        return;
+    }
+    if (Now() < station.gapEndsAt)
+    {
+        SendAfterGap(from);
+    }
+    else
     {
         SendNext(from);
     }
+}
+
+void Shared::SendAfterGap(StationId sender)
+{
+    auto& station = m_stations[sender];
+    station.isBusy = true;
+    station.gapEnds = ns3::Simulator::Schedule(ns3::NanoSeconds(station.gapEndsAt - Now()), &Shared::SendNext, this, sender);
 }
 
 void Shared::SendNext(StationId sender)
@@ -186,9 +201,14 @@ void Shared::Ends(StationId sender, Packet packet)
             Lose(sender, what.slot, id, Loss::Outage);
         }
     }
-    // The device becomes ready at the same time, by an event that it schedules after this one, and finds the frame.
-    const auto gap = ns3::DataRate(m_rate).CalculateBytesTxTime(INTERFRAME_GAP);
-    m_stations[sender].gapEnds = ns3::Simulator::Schedule(gap, &Shared::SendNext, this, sender);
+    // The device becomes ready when the gap ends, by an event of its own. Where no frame waits there is nothing else to be done then.
+    auto& station = m_stations[sender];
+    station.gapEndsAt = Now() + ns3::DataRate(m_rate).CalculateBytesTxTime(INTERFRAME_GAP).GetNanoSeconds();
+    station.isBusy = false;
+    if (!station.queue->IsEmpty())
+    {
+        SendAfterGap(sender);
+    }
     if (m_retuning)
     {
         m_retune.Cancel();

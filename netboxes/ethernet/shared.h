@@ -26,9 +26,10 @@ class Shared final : public Medium
     {
         ns3::Ptr<ns3::CsmaNetDevice> device;
         std::unique_ptr<queueing::Queue<Outgoing>> queue;
-        bool isBusy{false};       ///< the device: it has a frame, or keeps the gap after one
+        bool isBusy{false};        ///< the device has a frame, or gets one when the gap ends
+        std::int64_t gapEndsAt{0}; ///< the interframe gap after the latest frame, simulated time, ns
         ns3::EventId gapEnds;
-        bool sendingIsCut{false}; ///< its wire was cut under the frame that it sends
+        bool sendingIsCut{false};  ///< its wire was cut under the frame that it sends
         std::uint64_t sent{0};
         std::uint64_t backoffs{0};
         double airtime{0.0}; ///< s
@@ -37,6 +38,8 @@ class Shared final : public Medium
     void AddStation(StationId id, const Json& parameters);
     /// Gives the device the frame whose turn it is.
     void SendNext(StationId sender);
+    /// Does so when the device may send again.
+    void SendAfterGap(StationId sender);
     void Begins(StationId sender, Packet packet);
     void Ends(StationId sender, Packet packet);
     void GivesUp(StationId sender, Packet packet);
