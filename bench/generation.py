@@ -19,6 +19,7 @@ from bench.labs import planned, up
 from bench.outcome import Outcome, Table, rate
 from bench.pairs import alternate
 from bench.settings import Surroundings
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import Plan
 from testbed.nodes.control import Control, ControlFailed
 
@@ -87,8 +88,9 @@ def _outside(size: int, around: Surroundings) -> float:
     with up(replace(plan, nodes=idle), around) as lab:
         around.progress(f"1 generating outside of a container, {size} bytes")
         folder = lab.node_folder(node.name)
-        configuration = json.loads(node.files["netbox.json"])
-        configuration |= {key: str(folder / Path(configuration[key]).name) for key in ("control", "statistics")}
+        configuration = netbox_configuration(node)
+        configuration["control"] = str(folder / Path(configuration["control"]).name)
+        configuration["statistics"] = str(folder / Path(configuration["statistics"]).name)
         file = folder / "outside.json"
         file.write_text(json.dumps(configuration))
         pinned = ["taskset", "--cpu-list", str(node.cores[0]), node.command[0], str(file)]

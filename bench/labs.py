@@ -13,6 +13,7 @@ from typing import Any
 from bench.networks import DRAIN, SOURCE
 from bench.settings import Surroundings
 from contracts.installation import CHECKOUT
+from contracts.netbox_configuration import CONFIGURATION_FILE, netbox_configuration
 from contracts.plan import NodePlan, Plan
 from system.interruption import HeldBack
 from system.realtime_support import realtime_support
@@ -97,13 +98,14 @@ def _replaced(plan: Plan, node: str, arguments: Sequence[str]) -> Plan:
 
 def _as_measured(node: NodePlan, plan: Plan, beside: int) -> NodePlan:
     """`beside` is how many emulators are on the node's core: each has its part of what the kernel grants there."""
-    if "netbox.json" not in node.files:
+    if CONFIGURATION_FILE not in node.files:
         return node
-    configuration = json.loads(node.files["netbox.json"]) | {"records": None}
+    configuration = netbox_configuration(node)
+    configuration["records"] = None
     if node.realtime_priority:
         node = replace(node, realtime_priority=node.realtime_priority + (node.name == DRAIN))
         configuration["realtime"]["runtime_us"] = plan.realtime_budget_us // beside if plan.realtime_budget_us else None
     else:
         configuration["realtime"]["spin_us"] = 0
     configuration["realtime"]["priority"] = node.realtime_priority
-    return replace(node, files={**node.files, "netbox.json": json.dumps(configuration, indent=2, sort_keys=True) + "\n"})
+    return replace(node, files={**node.files, CONFIGURATION_FILE: json.dumps(configuration, indent=2, sort_keys=True) + "\n"})

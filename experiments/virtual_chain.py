@@ -10,7 +10,6 @@ are those of a run's captures and frame records.
 from __future__ import annotations
 
 import ipaddress
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
@@ -20,6 +19,7 @@ import polars as pl
 
 from contracts.changes import ParameterChange
 from contracts.errors import NetBoxITError
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import InterfacePlan, Plan, RealtimeSupport, TrafficPlan
 from experiments.frame_maker import FrameMaker, announcement, key_of, routed
 from netboxes.engine.virtual import Change, Emulation, TimedFrame, run
@@ -136,7 +136,7 @@ def _emulations(plan: Plan, streams: Sequence[_Stream]) -> Iterator[tuple[str, E
 def _emulate(plan: Plan, netbox: str, streams: Sequence[_Stream]) -> Emulation:
     """Lets the streams through one netbox; afterwards they have the frames that came out."""
     legs = {stream.key: next(leg for leg in stream.legs if leg.netbox == netbox) for stream in streams}
-    configuration = json.loads(plan.node(netbox).files["netbox.json"])
+    configuration = netbox_configuration(plan.node(netbox))
     stations = [station["name"] for station in configuration["stations"]]
     known = {(leg.entry, leg.source) for leg in legs.values()} | {(leg.exit, leg.destination) for leg in legs.values()}
     frames: dict[str, list[TimedFrame]] = {}

@@ -9,25 +9,10 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 import annotated_types
 from pydantic.fields import FieldInfo
-from typing_extensions import TypedDict
 
+from contracts.netbox_configuration import Limit, LiveLimits
 from contracts.quantities import Quantity
 from netboxes.technology import StationParameters, Technology, technologies
-
-
-class Limit(TypedDict, total=False):
-    """Of a number, inclusive, in its base unit; empty for what is something else."""
-
-    minimum: float
-    maximum: float
-    unit: str
-
-
-class LiveLimits(TypedDict):
-    """By the name of a parameter: of the segment, and of each of its stations."""
-
-    segment: dict[str, Limit]
-    stations: dict[str, Limit]
 
 
 def live_limits(technology: type[Technology]) -> LiveLimits:

@@ -10,11 +10,12 @@ from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import pytest
 
+from contracts.netbox_configuration import CONFIGURATION_FILE, NetboxConfiguration
 from contracts.node_status import NodeStatus
 from contracts.plan import InterfacePlan, NodeKind, NodePlan, Plan, TrafficPlan, WireEnd, WirePlan
 from contracts.run_records import CaptureCount
@@ -226,9 +227,37 @@ def node_plan(name: str, kind: NodeKind, wires: Iterable[WirePlan] = (), **other
         for end in (wire.left, wire.right)
         if end.node == name
     )
-    files = {"netbox.json": json.dumps({"stations": [{"name": "y"}, {"name": "x"}]})} if kind == "netbox" else {}
+    files = netbox_files("y", "x") if kind == "netbox" else {}
     given: dict[str, Any] = {"cores": (0,), "files": files} | others
     return NodePlan(name, kind, f"container-{name}", f"namespace-{name}", command=(), interfaces=interfaces, **given)
+
+
+def netbox_files(*stations: str, limit_us: float = 1000.0, policy: Literal["mark", "abort"] = "mark") -> dict[str, str]:
+    """The files of a netbox that joins these stations."""
+    configuration: NetboxConfiguration = {
+        "name": "",
+        "technology": "link",
+        "seed": 1,
+        "clock": "real",
+        "stations": [{"name": station, "port": {"kind": "packet", "interface": station}} for station in stations],
+        "classes": [],
+        "parameters": {},
+        "live": {"segment": {}, "stations": {}},
+        "realtime": {
+            "limit_us": limit_us,
+            "policy": policy,
+            "priority": 50,
+            "spin_us": 50,
+            "timer_slack_ns": 1,
+            "runtime_us": None,
+            "period_us": 1_000_000,
+        },
+        "control": "",
+        "records": "",
+        "statistics": "",
+        "journal": "",
+    }
+    return {CONFIGURATION_FILE: json.dumps(configuration)}
 
 
 def wire_plan(name: str, left: tuple[str, str], right: tuple[str, str], **others: Any) -> WirePlan:

@@ -9,11 +9,11 @@ recorded is taken to be the shortest chain of wires between the points.
 from __future__ import annotations
 
 import heapq
-import json
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from itertools import accumulate
 
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 
 #: Kinds of wires whose ends are on two machines, and what they are called.
@@ -288,7 +288,7 @@ class Network:
 
 def _stations(node: NodePlan) -> tuple[str, ...]:
     """The stations of a netbox in the order of their numbers in frame records; each is an interface of the same name."""
-    return tuple(station["name"] for station in json.loads(node.files["netbox.json"])["stations"])
+    return tuple(station["name"] for station in netbox_configuration(node)["stations"])
 
 
 def equipment(plan: Plan) -> dict[str, None]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from ruamel.yaml.error import YAMLError
 
 from contracts import durable
 from contracts.errors import NetBoxITError
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from results.network_picture import picture
 from system.new_files import check_new
@@ -74,10 +74,7 @@ def rightmost(plan: Plan) -> str | None:
 
 def _technology(netbox: NodePlan) -> str:
     """Of a lab whose topology is not at hand: traffic through a lab that was up keeps its own file only."""
-    try:
-        return str(json.loads(netbox.files["netbox.json"])["technology"])
-    except (LookupError, ValueError, TypeError, RecursionError):
-        return ""
+    return netbox_configuration(netbox)["technology"]
 
 
 def _read(path: Path) -> Mapping[str, object]:

@@ -15,6 +15,7 @@ import polars as pl
 from contracts.environment import Environment, FolderVersion
 from contracts.errors import NetBoxITError
 from contracts.machines import MachinesRecord
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodeKind, Plan
 from contracts.run_files import DamagedRun, read
 from contracts.run_folder import (
@@ -31,7 +32,7 @@ from contracts.run_folder import (
     VERSION,
 )
 from contracts.run_records import CaptureCount, LabRecord, RunRecord
-from contracts.shapes import Shape
+from contracts.shapes import OtherShape, Shape
 from contracts.statistics import NetboxStatistics, SwitchStatus
 from results import frames, journal, lives, records
 from results.flow_path import FlowPath
@@ -81,6 +82,12 @@ class RunFolder:
     def plan(self) -> Plan:
         if (plan := read(self.path / PLAN_FILE, Plan)) is None:
             raise NoRun(f"{self.path} has no plan.json, so it is not the folder of a run; runs are in results/runs/")
+        for node in plan.nodes:
+            if node.kind == "netbox":
+                try:
+                    netbox_configuration(node)
+                except OtherShape as error:
+                    raise DamagedRun(self.path / PLAN_FILE, f"node {node.name}: {error}") from None
         return plan
 
     @cached_property

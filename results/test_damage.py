@@ -77,6 +77,17 @@ def test_without_a_plan_or_flows_there_is_no_report_and_the_damaged_file_is_told
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_configuration_of_a_netbox_inside_the_plan_is_told(folder: Path, damage: str) -> None:
+    plan = json.loads((folder / "plan.json").read_text())
+    cell = next(node for node in plan["nodes"] if node["name"] == "cell")
+    cell["files"]["netbox.json"] = DAMAGES[damage](cell["files"]["netbox.json"].encode()).decode(errors="replace")
+    (folder / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(DamagedRun, match=r"plan\.json is damaged: node cell: netbox\.json: ") as raised:
+        analyse(folder)
+    assert str(raised.value).isprintable()
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 @pytest.mark.parametrize("name", OTHERS)
 def test_any_other_damaged_file_is_taken_as_missing_and_told(folder: Path, name: str, damage: str) -> None:
     damage_file(folder / name, damage)

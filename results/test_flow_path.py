@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import cast
 
 import pytest
 
 from contracts.plan import EquipmentPlan, NodeKind, WireEnd
-from results.conftest import CENTRE, FIELD, frame, node_plan, plan_of, rtp, wire_plan
+from results.conftest import CENTRE, FIELD, frame, netbox_files, node_plan, plan_of, rtp, wire_plan
 from results.datagram import datagram
 from results.datagram import rtp as read_rtp
 from results.flow_path import Crossing, Followed, Gap, Network, NoPath
@@ -24,8 +23,7 @@ def network(kinds: str, wires: str, *, equipment: str = "", mute: Sequence[str] 
     nodes = []
     for kind, *names in map(str.split, kinds.split(", ")):
         for name in names:
-            stations = [{"name": port} for pair in pairs for node, port in pair if node == name]
-            files = {"netbox.json": json.dumps({"stations": stations})} if kind == "netbox" else {}
+            files = netbox_files(*(port for pair in pairs for node, port in pair if node == name)) if kind == "netbox" else {}
             nodes.append(node_plan(name, cast(NodeKind, kind), files=files))
     joined = [
         wire_plan(f"w{at}", (left[0], left[1]), (right[0], right[1]), kind="vxlan" if f"w{at}" in tunnels else "veth")

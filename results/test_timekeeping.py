@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,14 +8,14 @@ from contracts.changes import Change, EventPlan, PowerChange, WireChange
 from contracts.plan import Plan
 from contracts.run_records import LabRecord
 from contracts.statistics import SwitchPort, SwitchStatus
-from results.conftest import netbox_statistics, node_plan, plan_of, port_counts, wire_plan
+from results.conftest import netbox_files, netbox_statistics, node_plan, plan_of, port_counts, wire_plan
 from results.timekeeping import ports_of_switches, timekeeping
 
 if TYPE_CHECKING:
     from results.metrics_document import Event
 
-OWN = {"netbox.json": json.dumps({"realtime": {"limit_us": 50, "policy": "abort"}})}
-PLAN = plan_of([node_plan("cell", "netbox", cores=(1,), files=OWN), node_plan("sky", "netbox", cores=(2, 3), files={})])
+OWN = netbox_files("a", "b", limit_us=50, policy="abort")
+PLAN = plan_of([node_plan("cell", "netbox", cores=(1,), files=OWN), node_plan("sky", "netbox", cores=(2, 3))])
 COUNTED = netbox_statistics(
     port_counts("a", received=70, overload_drops=2),
     port_counts("b", received=30, overload_drops=1, send_drops=4),
@@ -33,7 +32,7 @@ def switched(node: str, other: str, change: Change) -> Plan:
     return replace(PLAN, wires=(wire,), events=(EventPlan(1.0, change),))
 
 
-def test_each_netbox_is_held_to_its_own_promise_and_the_others_to_the_labs() -> None:
+def test_each_netbox_is_held_to_its_own_promise() -> None:
     found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB)
     assert (found["cell"]["limit_us"], found["cell"]["policy"]) == (50, "abort")
     assert (found["sky"]["limit_us"], found["sky"]["policy"]) == (1000.0, "mark")

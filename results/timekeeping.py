@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from contracts.changes import PowerChange, WireChange
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def _of(node: NodePlan, plan: Plan, counted: NetboxStatistics, lab: LabRecord) -
     scheduler, switched = counted.get("scheduler", {}), _switched(node.name, plan)
     always_up = [port for port in counted["ports"] if port["name"] not in switched]
     return {
-        **_promise(node, plan),
+        **_promise(node),
         "received": sum(port["received"] for port in counted["ports"]),
         "overload_drops": sum(port["overload_drops"] for port in always_up),
         "send_drops": sum(port["send_drops"] for port in always_up),
@@ -86,13 +86,10 @@ def switched_wires(plan: Plan, node: str) -> dict[str, str]:
     }
 
 
-def _promise(node: NodePlan, plan: Plan) -> Promise:
-    """The limit and policy that the netbox was given; those of the lab where it has none of its own."""
-    own = json.loads(node.files.get("netbox.json", "{}")).get("realtime", {})
-    return {
-        "limit_us": own.get("limit_us", plan.lateness_limit_s * 1e6),
-        "policy": own.get("policy", plan.lateness_policy),
-    }
+def _promise(node: NodePlan) -> Promise:
+    """The limit and policy that the netbox was given."""
+    realtime = netbox_configuration(node)["realtime"]
+    return {"limit_us": realtime["limit_us"], "policy": realtime["policy"]}
 
 
 def _misses(counted: NetboxStatistics, began_s: float | None) -> list[Miss]:

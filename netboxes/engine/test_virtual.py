@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contracts.netbox_configuration import LiveLimits
 from contracts.shapes import shaped
 from contracts.statistics import NetboxStatistics
 from netboxes.engine.virtual import BROADCAST, Emulation, TimedFrame, ethernet, fragments, mac, run, udp, vlan
-from netboxes.live_limits import LiveLimits
 from netboxes.technology import program
 from results import pcapng
 from results.records import Fate

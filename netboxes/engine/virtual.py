@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from contracts.installation import BUILD
+from contracts.netbox_configuration import LiveLimits
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
-from netboxes.live_limits import LiveLimits, live_limits_of_program
+from netboxes.live_limits import live_limits_of_program
 from netboxes.technology import program, technologies
 from results import pcapng, records
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from contracts.errors import NetBoxITError
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan
 from contracts.run_folder import JOURNAL_FILE
 from netboxes.technology import technologies
@@ -25,7 +26,7 @@ def lost(folder: Path, node: NodePlan) -> list[str]:
     """
     if node.kind != "netbox":
         return []
-    told = json.loads(node.files["netbox.json"])
+    told = netbox_configuration(node)
     technology = technologies()[told["technology"]]
     latest = {event["parameter"]: event["value"] for event in _events(folder) if event.get("event") == "set"}
     return [

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 from contracts.changes import ParameterChange, WireChange, WireState
 from contracts.errors import listed
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
 from netboxes.technology import Technology, technologies
 from testbed.description.input_errors import nearest
@@ -164,7 +164,7 @@ def _plugged(equipment: EquipmentPlan) -> SceneWire:
 
 
 def _netbox(node: NodePlan) -> SceneNetbox:
-    told = json.loads(node.files["netbox.json"])
+    told = netbox_configuration(node)
     return SceneNetbox(told["technology"], tuple(interface.name for interface in node.interfaces), told["parameters"])
 
 

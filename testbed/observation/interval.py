@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from testbed.observation.reading import NodeReading, Reading
 
@@ -42,7 +42,7 @@ def counted(before: int | float, now: int | float) -> int | float:
 
 def limit_us(node: NodePlan) -> float:
     """The lateness that a netbox was promised to keep."""
-    return float(json.loads(node.files["netbox.json"])["realtime"]["limit_us"])
+    return netbox_configuration(node)["realtime"]["limit_us"]
 
 
 def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> NodeFigures:

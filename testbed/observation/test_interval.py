@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from contracts.plan import InterfacePlan, NodePlan, Plan, WireEnd, WirePlan
+from results.conftest import netbox_files
 from testbed.documents import kinds
 from testbed.documents.watch import LatenessOfKind
 from testbed.observation.interval import interval, light
@@ -56,9 +57,8 @@ def counters(frames: int = 0, delay_s: float = 0.0, frame: Any = None, event: An
 
 @pytest.fixture
 def plan() -> Plan:
-    told = json.dumps({"realtime": {"limit_us": 1000.0}})
     nodes = (
-        NodePlan("field", "netbox", "f", "f", (1,), (), (InterfacePlan("responder", "w", ""),), files={"netbox.json": told}),
+        NodePlan("field", "netbox", "f", "f", (1,), (), (InterfacePlan("responder", "w", ""),), files=netbox_files("responder")),
         NodePlan("a", "host", "a", "a", (0,), (), (InterfacePlan("eth0", "w", ""),)),
         NodePlan("meoc", "router", "m", "m", (0,), (), ()),
     )

@@ -9,11 +9,11 @@ them will have less to do.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from contracts.errors import listed
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
@@ -238,5 +238,4 @@ def rounded(rate: float) -> str:
 
 
 def _port_kinds(node: NodePlan) -> dict[str, str]:
-    stations = json.loads(node.files["netbox.json"])["stations"]
-    return {station["name"]: station["port"]["kind"] for station in stations}
+    return {station["name"]: station["port"]["kind"] for station in netbox_configuration(node)["stations"]}

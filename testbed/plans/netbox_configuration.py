@@ -6,9 +6,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import PurePosixPath
-from typing import Any
 
 from contracts.names import netbox_seed
+from contracts.netbox_configuration import NetboxConfiguration, PortConfiguration, RealtimeConfiguration
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
 from netboxes.live_limits import live_limits
 from system.cores import REALTIME_PERIOD_US
@@ -23,7 +23,7 @@ def netbox_json(
     name: str,
     netbox: Netbox,
     topology: Topology,
-    ports: Mapping[str, Mapping[str, Any]],
+    ports: Mapping[str, PortConfiguration],
     *,
     priority: int,
     runtime_us: int | None,
@@ -37,7 +37,19 @@ def netbox_json(
     common, own = topology.realtime, netbox.realtime
     limit = own.limit if own and own.limit is not None else common.limit
     policy = own.policy if own and own.policy is not None else common.policy
-    configuration = {
+    realtime: RealtimeConfiguration = {
+        "limit_us": round(limit * 1e6, 3),
+        "policy": policy,
+        "priority": priority,
+        # A spin without SCHED_FIFO only uses up the time that the scheduler gives.
+        "spin_us": round(common.spin * 1e6, 3) if priority else 0,
+        "timer_slack_ns": round(common.timer_slack * 1e9),
+        "runtime_us": runtime_us,
+        "period_us": REALTIME_PERIOD_US,
+    }
+    if io_core is not None:
+        realtime["io_core"] = io_core
+    configuration: NetboxConfiguration = {
         "name": name,
         "technology": netbox.technology,
         "seed": netbox_seed(topology.seed, name),
@@ -46,17 +58,7 @@ def netbox_json(
         "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
         "parameters": netbox.parameters.model_dump(mode="json"),
         "live": live_limits(type(netbox.parameters)),
-        "realtime": {
-            "limit_us": round(limit * 1e6, 3),
-            "policy": policy,
-            "priority": priority,
-            # A spin without SCHED_FIFO only uses up the time that the scheduler gives.
-            "spin_us": round(common.spin * 1e6, 3) if priority else 0,
-            "timer_slack_ns": round(common.timer_slack * 1e9),
-            "runtime_us": runtime_us,
-            "period_us": REALTIME_PERIOD_US,
-            **({} if io_core is None else {"io_core": io_core}),
-        },
+        "realtime": realtime,
         "control": str(NODE_FOLDER / "control.sock"),
         "records": str(NODE_FOLDER / RECORDS_FILE),
         "statistics": str(NODE_FOLDER / STATISTICS_FILE),

@@ -9,13 +9,12 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import Final
 
+from contracts.netbox_configuration import CONFIGURATION_FILE
 from contracts.plan import InterfacePlan, NodePlan, Plan
 from testbed.description.topology import Topology
 from testbed.nodes import frr, host_program
 from testbed.plans import netbox_difference
 from testbed.plans.finding import Finding, How, said, two
-
-_NETBOX: Final = "netbox.json"
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def _command(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 
 def _cores(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
     # The threads of a netbox with two cores bind themselves to them when it starts.
-    bound = _NETBOX in after.files and max(len(before.cores), len(after.cores)) > 1
+    bound = CONFIGURATION_FILE in after.files and max(len(before.cores), len(after.cores)) > 1
     yield Finding("restart" if bound else "live", two("cores", before.cores, after.cores))
 
 
@@ -114,7 +113,7 @@ def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
             yield Finding("restart", f"the program that it starts is {what}")
         elif old is None or new is None:
             yield Finding("restart", f"file {name} is {'new' if old is None else 'gone'}")
-        elif old != new and name == _NETBOX:
+        elif old != new and name == CONFIGURATION_FILE:
             yield from netbox_difference.compare(after.name, old, new)
         elif old != new:
             # A Click router's new configuration takes over from the old one, which hands on what its queues hold.

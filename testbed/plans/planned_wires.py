@@ -62,10 +62,10 @@ class PlannedWires:
             found.append(InterfacePlan(port, wire.name, mac, words, "memory" if memory else by, "" if memory else reason))
         return tuple(found)
 
-    def memory_ends(self, node: str) -> dict[str, str]:
+    def memory_ends(self, node: str) -> dict[str, Literal["left", "right"]]:
         """The node's interfaces that are ends of memory wires, and which end each is."""
         wires = [wire for wire in self.wires if wire.kind == "memory"]
-        lefts = {wire.left.interface: "left" for wire in wires if wire.left.node == node}
+        lefts: dict[str, Literal["left", "right"]] = {wire.left.interface: "left" for wire in wires if wire.left.node == node}
         return lefts | {wire.right.interface: "right" for wire in wires if wire.right.node == node}
 
     def notes(self) -> list[str]:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from contracts.errors import NetBoxITError
 from contracts.installation import CHECKOUT
 from contracts.names import container_name, lab_name
+from contracts.netbox_configuration import CONFIGURATION_FILE, PortConfiguration
 from contracts.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, RealtimeSupport, RoutePlan
 from contracts.quantities import SIZE
 from system import file_trees
@@ -187,9 +188,9 @@ class _Resolver:
         return self._emulator(
             name,
             "netbox",
-            command=(str(program), str(NODE_FOLDER / "netbox.json")),
+            command=(str(program), str(NODE_FOLDER / CONFIGURATION_FILE)),
             interfaces=self.wires.interfaces(name, dict.fromkeys(netbox.stations, ()), *self._sockets(netbox)),
-            files={"netbox.json": self._netbox_json(name, netbox, ports)},
+            files={CONFIGURATION_FILE: self._netbox_json(name, netbox, ports)},
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
 
@@ -260,19 +261,20 @@ class _Resolver:
         assert isinstance(node, ContainerSection), "only such a node is planned"
         return planned(self.topology.limits, node.limits)
 
-    def _port(self, name: str, netbox: Netbox, station: str) -> dict[str, Any]:
+    def _port(self, name: str, netbox: Netbox, station: str) -> PortConfiguration:
         """How a netbox reaches the wire of a station (docs/architecture.md, "Netbox process")."""
         if (end := self.wires.memory_ends(name).get(station)) is not None:
             # No interface would tell the MTU.
             return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.wires.mtu[End(name, station)]}
         kind, _ = self._sockets(netbox)
-        return {"kind": kind, "interface": station} | ({"fallback": False} if kind == "xdp" else {})
+        port: PortConfiguration = {"kind": kind, "interface": station}
+        return {**port, "fallback": False} if kind == "xdp" else port
 
     def _sockets(self, netbox: Netbox) -> tuple[Literal["packet", "xdp"], str]:
         """By what a netbox reaches veth wires, and why."""
         return ("packet", IO_AUTO) if netbox.io == "auto" else (netbox.io, "the topology says so")
 
-    def _netbox_json(self, name: str, netbox: Netbox, ports: dict[str, dict[str, Any]]) -> str:
+    def _netbox_json(self, name: str, netbox: Netbox, ports: Mapping[str, PortConfiguration]) -> str:
         return netbox_json(
             name,
             netbox,

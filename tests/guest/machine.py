@@ -25,9 +25,9 @@ from tests.guest.disks import INITRD, KERNEL
 
 #: Half a minute on two quiet cores; there is nothing to be gained by less patience with busy ones.
 _BOOT_S: Final = 600.0
-#: A processor that QEMU 7.2 emulates sometimes gets no timer interrupt any more, from when it is brought up (once in some hundred
-#: boots, of three guests on two busy cores): what waits for time on it waits for ever. Linux says so whenever its RCU has stalled
-#: for 21 s (kernel/rcu/tree_stall.h). There is nothing of ours in a guest that boots: it is booted again.
+#: A processor that QEMU 7.2 emulates may get no timer interrupt any more after it is brought up: what waits for time on it waits
+#: for ever. Linux says so whenever its RCU has stalled for 21 s (kernel/rcu/tree_stall.h). It was seen once, and not in 30 boots,
+#: three at a time on two cores, that looked for it. There is nothing of ours in a guest that boots: it is booted again.
 _TIMER_LOST: Final = "kthread timer wakeup didn't happen"
 _BOOTS: Final = 3
 _ANSWER_S: Final = 60.0
