@@ -35,7 +35,7 @@ IN_GUESTS := nice -n 19 $(VENV)/bin/pytest --durations=0
 
 .DELETE_ON_ERROR:
 .PHONY: setup demo bench e4 e5 e6 validate random kill-test full-disk-test fuzz soak fresh-test fresh-package
-.PHONY: guest-test guest-labs guest-surroundings guest-own-tests test test-labs test-logic test-long long-labs
+.PHONY: guest-test guest-labs guest-surroundings guest-own-tests guest-less-granted test test-labs test-logic test-long long-labs
 .PHONY: install uninstall lint clean distclean
 
 setup: $(STAMPS)/compiled $(STAMPS)/ns3
@@ -86,7 +86,10 @@ guest-surroundings:
 	$(IN_GUESTS) tests/guest/test_labs.py tests/guest/test_surroundings.py tests/guest/test_power.py -k "alone or test_surroundings or test_power"
 
 guest-own-tests:
-	$(IN_GUESTS) tests/guest/test_less_granted.py tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py
+	$(IN_GUESTS) tests/guest/test_own_tests.py tests/guest/test_sealed_tunnels.py
+
+guest-less-granted:
+	$(IN_GUESTS) tests/guest/test_less_granted.py
 
 fresh-test: setup
 	@$(VENV)/bin/python -m tests.fresh_machine
@@ -111,9 +114,9 @@ test-logic:
 	@nice -n 19 $(VENV)/bin/pytest -q -m "$(BESIDE_LABS)" >build/test-logic.log 2>&1 || { cat build/test-logic.log; exit 1; }
 	@tail -n 1 build/test-logic.log
 
-# Labs wait half of their time; guests have what they leave of the cores.
+# Labs wait half of their time; guests, two at a time, have what they leave of the cores. The longest begin.
 test-long: setup $(GUEST)
-	@$(TOGETHER) --jobs=3 long-labs guest-labs guest-own-tests guest-surroundings
+	@$(TOGETHER) --jobs=3 long-labs guest-labs guest-own-tests guest-surroundings guest-less-granted
 
 long-labs:
 	$(VENV)/bin/pytest -m long --ignore tests/guest --timeout 1800 --durations=0
