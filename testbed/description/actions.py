@@ -13,6 +13,8 @@ from contracts.changes import Change, ConfigurationChange, HandlerWrite, Sequenc
 from contracts.files import find_file
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
+from netboxes.drill import NetboxDrill
+from testbed.description import drills
 from testbed.description.drills import DRILLS, Drill, reboot
 from testbed.description.input_errors import InPart, nearest
 from testbed.description.scene import Scene
@@ -74,7 +76,7 @@ class Action(BaseModel):
 
     @field_validator("options", mode="plain")
     @classmethod
-    def _read_options(cls, options: Any, info: ValidationInfo) -> Drill | None:
+    def _read_options(cls, options: Any, info: ValidationInfo) -> Drill | NetboxDrill | None:
         if options is None or (name := info.data.get("drill")) is None:
             return None
         try:
@@ -111,7 +113,7 @@ class Action(BaseModel):
     def sequence(self, scene: Scene, context: Mapping[str, Path] | None = None) -> Sequence:
         """The changes that it is in this network. Raises NotThere, and ValueError with cause and remedy for a wrong value."""
         if self.drill is not None:
-            return (self.options or DRILLS[self.drill]()).sequence(scene)
+            return drills.sequence(self.options or DRILLS[self.drill](), scene)
         if self.node is not None and self.reboot is not None:
             return reboot(scene, self.node, self.reboot)
         return Sequence(tuple(Step(0.0, change) for change in self._changes(scene, context)))

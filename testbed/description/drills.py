@@ -9,20 +9,16 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
-from contracts.changes import ParameterChange, PowerChange, Sequence, StallChange, Step
+from contracts.changes import PowerChange, Sequence, StallChange, Step
 from contracts.errors import listed
 from contracts.name import Name
-from contracts.quantities import GAIN, TIME, Quantity
+from contracts.quantities import TIME, Quantity
+from netboxes.drill import NetboxDrill, netbox_drills
 from testbed.description.scene import NotThere, Scene
 from testbed.description.section import Section
 from testbed.description.wire_ends import TwoEnds
 
 _Pause = Annotated[float, Quantity(TIME, 0.05, 86_400.0)]
-_Ramp = Annotated[float, Quantity(TIME, 0.0, 3600.0)]
-
-#: A fade changes in steps of so many dB, but not more often than this: a modem measures its signal about as often.
-_STEP_DB: Final = 0.5
-_STEP_S: Final = 0.1
 
 
 class Drill(Section):
@@ -35,44 +31,16 @@ class Drill(Section):
         """What is done in this network. Raises NotThere when it has not what the drill is about, or several of it."""
 
 
-class SatelliteFade(Drill):
-    """Rain fades a satellite link: the signal sinks, stays low, and comes back."""
-
-    NAME = "satellite-fade"
-
-    netbox: Name | None = Field(None, description="Which; by default the only satellite netbox.")
-    depth: Annotated[float, Quantity(GAIN, 0.1, 100.0)] = Field(12.0, description="Of the fade, on the ways up and down.")
-    ramp: _Ramp = Field(10.0, description="From clear sky to the whole depth, and back.")
-    hold: _Pause = Field(10.0, description="At the whole depth.")
-
-    def sequence(self, scene: Scene) -> Sequence:
-        satellites = [name for name, netbox in scene.netboxes.items() if netbox.of == "satellite"]
-        netbox = self.netbox or _only(satellites, "satellite netbox", "netbox")
-        found = scene.netbox(netbox)
-        if netbox not in satellites:
-            raise NotThere(
-                "netbox", f"{netbox} is no satellite link", f"use {listed(satellites)}" if satellites else "there is none"
-            )
-        before = float(found.values["fade"])
-        count = max(1, min(round(self.depth / _STEP_DB), int(self.ramp / _STEP_S)))
-        rise = [(self.ramp * step / count, before + self.depth * step / count) for step in range(1, count + 1)]
-        down = [(after + self.ramp + self.hold, before + self.depth - (value - before)) for after, value in rise]
-        steps = [Step(after, _fade(netbox, min(value, 100.0))) for after, value in (*rise, *down)]
-        return Sequence(tuple(steps), (_fade(netbox, before),))
-
-
-class MeocReboot(Drill):
+class RouterReboot(Drill):
     """A router loses its power and comes back: its wires have no carrier meanwhile, and what it had learnt is gone."""
 
-    NAME = "meoc-reboot"
+    NAME = "router-reboot"
 
-    node: Name | None = Field(None, description="Which; by default the router meoc, or the only one.")
+    node: Name | None = Field(None, description="Which; by default the only one.")
     away: _Pause = Field(10.0, description="Without power; starting comes on top.")
 
     def sequence(self, scene: Scene) -> Sequence:
-        routers = ["meoc"] if "meoc" in scene.routers else [*scene.routers]
-        node = self.node or _only(routers, "router", "node")
-        return reboot(scene, node, self.away)
+        return reboot(scene, self.node or _only(scene.routers, "router", "node"), self.away)
 
 
 class NetboxReboot(Drill):
@@ -127,20 +95,30 @@ class LinkFlap(Drill):
         return Sequence(tuple(steps), (up,))
 
 
-DRILLS: Final[Mapping[str, type[Drill]]] = {
-    kind.NAME: kind for kind in (SatelliteFade, MeocReboot, NetboxReboot, EmulatorStall, LinkFlap)
+#: With those that technologies bring.
+DRILLS: Final[Mapping[str, type[Drill] | type[NetboxDrill]]] = {
+    **{name: kind for name, (_, kind) in netbox_drills().items()},
+    **{kind.NAME: kind for kind in (RouterReboot, NetboxReboot, EmulatorStall, LinkFlap)},
 }
+
+
+def sequence(drill: Drill | NetboxDrill, scene: Scene) -> Sequence:
+    """What the drill does in this network. Raises NotThere when it has not what the drill is about, or several of it."""
+    if isinstance(drill, Drill):
+        return drill.sequence(scene)
+    technology, _ = netbox_drills()[drill.NAME]
+    there = [name for name, netbox in scene.netboxes.items() if netbox.of == technology]
+    netbox = drill.netbox or _only(there, f"{technology} netbox", "netbox")
+    found = scene.netbox(netbox)
+    if netbox not in there:
+        raise NotThere("netbox", f"{netbox} is no {technology} netbox", f"use {listed(there)}" if there else "there is none")
+    return drill.sequence(netbox, found.values)
 
 
 def reboot(scene: Scene, node: str, away_s: float) -> Sequence:
     scene.power(node)
     on = PowerChange(node, "on")
     return Sequence((Step(0.0, PowerChange(node, "off")), Step(away_s, on)), (on,))
-
-
-def _fade(netbox: str, value: float) -> ParameterChange:
-    rounded = round(value, 3)
-    return ParameterChange(netbox, "fade", rounded, GAIN.write(rounded))
 
 
 def _only(names: Collection[str], what: str, key: str) -> str:

@@ -182,7 +182,7 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
             'events.0.with: there is no key "depht"',
             'did you mean "depth"?',
         ),
-        ("{at: 4 s, drill: meoc-reboot}", "the network has no router", "this drill is not for it"),
+        ("{at: 4 s, drill: router-reboot}", "the network has no router", "this drill is not for it"),
         (
             "{at: 4 s, drill: link-flap, with: {wire: [b, near.hub]}}",
             "no wire joins b.eth0 and near.hub",
