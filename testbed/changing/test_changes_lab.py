@@ -193,7 +193,7 @@ def test_a_stalled_netbox_computes_nothing_meanwhile(lab: Lab, tmp_path: Path) -
     ("drill", "options", "first", "last"),
     [
         ("satellite-fade", ("depth=2 dB", "ramp=400 ms", "hold=50 ms"), "space: fade 0.5 dB", "space: fade 0 dB"),
-        ("router-reboot", ("away=50 ms",), "meoc: power off", "meoc: power on"),
+        ("router-reboot", ("node=meoc", "away=50 ms"), "meoc: power off", "meoc: power on"),
         ("emulator-stall", ("stall=20 ms",), "space: stalled for 20 ms", "space: stalled for 20 ms"),
         (
             "link-flap",
@@ -216,7 +216,7 @@ def test_a_drill_whose_command_was_killed_is_told_and_put_back(lab: Lab) -> None
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as drill:
         wait_for(lambda: lab.run("b", ["cat", "/sys/class/net/eth0/carrier"]).stdout == "0\n")
         with pytest.raises(NetBoxITError, match="drill link-flap is going on"):
-            netboxit("drill", "router-reboot")
+            netboxit("drill", "router-reboot", "node=meoc")
         with pytest.raises(NetBoxITError, match=r"drill link-flap is going on.*Ctrl-C"):
             netboxit("drill", "--end")
         drill.kill()
@@ -227,7 +227,7 @@ def test_a_drill_whose_command_was_killed_is_told_and_put_back(lab: Lab) -> None
 
 
 def test_a_drill_that_is_interrupted_puts_everything_back(lab: Lab) -> None:
-    command = [sys.executable, str(CHECKOUT / "netboxit.py"), "drill", "router-reboot", "away=1 h"]
+    command = [sys.executable, str(CHECKOUT / "netboxit.py"), "drill", "router-reboot", "node=meoc", "away=1 h"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as drill:
         wait_for(lambda: not lab.alive()["meoc"])
         with pytest.raises(NodeFailed, match="node meoc does not run"):
