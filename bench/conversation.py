@@ -7,8 +7,8 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from applications.dscp import DSCP
 from netboxes.engine.virtual import udp
-from traffic.dscp import DSCP
 
 #: Opus at 28 kbit/s in RTP, as in topologies/emergency.reference.yaml: 124 bytes on Ethernet every 20 ms.
 VOICE_GAP_NS, VOICE_PAYLOAD = 20_000_000, 124 - 4 - 14 - 28

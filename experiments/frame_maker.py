@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 from ipaddress import IPv4Address
 
-from traffic.flow import Flow
+from contracts.flow import Flow
 
 _ETHERNET, _IPV4, _UDP = 14, 20, 8
 _TTL = 64

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from contracts.flow import Flow
 from experiments.carrying import Carried, in_virtual_time
 from experiments.frame_maker import FrameMaker, announcement, checksum, key_of, routed
 from experiments.variant import variant
@@ -13,7 +14,6 @@ from experiments.virtual_chain import NotVirtual
 from netboxes.engine.virtual import mac
 from results.datagram import datagram
 from results.identity import identity
-from traffic.flow import Flow
 
 
 def made(folder: Path, change: Any, topology: str = "e6") -> Carried:

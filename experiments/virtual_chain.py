@@ -17,8 +17,10 @@ from typing import Any
 
 import polars as pl
 
+from applications.udp_flow.application import UdpFlowOptions, flows, version
 from contracts.changes import ParameterChange
 from contracts.errors import NetBoxITError
+from contracts.flow import ApplicationRecord, Flow
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import InterfacePlan, Plan, RealtimeSupport, TrafficPlan
 from experiments.frame_maker import FrameMaker, announcement, key_of, routed
@@ -31,8 +33,6 @@ from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
 from testbed.plans.resolve import resolve
 from testbed.plans.routing import RoutesUnknown, Routing
-from traffic.flow import ApplicationRecord, Flow
-from traffic.udp_flow import UdpFlowOptions, flows, version
 
 #: When addresses are announced, after the emulation began, and the network's time begins: a Wi-Fi station has associated by then.
 ANNOUNCED_S = 1.5

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from traffic.stream import Stream
+from applications.stream import Stream
 
 FOLDER = Path(__file__).parent
 

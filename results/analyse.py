@@ -239,7 +239,7 @@ def _gaps(measured: list[Measured]) -> Iterable[GapFigures]:
 
 
 def _programs(run: RunFolder) -> Iterable[Program]:
-    """What users' own programs did (traffic.command)."""
+    """What users' own programs did (applications.command)."""
     entries = {entry.name: entry for entry in run.plan.traffic}
     for one in run.applications:
         if one.application == "command":

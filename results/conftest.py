@@ -15,6 +15,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import pytest
 
+from contracts.flow import ApplicationRecord, Flow, VoiceCodec
 from contracts.netbox_configuration import CONFIGURATION_FILE, NetboxConfiguration
 from contracts.node_status import NodeStatus
 from contracts.plan import InterfacePlan, NodeKind, NodePlan, Plan, TrafficPlan, WireEnd, WirePlan
@@ -22,7 +23,6 @@ from contracts.run_records import CaptureCount
 from contracts.statistics import Lateness, NetboxPort, NetboxStatistics
 from results import pcapng, records
 from results.identity import identity
-from traffic.flow import ApplicationRecord, Flow, VoiceCodec
 
 #: When the first frame is sent.
 START_NS = 1_700_000_000_000_000_000

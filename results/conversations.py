@@ -14,12 +14,12 @@ from typing import Any, Final
 
 import polars as pl
 
+from contracts.flow import ApplicationRecord, Direction, Flow, opposite
 from contracts.plan import Plan
 from results import frames
 from results.flow_path import Network, NoPath
 from results.frames import SEEN, SEEN_BESIDES, Capture
 from results.run_folder import Measured
-from traffic.flow import ApplicationRecord, Direction, Flow, opposite
 
 #: From so many packets on, both ways, a conversation is told by itself: more than it takes to set up a call, or a short ping.
 LEAST_PACKETS: Final = 100

@@ -30,7 +30,7 @@ class _Form:
     codec: str
 
 
-#: What the applications write (traffic/call.py, traffic/camera.py), by the end of a file's name.
+#: What the applications write (applications.call, applications.camera), by the end of a file's name.
 _FORMS: Final = {
     ".wav": _Form("wav", "pcm_s16le"),
     ".h264": _Form("h264", "h264"),

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from contracts.flow import Flow
 from results import pcapng
 from results.datagram import Datagram, datagram, packet, rtp
 from results.flow_path import Crossing, FlowPath, Followed, Network
 from results.identity import identity
 from results.records import Fate
-from traffic.flow import Flow
 
 #: Reasons of a loss in words.
 FATES = {

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from contracts import statistics
+from contracts.flow import Direction, Flow
 from results.flow_path import FlowPath, Gap
 from results.jitter import running_jitter, settled, unwrap_timestamps
 from results.run_folder import Measured
 from results.statistics import Values, joined, summary
-from traffic.flow import Direction, Flow
 
 if TYPE_CHECKING:
     from results.metrics_document import (

@@ -10,8 +10,8 @@ from typing_extensions import TypedDict
 from contracts import statistics
 from contracts.announced import Details
 from contracts.document import Document
+from contracts.flow import Direction
 from contracts.machines import ClockReading
-from traffic.flow import Direction
 
 Status = Literal["valid", "degraded", "invalid"]
 

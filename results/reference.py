@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
-from traffic.flow import Direction
+from contracts.flow import Direction
 
 if TYPE_CHECKING:
     from results import metrics_document

@@ -14,6 +14,7 @@ import polars as pl
 
 from contracts.environment import Environment, FolderVersion
 from contracts.errors import NetBoxITError
+from contracts.flow import ApplicationRecord, Flow
 from contracts.machines import MachinesRecord
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodeKind, Plan
@@ -37,7 +38,6 @@ from contracts.statistics import NetboxStatistics, SwitchStatus
 from results import frames, journal, lives, records
 from results.flow_path import FlowPath
 from results.machines import Machines
-from traffic.flow import ApplicationRecord, Flow
 
 _COUNTS: Final = f"captures/{COUNTS_FILE}"
 

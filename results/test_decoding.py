@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from applications.media.speech import Speech
 from results import audio, video, voice
 from results.analyse import analyse
 from results.conftest import SyntheticRun
 from results.decoding import MediaFailed
 from results.test_video import SIZE, encode
-from traffic.speech import Speech
 
 
 def recording(path: Path, seconds: float, rate: int) -> Path:

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from applications.media.speech import Speech
 from results import reference
 from results.analyse import analyse
 from results.conftest import START_NS, SyntheticRun
 from results.report import number, percent, signed
 from tests.documents import document
 from tests.two_machines import TwoMachines
-from traffic.speech import Speech
 
 #: Attributes by which a page loads something.
 _LOADING = ("src", "href", "srcset", "data", "poster", "xlink:href")

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from applications.media.number_strip import NumberStrip
 from results import video
-from traffic.number_strip import NumberStrip
 
 SIZE = 352, 288
 

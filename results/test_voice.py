@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from applications.media.speech import Speech
 from results import audio, voice
 from results.intelligibility import RATE, stoi
 from results.statistics import Values
-from traffic.speech import Speech
 
 
 def write(path: Path, signal: Values, rate: int = 16_000) -> Path:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from contracts.flow import Flow
 from contracts.machines import Wire, WireEnd
 from contracts.plan import Plan
 from results import metrics
@@ -20,7 +21,6 @@ from results.machines import Machines
 from results.run_folder import Measured
 from results.statistics import Values, joined, summary
 from results.timekeeping import switched_wires
-from traffic.flow import Flow
 
 if TYPE_CHECKING:
     from results.metrics_document import BothWays, ClockError, MachineClock, SeveralMachines, Tunnel, TunnelDelay, TunnelDirection

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from applications.media.number_strip import NumberStrip
 from results.decoding import MediaFailed, decoding
 from results.statistics import Values, summary
 from system.sandbox import Limits
-from traffic.number_strip import NumberStrip
 
 if TYPE_CHECKING:
     from results.metrics_document import Likeness, Stalls

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from contracts.flow import VoiceCodec
 from contracts.installation import CHECKOUT, PYTHON
 from results import audio
 from results.decoding import MediaFailed
@@ -20,7 +21,6 @@ from results.intelligibility import RATE as STOI_RATE
 from results.intelligibility import stoi
 from results.statistics import Values
 from system import sandbox
-from traffic.flow import VoiceCodec
 
 if TYPE_CHECKING:
     from results.metrics_document import Heard, PlannedVoice

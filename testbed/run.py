@@ -15,6 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from applications.application import Hosts
+from applications.registry import applications
 from contracts import durable
 from contracts.errors import NetBoxITError, printable
 from contracts.plan import Plan, TrafficPlan
@@ -39,7 +41,6 @@ from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.measured_labs import MeasuredLabs
 from testbed.several_hosts.planned import Planned, plan_over
-from traffic.application import Hosts, applications
 
 if TYPE_CHECKING:
     from contracts.environment import Environment

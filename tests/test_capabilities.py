@@ -10,11 +10,11 @@ from typing import get_args
 import pytest
 import typer
 
+from applications.registry import applications
 from contracts.installation import CHECKOUT
 from netboxes.queueing.queue import Discipline
 from netboxes.technology import technologies
 from netboxit import app
-from traffic.application import applications
 
 _TEXT = (CHECKOUT / "docs" / "capabilities.md").read_text()
 #: "tests/test_kill.py::test_…", or a whole file.

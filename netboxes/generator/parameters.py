@@ -9,12 +9,12 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
+from applications.dscp import Dscp
+from applications.stream import Stream
 from contracts.addresses import Ipv4, Mac
 from contracts.installation import CHECKOUT, INSTALLATION
 from contracts.quantities import PACKET_RATE, SIZE, Quantity
 from netboxes.technology import StationParameters, Technology
-from traffic.dscp import Dscp
-from traffic.stream import Stream
 
 #: Frame check sequence of Ethernet, in bytes.
 FCS = 4

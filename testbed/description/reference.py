@@ -17,6 +17,8 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from applications.dscp import parse_dscp
+from applications.registry import applications
 from contracts import addresses
 from contracts.installation import CHECKOUT
 from contracts.name import Name
@@ -35,8 +37,6 @@ from testbed.description.router import Bfd, Ospf, Router
 from testbed.description.switch import Controller, Mirror, Own, Queue, Switch, SwitchPort, Tunnel
 from testbed.description.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Topology, Traffic, Wire
 from testbed.description.traffic_class import Match
-from traffic.application import applications
-from traffic.dscp import parse_dscp
 
 DOCUMENT = CHECKOUT / "docs" / "topology.md"
 

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
+from applications.dscp import parse_dscp
 from contracts.addresses import Addresses, Gateways, Interface, Ipv4
 from contracts.errors import AtPlaces
 from contracts.name import Name
@@ -19,7 +20,6 @@ from testbed.description.input_errors import nearest
 from testbed.description.limits import ContainerSection
 from testbed.description.section import Section
 from testbed.description.yaml_source import Location
-from traffic.dscp import parse_dscp
 
 #: What OpenFlow, Open vSwitch and its datapaths mean by themselves.
 _RESERVED = frozenset((BRIDGE, "ovs-netdev", "ovs-system", "local", "normal", "flood", "table", "controller", "none", "any"))

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
+from applications.registry import applications
 from contracts.installation import CHECKOUT, PYTHON
 from netboxes.technology import technologies
 from testbed.description.topology_schema import schema
 from testbed.description.yaml_source import read
-from traffic.application import applications
 
 TOPOLOGIES = CHECKOUT / "topologies"
 OURS = sorted(file for file in TOPOLOGIES.glob("*.yaml") if not file.stem.endswith(".reference"))

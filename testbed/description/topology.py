@@ -24,7 +24,10 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue, SkipJsonSchema
 from pydantic_core import CoreSchema
 
+from applications.application import ApplicationOptions
+from applications.registry import applications
 from contracts.addresses import Addresses, Gateways, Interface
+from contracts.command_line import CommandLine
 from contracts.errors import AtPlaces
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
@@ -42,8 +45,6 @@ from testbed.description.switch import Switch
 from testbed.description.traffic_class import Match
 from testbed.description.wire_ends import TwoEnds
 from testbed.description.yaml_source import Location
-from traffic.application import ApplicationOptions, applications
-from traffic.command import CommandLine
 
 #: The interface of a host that has one.
 ONLY_INTERFACE = "eth0"

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal, Optional, Union, get_args
 from pydantic import BaseModel, Field, create_model
 from pydantic.fields import FieldInfo
 
+from applications.registry import applications
 from contracts.name import Name
 from netboxes.technology import technologies
 from testbed.description.topology import Netbox, Topology, Traffic
-from traffic.application import applications
 
 
 def schema() -> dict[str, Any]:

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
+from applications.application import ARRANGED_S, Ports
 from testbed.description.problem import Problem
 from testbed.description.topology import Traffic
-from traffic.application import ARRANGED_S, Ports
 
 
 def traffic_problems(traffic: Mapping[str, Traffic]) -> Iterator[Problem]:

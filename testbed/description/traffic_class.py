@@ -7,8 +7,8 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from applications.dscp import parse_dscp
 from contracts.addresses import NetworkText
-from traffic.dscp import parse_dscp
 
 #: Protocols by name; other ones by their number (IANA, Assigned Internet Protocol Numbers).
 PROTOCOLS = ("udp", "tcp", "icmp")

@@ -7,12 +7,12 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from applications.stream import Stream
 from contracts.errors import listed
 from contracts.plan import Plan, TrafficPlan
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
 from testbed.plans.routing import RoutesUnknown, Routing, Wires
-from traffic.stream import Stream
 
 
 @dataclass(frozen=True)

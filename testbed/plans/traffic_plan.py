@@ -8,12 +8,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from applications.application import ApplicationOptions
 from contracts.addresses import Address
 from contracts.errors import NetBoxITError
 from contracts.plan import TrafficPlan
 from testbed.description.topology import Topology, Traffic
 from testbed.description.wiring import Wiring, addresses_between
-from traffic.application import ApplicationOptions
 
 
 class BadDuration(NetBoxITError):

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 
+from applications.application import ARRANGED_S, Application
 from testbed.labs.deployment import Progress
 from testbed.labs.event_log import EventLog
-from traffic.application import ARRANGED_S, Application
 
 #: How often the nodes are looked at while traffic runs.
 _WATCH_S = 0.25

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from applications.application import Application
 from contracts.errors import NetBoxITError
+from contracts.flow import Flow
 from contracts.plan import TrafficPlan
 from testbed.labs.event_log import EventLog
 from testbed.runs.run_traffic import Traffic
-from traffic.application import Application
-from traffic.flow import Flow
 
 
 class Noted(Application):

@@ -17,11 +17,11 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from applications.application import Application, ApplicationOptions, Ports, Running
+from applications.media.speech import Speaker, Speech
+from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
+from contracts.flow import Direction, Flow, VoiceCodec, opposite
 from contracts.quantities import TIME, Quantity
-from traffic.application import Application, ApplicationOptions, Ports, Running
-from traffic.flow import Direction, Flow, VoiceCodec, opposite
-from traffic.speech import Speaker, Speech
-from traffic.stream import RTP_HEADER, UDP_HEADERS, Stream
 
 LOUDSPEAKER = Path(__file__).with_name("loudspeaker.py")
 

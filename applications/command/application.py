@@ -12,10 +12,11 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from traffic.application import Application, ApplicationOptions, Ports, Running
-from traffic.dscp import Dscp
-from traffic.flow import Flow
-from traffic.sockets import listens
+from applications.application import Application, ApplicationOptions, Ports, Running
+from applications.dscp import Dscp
+from applications.sockets import listens
+from contracts.command_line import CommandLine
+from contracts.flow import Flow
 
 #: For Python on a busy machine, and a web server.
 _READY_DEADLINE_S = 30.0
@@ -37,14 +38,7 @@ def _not_given(dscp: int) -> int:
     return dscp
 
 
-def _without_end(line: str) -> str:
-    if "\0" in line:
-        raise ValueError("a character with the number 0 ends a command line; leave it out")
-    return line
-
-
 FileName = Annotated[str, AfterValidator(_named)]
-CommandLine = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_without_end)]
 
 
 class CommandOptions(ApplicationOptions):

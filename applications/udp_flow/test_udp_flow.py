@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from applications.conftest import NamespaceHosts, traffic_plan
+from applications.registry import applications
+from applications.udp_flow.application import UdpFlow, UdpFlowOptions
+from contracts.flow import ApplicationRecord
 from results import pcapng
 from results.capture import Capture
 from results.datagram import datagram
 from results.identity import identity
-from traffic.application import applications
-from traffic.conftest import NamespaceHosts, traffic_plan
-from traffic.flow import ApplicationRecord
-from traffic.udp_flow import UdpFlow, UdpFlowOptions
 
 AF41 = 34
 

@@ -12,13 +12,13 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
 
+from applications.application import Application, ApplicationOptions, Ports
+from applications.sockets import listens
+from applications.stream import UDP_HEADERS, Stream
+from applications.udp_flow.timetable import Pattern, Timetable
+from contracts.flow import Flow
 from contracts.plan import TrafficPlan
 from contracts.quantities import RATE, SIZE, TIME, Quantity
-from traffic.application import Application, ApplicationOptions, Ports
-from traffic.flow import Flow
-from traffic.sockets import listens
-from traffic.stream import UDP_HEADERS, Stream
-from traffic.timetable import Pattern, Timetable
 
 #: Headers of IP, by its version, and UDP.
 IP_HEADERS = {4: 20 + 8, 6: 40 + 8}

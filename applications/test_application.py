@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from traffic.application import ApplicationFailed, ApplicationOptions, Running, applications, tail
-from traffic.call import Call, CallOptions
-from traffic.camera import Camera
-from traffic.conftest import traffic_plan
-from traffic.dscp import parse_dscp
+from applications.application import ApplicationFailed, ApplicationOptions, Running, tail
+from applications.call.application import Call, CallOptions
+from applications.camera.application import Camera
+from applications.conftest import traffic_plan
+from applications.dscp import parse_dscp
+from applications.registry import applications
 
 
 class Ended:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from traffic.timetable import Timetable
+from applications.udp_flow.timetable import Timetable
 
 
 def test_a_constant_flow_keeps_its_distance() -> None:

@@ -12,11 +12,11 @@ from typing import ClassVar
 
 import pytest
 
+from applications.application import INSIDE
 from contracts.errors import NetBoxITError
 from contracts.plan import TrafficPlan
 from system.own_files import OwnFiles
 from system.processes import HELD
-from traffic.application import INSIDE
 
 #: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit. That of the machine is its labs'.
 _WITH_FOLDER = f'mount -t tmpfs none /run && mkdir {INSIDE} && mount --bind "$0" {INSIDE} && exec "$@"'

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from applications.application import ApplicationFailed
+from applications.call.application import Call
+from applications.conftest import NamespaceHosts, traffic_plan
+from applications.media.speech import Speech
+from contracts.flow import ApplicationRecord
 from results import audio, pcapng, voice
 from results.capture import Capture
 from results.datagram import datagram, rtp
 from system.own_files import OwnFiles
 from tests.waiting import until
-from traffic.application import ApplicationFailed
-from traffic.call import Call
-from traffic.conftest import NamespaceHosts, traffic_plan
-from traffic.flow import ApplicationRecord
-from traffic.speech import Speech
 
 EF = 46
 
@@ -68,7 +68,7 @@ def test_a_call_is_heard_at_both_ends_and_marked(hosts: NamespaceHosts, tmp_path
 def test_a_called_agent_that_does_not_exist_is_named(
     hosts: NamespaceHosts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("traffic.call._ANSWER_DEADLINE_S", 1.0)
+    monkeypatch.setattr("applications.call.application._ANSWER_DEADLINE_S", 1.0)
     call = make_call(hosts, tmp_path / "call", duration=2.0)
     call.prepare()
     (hosts.node_folder("right") / "talk/accounts").write_text("<sip:right@10.98.0.2:5060>;regint=0;answermode=manual\n")

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from applications.application import ApplicationFailed
+from applications.command.application import Command, CommandOptions
+from applications.conftest import NamespaceHosts, traffic_plan
+from applications.registry import applications
 from contracts.errors import NetBoxITError
-from traffic.application import ApplicationFailed, applications
-from traffic.command import Command, CommandOptions
-from traffic.conftest import NamespaceHosts, traffic_plan
 
 _FETCH = "import urllib.request as r; open('got', 'wb').write(r.urlopen('http://10.98.0.2:8080/').read())"
 

@@ -13,12 +13,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from applications.application import Application, ApplicationOptions, Ports
+from applications.media.number_strip import NumberStrip
+from applications.sockets import listens
+from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
+from contracts.flow import Flow
 from contracts.quantities import RATE, TIME, Quantity
-from traffic.application import Application, ApplicationOptions, Ports
-from traffic.flow import Flow
-from traffic.number_strip import NumberStrip
-from traffic.sockets import listens
-from traffic.stream import RTP_HEADER, UDP_HEADERS, Stream
 
 #: IP packets of at most 1400 bytes leave room for a tunnel's header on the way; less the headers of IP and UDP.
 RTP_PACKET_BYTES = 1400 - 28

@@ -4,26 +4,23 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
-import inspect
 import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Annotated, ClassVar, Final, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from applications.dscp import Dscp
+from applications.stream import Stream
 from contracts.errors import NetBoxITError
+from contracts.flow import ApplicationRecord, Flow
 from contracts.plan import TrafficPlan
 from contracts.quantities import TIME, Quantity
-from traffic.dscp import Dscp
-from traffic.flow import ApplicationRecord, Flow
-from traffic.stream import Stream
 
 #: Where a host sees its own folder (docs/architecture.md, "Plan").
 INSIDE = Path("/run/netboxit")
@@ -283,16 +280,3 @@ def end(program: Program, patience_s: float) -> None:
 def tail(log: Path) -> str:
     text = log.read_text(errors="replace") if log.exists() else ""
     return "\n".join(text.replace("\r", "\n").splitlines()[-_TAIL_LINES:]) or "(nothing)"
-
-
-@cache
-def applications() -> dict[str, type[Application]]:
-    """All applications found in the modules beside this file, by the name of their module, written with hyphens."""
-    found: dict[str, type[Application]] = {}
-    for file in sorted(Path(__file__).parent.glob("*.py")):
-        if file.stem in ("__init__", "conftest") or file.stem.startswith("test_"):
-            continue
-        for _, item in inspect.getmembers(importlib.import_module(f"traffic.{file.stem}"), inspect.isclass):
-            if issubclass(item, Application) and not inspect.isabstract(item) and item.__module__ == f"traffic.{file.stem}":
-                found[file.stem.replace("_", "-")] = item
-    return found

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from applications.application import ApplicationFailed
+from applications.camera.application import Camera
+from applications.conftest import NamespaceHosts, traffic_plan
+from applications.media.number_strip import BITS, NumberStrip
 from results import pcapng, video
 from results.capture import Capture
 from results.datagram import datagram
-from traffic.application import ApplicationFailed
-from traffic.camera import Camera
-from traffic.conftest import NamespaceHosts, traffic_plan
-from traffic.number_strip import BITS, NumberStrip
 
 AF41 = 34
 

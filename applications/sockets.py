@@ -15,7 +15,7 @@ _ASK_S: Final = 5.0
 
 
 def listens(run: Callable[..., CompletedProcess[str]], host: str, port: int, *protocols: Protocol) -> bool:
-    """Whether a program in the host has opened the port, for IPv4 or IPv6. `run` is that of `traffic.application.Hosts`."""
+    """Whether a program in the host has opened the port, for IPv4 or IPv6. `run` is that of `applications.application.Hosts`."""
     for protocol in protocols:
         # Where there is no IPv6, there is no table of it.
         tables = run(host, ["cat", f"/proc/net/{protocol}", f"/proc/net/{protocol}6"], timeout_s=_ASK_S).stdout
