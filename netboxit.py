@@ -395,11 +395,12 @@ def report(
     json: Json = False,
 ) -> None:
     """Analyse a run folder again and write its report anew. Exit status as of `run`."""
+    from applications.registry import analyses
     from results.analyse import analyse
 
     with console.progress(json) as progress:
         progress("analysing")
-        metrics = analyse(folder)
+        metrics = analyse(folder, analyses())
     raise typer.Exit(result_view.show_outcome(folder, metrics, json))
 
 

@@ -159,8 +159,11 @@ class Application(ABC):
         """The flows with the addresses and ports that are really used."""
 
     @abstractmethod
-    def facts(self) -> dict[str, object]:
-        """What else the measuring needs to know; JSON values, files relative to the application's folder."""
+    def facts(self) -> Mapping[str, object]:
+        """What else the measuring needs to know, in a TypedDict of the application's own.
+
+        JSON values; files are relative to the application's folder.
+        """
 
     @property
     def options(self) -> ApplicationOptions:
@@ -212,7 +215,7 @@ class Application(ABC):
 
     def record(self) -> ApplicationRecord:
         return ApplicationRecord(
-            name=self.plan.name, application=self.plan.application, flows=tuple(self.flows()), facts=self.facts()
+            name=self.plan.name, application=self.plan.application, flows=tuple(self.flows()), facts=dict(self.facts())
         )
 
     # What the applications are built with.

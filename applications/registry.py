@@ -9,12 +9,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Final
 
 from applications.application import Application
 from contracts.errors import NetBoxITError
+from results.application_analysis import ApplicationAnalysis
+from results.metrics_document import Metrics
 
 #: Under which other packages name their applications: `probe = "their_package.probe"`, a folder as those beside this file.
 GROUP: Final = "netboxit.applications"
@@ -38,6 +41,20 @@ class Plugin:
 def applications() -> dict[str, type[Application]]:
     """All applications by name. Raises BadApplication."""
     return {name: _application(plugin) for name, plugin in plugins().items()}
+
+
+@cache
+def analyses() -> Mapping[str, ApplicationAnalysis]:
+    """The analyses of those applications that have one, by the applications' names. Raises BadApplication."""
+    found: dict[str, ApplicationAnalysis] = {}
+    by_key = {key: "every run's metrics" for key in ("format", "version", *Metrics.__required_keys__, *Metrics.__optional_keys__)}
+    for name, plugin in plugins().items():
+        if (analysis := _analysis(plugin)) is not None:
+            owner = f"application {name} of {plugin.brought_by}"
+            if (other := by_key.setdefault(analysis.key, owner)) is not owner:
+                raise BadApplication(f"{other} and {owner} both have the key {analysis.key} in metrics.json; one needs another")
+            found[name] = analysis
+    return found
 
 
 @cache
@@ -74,6 +91,16 @@ def _application(plugin: Plugin) -> type[Application]:
             f"{module.__name__} of {plugin.brought_by} has {len(found)} classes that are an application; it needs one"
         )
     return found[0]
+
+
+def _analysis(plugin: Plugin) -> ApplicationAnalysis | None:
+    _imported(plugin, "application")
+    if find_spec(f"{plugin.package}.analysis") is None:
+        return None
+    found = getattr(_imported(plugin, "analysis"), "ANALYSIS", None)
+    if not isinstance(found, ApplicationAnalysis):
+        raise BadApplication(f"{plugin.package}.analysis of {plugin.brought_by} has no ANALYSIS, an ApplicationAnalysis")
+    return found
 
 
 def _imported(plugin: Plugin, part: str) -> ModuleType:

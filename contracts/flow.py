@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -13,8 +13,6 @@ from contracts import durable
 from contracts.run_folder import FLOWS_FILE
 
 Direction = Literal["return", "forward"]
-
-#: The file that each application leaves in its folder of the run.
 
 
 class VoiceCodec(BaseModel):
@@ -60,7 +58,8 @@ class ApplicationRecord(BaseModel):
     name: str
     application: str
     flows: tuple[Flow, ...]
-    facts: dict[str, Any] = {}
+    #: The application's own type for them reads them (results.application_analysis).
+    facts: dict[str, object] = {}
 
     def write(self, folder: Path) -> None:
         durable.write(folder / FLOWS_FILE, json.dumps(self.model_dump(mode="json"), indent=2) + "\n")

@@ -10,10 +10,10 @@ import io
 import json
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 
@@ -21,11 +21,11 @@ from contracts import durable
 from contracts.errors import NetBoxITError
 from contracts.permissions import check_readable, not_permitted, user_name
 from contracts.run_folder import EVENTS_FILE, FRAMES_TABLE, METRICS_FILE, REPORT_FILE, SERIES_TABLE
-from results import frames, journal, metrics, verdict, video, voice
+from results import frames, journal, metrics, verdict
 from results.advice import advice
+from results.application_analysis import ApplicationAnalysis, Evidence, MeasuredFlow
 from results.conversations import Way, conversations
 from results.counters import Series, all_series
-from results.decoding import MediaFailed
 from results.flow_path import Gap, Network
 from results.happenings import happenings
 from results.machines_verdict import judge_machines
@@ -43,16 +43,11 @@ if TYPE_CHECKING:
         Conversation,
         Flow,
         GapFigures,
-        Likeness,
         Metrics,
-        Program,
         Segment,
-        Video,
-        Voice,
     )
     from results.metrics_document import Measured as MeasuredTold
 
-_MORE_PICTURES = 100
 #: Of a run folder, by an analysis.
 _WRITTEN = (FRAMES_TABLE, SERIES_TABLE, METRICS_FILE, REPORT_FILE)
 
@@ -75,9 +70,10 @@ class NotOurs(NetBoxITError):
     """Nothing can be written into the run folder by who would analyse it."""
 
 
-def analyse(folder: Path) -> Metrics:
+def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metrics:
     """Writes frames.parquet, series.parquet, metrics.json and report.html into the run folder; returns what metrics.json says.
 
+    `analyses` are those of applications, by their names; what only they could say of others' flows is left out.
     Raises NoRun, NotPermitted, NotOurs, and DamagedRun where a file, without which there is nothing to tell, is damaged.
     """
     _check_rights(folder)
@@ -90,9 +86,12 @@ def analyse(folder: Path) -> Metrics:
     if not table.is_empty():
         _write_table(table, folder / SERIES_TABLE)
     series = list(all_series(table))
-    found = _metrics(run, seen, series, began_ns)
+    flows = _flows(run, seen.flows, began_ns)
+    findings = [(analysis, analysis.judge(_evidence(run, name, seen.flows, flows))) for name, analysis in analyses.items()]
+    of_applications = {analysis.key: list(one.entries) for analysis, one in findings}
+    found = cast("Metrics", {**_metrics(run, seen, flows, series, began_ns), **of_applications})
     durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(found), indent=1, allow_nan=False) + "\n")
-    write_report(run, seen.alone, series, found)
+    write_report(run, seen.alone, series, found, findings)
     return found
 
 
@@ -145,14 +144,29 @@ def measure(run: RunFolder) -> Seen:
     return Seen(measured, others, left_out)
 
 
-def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) -> Metrics:
-    measured, alone = seen.flows, seen.alone
-    flows: list[Flow] = [
+def _flows(run: RunFolder, measured: Sequence[Measured], began_ns: int) -> list[Flow]:
+    return [
         {**_flow_metrics(run, one, began_ns), "outages": outages(one.rows, one.flow.protocol, one.paths, began_ns)}
         for one in measured
     ]
+
+
+def _evidence(run: RunFolder, application: str, measured: Sequence[Measured], flows: Sequence[Flow]) -> Evidence:
+    return Evidence(
+        run.path,
+        {entry.name: entry for entry in run.plan.traffic},
+        [record for record in run.applications if record.application == application],
+        [
+            MeasuredFlow(one, figures)
+            for one, figures in zip(measured, flows, strict=True)
+            if one.application.application == application
+        ],
+    )
+
+
+def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series], began_ns: int) -> Metrics:
+    alone = seen.alone
     nodes = run.lab.get("nodes", [])
-    voices, videos = list(_voices(run, measured, flows)), list(_videos(run, measured))
     counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
     # What is missing after a failure is its consequence: telling it too would hide the cause.
     failures = [run.failure] if run.failure else run.absent
@@ -175,7 +189,6 @@ def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) ->
         "flows": flows,
         "conversations": others,
         "packets_left_out": seen.left_out,
-        "programs": list(_programs(run)),
         "segments": list(_segments(alone)),
         "gaps": list(_gaps(alone)),
         "overhead_us": summary(metrics.overheads_us(alone)),
@@ -187,8 +200,6 @@ def _metrics(run: RunFolder, seen: Seen, series: list[Series], began_ns: int) ->
         "began_ns": began_ns,
         "events": events,
         "series": [one.summary() for one in series],
-        "voice": voices,
-        "video": videos,
         **several,
     }
 
@@ -236,67 +247,3 @@ def _gaps(measured: list[Measured]) -> Iterable[GapFigures]:
                         gaps.setdefault(gap, []).append(us)
         for gap, times in gaps.items():
             yield metrics.gap_metrics(gap, direction, joined(times))
-
-
-def _programs(run: RunFolder) -> Iterable[Program]:
-    """What users' own programs did (applications.command)."""
-    entries = {entry.name: entry for entry in run.plan.traffic}
-    for one in run.applications:
-        if one.application == "command":
-            entry = entries[one.name]
-            yield {
-                "traffic": one.name,
-                "from": entry.source,
-                "to": entry.destination,
-                "run": one.facts["run"],
-                "server": one.facts["server"],
-                "took_s": one.facts["took_s"],
-                "absent": one.facts["absent"],
-            }
-
-
-def _voices(run: RunFolder, measured: list[Measured], flows: list[Flow]) -> Iterable[Voice]:
-    for one, counted in zip(measured, flows, strict=True):
-        if one.flow.codec is None:
-            continue
-        planned = voice.planned(one.flow.codec, metrics.delays_ms(one.rows), counted["loss_ratio"] or 0.0)
-        parties = {party["host"]: party for party in one.application.facts.get("parties", ())}
-        spoken, heard = parties[one.flow.source]["spoken"], parties[one.flow.destination]["heard"]
-        folder = run.path / "traffic" / one.application.name
-        judged = voice.heard(folder / spoken, folder / heard, narrow_band=one.application.facts["sample_rate_hz"] < 16_000)
-        yield {
-            "flow": one.flow.name,
-            "direction": one.flow.direction,
-            **planned,
-            "heard": judged,
-            "spoken_file": f"traffic/{one.application.name}/{spoken}",
-            "heard_file": f"traffic/{one.application.name}/{heard}",
-        }
-
-
-def _videos(run: RunFolder, measured: list[Measured]) -> Iterable[Video]:
-    for one in measured:
-        if one.flow.kind != "video":
-            continue
-        facts, folder = one.application.facts, run.path / "traffic" / one.application.name
-        sent, received = folder / facts["sent"], folder / facts["received"]
-        absent = [file.name for file in (sent, received) if not file.exists()]
-        seen = video.stalls(one.rows, facts["frames_per_second"])
-        alike: Likeness | None = None
-        reason = f"missing: {', '.join(absent)}" if absent else None
-        if not absent:
-            try:
-                # As many as were seen to be sent, and room for some that captures dropped.
-                most = 2 * seen["pictures_sent"] + _MORE_PICTURES
-                alike = video.likeness(sent, received, facts["width"], facts["height"], most)
-            except MediaFailed as error:
-                reason = str(error)
-        yield {
-            "flow": one.flow.name,
-            "direction": one.flow.direction,
-            **seen,
-            "decoded": alike,
-            "reason": reason,
-            "sent_file": f"traffic/{one.application.name}/{facts['sent']}",
-            "received_file": f"traffic/{one.application.name}/{facts['received']}",
-        }

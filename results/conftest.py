@@ -174,7 +174,10 @@ class SyntheticRun:
         )
         folder = self.folder / "traffic" / "call"
         folder.mkdir(parents=True)
-        parties = [{"host": host, "spoken": f"{host}-spoken.wav", "heard": f"{host}-heard.wav"} for host in ("fr1", "eoc")]
+        parties = [
+            {"host": host, "speaker": speaker, "spoken": f"{host}-spoken.wav", "heard": f"{host}-heard.wav"}
+            for host, speaker in (("fr1", "field"), ("eoc", "centre"))
+        ]
         ApplicationRecord(
             name="call",
             application="call",

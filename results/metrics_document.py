@@ -160,13 +160,6 @@ class Conversation(Measured):
     conversations: int
 
 
-#: What a user's own program did (`command`).
-Program = TypedDict(
-    "Program",
-    {"traffic": str, "from": str, "to": str, "run": str, "server": str | None, "took_s": float | None, "absent": list[str]},
-)
-
-
 class Segment(TypedDict):
     """All flows of one direction through one netbox."""
 
@@ -310,71 +303,6 @@ class Counter(SeriesTold):
     most_per_s: float
 
 
-class Heard(TypedDict):
-    """What was heard against what was spoken; null where it could not be rated, and `reason` says why."""
-
-    pesq: float | None
-    pesq_min: float | None
-    stoi: float | None
-    intelligible: bool | None
-    pieces: NotRequired[int]
-    reason: str | None
-
-
-class PlannedVoice(TypedDict):
-    """What the E-model says of a call from its delay and loss."""
-
-    mos_e_model: float | None
-    r: float | None
-    mouth_to_ear_ms: float | None
-    late_ratio: float | None
-    codec: str
-    impairment: str
-    reason: str | None
-
-
-class Voice(PlannedVoice):
-    """A call in one direction. Files are in the run folder."""
-
-    flow: str
-    direction: Direction
-    heard: Heard
-    spoken_file: str
-    heard_file: str
-
-
-class Likeness(TypedDict):
-    """Pictures as decoded against those that were sent."""
-
-    frames_sent: int
-    frames_decoded: int
-    frames_damaged: int
-    identical_ratio: float | None
-    ssim: Summary | None
-    #: Of pictures that are not identical.
-    psnr_db: Summary | None
-
-
-class Stalls(TypedDict):
-    pictures_sent: int
-    pictures_complete: int
-    interval_ms: Summary | None
-    stalls: int
-    stalled_s: float
-
-
-class Video(Stalls):
-    """A video stream. Files are in the run folder."""
-
-    flow: str
-    direction: Direction
-    #: Null where it could not be decoded, and `reason` says why.
-    decoded: Likeness | None
-    reason: str | None
-    sent_file: str
-    received_file: str
-
-
 class MachineClock(TypedDict):
     """A machine of the run. What is null is not known, and `problem` says why."""
 
@@ -449,13 +377,14 @@ class SeveralMachines(TypedDict):
 class Metrics(SeveralMachines):
     """metrics.json of a run folder. Times ending in `_s` count from `began_ns`."""
 
+    # Besides, as its last keys, a list for each application that has an analysis (results.application_analysis).
+
     lab: str
     verdict: VerdictTold
     flows: list[Flow]
     conversations: list[Conversation]
     #: Of hosts, that belong to no flow and no conversation.
     packets_left_out: int
-    programs: list[Program]
     segments: list[Segment]
     gaps: list[GapFigures]
     #: Of each frame, the time from host to host that was spent outside of netboxes.
@@ -470,8 +399,6 @@ class Metrics(SeveralMachines):
     began_ns: int
     events: list[Event]
     series: list[Constant | Gauge | Counter]
-    voice: list[Voice]
-    video: list[Video]
 
 
 METRICS: Final[Document[Metrics]] = Document("metrics")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +15,8 @@ from contracts import durable
 from contracts.errors import printable_lines
 from contracts.run_folder import REFERENCE_FILE, REPORT_FILE, TOPOLOGY_FILE
 from results import charts, metrics, reference
+from results.application_analysis import ApplicationAnalysis, Findings, KeyFigure
 from results.counters import Series
-from results.embedded import audio_players, video_clips
 from results.machines_report import between_machines
 from results.network_picture import picture
 from results.network_words import network_words, rightmost
@@ -36,8 +36,21 @@ _PATH_CHANGES_SHOWN = 10
 _CONVERSATIONS_DRAWN = 6
 
 
-def write_report(run: RunFolder, measured: list[Measured], series: list[Series], found: Metrics) -> None:
-    """Draws what metrics.json says, and the distributions behind it. `measured` are the flows, then other conversations."""
+#: Key figures of one application.
+_KEY_FIGURES = 2
+
+
+def write_report(
+    run: RunFolder,
+    measured: list[Measured],
+    series: list[Series],
+    found: Metrics,
+    findings: Sequence[tuple[ApplicationAnalysis, Findings]],
+) -> None:
+    """Draws what metrics.json says, and the distributions behind it. `measured` are the flows, then other conversations.
+
+    `findings` are those of applications, each of which draws its own part.
+    """
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -46,7 +59,11 @@ def write_report(run: RunFolder, measured: list[Measured], series: list[Series],
         finalize=_harmless,
     )
     environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
-    page = environment.get_template(_TEMPLATE).render(**_context(run, measured, series, found))
+    page = environment.get_template(_TEMPLATE).render(
+        **_context(run, measured, series, found, findings),
+        beside_flows=list(_parts(environment, findings, beside_flows=True)),
+        sections=list(_parts(environment, findings, beside_flows=False)),
+    )
     durable.write(run.path / REPORT_FILE, page)
 
 
@@ -55,22 +72,34 @@ def _harmless(value: object) -> object:
     return printable_lines(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _context(run: RunFolder, measured: list[Measured], series: list[Series], found: Metrics) -> dict[str, object]:
+def _parts(
+    environment: Environment, findings: Sequence[tuple[ApplicationAnalysis, Findings]], *, beside_flows: bool
+) -> Iterator[Markup]:
+    for analysis, one in findings:
+        if analysis.template is not None and analysis.beside_flows == beside_flows:
+            own = environment.overlay(loader=FileSystemLoader(analysis.template.parent))
+            yield Markup(own.get_template(analysis.template.name).render(**one.drawn()))
+
+
+def _context(
+    run: RunFolder,
+    measured: list[Measured],
+    series: list[Series],
+    found: Metrics,
+    findings: Sequence[tuple[ApplicationAnalysis, Findings]],
+) -> dict[str, object]:
     given = reference.load(run.path / REFERENCE_FILE)
     overhead = metrics.overheads_us(measured)
     flows, others = measured[: len(found["flows"])], measured[len(found["flows"]) :]
     names = list(dict.fromkeys(one.flow.name for one in others))[:_CONVERSATIONS_DRAWN]
     charted = [*flows, *(one for one in others if one.flow.name in names)]
     return {
-        **{
-            name: found[name]
-            for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "programs", "segments", "gaps")
-        },
+        **{name: found[name] for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "segments", "gaps")},
         "plan": run.plan,
         "started": _moment(run.record["started"] if run.record else None),
         "ended": _moment(run.record["ended"] if run.record else None),
         "folder": run.path.resolve().name,
-        "key_figures": _key_figures(found),
+        "key_figures": _key_figures(found, [figure for _, one in findings for figure in one.key_figures[:_KEY_FIGURES]]),
         "network": picture(run.plan, network_words(run.plan, run.path / TOPOLOGY_FILE), rightmost(run.plan)),
         "paths": [flow for flow in found["flows"] if len(flow["paths"]) > 1],
         "path_changes_shown": _PATH_CHANGES_SHOWN,
@@ -79,7 +108,9 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         ],
         "reference": given,
         "comparison": _comparison(given, found["flows"]) if given else None,
-        "breakdown": {direction: _breakdown(found, direction) for direction in metrics.DIRECTIONS},
+        "breakdown": {
+            (one.kind, one.direction): _breakdown(found, one.kind, one.direction) for one in (given.flows if given else ())
+        },
         "delay_charts": list(_delay_charts(charted)),
         **course(charted, series, found),
         "segment_chart": _segment_chart(found["segments"]),
@@ -93,28 +124,23 @@ def _context(run: RunFolder, measured: list[Measured], series: list[Series], fou
         "misses": [
             {"netbox": name, **miss} for name, kept in found["netboxes"].items() for miss in kept["misses"][:_MISSES_SHOWN]
         ],
-        "voices": found["voice"],
-        "players": audio_players(run, found["voice"]),
-        "videos": video_clips(run, found["video"]),
         "environment": describe(run),
         "between": between_machines(run, found),
-        "files": table_of_files(run.path),
+        "files": table_of_files(run.path, [file for analysis, _ in findings for file in analysis.files]),
     }
 
 
-def _key_figures(found: Metrics) -> list[dict[str, str]]:
-    """The handful of figures to see first: voice if there is any, else the first flows."""
+def _key_figures(found: Metrics, judged: Sequence[KeyFigure]) -> list[dict[str, str]]:
+    """The handful of figures to see first: of flows that their application has judged, else of the first flows."""
     figures = []
-    flows = [flow for flow in found["flows"] if flow["kind"] == "voice"] or (found["flows"] or found["conversations"])[:2]
-    for flow in flows[:2]:
+    names = {(one.flow, one.direction) for one in judged}
+    flows = [flow for flow in found["flows"] if (flow["name"], flow["direction"]) in names]
+    for flow in flows or (found["flows"] or found["conversations"])[:2]:
         delay, jitter = flow["one_way_delay_ms"], flow["jitter_ms"]
         note = f"ms, jitter {statistic(jitter, 'mean')} ms, lost {percent(flow['loss_ratio'])}"
         label = f"{flow['name']} {flow['direction']}, mean delay"
         figures.append({"label": label, "value": statistic(delay, "mean"), "note": note, "direction": flow["direction"]})
-    for voice in found["voice"][:2]:
-        note = f"PESQ {number(voice['heard']['pesq'])}"
-        label = f"MOS {voice['direction']} (E-model)"
-        figures.append({"label": label, "value": number(voice["mos_e_model"]), "note": note, "direction": voice["direction"]})
+    figures += [{"label": one.label, "value": one.value, "note": one.note, "direction": one.direction} for one in judged]
     figures.append({**_outside(found), "direction": ""})
     if tunnels := found.get("overhead_tunnels_us"):
         figures.append(
@@ -179,15 +205,15 @@ def _comparison(given: reference.Reference, flows: Sequence[Flow]) -> dict[str, 
     return {"flows": [{"direction": direction, "name": name} for direction, name in shown], "rows": rows}
 
 
-def _breakdown(found: Metrics, direction: str) -> str:
-    """Where the mean delay of the voice flow of a direction was spent."""
-    voice = next((flow["name"] for flow in found["flows"] if (flow["kind"], flow["direction"]) == ("voice", direction)), None)
-    if voice is None:
+def _breakdown(found: Metrics, kind: str, direction: str) -> str:
+    """Where the mean delay of the first flow of that kind and direction was spent."""
+    name = next((flow["name"] for flow in found["flows"] if (flow["kind"], flow["direction"]) == (kind, direction)), None)
+    if name is None:
         return ""
     parts = [
-        f"{part['netbox']} {statistic(part['flows'][voice], 'mean')} ms"
+        f"{part['netbox']} {statistic(part['flows'][name], 'mean')} ms"
         for part in found["segments"]
-        if part["direction"] == direction and part["flows"].get(voice)
+        if part["direction"] == direction and part["flows"].get(name)
     ]
     return ", ".join(parts)
 

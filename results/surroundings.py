@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from contracts.node_status import NetboxStatus, NodeStatus
@@ -37,10 +37,6 @@ _FILES = (
     ("nodes/*/frames.bin", "frames in and out of a netbox"),
     ("nodes/*/journal.jsonl", "what happened in a netbox"),
     ("nodes/*/statistics.json", "what a netbox counted"),
-    ("traffic/*/*-spoken.wav", "speech that was sent"),
-    ("traffic/*/*-heard.wav", "speech as it was heard"),
-    ("traffic/*/sent.h264", "video as the camera encoded it"),
-    ("traffic/*/received.mkv", "video as it arrived"),
 )
 
 
@@ -65,11 +61,11 @@ def describe(run: RunFolder) -> list[tuple[str, str]]:
     return [(name, str(value)) for name, value in rows if value]
 
 
-def table_of_files(folder: Path) -> list[dict[str, str]]:
-    """What is where in the run folder."""
+def table_of_files(folder: Path, of_applications: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """What is where in the run folder; files of applications are given as those here, by pattern."""
     return [
         {"path": str(file.relative_to(folder)), "what": what, "size": _size(file.stat().st_size)}
-        for pattern, what in _FILES
+        for pattern, what in (*_FILES, *of_applications)
         for file in sorted(folder.glob(pattern))
     ]
 

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from applications.registry import analyses
 from results.analyse import analyse
 from results.conftest import CENTRE, FIELD, MS, START_NS, US, Journey, SyntheticRun, frame
 from results.conversations import LEAST_PACKETS, MOST
@@ -52,7 +53,7 @@ def _frame(source: str, destination: str, number: int, port: int, tos: int, prot
 
 def told(run: SyntheticRun) -> Any:
     run.calls(20)
-    return analyse(run.write())["conversations"]
+    return analyse(run.write(), analyses())["conversations"]
 
 
 def test_each_way_of_a_conversation_is_followed_as_a_flow_is(synthetic: SyntheticRun) -> None:
@@ -72,7 +73,7 @@ def test_each_way_of_a_conversation_is_followed_as_a_flow_is(synthetic: Syntheti
 def test_flows_of_applications_are_none_and_stay_what_they_are(synthetic: SyntheticRun) -> None:
     talk(synthetic, 160, port=5201)
     synthetic.calls(20)
-    found: Any = analyse(synthetic.write())
+    found: Any = analyse(synthetic.write(), analyses())
     assert {flow["name"] for flow in found["flows"]} == {"call.voice"}
     assert [flow["packets"] for flow in found["flows"]] == [20, 20]
     assert {one["name"] for one in found["conversations"]} == {"udp fr1:5201 eoc:5201"}
@@ -81,7 +82,7 @@ def test_flows_of_applications_are_none_and_stay_what_they_are(synthetic: Synthe
 def test_segments_and_frames_have_them_too(synthetic: SyntheticRun) -> None:
     talk(synthetic, 160, port=5201)
     synthetic.calls(20)
-    found: Any = analyse(folder := synthetic.write())
+    found: Any = analyse(folder := synthetic.write(), analyses())
     (sky,) = (one for one in found["segments"] if (one["netbox"], one["direction"]) == ("sky", "return"))
     assert sky["flows"]["udp fr1:5201 eoc:5201"]["mean"] == pytest.approx(100.0)
     frames = pl.read_parquet(folder / "frames.parquet").filter(pl.col("flow") == "udp fr1:5201 eoc:5201")
@@ -134,14 +135,14 @@ def test_their_direction_is_by_the_centre_or_by_who_began(synthetic: SyntheticRu
     plan = replace(synthetic.plan(), centre=centre)
     synthetic.calls(2)
     (folder := synthetic.write()).joinpath("plan.json").write_text(json.dumps(plan.to_json()))
-    assert analyse(folder)["conversations"][0]["direction"] == direction
+    assert analyse(folder, analyses())["conversations"][0]["direction"] == direction
 
 
 def test_what_no_host_has_is_counted_and_left_out(synthetic: SyntheticRun) -> None:
     for address in ("224.0.0.5", "10.77.0.1"):
         talk(synthetic, 7, port=5353, to=address)
     synthetic.calls(2)
-    found: Any = analyse(synthetic.write())
+    found: Any = analyse(synthetic.write(), analyses())
     # Both ends captured each of them.
     assert found["conversations"] == [] and found["packets_left_out"] == 28
 
@@ -152,7 +153,7 @@ def test_a_run_without_applications_has_them_alone(synthetic: SyntheticRun) -> N
     (folder / "plan.json").write_text(json.dumps(replace(synthetic.plan(), traffic=()).to_json()))
     for file in (folder / "traffic/call").iterdir():
         file.unlink()
-    found: Any = analyse(folder)
+    found: Any = analyse(folder, analyses())
     assert (found["flows"], len(found["conversations"])) == ([], 2)
     assert not [note for note in found["verdict"]["notes"] if "traffic" in note]
     assert "mean delay" in (folder / "report.html").read_text()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from applications.registry import analyses
 from contracts.environment import Environment
 from contracts.errors import NetBoxITError
 from contracts.run_files import DamagedRun
@@ -64,7 +65,7 @@ def damage_file(file: Path, damage: str) -> None:
 
 
 def test_what_a_run_writes_is_not_damaged(folder: Path) -> None:
-    assert analyse(folder)["verdict"]["status"] == "valid"
+    assert analyse(folder, analyses())["verdict"]["status"] == "valid"
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
@@ -72,7 +73,7 @@ def test_what_a_run_writes_is_not_damaged(folder: Path) -> None:
 def test_without_a_plan_or_flows_there_is_no_report_and_the_damaged_file_is_told(folder: Path, name: str, damage: str) -> None:
     damage_file(folder / name, damage)
     with pytest.raises(DamagedRun) as raised:
-        analyse(folder)
+        analyse(folder, analyses())
     assert str(raised.value).startswith(f"{folder / name} is damaged: ") and str(raised.value).isprintable()
 
 
@@ -106,7 +107,7 @@ def test_an_environment_that_says_its_version_may_be_damaged_all_the_same(folder
 @pytest.mark.parametrize("name", OTHERS)
 def test_the_rest_of_a_run_is_analysed(folder: Path, name: str) -> None:
     damage_file(folder / name, "another thing")
-    found = analyse(folder)
+    found = analyse(folder, analyses())
     assert found["verdict"]["status"] == "invalid"
     assert any(f"{name} is damaged: " in reason for reason in found["verdict"]["reasons"])
     if name != "captures/captures.json":
@@ -115,7 +116,7 @@ def test_the_rest_of_a_run_is_analysed(folder: Path, name: str) -> None:
 
 def test_statistics_of_a_rebooted_netbox_are_damaged_with_those_of_any_of_its_lives(folder: Path) -> None:
     (folder / "nodes/cell/statistics.1.json").write_text("{}")
-    reasons = analyse(folder)["verdict"]["reasons"]
+    reasons = analyse(folder, analyses())["verdict"]["reasons"]
     assert any(reason.startswith("nodes/cell/statistics.1.json is damaged: ") for reason in reasons)
 
 
@@ -123,20 +124,20 @@ def test_a_line_of_another_shape_among_the_events_is_told_and_one_that_was_cut_s
     made = {"at_s": 0.5, "late_ms": 1.0, "took_ms": 2.0, "words": "what was done", "error": None}
     line = json.dumps(made | {"kind": "stall", "netbox": "cell", "for_s": 0.3})
     (events := folder / "events.jsonl").write_text(f"{line}\n{line[:20]}")
-    assert len(analyse(folder)["events"]) == 1
+    assert len(analyse(folder, analyses())["events"]) == 1
     events.write_text(f"{line}\n[1]\n")
     with pytest.raises(DamagedRun, match=r"events\.jsonl is damaged: line 2: all of it"):
-        analyse(folder)
+        analyse(folder, analyses())
 
 
 def test_a_folder_where_a_file_should_be_is_told(folder: Path) -> None:
     (folder / "plan.json").unlink()
     (folder / "plan.json").mkdir()
     with pytest.raises(NetBoxITError, match=r"plan\.json"):
-        analyse(folder)
+        analyse(folder, analyses())
 
 
 @pytest.mark.parametrize("place", [Path("/dev/null"), Path("/dev/zero"), Path("/nowhere")])
 def test_what_is_no_folder_is_no_run(place: Path) -> None:
     with pytest.raises(NetBoxITError, match="not the folder of a run"):
-        analyse(place)
+        analyse(place, analyses())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from applications.registry import analyses
 from results.analyse import analyse
 from results.conftest import START_NS, SyntheticRun, netbox_statistics
 from results.test_metrics_document import held
@@ -49,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_rest_of_the_run_is_analysed(folder: Path) -> None:
-    found = held(analyse(folder))
+    found = held(analyse(folder, analyses()))
     assert [one["received"] for one in found["flows"]] == [100, 100]
     assert [one["name"] for one in found["series"]] == [NAME, NAME]
     assert set(found["netboxes"]) == {"cell"}
@@ -57,7 +58,7 @@ def test_the_rest_of_the_run_is_analysed(folder: Path) -> None:
 
 
 def test_its_words_are_text_in_the_report(folder: Path) -> None:
-    analyse(folder)
+    analyse(folder, analyses())
     page = (folder / "report.html").read_text()
     assert "\\x1b[31m" in page
     assert "<script>" not in page and not set(page) & set("\x1b\u202e")

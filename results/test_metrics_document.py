@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from applications.registry import analyses
 from results.analyse import analyse
 from results.conftest import MS, START_NS, US, SyntheticRun
 from results.records import Fate
@@ -46,7 +47,7 @@ def test_a_call_with_losses_an_outage_and_other_traffic(synthetic: SyntheticRun)
     ]
     (folder / "events.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
     (folder / "lab.json").write_text(json.dumps({"began_ns": START_NS, "ended_ns": START_NS + 5_000 * MS, "nodes": []}))
-    found = held(analyse(folder))
+    found = held(analyse(folder, analyses()))
     assert {flow["direction"]: flow["losses"] for flow in found["flows"]} == {
         "return": [{"at": "sky", "why": "queue full", "frames": 20}],
         "forward": [],
@@ -61,7 +62,7 @@ def test_a_call_with_losses_an_outage_and_other_traffic(synthetic: SyntheticRun)
 
 def test_a_run_that_left_nothing(tmp_path: Path) -> None:
     run = SyntheticRun(tmp_path / "run")
-    found = held(analyse(run.write()))
+    found = held(analyse(run.write(), analyses()))
     assert {flow["one_way_delay_ms"] for flow in found["flows"]} == {None}
     assert found["overhead_us"] is None
 
@@ -69,7 +70,7 @@ def test_a_run_that_left_nothing(tmp_path: Path) -> None:
 def test_a_run_over_two_machines(tmp_path: Path) -> None:
     run = TwoMachines(tmp_path / "run")
     run.calls(50, gaps=(2 * US, 30 * US, 3 * US))
-    found = held(analyse(run.write()))
+    found = held(analyse(run.write(), analyses()))
     assert set(found["machines"]["hosts"]) == {"alpha", "beta"}
     assert len(found["tunnels"][0]["directions"]) == 2
     assert "tunnels" in {key for gap in found["gaps"] for key in gap}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from applications.media.speech import Speech
+from applications.registry import analyses
 from results import reference
 from results.analyse import analyse
 from results.conftest import START_NS, SyntheticRun
@@ -51,7 +52,7 @@ def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Any]:
     (folder / "reference.yaml").write_text(
         json.dumps({"title": "Elsewhere", "source": "a book", "flows": [figures], "remarks": ["<b>"]})
     )
-    return folder, analyse(folder)
+    return folder, analyse(folder, analyses())
 
 
 def test_what_a_netbox_announced_is_listed(reported: tuple[Path, dict[str, Any]]) -> None:
@@ -81,7 +82,7 @@ def test_the_page_tells_verdict_network_figures_and_reference(reported: tuple[Pa
 def test_the_page_tells_machines_clocks_and_what_lay_between_them(tmp_path: Path) -> None:
     run = TwoMachines(tmp_path / "run")
     run.calls(100)
-    found: Any = analyse(run.write())
+    found: Any = analyse(run.write(), analyses())
     page = (run.folder / "report.html").read_text()
     tunnel = found["tunnels"][0]
     delays = [number(way["delay_us"]["p90"]) for way in tunnel["directions"]]
@@ -115,13 +116,13 @@ def test_a_run_without_anything_still_has_a_page(synthetic: SyntheticRun) -> Non
     folder = synthetic.write()
     for file in (*folder.glob("traffic/*/*"), *folder.glob("captures/*"), *folder.glob("nodes/*/*")):
         file.unlink()
-    assert analyse(folder)["verdict"]["status"] == "invalid"
+    assert analyse(folder, analyses())["verdict"]["status"] == "invalid"
     assert "invalid" in (folder / "report.html").read_text()
 
 
 def test_the_same_run_gives_the_same_figures_again(reported: tuple[Path, dict[str, Any]]) -> None:
     folder, first = reported
-    assert analyse(folder) == first
+    assert analyse(folder, analyses()) == first
 
 
 def test_the_reference_of_the_emergency_network_is_the_thesis_table() -> None:

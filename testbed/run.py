@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from applications.application import Hosts
-from applications.registry import applications
+from applications.registry import analyses, applications
 from contracts import durable
 from contracts.errors import NetBoxITError, printable
 from contracts.plan import Plan, TrafficPlan
@@ -106,7 +106,7 @@ def reported(folder: Path, progress: Progress) -> Outcome:
     progress("analysing")
     try:
         with noted(lambda: f"what was measured is kept: `netboxit report {printable(str(folder))}` goes on"):
-            return Outcome(folder, analyse(folder))
+            return Outcome(folder, analyse(folder, analyses()))
     except durable.NotWritten as error:
         raise NoReport(
             f"{error}; what was measured is kept: instead of the run, `netboxit report {printable(str(folder))}` is enough"

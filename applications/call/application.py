@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
+from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports, Running
 from applications.media.speech import Speaker, Speech
@@ -102,6 +103,23 @@ class CallOptions(ApplicationOptions):
         return tuple(replace(stream, back=back) for back in (False, True) for stream in each)
 
 
+class Party(TypedDict):
+    """One end of a call. Files are in the application's folder."""
+
+    host: str
+    speaker: Speaker
+    spoken: str
+    heard: str
+
+
+class CallFacts(TypedDict):
+    """What an analysis needs to know of it."""
+
+    codec: str
+    sample_rate_hz: int
+    parties: list[Party]
+
+
 @dataclass(frozen=True)
 class Agent:
     """One telephone."""
@@ -185,7 +203,7 @@ class Call(Application):
         caller, called = self.agents
         return [self._flow(caller, called, self.plan.direction), self._flow(called, caller, opposite(self.plan.direction))]
 
-    def facts(self) -> dict[str, object]:
+    def facts(self) -> CallFacts:
         return {
             "codec": self.options.codec,
             "sample_rate_hz": self.codec.rate,

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from applications.application import ApplicationFailed
+from applications.call.analysis import heard
 from applications.call.application import Call
 from applications.conftest import NamespaceHosts, traffic_plan
+from applications.media import audio
 from applications.media.speech import Speech
 from contracts.flow import ApplicationRecord
-from results import audio, pcapng, voice
+from results import pcapng
 from results.capture import Capture
 from results.datagram import datagram, rtp
 from system.own_files import OwnFiles
@@ -45,8 +47,8 @@ def test_a_call_is_heard_at_both_ends_and_marked(hosts: NamespaceHosts, tmp_path
         finally:
             call.stop()
     for speaker, listener in (("left", "right"), ("right", "left")):
-        heard = voice.heard(tmp_path / f"call/{speaker}-spoken.wav", tmp_path / f"call/{listener}-heard.wav", narrow_band=False)
-        assert heard["intelligible"] and (heard["pesq"] or 0.0) > 2.5, heard
+        rated = heard(tmp_path / f"call/{speaker}-spoken.wav", tmp_path / f"call/{listener}-heard.wav", narrow_band=False)
+        assert rated["intelligible"] and (rated["pesq"] or 0.0) > 2.5, rated
     flows = ApplicationRecord.model_validate_json((tmp_path / "call/flows.json").read_text()).flows
     assert [flow.direction for flow in flows] == ["return", "forward"]
     for flow in flows:

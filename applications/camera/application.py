@@ -12,6 +12,7 @@ import math
 from typing import Annotated, ClassVar
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports
 from applications.media.number_strip import NumberStrip
@@ -48,6 +49,17 @@ class CameraOptions(ApplicationOptions):
         picture_bytes = self.rate / 8 / self.frames_per_second
         packets = math.ceil(picture_bytes / (RTP_PACKET_BYTES - RTP_HEADER))
         return (Stream(packets * self.frames_per_second, picture_bytes / packets + RTP_HEADER + UDP_HEADERS),)
+
+
+class CameraFacts(TypedDict):
+    """What an analysis needs to know of it. Files are in the application's folder."""
+
+    sent: str
+    received: str
+    width: int
+    height: int
+    frames_per_second: int
+    rate_bit_per_s: float
 
 
 class Camera(Application):
@@ -96,7 +108,7 @@ class Camera(Application):
             )
         ]
 
-    def facts(self) -> dict[str, object]:
+    def facts(self) -> CameraFacts:
         return {
             "sent": "sent.h264",
             "received": "received.mkv",

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from applications.application import ApplicationFailed
+from applications.camera import analysis
 from applications.camera.application import Camera
 from applications.conftest import NamespaceHosts, traffic_plan
 from applications.media.number_strip import BITS, NumberStrip
-from results import pcapng, video
+from results import pcapng
 from results.capture import Capture
 from results.datagram import datagram
 
@@ -28,7 +29,7 @@ def test_a_stream_arrives_decodes_and_is_what_was_sent(hosts: NamespaceHosts, tm
             camera.wait()
         finally:
             camera.stop()
-    alike = video.likeness(tmp_path / "camera/sent.h264", tmp_path / "camera/received.mkv", 640, 360, 60)
+    alike = analysis.likeness(tmp_path / "camera/sent.h264", tmp_path / "camera/received.mkv", 640, 360, 60)
     assert (alike["frames_sent"], alike["frames_decoded"], alike["frames_damaged"]) == (60, 60, 0)
     assert alike["identical_ratio"] == 1.0
     (flow,) = camera.flows()

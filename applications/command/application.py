@@ -11,6 +11,7 @@ import time
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
+from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports, Running
 from applications.dscp import Dscp
@@ -69,6 +70,17 @@ class CommandOptions(ApplicationOptions):
         return self
 
 
+class CommandFacts(TypedDict):
+    """What an analysis needs to know of it."""
+
+    run: str
+    server: str | None
+    #: When it ended by itself.
+    took_s: float | None
+    #: Files that it was to leave, and did not.
+    absent: list[str]
+
+
 class Command(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = CommandOptions
 
@@ -125,7 +137,7 @@ class Command(Application):
         """None that are known before: they are conversations."""
         return []
 
-    def facts(self) -> dict[str, object]:
+    def facts(self) -> CommandFacts:
         absent = [name for name in self.options.files if not (self.folder / name).exists()]
         took = None if self._began is None or self._ended is None else round(self._ended - self._began, 3)
         return {"run": self.options.run, "server": self.options.server, "took_s": took, "absent": absent}

@@ -7,11 +7,9 @@ Squares of a macroblock's size (16 x 16, H.264 clause 3) survive any compression
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 #: 2**18 frames: four hours at 15 frames a second.
 BITS = 18
@@ -42,8 +40,6 @@ class NumberStrip:
 
     def read(self, luma: NDArray[np.uint8]) -> int | None:
         """The number in a decoded picture (rows x columns of luma), or None when it cannot be read for sure."""
-        import numpy as np  # only who looks at pictures needs it, not who plans them
-
         strip = luma[self.top : self.top + 2 * SQUARE, _MARGIN : _MARGIN + BITS * SQUARE]
         # The inner half of each square: the edges bleed into their neighbours.
         squares = strip.reshape(2, SQUARE, BITS, SQUARE)[:, 4:12, :, 4:12].mean(axis=(1, 3))

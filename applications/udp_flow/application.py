@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, model_validator
+from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports
 from applications.sockets import listens
@@ -84,6 +85,13 @@ class UdpFlowOptions(ApplicationOptions):
         ]
 
 
+class UdpFlowFacts(TypedDict):
+    """What it was to send."""
+
+    ip_headers_bytes: int
+    offered_ip_bit_per_s: float
+
+
 class UdpFlow(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = UdpFlowOptions
 
@@ -120,7 +128,7 @@ class UdpFlow(Application):
     def flows(self) -> list[Flow]:
         return flows(self.plan)
 
-    def facts(self) -> dict[str, object]:
+    def facts(self) -> UdpFlowFacts:
         return {"ip_headers_bytes": IP_HEADERS[self.version], "offered_ip_bit_per_s": self.options.rate * self.options.count}
 
     def script(self) -> str:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import inspect
 import json
 import re
+from collections.abc import Mapping
 from functools import cache
+from types import GenericAlias, new_class
 from typing import Any, Final, get_args, get_type_hints
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from applications.registry import analyses
 from contracts import node_status
 from contracts.document import Document
 from contracts.installation import CHECKOUT
@@ -35,14 +38,23 @@ _OPEN: Final = (node_status.NetboxStatus, node_status.NetboxPort, node_status.Sc
 
 
 def documents() -> dict[Document[Any], Any]:
-    """Each document with the type that it has."""
-    return {
+    """Each document with the type that it has; that of metrics.json with the keys of all applications that there are."""
+    found = {
         value: get_args(get_args(hints[name])[0])[0]
         for module in (kinds, metrics_document)
         for hints in (get_type_hints(module, localns=_SHAPES),)
         for name, value in vars(module).items()
         if isinstance(value, Document)
     }
+    of_applications = {analysis.key: GenericAlias(list, (analysis.entry,)) for analysis in analyses().values()}
+    metrics = _with(metrics_document.Metrics, of_applications)
+    return found | {metrics_document.METRICS: metrics, kinds.RUN: _with(run.Run, {"metrics": metrics})}
+
+
+def _with(shape: type, fields: Mapping[str, object]) -> type:
+    """The TypedDict with these fields besides, or in place of its own."""
+    described = {"__annotations__": dict(fields), "__doc__": shape.__doc__, "__module__": shape.__module__}
+    return new_class(shape.__name__, (shape,), exec_body=lambda namespace: namespace.update(described))
 
 
 def schema(document: Document[Any]) -> dict[str, Any]:

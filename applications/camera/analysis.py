@@ -3,21 +3,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Final
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from applications.camera.application import CameraFacts
+from applications.camera.clips import clip_and_still
+from applications.camera.metrics import Likeness, Stalls, Video
+from applications.media.decoding import MediaFailed, decoding
 from applications.media.number_strip import NumberStrip
-from results.decoding import MediaFailed, decoding
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings
+from results.run_folder import Measured
 from results.statistics import Values, summary
 from system.sandbox import Limits
-
-if TYPE_CHECKING:
-    from results.metrics_document import Likeness, Stalls
 
 #: A picture that stays for longer than this many picture times is seen to stand still; ITU-T P.1201 calls it a freeze.
 STALL_PICTURES = 3.0
@@ -30,7 +33,45 @@ _C1, _C2 = (0.01 * 255) ** 2, (0.03 * 255) ** 2
 #: Decoding a picture of 1920 x 1088 and comparing it takes some 0.2 s.
 _TIME_S, _PICTURE_S = 60.0, 2.0
 
+#: As many pictures as were seen to be sent, and room for some that captures dropped.
+_MORE_PICTURES = 100
+
 Luma = NDArray[np.uint8]
+
+
+def judge(evidence: Evidence) -> Findings:
+    """Raises DamagedRun."""
+    videos = [_video(evidence, one.measured) for one in evidence.flows]
+    return Findings(videos, drawn=partial(_drawn, evidence.run, videos))
+
+
+def _video(evidence: Evidence, measured: Measured) -> Video:
+    record = measured.application
+    facts = evidence.facts(record, CameraFacts)
+    sent_file, received_file = (evidence.file(record, facts[name]) for name in ("sent", "received"))
+    sent, received = evidence.run / sent_file, evidence.run / received_file
+    absent = [file.name for file in (sent, received) if not file.exists()]
+    seen = stalls(measured.rows, facts["frames_per_second"])
+    alike: Likeness | None = None
+    reason = f"missing: {', '.join(absent)}" if absent else None
+    if not absent:
+        try:
+            alike = likeness(sent, received, facts["width"], facts["height"], 2 * seen["pictures_sent"] + _MORE_PICTURES)
+        except MediaFailed as error:
+            reason = str(error)
+    return {
+        "flow": measured.flow.name,
+        "direction": measured.flow.direction,
+        **seen,
+        "decoded": alike,
+        "reason": reason,
+        "sent_file": sent_file,
+        "received_file": received_file,
+    }
+
+
+def _drawn(run: Path, videos: Sequence[Video]) -> dict[str, object]:
+    return {"videos": [{**video, **clip_and_still(run / video["received_file"])} for video in videos]}
 
 
 def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> Likeness:
@@ -130,3 +171,15 @@ def _window_sums(values: Values) -> Values:
     blocks = values[: rows * _STEP, : columns * _STEP].reshape(rows, _STEP, columns, _STEP).sum(axis=(1, 3))
     sums: Values = blocks[:-1, :-1] + blocks[1:, :-1] + blocks[:-1, 1:] + blocks[1:, 1:]
     return sums
+
+
+ANALYSIS: Final = ApplicationAnalysis(
+    key="video",
+    entry=Video,
+    judge=judge,
+    template=Path(__file__).with_name("report.html.j2"),
+    files=(
+        ("traffic/*/sent.h264", "video as the camera encoded it"),
+        ("traffic/*/received.mkv", "video as it arrived"),
+    ),
+)

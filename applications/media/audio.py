@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from results.decoding import convert
+from applications.media.decoding import convert
 from results.statistics import Values
 from system.sandbox import Limits
 

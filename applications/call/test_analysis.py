@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from applications.call import analysis
+from applications.call.intelligibility import RATE, stoi
+from applications.media import audio
 from applications.media.speech import Speech
-from results import audio, voice
-from results.intelligibility import RATE, stoi
 from results.statistics import Values
 
 
@@ -32,7 +33,7 @@ def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_is_heard_unchanged_but_later_is_perfect(spoken: Path, tmp_path: Path) -> None:
     speech = audio.samples(spoken, 16_000)
-    found = voice.heard(spoken, write(tmp_path / "heard.wav", np.concatenate((np.zeros(5_000), speech))), narrow_band=False)
+    found = analysis.heard(spoken, write(tmp_path / "heard.wav", np.concatenate((np.zeros(5_000), speech))), narrow_band=False)
     # The best that P.862.2 gives is 4.64.
     assert found["pesq"] == pytest.approx(4.64, abs=0.02)
     assert found["stoi"] == pytest.approx(1.0, abs=1e-3)
@@ -42,7 +43,7 @@ def test_what_is_heard_unchanged_but_later_is_perfect(spoken: Path, tmp_path: Pa
 def test_a_playout_that_jumps_leaves_speech_intelligible(spoken: Path, tmp_path: Path) -> None:
     speech = audio.samples(spoken, 16_000)
     jumped = np.concatenate((speech[:50_000], np.zeros(960), speech[50_000:]))
-    found: Any = voice.heard(spoken, write(tmp_path / "heard.wav", jumped), narrow_band=False)
+    found: Any = analysis.heard(spoken, write(tmp_path / "heard.wav", jumped), narrow_band=False)
     assert found["stoi"] > 0.85
 
 
@@ -50,19 +51,19 @@ def test_other_speech_and_noise_are_not_intelligible(spoken: Path, tmp_path: Pat
     Speech("centre", 10.0, 16_000, seed=6).write(tmp_path / "other.wav")
     noise = np.random.default_rng(1).normal(0, 4_000, 160_000)
     for heard in (tmp_path / "other.wav", write(tmp_path / "noise.wav", noise)):
-        found: Any = voice.heard(spoken, heard, narrow_band=False)
+        found: Any = analysis.heard(spoken, heard, narrow_band=False)
         assert found["intelligible"] is False and found["pesq"] < 1.5
 
 
 def test_silence_and_missing_recordings_have_no_score_but_a_reason(spoken: Path, tmp_path: Path) -> None:
-    silence: Any = voice.heard(spoken, write(tmp_path / "silence.wav", np.zeros(1_000)), narrow_band=False)
+    silence: Any = analysis.heard(spoken, write(tmp_path / "silence.wav", np.zeros(1_000)), narrow_band=False)
     assert silence["pesq"] is None and "no speech" in silence["reason"]
-    assert voice.heard(spoken, tmp_path / "nothing.wav", narrow_band=False)["reason"] == "nothing.wav is missing"
+    assert analysis.heard(spoken, tmp_path / "nothing.wav", narrow_band=False)["reason"] == "nothing.wav is missing"
 
 
 def test_narrow_band_speech_is_rated_at_its_own_rate(spoken: Path, tmp_path: Path) -> None:
     telephone = write(tmp_path / "heard.wav", audio.samples(spoken, 8_000), rate=8_000)
-    found: Any = voice.heard(spoken, telephone, narrow_band=True)
+    found: Any = analysis.heard(spoken, telephone, narrow_band=True)
     assert found["pesq"] > 4.3
 
 

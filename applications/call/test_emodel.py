@@ -4,9 +4,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from applications.call.analysis import planned
+from applications.call.emodel import Connection, delay_impairment, mean_opinion_score, rating
 from contracts.flow import VoiceCodec
-from results.emodel import Connection, delay_impairment, mean_opinion_score, rating
-from results.voice import planned
 
 
 def test_default_parameters_give_what_g_107_says() -> None:

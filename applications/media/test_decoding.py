@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+from applications.call.analysis import heard
+from applications.camera.analysis import likeness
+from applications.camera.test_analysis import SIZE, encode
+from applications.media import audio
+from applications.media.decoding import MediaFailed
 from applications.media.speech import Speech
-from results import audio, video, voice
+from applications.registry import analyses
 from results.analyse import analyse
 from results.conftest import SyntheticRun
-from results.decoding import MediaFailed
-from results.test_video import SIZE, encode
 
 
 def recording(path: Path, seconds: float, rate: int) -> Path:
@@ -38,7 +41,7 @@ PLAYLISTS = {
 def test_a_playlist_in_the_place_of_a_recording_is_none(tmp_path: Path, kind: str) -> None:
     Speech("field", 6.0, 16_000, seed=5).write(tmp_path / "spoken.wav")
     (tmp_path / "heard.wav").write_text(PLAYLISTS[kind])
-    found: Any = voice.heard(tmp_path / "spoken.wav", tmp_path / "heard.wav", narrow_band=False)
+    found: Any = heard(tmp_path / "spoken.wav", tmp_path / "heard.wav", narrow_band=False)
     assert found["pesq"] is None
     assert found["reason"].startswith("ffmpeg could not read heard.wav")
 
@@ -53,7 +56,7 @@ def test_a_recording_that_would_grow_when_it_is_decoded_is_given_up(tmp_path: Pa
 def test_a_video_of_more_pictures_than_were_sent_is_given_up(tmp_path: Path) -> None:
     sent = encode(tmp_path / "sent.h264", 20)
     with pytest.raises(MediaFailed, match=r"sent\.h264 holds more pictures than the 5"):
-        video.likeness(sent, sent, *SIZE, 5)
+        likeness(sent, sent, *SIZE, 5)
 
 
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
@@ -71,7 +74,7 @@ def test_a_run_with_such_recordings_keeps_all_else_and_says_what_was_wrong(tmp_p
     for host in ("fr1", "eoc"):
         Speech("field", 6.0, 8_000, seed=5).write(folder / f"traffic/call/{host}-spoken.wav")
         (folder / f"traffic/call/{host}-heard.wav").write_text(f"ffconcat version 1.0\nfile {host}-spoken.wav\n")
-    found: Any = analyse(folder)
+    found: Any = analyse(folder, analyses())
     assert [one["received"] for one in found["flows"]] == [100, 100]
     for one in found["voice"]:
         assert one["mos_e_model"] is not None and one["heard"]["pesq"] is None

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from applications.camera import analysis
 from applications.media.number_strip import NumberStrip
-from results import video
 
 SIZE = 352, 288
 
@@ -26,7 +26,7 @@ def encode(path: Path, pictures: int) -> Path:
 
 def test_a_stream_that_came_whole_is_identical(tmp_path: Path) -> None:
     sent = encode(tmp_path / "sent.h264", 20)
-    found: Any = video.likeness(sent, sent, *SIZE, 20)
+    found: Any = analysis.likeness(sent, sent, *SIZE, 20)
     assert (found["frames_sent"], found["frames_decoded"], found["frames_damaged"], found["identical_ratio"]) == (20, 20, 0, 1.0)
     assert found["ssim"]["min"] == 1.0 and found["psnr_db"] is None
 
@@ -37,7 +37,7 @@ def test_a_stream_that_lost_its_beginning_is_compared_picture_by_picture(tmp_pat
     # The second key picture begins with the second sequence parameter set (NAL unit type 7).
     second = [match.start() for match in re.finditer(b"\x00\x00\x00\x01\x67", content)][1]
     (tmp_path / "late.h264").write_bytes(content[second:])
-    found = video.likeness(sent, tmp_path / "late.h264", *SIZE, 40)
+    found = analysis.likeness(sent, tmp_path / "late.h264", *SIZE, 40)
     assert (found["frames_sent"], found["frames_decoded"], found["identical_ratio"]) == (40, 25, 1.0)
 
 
@@ -49,7 +49,7 @@ def test_ssim_agrees_with_ffmpeg(tmp_path: Path) -> None:
         (tmp_path / name).write_bytes(picture.tobytes())
     raw = ["-f", "rawvideo", "-pix_fmt", "gray", "-s", "128x96"]
     inputs = [*raw, "-i", str(tmp_path / "one"), *raw, "-i", str(tmp_path / "other")]
-    for name, ours in (("ssim", video.ssim(one, other)), ("psnr", video.psnr(one, other))):
+    for name, ours in (("ssim", analysis.ssim(one, other)), ("psnr", analysis.psnr(one, other))):
         said = subprocess.run(
             ["ffmpeg", *inputs, "-lavfi", name, "-f", "null", "-"], capture_output=True, text=True, check=True
         ).stderr
@@ -59,8 +59,8 @@ def test_ssim_agrees_with_ffmpeg(tmp_path: Path) -> None:
 
 def test_equal_pictures_have_ssim_1_and_endless_psnr() -> None:
     picture = np.full((32, 32), 77, np.uint8)
-    assert video.ssim(picture, picture) == 1.0
-    assert video.psnr(picture, picture) == float("inf")
+    assert analysis.ssim(picture, picture) == 1.0
+    assert analysis.psnr(picture, picture) == float("inf")
 
 
 def test_stalls_are_pauses_between_whole_pictures() -> None:
@@ -70,7 +70,7 @@ def test_stalls_are_pauses_between_whole_pictures() -> None:
         for number in range(20)
         for packet in range(2)
     ]
-    found = video.stalls(pl.DataFrame(rows, schema={"rtp_timestamp": pl.UInt32, "received_ns": pl.Int64}, orient="row"), 10.0)
+    found = analysis.stalls(pl.DataFrame(rows, schema={"rtp_timestamp": pl.UInt32, "received_ns": pl.Int64}, orient="row"), 10.0)
     assert (found["pictures_sent"], found["pictures_complete"]) == (20, 14)
     # The pause at picture 5 is two picture times, the other one six, of which one is due.
     assert found["stalls"] == 1

@@ -7,23 +7,27 @@ import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
+from applications.call.application import CallFacts
+from applications.call.emodel import Connection, mean_opinion_score, rating
+from applications.call.intelligibility import RATE as STOI_RATE
+from applications.call.intelligibility import stoi
+from applications.call.metrics import Heard, PlannedVoice, Voice
+from applications.call.players import players
+from applications.media import audio
+from applications.media.decoding import MediaFailed
 from contracts.flow import VoiceCodec
 from contracts.installation import CHECKOUT, PYTHON
-from results import audio
-from results.decoding import MediaFailed
-from results.emodel import Connection, mean_opinion_score, rating
-from results.intelligibility import RATE as STOI_RATE
-from results.intelligibility import stoi
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure, MeasuredFlow
+from results.metrics import delays_ms
+from results.report import number
 from results.statistics import Values
 from system import sandbox
-
-if TYPE_CHECKING:
-    from results.metrics_document import Heard, PlannedVoice
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,45 @@ _MEASURING_RATE = 16_000
 #: Works on what nodes recorded, in the sandbox. With a thread for each core, numpy would need memory by the number of cores.
 _PESQ: Final = (
     *("/usr/bin/env", "OPENBLAS_NUM_THREADS=1", str(PYTHON), "-I"),
-    str(CHECKOUT / "results/pesq_program.py"),
+    str(CHECKOUT / "applications/call/pesq_program.py"),
 )
 _PESQ_LIMITS: Final = sandbox.Limits(120.0)
 #: Mean STOI above which speech is called intelligible: 98.7 % of the words by the curve that Taal et al. (2011)
 #: fitted for the IEEE sentences, 100 / (1 + exp(-17.4906 d + 9.6921)).
 INTELLIGIBLE = 0.8
+
+
+def judge(evidence: Evidence) -> Findings:
+    """Both directions of each call. Raises DamagedRun."""
+    voices = [_voice(evidence, one, codec) for one in evidence.flows if (codec := one.measured.flow.codec) is not None]
+    return Findings(voices, [_key_figure(voice) for voice in voices], partial(_drawn, evidence.run, voices))
+
+
+def _voice(evidence: Evidence, one: MeasuredFlow, codec: VoiceCodec) -> Voice:
+    flow, record = one.measured.flow, one.measured.application
+    facts = evidence.facts(record, CallFacts)
+    parties = {party["host"]: party for party in facts["parties"]}
+    spoken_file = evidence.file(record, parties[flow.source]["spoken"])
+    heard_file = evidence.file(record, parties[flow.destination]["heard"])
+    narrow_band = facts["sample_rate_hz"] < _MEASURING_RATE
+    return {
+        "flow": flow.name,
+        "direction": flow.direction,
+        **planned(codec, delays_ms(one.measured.rows), one.figures["loss_ratio"] or 0.0),
+        "heard": heard(evidence.run / spoken_file, evidence.run / heard_file, narrow_band=narrow_band),
+        "spoken_file": spoken_file,
+        "heard_file": heard_file,
+    }
+
+
+def _key_figure(voice: Voice) -> KeyFigure:
+    direction = voice["direction"]
+    note = f"PESQ {number(voice['heard']['pesq'])}"
+    return KeyFigure(voice["flow"], direction, f"MOS {direction} (E-model)", number(voice["mos_e_model"]), note)
+
+
+def _drawn(run: Path, voices: Sequence[Voice]) -> dict[str, object]:
+    return {"voices": voices, "players": players(run, voices)}
 
 
 def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> PlannedVoice:
@@ -197,3 +234,15 @@ def _understood(piece: Piece) -> float | None:
         if (score := stoi(*both)) is not None:
             scores.append(score)
     return float(np.mean(scores)) if scores else None
+
+
+ANALYSIS: Final = ApplicationAnalysis(
+    key="voice",
+    entry=Voice,
+    judge=judge,
+    template=Path(__file__).with_name("report.html.j2"),
+    files=(
+        ("traffic/*/*-spoken.wav", "speech that was sent"),
+        ("traffic/*/*-heard.wav", "speech as it was heard"),
+    ),
+)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What users' own programs did in a run. What they sent is told as conversations (results.conversations)."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from typing_extensions import TypedDict
+
+from applications.command.application import CommandFacts
+from contracts.flow import ApplicationRecord
+from results.application_analysis import ApplicationAnalysis, Evidence, Findings
+
+#: What a user's own program did (`command`).
+Program = TypedDict(
+    "Program",
+    {"traffic": str, "from": str, "to": str, "run": str, "server": str | None, "took_s": float | None, "absent": list[str]},
+)
+
+
+def judge(evidence: Evidence) -> Findings:
+    """Raises DamagedRun."""
+    programs = [_program(evidence, record) for record in evidence.records]
+    return Findings(programs, drawn=partial(dict, programs=programs))
+
+
+def _program(evidence: Evidence, record: ApplicationRecord) -> Program:
+    entry, facts = evidence.planned[record.name], evidence.facts(record, CommandFacts)
+    return {
+        "traffic": record.name,
+        "from": entry.source,
+        "to": entry.destination,
+        "run": facts["run"],
+        "server": facts["server"],
+        "took_s": facts["took_s"],
+        "absent": facts["absent"],
+    }
+
+
+ANALYSIS: Final = ApplicationAnalysis(
+    key="programs",
+    entry=Program,
+    judge=judge,
+    template=Path(__file__).with_name("report.html.j2"),
+    beside_flows=True,
+)

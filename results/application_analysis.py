@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an application's own analysis is: it says of a run what only this application has, beyond the figures of every flow.
+
+`results` knows no application. Who analyses a run hands in the analyses, by the names of their applications
+(`applications.registry.analyses`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from contracts.flow import ApplicationRecord, Direction
+from contracts.plan import TrafficPlan
+from contracts.run_files import DamagedRun
+from contracts.run_folder import FLOWS_FILE
+from contracts.shapes import OtherShape, Shape, shaped
+
+if TYPE_CHECKING:
+    from results import metrics_document
+    from results.run_folder import Measured
+
+
+@dataclass(frozen=True)
+class MeasuredFlow:
+    """A flow with its frames, and what metrics.json says of it."""
+
+    measured: Measured
+    figures: metrics_document.Flow
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a run left of all its entries of one application."""
+
+    #: The run folder.
+    run: Path
+    #: The entries of the whole plan, by name.
+    planned: Mapping[str, TrafficPlan]
+    #: Of entries that were started.
+    records: Sequence[ApplicationRecord]
+    flows: Sequence[MeasuredFlow]
+
+    def file(self, record: ApplicationRecord, name: str) -> str:
+        """A file of the application, relative to the run folder."""
+        return f"traffic/{record.name}/{name}"
+
+    def facts(self, record: ApplicationRecord, shape: type[Shape]) -> Shape:
+        """What the application took down of itself, in the application's own type. Raises DamagedRun."""
+        try:
+            return shaped(record.facts, shape)
+        except OtherShape as error:
+            raise DamagedRun(self.run / self.file(record, FLOWS_FILE), f"facts: {error}") from None
+
+
+@dataclass(frozen=True)
+class KeyFigure:
+    """A figure of a flow for the top of the report, beside the flow's delay."""
+
+    flow: str
+    direction: Direction
+    label: str
+    value: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What an analysis found."""
+
+    #: Each has the shape that the analysis names.
+    entries: Sequence[Mapping[str, object]]
+    #: The most important flow first.
+    key_figures: Sequence[KeyFigure] = ()
+    #: Makes the variables of the analysis's template.
+    drawn: Callable[[], Mapping[str, object]] = dict
+
+
+@dataclass(frozen=True)
+class ApplicationAnalysis:
+    """The analysis of an application."""
+
+    #: Of metrics.json: a list with an entry for each thing that was found; empty when a run has none.
+    key: str
+    #: The shape of an entry, a TypedDict.
+    entry: type
+    judge: Callable[[Evidence], Findings]
+    #: Draws the application's part of the report (Jinja, with the filters of results/report.py); nothing where it has no part.
+    template: Path | None = None
+    #: The part is no section of its own, it belongs to that of the flows.
+    beside_flows: bool = False
+    #: What files in the run folder are: patterns, and words for people.
+    files: Sequence[tuple[str, str]] = ()
