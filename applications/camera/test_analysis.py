@@ -11,7 +11,12 @@ import polars as pl
 import pytest
 
 from applications.camera import analysis
+from applications.camera.application import CameraFacts
 from applications.media.number_strip import NumberStrip
+from applications.registry import analyses
+from contracts.flow import ApplicationRecord, Flow
+from results.analyse import analyse
+from results.conftest import CENTRE, FIELD, MS, START_NS, US, Journey, SyntheticRun, frame, rtp
 
 SIZE = 352, 288
 
@@ -75,3 +80,45 @@ def test_stalls_are_pauses_between_whole_pictures() -> None:
     # The pause at picture 5 is two picture times, the other one six, of which one is due.
     assert found["stalls"] == 1
     assert found["stalled_s"] == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("arrived", [True, False])
+def test_a_stream_of_a_run_is_told_and_shown(tmp_path: Path, arrived: bool) -> None:
+    run = SyntheticRun(tmp_path / "run")
+    for number in range(40):
+        data = frame(FIELD, CENTRE, number, rtp(number, number * 6_000, 900), 21_000)
+        run.journeys["return"].append(
+            Journey(data, START_NS + number * 66_666_667, (2 * US, 30 * US, 3 * US), (5 * MS, 250 * MS))
+        )
+    folder = run.write()
+    camera = folder / "traffic/call"
+    flow = Flow(
+        **{"name": "call.video", "kind": "video", "direction": "return", "protocol": "udp", "rtp_clock_hz": 90_000},
+        **{"source": "fr1", "destination": "eoc", "source_address": FIELD, "destination_address": CENTRE},
+        **{"source_ports": (21_000, 21_000), "destination_ports": (21_000, 21_000)},
+    )
+    facts: CameraFacts = {
+        "sent": "sent.h264",
+        "received": "received.mkv",
+        "width": SIZE[0],
+        "height": SIZE[1],
+        "frames_per_second": 15,
+        "rate_bit_per_s": 400e3,
+    }
+    ApplicationRecord(name="call", application="camera", flows=(flow,), facts=dict(facts)).write(camera)
+    encode(camera / "sent.h264", 40)
+    if arrived:
+        options = ["-r", "15", "-i", str(camera / "sent.h264"), "-c", "copy", str(camera / "received.mkv")]
+        subprocess.run(["ffmpeg", "-v", "error", "-fflags", "+genpts", *options], check=True)
+    found: Any = analyse(folder, analyses())
+    (video,) = found["video"]
+    assert (video["flow"], video["pictures_sent"], video["pictures_complete"]) == ("call.video", 40, 40)
+    assert video["sent_file"] == "traffic/call/sent.h264"
+    page = (folder / "report.html").read_text()
+    assert "<h2>The video</h2>" in page and "<h2>The call</h2>" not in page
+    if arrived:
+        assert video["decoded"]["identical_ratio"] == 1.0 and video["reason"] is None
+        assert "data:video/mp4;base64," in page and "data:image/jpeg;base64," in page
+    else:
+        assert video["decoded"] is None and video["reason"] == "missing: received.mkv"
+        assert "<p>missing: received.mkv</p>" in page
