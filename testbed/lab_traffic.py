@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from applications.registry import analyses
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan
 from ownership import recorded as on_record
@@ -43,11 +44,11 @@ def send(
 ) -> Outcome:
     """Sends the traffic of a file through the lab of that name, else of the file's name, else the only one that is up.
 
-    Raises BadTopology, BadDuration, NoSuchLab, OnSeveralMachines, LabMeasured, HalfChanged, NodeFailed and NameTaken before
-    anything is done. Whatever fails later is in the outcome, as of a run. Ctrl-C ends the applications, keeps what was measured
-    and is raised again. The lab is up afterwards in any case.
+    Raises BadApplication, BadTopology, BadDuration, NoSuchLab, OnSeveralMachines, LabMeasured, HalfChanged, NodeFailed and
+    NameTaken before anything is done. Whatever fails later is in the outcome, as of a run. Ctrl-C ends the applications, keeps
+    what was measured and is raised again. The lab is up afterwards in any case.
     """
-    wanted = traffic_file.load(file, said)
+    judges, wanted = analyses(), traffic_file.load(file, said)
     up = Lab.open(state.chosen(_meant(lab, wanted)))
     _check(up)
     plan = _with_notes(plan_lab_traffic(wanted, up.plan, duration_s), wanted, up)
@@ -58,7 +59,7 @@ def send(
         keep_inputs(file, said, plan, written, "traffic.yaml")
         with recorded(written, folder), _staying_up(up):
             _carry(up, plan, hosts, written, progress)
-    return reported(folder, progress)
+    return reported(folder, judges, progress)
 
 
 def _meant(lab: str | None, wanted: Wanted) -> str | None:

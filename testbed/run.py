@@ -45,6 +45,7 @@ from testbed.several_hosts.planned import Planned, plan_over
 if TYPE_CHECKING:
     from contracts.environment import Environment
     from contracts.run_records import RunRecord
+    from results.application_analysis import ApplicationAnalysis
     from results.metrics_document import Metrics
 
 #: Of the current working folder. Each run has a folder in its `runs/`; its link `latest` leads to the last one.
@@ -87,26 +88,27 @@ def run(
 ) -> Outcome:
     """Runs a topology file, on the machines of an inventory that it names; `said` is what the command line says in place of it.
 
-    Raises BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the outcome: an invalid
-    verdict whose reasons tell it; or, where the disk of the results is full or fails, NotWritten or NoReport is raised. Ctrl-C
-    takes the lab down, keeps what was measured and is raised again. `take` names interfaces that the lab may have though they
-    are in use.
+    Raises BadApplication, BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the
+    outcome: an invalid verdict whose reasons tell it; or, where the disk of the results is full or fails, NotWritten or NoReport
+    is raised. Ctrl-C takes the lab down, keeps what was measured and is raised again. `take` names interfaces that the lab may
+    have though they are in use.
     """
+    judges = analyses()
     with Connections() as connections:
         planned = plan_over(topology, inventory, connections.facts, lab=lab, duration_s=duration_s, said=said)
         planned = replace(planned, plan=taking.named(planned.plan, take))
         planned.check()
         folder = _run(planned, connections, topology, said, duration_s, progress, results)
-    return reported(folder, progress)
+    return reported(folder, judges, progress)
 
 
-def reported(folder: Path, progress: Progress) -> Outcome:
+def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: Progress) -> Outcome:
     """Analyses a run that is over, with the rights of whoever called: nothing that follows needs more. Raises NoReport."""
     resign()
     progress("analysing")
     try:
         with noted(lambda: f"what was measured is kept: `netboxit report {printable(str(folder))}` goes on"):
-            return Outcome(folder, analyse(folder, analyses()))
+            return Outcome(folder, analyse(folder, judges))
     except durable.NotWritten as error:
         raise NoReport(
             f"{error}; what was measured is kept: instead of the run, `netboxit report {printable(str(folder))}` is enough"
