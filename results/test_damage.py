@@ -84,7 +84,7 @@ def test_a_damaged_configuration_of_a_netbox_inside_the_plan_is_told(folder: Pat
     cell["files"]["netbox.json"] = DAMAGES[damage](cell["files"]["netbox.json"].encode()).decode(errors="replace")
     (folder / "plan.json").write_text(json.dumps(plan))
     with pytest.raises(DamagedRun, match=r"plan\.json is damaged: node cell: netbox\.json: ") as raised:
-        analyse(folder)
+        analyse(folder, analyses())
     assert str(raised.value).isprintable()
 
 
