@@ -50,7 +50,8 @@ def test_clients_that_say_nothing_little_or_never_read_hold_nobody_up_and_get_fe
             with suppress(OSError):  # cut off already
                 client.sendall(says)
         assert fetched(server).startswith("# nothing\n")
-        assert threading.active_count() - before <= MOST_CLIENTS
+        # The thread of a client that was cut off ends a little later.
+        until(lambda: threading.active_count() - before <= MOST_CLIENTS, "few threads are left", _DEADLINE_S)
 
 
 def test_a_client_that_says_a_little_now_and_then_is_cut_off(server: MetricsServer, monkeypatch: pytest.MonkeyPatch) -> None:

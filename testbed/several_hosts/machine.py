@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-#: A machine that is off, or a cable that is out, is noticed after some 15 s, unless the inventory says otherwise.
+#: A machine that is off, or a cable that is out, is noticed within 20 s, unless the inventory says otherwise.
 _DEFAULTS: Final = ("ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
 
 
