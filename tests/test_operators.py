@@ -225,7 +225,8 @@ def test_whoever_undoes_it_is_told_which_labs_are_left_and_can_end_them(found: d
 
 
 def test_labs_of_others_are_seen_and_left_alone(found: dict[str, Any]) -> None:
-    assert {lab["lab"] for lab in result(found["another's status"].stdout, "status")["labs"]} == {"x"}
+    # The machine may have labs of its own.
+    assert "x" in {lab["lab"] for lab in result(found["another's status"].stdout, "status")["labs"]}
     for what in ("down", "apply"):
         told = found[f"another's {what}"]
         assert (told.returncode, "lab x is alice's" in told.stderr) == (1, True), (what, told.stderr)
