@@ -117,10 +117,10 @@ def check(
 ) -> None:
     """Say whether a topology file is sound; nothing is created, and no other machine is asked."""
     from system.realtime_support import realtime_support
+    from testbed import where
     from testbed.description import settings
-    from testbed.several_hosts.planned import checked
 
-    plan, load = checked(file, inventory, realtime_support(), values := settings.read(said or ()))
+    plan, load = where.checked(file, inventory, realtime_support(), values := settings.read(said or ()))
     if svg is not None:
         from results.network_words import write_picture
         from testbed.description.topology_file import source_of
@@ -142,10 +142,10 @@ def plan(file: Topology, name: LabName = None, inventory: Inventory = None, said
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
     if state.seen_lab_names() is None and operators.is_unprivileged_operator():
         operators.as_root()  # what labs are up, and what would be changed of them, is not for everybody to see
+    from testbed import where
     from testbed.description import settings
-    from testbed.several_hosts.planned import compare_over
 
-    (compared, missing), remarks = compare_over(file, inventory, name, said=settings.read(said or ())), list[str]()
+    (compared, missing), remarks = where.compared(file, inventory, name, settings.read(said or ())), list[str]()
     if compared.plan.equipment:
         from testbed.labs import equipment_here
 
@@ -184,25 +184,27 @@ def up(
     """Bring a lab up and leave it running."""
     operators.as_root()
     from system.interruption import noted
+    from testbed import where
     from testbed.description import settings
-    from testbed.several_hosts.bringing_up import stays
-    from testbed.several_hosts.bringing_up import up as bring_up
 
-    with console.progress(json) as progress:
-        status, events = bring_up(file, inventory, name, progress, take or (), settings.read(said or ()))
-    with noted(lambda: stays(status["lab"])):
-        lab_view.show_up(status, events, json)
+    with where.planned(file, inventory, lab=name, said=settings.read(said or ())) as found:
+        planned = found.with_taken(take or ())
+        planned.check()
+        with console.progress(json) as progress:
+            lab = planned.up_and_ready(progress)
+        with noted(lambda: f"lab {lab.name} is up; `netboxit down {lab.name}` takes it down"):
+            lab_view.show_up(lab.status(), len(planned.plan.events), json)
 
 
 @app.command(rich_help_panel=LAB)
 def apply(file: Topology, name: LabName = None, take: Take = None, said: Said = None, json: Json = False) -> None:
     """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
     operators.as_root()
+    from testbed import where
     from testbed.changing import alteration
     from testbed.description import settings
-    from testbed.several_hosts.bringing_up import refuse_to_apply
 
-    refuse_to_apply(file, name, values := settings.read(said or ()))
+    where.refuse_several(file, name, values := settings.read(said or ()))
     with console.progress(json) as progress:
         applied = alteration.apply(file, name, progress, take or (), values)
     difference_view.show_applied(applied, json)
@@ -218,12 +220,11 @@ def execute(
 ) -> None:
     """Run a command inside a node, with this terminal; its exit status is kept. What it started ends with it."""
     operators.as_root()
-    from testbed.labs.lab import Lab
-    from testbed.several_hosts import elsewhere
+    from testbed import where
 
-    up = Lab.one(lab)
-    elsewhere.continue_there(up.name, [node], ["exec", "--lab", up.name, node, *(["--", *command] if command else [])])
-    argv = up.exec_argv(node, command or (), {"TERM": os.environ.get("TERM", "dumb")})
+    up = where.opened(lab)
+    up.continue_at([node], ["exec", "--lab", up.name, node, *(["--", *command] if command else [])])
+    argv = up.here.exec_argv(node, command or (), {"TERM": os.environ.get("TERM", "dumb")})
     os.execvp(argv[0], argv)
 
 
@@ -238,13 +239,13 @@ def copy(
 ) -> None:
     """Copy a file into a node, or out of one: netboxit copy probe.py fr1:/run/netboxit."""
     operators.as_root()
+    from testbed import where
     from testbed.labs import copying
-    from testbed.labs.lab import Lab
-    from testbed.several_hosts.elsewhere import only_here
 
     ends = copying.ends(source, target)
-    only_here(lab, [place.node for place in ends if place.node], "netboxit copy")
-    lab_view.show_copied(copying.copy(Lab.one(lab), *ends, overwrite=overwrite))
+    up = where.opened(lab)
+    up.check_here([place.node for place in ends if place.node], "netboxit copy")
+    lab_view.show_copied(copying.copy(up.here, *ends, overwrite=overwrite))
 
 
 @app.command(rich_help_panel=WATCH)
@@ -288,12 +289,12 @@ def record(
     elif run:
         traces = recording.of_run(run, hosts, step_s, saturated=saturated)
     else:
-        from testbed.labs.lab import Lab
-        from testbed.several_hosts.elsewhere import only_here
+        from testbed import where
 
-        only_here(lab, ends, "netboxit record")
+        up = where.opened(lab)
+        up.check_here(ends, "netboxit record")
         with console.progress(json) as progress:
-            traces = recording.of_lab(Lab.one(lab), hosts, probing, progress)
+            traces = recording.of_lab(up.here, hosts, probing, progress)
     lab_view.show_recorded(recording.write(traces, out.absolute(), mahimahi=mahimahi), json)
 
 
@@ -306,13 +307,13 @@ def down(
     """Take a lab down: everything that belongs to it, and nothing else."""
     if state.seen_lab_names() != []:
         operators.as_root()
+    from testbed import where
     from testbed.labs import removal
-    from testbed.several_hosts.taking_down import take_down
 
     nothing_up = lab is None and not state.own_lab_names()
     names = state.own_lab_names() if every or nothing_up else [state.chosen(lab, "down {}")]
     with console.progress(json) as progress:
-        notes = removal.take_down_each(names, progress, take_down)
+        notes = removal.take_down_each(names, progress, where.undo)
     lab_view.show_down(names, notes, json)
 
 

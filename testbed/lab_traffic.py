@@ -14,6 +14,8 @@ from contracts.plan import Plan
 from ownership import recorded as on_record
 from ownership import state
 from system.interruption import HeldBack
+from testbed import where
+from testbed.back_ends.back_end import BackEnd
 from testbed.changing import by_hand, unfinished
 from testbed.description import traffic_file
 from testbed.description.settings import Setting
@@ -26,7 +28,6 @@ from testbed.run import Outcome, carry_traffic, keep_inputs, make_folder, record
 from testbed.runs.handing_over import being_written
 from testbed.runs.hosts_of_lab import HostsOfLab
 from testbed.runs.standing_lab import StandingLab
-from testbed.several_hosts.elsewhere import OnSeveralMachines, parts_of
 
 
 class HalfChanged(NetBoxITError):
@@ -49,8 +50,9 @@ def send(
     what was measured and is raised again. The lab is up afterwards in any case.
     """
     judges, wanted = analyses(), traffic_file.load(file, said)
-    up = Lab.open(state.chosen(_meant(lab, wanted)))
-    _check(up)
+    meant = where.opened(_meant(lab, wanted))
+    _check(meant)
+    up = meant.here
     plan = _with_notes(plan_lab_traffic(wanted, up.plan, duration_s), wanted, up)
     hosts = HostsOfLab(up, plan.traffic)
     hosts.check()
@@ -66,17 +68,14 @@ def _meant(lab: str | None, wanted: Wanted) -> str | None:
     return wanted.name if lab is None and wanted.name in state.own_lab_names() else lab
 
 
-def _check(lab: Lab) -> None:
+def _check(lab: BackEnd) -> None:
     """Raises what speaks against measuring it now."""
-    if parts_of(lab.name) is not None:
-        raise OnSeveralMachines(
-            f"lab {lab.name} is on several machines, and `netboxit traffic` is for labs on one; `netboxit run` measures "
-            "a network over several, `netboxit exec` starts a program in a host"
-        )
-    measuring.check_free(lab.folder)
-    if on_record.is_changing(lab.folder):
+    instead = "`netboxit run` measures a network over several, `netboxit exec` starts a program in a host"
+    lab.check_alone("netboxit traffic", instead)
+    measuring.check_free(lab.here.folder)
+    if on_record.is_changing(lab.here.folder):
         raise HalfChanged(f"lab {lab.name} is being changed, or a change of it did not end; `netboxit apply` its file first")
-    lab.check_alive()
+    lab.here.check_alive()
 
 
 def _with_notes(plan: Plan, wanted: Wanted, lab: Lab) -> Plan:

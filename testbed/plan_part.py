@@ -6,10 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
+from typing import Final
 
 from contracts.changes import Change, WireChange
 from contracts.names import SEALED_INTERFACE, sealed_address
 from contracts.plan import EquipmentPlan, HostPlan, NodePlan, Plan, WireEnd, WirePlan
+
+#: A lab that has this file in its folder is on several machines (`testbed.several_hosts.parts_file`).
+PARTS_FILE: Final = "parts.json"
 
 #: The key under which a change has the node that it is made at, by the kind of change.
 _NODE_OF = {

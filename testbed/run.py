@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,26 +21,22 @@ from contracts import durable
 from contracts.errors import NetBoxITError, printable
 from contracts.plan import Plan, TrafficPlan
 from contracts.run_folder import ENVIRONMENT_FILE, PLAN_FILE, REFERENCE_FILE, RUN_FILE, TOPOLOGY_FILE, VERSION
-from ownership import origin, state
+from ownership import state
 from results import reference
 from results.analyse import analyse
 from results.environment import environment
 from system.interruption import HeldBack, noted
 from system.own_rights import own_rights, resign
+from testbed import where
+from testbed.back_ends.back_end import Measured
+from testbed.back_ends.planned_lab import PlannedLab
 from testbed.description.settings import Setting, as_file
 from testbed.description.topology_file import source_of
 from testbed.labs.deployment import Progress
-from testbed.labs.lab import Lab, NodeFailed
-from testbed.plans import taking
+from testbed.labs.lab import NodeFailed
 from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.handing_over import being_written
-from testbed.runs.measured_lab import MeasuredLab
 from testbed.runs.run_traffic import Traffic
-from testbed.several_hosts.connection import Connection
-from testbed.several_hosts.connections import Connections
-from testbed.several_hosts.joined_lab import JoinedLab
-from testbed.several_hosts.measured_labs import MeasuredLabs
-from testbed.several_hosts.planned import Planned, plan_over
 
 if TYPE_CHECKING:
     from contracts.environment import Environment
@@ -94,11 +90,10 @@ def run(
     have though they are in use.
     """
     judges = analyses()
-    with Connections() as connections:
-        planned = plan_over(topology, inventory, connections.facts, lab=lab, duration_s=duration_s, said=said)
-        planned = replace(planned, plan=taking.named(planned.plan, take))
+    with where.planned(topology, inventory, lab=lab, duration_s=duration_s, said=said) as found:
+        planned = found.with_taken(take)
         planned.check()
-        folder = _run(planned, connections, topology, said, duration_s, progress, results)
+        folder = _run(planned, topology, said, duration_s, progress, results)
     return reported(folder, judges, progress)
 
 
@@ -116,8 +111,7 @@ def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: 
 
 
 def _run(
-    planned: Planned,
-    connections: Connections,
+    planned: PlannedLab,
     topology: Path,
     said: Sequence[Setting],
     duration_s: float | None,
@@ -132,7 +126,7 @@ def _run(
     with being_written(folder) as written:
         keep_inputs(topology, said, plan, written)
         with recorded(written, folder):
-            _carry(plan, topology, connections.to_all(planned.machines()), written, duration_s or 0.0, progress)
+            _carry(planned, written, duration_s or 0.0, progress)
     return folder
 
 
@@ -175,23 +169,16 @@ def recorded(written: Path, folder: Path) -> Iterator[None]:
         write(None)
 
 
-def _carry(
-    plan: Plan,
-    topology: Path,
-    connections: Mapping[str, Connection],
-    folder: Path,
-    least_s: float,
-    progress: Progress,
-) -> None:
+def _carry(planned: PlannedLab, folder: Path, least_s: float, progress: Progress) -> None:
     """From nothing to nothing: the lab exists only in here. Who interrupts it still finds what was measured."""
-    with HeldBack() as held, _up(plan, topology, connections, progress) as lab:
-        measured = MeasuredLabs(lab, folder) if isinstance(lab, JoinedLab) else MeasuredLab(lab, folder)
+    with HeldBack() as held, planned.up(progress) as lab:
+        measured = lab.measured(folder)
         try:
             with held.allowed():
                 progress("waiting for the segments")
                 lab.wait_ready(_READY_DEADLINE_S)
                 lab.start_programs()
-                carry_traffic(measured, plan.traffic, measured.lab, folder, least_s, progress)
+                carry_traffic(measured, planned.plan.traffic, lab.hosts, folder, least_s, progress)
         finally:
             progress("collecting")
             problems = measured.collect()
@@ -199,14 +186,8 @@ def _carry(
             raise NodeFailed("; ".join(problems))
 
 
-def _up(plan: Plan, topology: Path, connections: Mapping[str, Connection], progress: Progress) -> Lab | JoinedLab:
-    if plan.hosts:
-        return JoinedLab.up(plan, connections, progress)
-    return Lab.up(plan, progress, {origin.FILE: origin.of(topology)})
-
-
 def carry_traffic(
-    measured: MeasuredLab | MeasuredLabs,
+    measured: Measured,
     planned: Sequence[TrafficPlan],
     hosts: Hosts,
     folder: Path,

@@ -77,7 +77,7 @@ def test_a_plan_can_be_read_by_a_program(pair: Path) -> None:
 
 def test_labs_that_are_up_are_found_without_the_model_of_topology_files() -> None:
     """Its import takes twice as long as everything else that `exec`, `status` and `down` do."""
-    found = "import sys, testbed.several_hosts.elsewhere; print([name for name in sys.modules if 'description' in name])"
+    found = "import sys, testbed.where; print([name for name in sys.modules if 'description' in name])"
     done = subprocess.run([sys.executable, "-c", found], cwd=CHECKOUT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
 

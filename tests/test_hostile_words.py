@@ -210,6 +210,6 @@ def test_handler_exec_and_nodes_of_a_lab_that_is_up(tmp_path: Path, monkeypatch:
         sound = (word for word in words(19) if word not in dangerous)
         tried(partial(handlers.write, lab, "r"), itertools.islice(sound, 80), words(20))
         tried(lambda node: lab.exec_argv(node, ["true"]), words(21))
-        tried(lambda target, text: said.change(now.scene_of(lab), target, text), words(22), words(23))
+        tried(lambda target, text: said.change(now.scene_of(lab.plan), target, text), words(22), words(23))
         assert lab.alive() == before
         assert sorted(path.name for path in tmp_path.iterdir()) == ["labs", "words.yaml"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from contracts.changes import Change, ConfigurationChange, PowerChange, Sequence, recorded
 from contracts.durable import NotWritten
 from contracts.errors import BadTopology, NetBoxITError
+from contracts.plan import Plan
 from ownership import origin
 from system.interruption import HeldBack
 from testbed.changing import by_hand, said, unfinished
@@ -18,6 +19,7 @@ from testbed.changing.means import Means
 from testbed.description.scene import Scene
 from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
+from testbed.plan_part import node_of
 
 if TYPE_CHECKING:
     from testbed.documents.changes import Change as Made
@@ -28,13 +30,19 @@ class NotPutBack(NetBoxITError):
     """Something that a sequence had changed could not be put back."""
 
 
-def scene_of(lab: Lab) -> Scene:
-    return Scene.of(lab.plan.nodes, lab.plan.wires, lab.plan.equipment)
+def scene_of(plan: Plan) -> Scene:
+    return Scene.of(plan.nodes, plan.wires, plan.equipment)
+
+
+def nodes_of(sequence: Sequence) -> list[str]:
+    """Those at which it changes something."""
+    changes = [*(step.change for step in sequence.steps), *sequence.undo]
+    return list(dict.fromkeys(node_of(change) for change in changes))
 
 
 def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[Made]:
     """What `netboxit set TARGET KEY=VALUE` does. Raises BadChange before anything is done, and what a netbox refuses."""
-    sequence = said.change(scene_of(lab), target, text, origin.beside(lab.folder))
+    sequence = said.change(scene_of(lab.plan), target, text, origin.beside(lab.folder))
     return carry_out(lab, f"{target} {text}", sequence, progress)
 
 

@@ -31,14 +31,10 @@ def set_now(
 ) -> None:
     """Change something in a lab that is up, now."""
     operators.as_root()
-    from testbed.changing import now
-    from testbed.labs.lab import Lab
-    from testbed.several_hosts import changing_elsewhere
+    from testbed import where
 
     with console.progress(json) as progress:
-        made = changing_elsewhere.change(lab, target, change)
-        if made is None:
-            made = now.change(Lab.one(lab), target, change, progress)
+        made = where.opened(lab).change(target, change, progress)
     change_view.show_made(made, json)
 
 
@@ -54,21 +50,20 @@ def drill(
     json: Json = False,
 ) -> None:
     """Let something go wrong in a lab that is up, and put it back: at its end, or upon Ctrl-C."""
+    from testbed import where
     from testbed.changing import now, said
-    from testbed.labs.lab import Lab
-    from testbed.several_hosts import changing_elsewhere, elsewhere
 
     if listed:
         return change_view.show_drills(json)
     operators.as_root()
     if end:
-        return change_view.show_put_back(changing_elsewhere.put_back(lab), json)
-    up = Lab.one(lab)
-    sequence = said.drill(changing_elsewhere.scene_of(up), name or "", options or [])
+        return change_view.show_put_back(where.opened(lab).put_back(), json)
+    up = where.opened(lab)
+    sequence = said.drill(now.scene_of(up.plan), name or "", options or [])
     verb = ["drill", "--lab", up.name, *(["--json"] if json else []), "--", name or "", *(options or [])]
-    elsewhere.continue_there(up.name, changing_elsewhere.nodes_of(sequence), verb)
+    up.continue_at(now.nodes_of(sequence), verb)
     with console.progress(json) as progress:
-        made = now.carry_out(up, f"drill {name}", sequence, progress)
+        made = now.carry_out(up.here, f"drill {name}", sequence, progress)
     change_view.show_made(made, json)
 
 
@@ -88,21 +83,20 @@ def handler(
 ) -> None:
     """Read a handler of a Click router, or write it."""
     operators.as_root()
+    from testbed import where
     from testbed.changing import handlers
-    from testbed.labs.lab import Lab
-    from testbed.several_hosts import elsewhere
 
-    up = Lab.one(lab)
+    up = where.opened(lab)
     options = [*(["--list"] if listed else []), *(["--about", about] if about else []), *(["--json"] if json else [])]
     words = [word for word in (name, value) if word is not None]
-    elsewhere.continue_there(up.name, [router], ["handler", "--lab", up.name, *options, "--", router, *words])
+    up.continue_at([router], ["handler", "--lab", up.name, *options, "--", router, *words])
     if listed:
-        return change_view.show_handlers(handlers.elements(up, router, name), json)
+        return change_view.show_handlers(handlers.elements(up.here, router, name), json)
     if name is None:
         raise handlers.BadHandler("name a handler, like jan_be.drops, or give --list")
     if value is not None:
-        return change_view.show_written(router, name, handlers.write(up, router, name, value), json)
-    change_view.show_read(router, name, handlers.read(up, router, name, about), json)
+        return change_view.show_written(router, name, handlers.write(up.here, router, name, value), json)
+    change_view.show_read(router, name, handlers.read(up.here, router, name, about), json)
 
 
 @app.command(rich_help_panel=CHANGE)
@@ -113,7 +107,7 @@ def attach(
             metavar="NIC", help="An interface of this machine, or with --tap the tap that is made.", show_default=False
         ),
     ],
-    where: Annotated[
+    port: Annotated[
         str,
         typer.Argument(metavar="NODE[.PORT]", help="A host, or a port of a netbox, router or switch.", show_default=False),
     ],
@@ -133,19 +127,19 @@ def attach(
 ) -> None:
     """Attach real equipment to a lab that is up: a NIC becomes an interface of a node, in the place of a wire or a new one."""
     operators.as_root()
+    from testbed import where
     from testbed.changing.attaching import BadAttachment, Wanted
     from testbed.changing.attaching import attach as attach_to
-    from testbed.labs.lab import Lab
-    from testbed.several_hosts.elsewhere import only_here
 
     if sum((tap, vlan is not None, macvlan is not None)) > 1:
         raise BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
     kind: EquipmentKind = "tap" if tap else "vlan" if vlan else "macvlan" if macvlan else "nic"
-    only_here(lab, [where.partition(".")[0]], "netboxit attach")
+    up = where.opened(lab)
+    up.check_here([port.partition(".")[0]], "netboxit attach")
     if take and take != [device]:
         raise BadAttachment(f"--take names what is attached: --take {device}")
     wanted = Wanted(kind, device, vlan, macvlan, user, bool(take), tuple(addresses or ()))
-    change_view.show_attached(*attach_to(Lab.one(lab), wanted, where), json)
+    change_view.show_attached(*attach_to(up.here, wanted, port), json)
 
 
 @app.command(rich_help_panel=CHANGE)
@@ -158,7 +152,7 @@ def detach(
 ) -> None:
     """Give equipment back to this machine as it was; the wire in whose place it was is plugged in again."""
     operators.as_root()
+    from testbed import where
     from testbed.changing.attaching import detach as detach_from
-    from testbed.labs.lab import Lab
 
-    change_view.show_detached(*detach_from(Lab.one(lab), name), json)
+    change_view.show_detached(*detach_from(where.opened(lab).here, name), json)

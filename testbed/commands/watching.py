@@ -30,10 +30,10 @@ def status(
         operators.as_root()
     if watch:
         return _watch(lab, interval, json)
-    from testbed.several_hosts.elsewhere import status_of
+    from testbed import where
 
     names = [lab] if lab is not None else state.lab_names()
-    lab_view.show_status([status_of(name) for name in names], json)
+    lab_view.show_status([where.opened(name).status() for name in names], json)
 
 
 def _watch(lab: str | None, interval: str, json: bool) -> None:
@@ -67,7 +67,7 @@ def metrics(
 
 @app.command(rich_help_panel=WATCH)
 def capture(
-    where: Annotated[
+    named: Annotated[
         list[str],
         typer.Argument(
             metavar="POINT… FILE",
@@ -89,20 +89,19 @@ def capture(
 ) -> None:
     """Capture the frames that pass one or several points of a lab, on one clock, into one file."""
     operators.as_root()
-    from testbed.labs.lab import Lab
+    from testbed import where
+    from testbed.back_ends.back_end import Capturing
     from testbed.observation.capture_points import points
     from testbed.observation.capture_target import target
     from testbed.observation.capturing import capture as capture_at
-    from testbed.several_hosts import elsewhere
 
     duration_s = None if duration is None else console.read_duration(duration)
-    names, open_sink = target(where, ring=ring, live=live, json=json, overwrite=overwrite)
-    up = Lab.one(lab)
-    wanted = points(elsewhere.plan_of(up), names)
-    if (machine := elsewhere.place(up.name, [point.node for point in wanted], "netboxit capture")) is not None:
-        file = None if live else Path(where[-1])
-        plain = not (json or ring)
-        raise typer.Exit(elsewhere.capture(machine, up.name, names, duration, file, plain=plain, overwrite=overwrite))
+    names, open_sink = target(named, ring=ring, live=live, json=json, overwrite=overwrite)
+    up = where.opened(lab)
+    wanted = points(up.plan, names)
+    capturing = Capturing(names, duration, None if live else Path(named[-1]), overwrite=overwrite, plain=not (json or ring))
+    if (status := up.capture_elsewhere([point.node for point in wanted], capturing)) is not None:
+        raise typer.Exit(status)
     with console.until_nobody_reads(), console.progress(json) as progress:
-        captured = capture_at(up, wanted, open_sink, duration_s=duration_s, progress=progress)
+        captured = capture_at(up.here, wanted, open_sink, duration_s=duration_s, progress=progress)
     lab_view.show_captured(captured, json, sys.stderr if live else sys.stdout)

@@ -43,10 +43,23 @@ def ledger_file(folder: Path) -> Path:
     return folder / "ledger.jsonl"
 
 
-def take_down(name: str) -> list[str]:
+def undo(folder: Path, *, folder_too: bool = True) -> list[str]:
+    """Every object, in the reverse of its creation; then the folder itself. Returns as `take_down`."""
+    notes: list[str] = []
+    with HeldBack():
+        Ledger(ledger_file(folder)).undo(undoers(folder, notes))
+        if folder_too:
+            try:
+                shutil.rmtree(folder)
+            except OSError as error:
+                raise UndoFailed(f"{folder} cannot be removed ({error.filename}: {error.strerror}); remove it as root") from error
+    return notes
+
+
+def take_down(name: str, undo: Callable[[Path], list[str]] = undo) -> list[str]:
     """Removes a lab and all that belongs to it, and nothing else. Raises UndoFailed when something stays, with its ledger.
 
-    Returns what could not be put back and never will.
+    `undo` does it, by the lab's folder. Returns what could not be put back and never will.
     """
     folder = state.lab_folder(name)
     with suppress(state.NoSuchLab), state.locked(folder):  # another command may remove it while this one waits
@@ -54,19 +67,17 @@ def take_down(name: str) -> list[str]:
     return []
 
 
-def take_down_each(
-    names: Sequence[str], progress: Callable[[str], None], take_down: Callable[[str], list[str]] = take_down
-) -> list[str]:
+def take_down_each(names: Sequence[str], progress: Callable[[str], None], undo: Callable[[Path], list[str]]) -> list[str]:
     """Several labs, whichever of them fails, and what is left of commands that were killed before they had one.
 
-    Each goes down by `take_down`; returns as that does.
+    As `take_down` of each.
     """
     notes, failures = [], []
     with noted(lambda: _removed(names)):
         for name in names:
             progress(f"taking {name} down")
             try:
-                notes += take_down(name)
+                notes += take_down(name, undo)
             except (UndoFailed, state.LabBusy) as error:
                 failures.append(str(error))
         strays.remove()
@@ -79,19 +90,6 @@ def _removed(names: Sequence[str]) -> str:
     """Of those that were to go."""
     gone = [name for name in names if name not in state.lab_names()]
     return f"removed: {', '.join(gone)}" if gone else "nothing was removed"
-
-
-def undo(folder: Path, *, folder_too: bool = True) -> list[str]:
-    """Every object, in the reverse of its creation; then the folder itself. Returns as `take_down`."""
-    notes: list[str] = []
-    with HeldBack():
-        Ledger(ledger_file(folder)).undo(undoers(folder, notes))
-        if folder_too:
-            try:
-                shutil.rmtree(folder)
-            except OSError as error:
-                raise UndoFailed(f"{folder} cannot be removed ({error.filename}: {error.strerror}); remove it as root") from error
-    return notes
 
 
 def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:

@@ -63,6 +63,11 @@ def is_free(topology: Topology) -> bool:
     return any(places.is_free(name) for section in topology.sections().values() for name in section)
 
 
+def names_machines(topology: Topology) -> bool:
+    """Whether a file says of any of its nodes where it is to be."""
+    return bool(named_machines(topology)) or is_free(topology)
+
+
 def assumed(topology: Topology, facts: Facts, known: KnownMachines | None) -> Sequence[Site]:
     """Machines of which at most the names are known, each taken for one like this: enough to check a topology."""
     here = known.here if known else HERE

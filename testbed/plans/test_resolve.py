@@ -14,13 +14,12 @@ import pytest
 from contracts.installation import CHECKOUT
 from contracts.names import BadLabName
 from contracts.plan import Plan, RealtimeSupport
+from testbed import where
 from testbed.changing.alteration import apply
 from testbed.changing.comparison import compare
 from testbed.description.topology_file import load
 from testbed.plans.resolve import resolve
 from testbed.plans.traffic_plan import BadDuration
-from testbed.several_hosts.bringing_up import refuse_to_apply
-from testbed.several_hosts.planned import plan_over
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
 GOLDEN = Path(__file__).parent / "golden" / "emergency-plan.json"
@@ -96,8 +95,8 @@ def test_a_lab_name_that_cannot_be_had_is_refused(name: str) -> None:
         lambda: resolve(topology, lab=name, cores=(0, 1), realtime=GRANTED),
         lambda: compare(topology, name),
         lambda: apply(file, name),
-        lambda: refuse_to_apply(file, name),
-        lambda: plan_over(file, None, lab=name),
+        lambda: where.refuse_several(file, name),
+        where.planned(file, None, lab=name).__enter__,
     ]
     for attempt in attempts:
         with pytest.raises(BadLabName):

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A lab over several machines, as a whole: its part on this machine, and those on others through a connection to each.
 
-A part belongs to its connection until `keep`: whatever ends that before, also the end of this program, takes the part down.
+While it is brought up, a part belongs to its connection until `keep`: whatever ends that before, also the end of this program,
+takes the part down.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd, WirePlan
@@ -20,7 +21,7 @@ from ownership import state
 from system.interruption import HeldBack
 from system.processes import Process
 from testbed import plan_part
-from testbed.labs import deployment
+from testbed.labs import deployment, removal
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NoSuchNode
 from testbed.several_hosts.connection import Connection
@@ -28,7 +29,7 @@ from testbed.several_hosts.connections import close
 from testbed.several_hosts.far_part import UP_PATIENCE_S, FarPart, FarProgram
 from testbed.several_hosts.part_owner import new_owner
 from testbed.several_hosts.parts_file import Parts
-from testbed.several_hosts.taking_down import take_down
+from testbed.several_hosts.taking_down import undo
 from testbed.several_hosts.tunnel_probe import Prober, not_passed
 
 #: Beyond what another machine was given to do something.
@@ -36,9 +37,10 @@ _MORE_S = 15.0
 
 
 class JoinedLab:
-    """`up` makes one. As a context manager it is taken down at the end of the block."""
+    """`up` makes one. Of one that is up already, parts are reached by connections for a while (`connected`)."""
 
     def __init__(self, here: Lab, parts: Parts, far: Mapping[str, FarPart]) -> None:
+        """`far` are the parts that have a connection as long as this has."""
         self.here, self.parts, self.far = here, parts, far
         self.name, self.folder = here.name, here.folder
         self._prober = Prober(lambda: self.here)
@@ -95,11 +97,22 @@ class JoinedLab:
             self._kept.append(name)
             part.ask("keep").result()
 
-    def __enter__(self) -> Self:
-        return self
+    @classmethod
+    def open(cls, here: Lab) -> JoinedLab:
+        """One that is up. Raises NoSuchLab, DamagedRecord."""
+        if (parts := Parts.of(here.folder)) is None:
+            raise state.NoSuchLab(f"lab {here.name} is no more: somebody took it down just now")
+        return cls(here, parts, {})
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.undo(error)
+    @contextmanager
+    def connected(self, host: str) -> Iterator[FarPart]:
+        """The part on another machine. Raises NotConnected, NotThatLabs."""
+        if host in self.far:
+            yield self.far[host]
+            return
+        with Connection(next(machine for machine in self.parts.machines if machine.name == host)) as connection:
+            connection.request("open", lab=self.name, owner=self.parts.owner)
+            yield FarPart(connection)
 
     def undo(self, error: BaseException | None) -> None:
         """Takes it down. `error` is why, if it was one: what could not be taken down is told with it."""
@@ -107,7 +120,7 @@ class JoinedLab:
         try:
             # Parts went down with their connections, but for those that were kept, and those that could not say so.
             self.parts.keep_only([*left, *self._kept], self.folder)
-            take_down(self.name)
+            removal.take_down(self.name, undo)
             self.here.note_removal(error)
         except state.NoSuchLab:
             return  # `netboxit down` may have been why it did not get ready

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan, Plan, WireEnd, WirePlan
 from testbed.labs.lab_status import said_of
+from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.part_connection import opened
 from testbed.several_hosts.parts_file import Parts
 
 if TYPE_CHECKING:
@@ -42,19 +42,19 @@ def joined(parts: Parts, own: LabStatus, others: Mapping[str, LabStatus | str]) 
     }
 
 
-def statuses(parts: Parts, lab: str) -> dict[str, LabStatus | str]:
+def statuses(lab: JoinedLab) -> dict[str, LabStatus | str]:
     """What each other machine says of its part, or why it says nothing."""
 
     def one(machine: Machine) -> LabStatus | str:
         try:
-            with opened(parts, machine.name, lab) as connection:
-                found: LabStatus = connection.request("status")
-                return found
+            with lab.connected(machine.name) as part:
+                return part.status()
         except NetBoxITError as error:
             return str(error)
 
-    with ThreadPoolExecutor(max(1, len(parts.machines))) as workers:
-        return dict(zip((machine.name for machine in parts.machines), workers.map(one, parts.machines), strict=True))
+    machines = lab.parts.machines
+    with ThreadPoolExecutor(max(1, len(machines))) as workers:
+        return dict(zip((machine.name for machine in machines), workers.map(one, machines), strict=True))
 
 
 def _unknown(node: NodePlan) -> NodeStatus:

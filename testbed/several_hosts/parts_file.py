@@ -11,14 +11,13 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from contracts import durable
 from contracts.plan import Plan
 from ownership import recorded
+from testbed.plan_part import PARTS_FILE
 from testbed.several_hosts.machine import Machine
-
-PARTS_FILE: Final = "parts.json"
 
 
 @dataclass(frozen=True)
@@ -57,11 +56,6 @@ class Parts:
         left = set(names)
         with suppress(durable.NotWritten):
             replace(self, machines=tuple(machine for machine in self.machines if machine.name in left)).write(folder)
-
-    def place(self, node: str) -> Machine | None:
-        """The machine that has a node; None: this one has it, or none."""
-        host = next((one["host"] for one in self.plan["nodes"] if one["name"] == node), self.here)
-        return next((machine for machine in self.machines if machine.name == host), None)
 
     def whole(self) -> Plan:
         return Plan.from_json(self.plan)

@@ -6,7 +6,7 @@ An inventory is read when the file names machines, or when one is given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,33 +16,38 @@ from contracts.plan import Plan, RealtimeSupport
 from ownership import state
 from ownership.operators import NoPrivilege
 from system.realtime_support import realtime_support
+from testbed.back_ends.back_end import BackEnd
+from testbed.back_ends.planned_lab import LocalPlan, PlannedLab
 from testbed.changing import comparison
 from testbed.changing.comparison import Compared
 from testbed.description.settings import Setting
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
+from testbed.labs.deployment import Progress
 from testbed.plans import fitness
 from testbed.plans.difference import difference
 from testbed.plans.facts import Facts
 from testbed.plans.load import LoadEstimate
 from testbed.plans.planning import estimated, plan_topology, plan_unasked
-from testbed.plans.sites import Site, is_free, named_machines
+from testbed.plans.sites import Site, names_machines
 from testbed.several_hosts import inventory
 from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.connections import Connections
+from testbed.several_hosts.distributed_lab import DistributedLab
 from testbed.several_hosts.inventory import Inventory
+from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
 from testbed.several_hosts.sites import Ask, known_machines, sites
 
 
 @dataclass(frozen=True)
-class Planned:
-    """A plan; in `sites` what is known of the machines that it was made for, none where only this one was in question."""
+class PlannedOverMachines(PlannedLab):
+    """In `sites` is what is known of the machines that it was made for; `connections` are those by which parts are made."""
 
-    topology: Topology
-    plan: Plan
     inventory: Inventory
-    sites: Sequence[Site] = ()
+    sites: Sequence[Site]
+    connections: Connections
 
     def machines(self) -> list[Machine]:
         """Those that have a part of it."""
@@ -56,6 +61,23 @@ class Planned:
         """Raises MachinesUnfit."""
         fitness.check(self.topology, self.plan, self.sites)
 
+    def up(self, progress: Progress) -> BackEnd:
+        if not self.plan.hosts:
+            return self._here().up(progress)
+        return DistributedLab(JoinedLab.up(self.plan, self._connected(), progress))
+
+    def up_and_ready(self, progress: Progress) -> BackEnd:
+        if not self.plan.hosts:
+            return self._here().up_and_ready(progress)
+        return DistributedLab(JoinedLab.up_and_ready(self.plan, self._connected(), progress))
+
+    def _here(self) -> LocalPlan:
+        """An inventory was given, and no other machine has anything to do."""
+        return LocalPlan(self.topology, self.plan)
+
+    def _connected(self) -> Mapping[str, Connection]:
+        return self.connections.to_all(self.machines())
+
 
 def ask(machine: Machine, lab: str) -> Facts:
     """By a connection of its own."""
@@ -66,21 +88,20 @@ def ask(machine: Machine, lab: str) -> Facts:
 def plan_over(
     file: Path,
     listed: Path | None,
-    asking: Ask = ask,
+    connections: Connections,
     *,
     lab: str | None = None,
     duration_s: float | None = None,
     said: Sequence[Setting] = (),
-) -> Planned:
+) -> PlannedOverMachines:
     """Reads a topology, and plans it over the machines of an inventory that it names. Raises what planning and asking raise.
 
     `said` is what the command line says in place of the file, here and below.
     """
-    topology, found, asked, name = _read(file, listed, asking, lab, said)
+    topology, found, asked, name = _read(file, listed, connections.facts, lab, said)
     realtime = asked[0].facts.realtime if asked else realtime_support()
-    return Planned(
-        topology, plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime, sites=asked), found, asked
-    )
+    plan = plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime, sites=asked)
+    return PlannedOverMachines(topology, plan, found, asked, connections)
 
 
 def compare_over(
@@ -106,7 +127,7 @@ def checked(
     Names of machines are held against the inventory, if there is one.
     """
     topology, known = load(file, said=said), None
-    if (listed is not None or names_machines(topology)) and (found := inventory.find(listed)):
+    if found := inventory.find(listed):
         topology = load(file, known := known_machines(inventory.read(found)), said)
     return plan_unasked(topology, realtime=realtime, machines=known)
 
@@ -122,11 +143,6 @@ def _read(
     found = inventory.read(inventory.find(listed))
     topology = load(file, known_machines(found), said)
     return topology, found, sites(topology, found, lab, asking), lab
-
-
-def names_machines(topology: Topology) -> bool:
-    """Whether a file says of any of its nodes where it is to be."""
-    return bool(named_machines(topology)) or is_free(topology)
 
 
 def _running(lab: str) -> Plan | None:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 from contracts.errors import NetBoxITError
-from ownership import state
 from ownership.ledger import UndoFailed
 from ownership.recorded import DamagedRecord
 from testbed.labs import removal
+from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
 
@@ -17,33 +18,31 @@ from testbed.several_hosts.parts_file import Parts
 _PATIENCE_S = 120.0
 
 
-def take_down(name: str) -> list[str]:
-    """Removes a lab and all its parts. What cannot be reached stays on record here, and the rest goes.
+def undo(folder: Path) -> list[str]:
+    """Removes a lab and all its parts (`removal.take_down`). What cannot be reached stays on record here, and the rest goes.
 
     Returns what could not be put back and never will. Raises UndoFailed when something stays.
     """
-    folder = state.lab_folder(name)
-    with suppress(state.NoSuchLab), state.locked(folder):  # another command may remove it while this one waits
-        try:
-            parts = Parts.of(folder)
-        except DamagedRecord as error:
-            removal.undo(folder, folder_too=False)
-            raise UndoFailed(
-                f"{folder} does not say any more on which other machines lab {name} is; what was of it here is gone. Call "
-                f"`netboxit down {name}` on each, then remove {folder}: {error}"
-            ) from error
-        if parts is None:
-            return removal.undo(folder)
-        notes, failures = take_parts_down(parts, name)
-        parts.keep_only(failures, folder)
-        notes += removal.undo(folder, folder_too=not failures)
-        if failures:
-            raise UndoFailed(
-                f"lab {name} is not down everywhere; `netboxit down {name}` goes on when these can be reached, and "
-                f"{folder} can be removed when they are gone for good:\n" + "\n".join(failures.values())
-            )
-        return notes
-    return []
+    name = folder.name
+    try:
+        parts = Parts.of(folder)
+    except DamagedRecord as error:
+        removal.undo(folder, folder_too=False)
+        raise UndoFailed(
+            f"{folder} does not say any more on which other machines lab {name} is; what was of it here is gone. Call "
+            f"`netboxit down {name}` on each, then remove {folder}: {error}"
+        ) from error
+    if parts is None:
+        return removal.undo(folder)
+    notes, failures = take_parts_down(parts, name)
+    parts.keep_only(failures, folder)
+    notes += removal.undo(folder, folder_too=not failures)
+    if failures:
+        raise UndoFailed(
+            f"lab {name} is not down everywhere; `netboxit down {name}` goes on when these can be reached, and "
+            f"{folder} can be removed when they are gone for good:\n" + "\n".join(failures.values())
+        )
+    return notes
 
 
 def take_parts_down(parts: Parts, lab: str) -> tuple[list[str], dict[str, str]]:
@@ -52,10 +51,6 @@ def take_parts_down(parts: Parts, lab: str) -> tuple[list[str], dict[str, str]]:
     failures: dict[str, str] = {}
     if not parts.machines:
         return notes, failures
-    # Connections, which labs on one machine do without.
-    from concurrent.futures import ThreadPoolExecutor
-
-    from testbed.several_hosts.connection import Connection
 
     def one(machine: Machine) -> None:
         try:

@@ -15,12 +15,14 @@ from ownership import recorded, state
 from system import interface_facts
 from system.cores import available_cores
 from system.interface_facts import InterfaceFacts
-from testbed import plan_part
+from testbed import plan_part, where
+from testbed.back_ends.planned_lab import LocalPlan
 from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.plans.switch_plan import Datapaths
 from testbed.several_hosts import planned
 from testbed.several_hosts.conftest import StandIn
+from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import Parts
 
@@ -52,13 +54,14 @@ wires:
 """
 
 
-class Asked:
+class Asked(Connections):
     """Answers for the machines, and remembers which."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.machines: list[str] = []
 
-    def __call__(self, machine: Machine, lab: str) -> Facts:
+    def facts(self, machine: Machine, lab: str) -> Facts:
         assert lab_name(lab) == "two"
         self.machines.append(machine.name)
         return FACTS
@@ -96,9 +99,9 @@ def test_where_the_planner_chooses_all_machines_are_asked(files: tuple[Path, Pat
 
 def test_a_topology_that_names_no_machine_needs_no_inventory(files: tuple[Path, Path], state_folder: Path) -> None:
     files[0].write_text(TOPOLOGY.replace(", host: beta", ""))
-    asked = Asked()
-    found = planned.plan_over(files[0], None, asked)
-    assert (asked.machines, found.plan.hosts, found.machines(), found.problems()) == ([], (), [], [])
+    with where.planned(files[0], None) as found:
+        assert isinstance(found, LocalPlan)
+        assert found.plan.hosts == ()
 
 
 def test_names_of_machines_are_those_of_the_inventory(files: tuple[Path, Path], state_folder: Path) -> None:
@@ -124,11 +127,11 @@ def test_a_plan_is_compared_with_the_whole_of_the_lab_that_is_up(files: tuple[Pa
     folder = state.make_lab_folder("two")
     recorded.write(folder, plan_part.part(up.plan, "alpha"))
     Parts("alpha", "owner", tuple(up.machines()), up.plan.to_json()).write(folder)
-    compared, missing = planned.compare_over(*files, None, Asked())
+    compared, missing = planned.compare_over(*files, None, Asked().facts)
     assert compared.difference is not None and compared.difference.nothing()
     assert missing == up.problems()
     files[0].write_text(TOPOLOGY.replace("host: beta", "host: gamma"))
-    compared, _ = planned.compare_over(*files, None, Asked())
+    compared, _ = planned.compare_over(*files, None, Asked().facts)
     assert compared.difference is not None
     assert {one.name: one.action for one in compared.difference.nodes} == {"a": "unchanged", "one": "restarted", "b": "replaced"}
     assert any("machine" in reason for one in compared.difference.nodes for reason in one.reasons)

@@ -9,17 +9,24 @@ import pytest
 
 from ownership import state
 from ownership.ledger import UndoFailed
+from testbed import where
+from testbed.labs import removal
 from testbed.labs.lab import Lab
+from testbed.plan_part import PARTS_FILE
 from testbed.several_hosts.conftest import StandIn
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.far_part import FarPart
 from testbed.several_hosts.joined_lab import JoinedLab
 from testbed.several_hosts.part_owner import OWNER_FILE, new_owner
-from testbed.several_hosts.parts_file import PARTS_FILE, Parts
-from testbed.several_hosts.taking_down import take_down
+from testbed.several_hosts.parts_file import Parts
 from tests.small_labs import RoomFor
 
 OWNER = new_owner()
+
+
+def take_down(name: str) -> list[str]:
+    """As `netboxit down` does."""
+    return removal.take_down(name, where.undo)
 
 
 @pytest.fixture

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What commands do with a lab that is up, wherever its nodes are: all on this machine, or some on others."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol, Self
+
+from contracts.errors import NetBoxITError
+from contracts.plan import Plan
+from testbed.labs.lab import Lab
+
+if TYPE_CHECKING:
+    from applications.application import Hosts
+    from testbed.documents.changes import Change
+    from testbed.documents.status import LabStatus
+    from testbed.labs.event_log import EventLog
+
+
+class OnSeveralMachines(NetBoxITError):
+    """A command works on one machine only, and what it names is on several, or on another one."""
+
+    exit_status = 2
+
+
+class Measured(Protocol):
+    """What is kept of a lab that carries traffic (`testbed.runs.measured_lab`)."""
+
+    @property
+    def log(self) -> EventLog: ...
+    def prepare(self) -> None: ...
+    def begin(self) -> None: ...
+    def check(self) -> None: ...
+    def keep_statistics(self) -> None: ...
+    def end(self) -> None: ...
+    def collect(self) -> list[str]: ...
+
+
+@dataclass(frozen=True)
+class Capturing:
+    """A capture as a person asks for it. `file` is None where the frames go to standard output."""
+
+    points: Sequence[str]
+    #: As it was said; None until somebody ends it.
+    duration: str | None
+    file: Path | None
+    overwrite: bool
+    #: One pcapng stream, and nothing told as data.
+    plain: bool
+
+
+class BackEnd(ABC):
+    """A lab that is up. As a context manager it is taken down at the end of the block."""
+
+    #: What of the lab is on this machine.
+    here: Lab
+
+    @property
+    def name(self) -> str:
+        return self.here.name
+
+    @property
+    @abstractmethod
+    def plan(self) -> Plan:
+        """Of the whole lab."""
+
+    @property
+    @abstractmethod
+    def hosts(self) -> Hosts:
+        """As applications use them."""
+
+    @abstractmethod
+    def status(self) -> LabStatus:
+        """With its latest events. Of a machine that does not answer, what was planned."""
+
+    @abstractmethod
+    def change(self, target: str, text: str, progress: Callable[[str], None]) -> list[Change]:
+        """Changes something at once, as `netboxit set` says it; what was made. Raises BadChange before anything is done."""
+
+    @abstractmethod
+    def put_back(self) -> tuple[str, list[Change]] | None:
+        """Puts back what drills changed whose commands were killed: their names, what was made. None when there is nothing."""
+
+    @abstractmethod
+    def continue_at(self, nodes: Iterable[str], verb: Sequence[str]) -> None:
+        """Returns when this machine has the nodes; else this program becomes the same command on the machine that has them.
+
+        `verb` is the command there, which says by --lab which lab is meant. Raises OnSeveralMachines, NoSuchNode.
+        """
+
+    @abstractmethod
+    def check_here(self, nodes: Iterable[str], command: str) -> None:
+        """For what is done with this machine's own things. Raises OnSeveralMachines, NoSuchNode."""
+
+    @abstractmethod
+    def check_alone(self, command: str, instead: str) -> None:
+        """For what is done with whole labs on one machine. Raises OnSeveralMachines, with what to do instead."""
+
+    @abstractmethod
+    def capture_elsewhere(self, nodes: Iterable[str], wanted: Capturing) -> int | None:
+        """Captures at nodes of another machine; the frames come here as they are captured. Returns the exit status there.
+
+        None: the nodes are on this machine, and nothing is done. Raises OnSeveralMachines, NoSuchNode.
+        """
+
+    @abstractmethod
+    def wait_ready(self, deadline_s: float) -> None:
+        """Returns when every segment and router is ready. Raises NodeFailed as soon as a node ends, or after the deadline."""
+
+    @abstractmethod
+    def start_programs(self) -> None:
+        """The network is ready: hosts start the programs that they run by themselves."""
+
+    @abstractmethod
+    def measured(self, folder: Path) -> Measured:
+        """Has what the lab does kept in this folder."""
+
+    @abstractmethod
+    def down(self, error: BaseException | None) -> None:
+        """Takes it down. `error` is why, if it was one."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.down(error)

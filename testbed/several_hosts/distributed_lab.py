@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A lab over several machines as commands have it: each thing is done on the machine that has the node in question."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from contracts.plan import Plan
+from system.own_rights import own_rights
+from testbed.back_ends.back_end import BackEnd, Capturing, OnSeveralMachines
+from testbed.description.scene import NotThere
+from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.machine import Machine
+
+if TYPE_CHECKING:
+    from testbed.documents.changes import Change
+    from testbed.documents.status import LabStatus
+    from testbed.several_hosts.measured_labs import MeasuredLabs
+
+#: A router that is rebooted stays down for so long as somebody says.
+_CHANGE_PATIENCE_S = 3600.0
+
+
+class DistributedLab(BackEnd):
+    def __init__(self, joined: JoinedLab) -> None:
+        self.here, self._joined = joined.here, joined
+
+    @property
+    def plan(self) -> Plan:
+        return self._joined.plan
+
+    @property
+    def hosts(self) -> JoinedLab:
+        return self._joined
+
+    def status(self) -> LabStatus:
+        from testbed.observation.status_now import status_with_events
+        from testbed.several_hosts import joined_status
+
+        own = status_with_events(self.here)
+        return joined_status.joined(self._joined.parts, own, joined_status.statuses(self._joined))
+
+    def change(self, target: str, text: str, progress: Callable[[str], None]) -> list[Change]:
+        """A wire between two machines is changed at both of its ends."""
+        from testbed.changing import now, said
+
+        scene = now.scene_of(self.plan)
+        said.change(scene, target, text)
+        hosts, what = {node.host for node in self.plan.nodes if node.name == target}, target
+        if not hosts:
+            with suppress(NotThere):
+                wire = scene.wire_of(target)
+                ends = [end.node for end in (wire.left, wire.right) if end != wire.outside]
+                hosts, what = set(map(self._joined.host, ends)), wire.name
+        if hosts - {self._joined.parts.here} and text.partition("=")[0].strip() == "configuration":
+            raise OnSeveralMachines(f"{target} is on {hosts.pop()}, and reads its configuration there: call `netboxit set` there")
+        made: list[Change] = []
+        for host in sorted(hosts):
+            if host == self._joined.parts.here:
+                made += now.change(self.here, what, text, progress)
+            else:
+                with self._joined.connected(host) as part:
+                    made += part.ask("change", target=what, text=text).result(_CHANGE_PATIENCE_S)
+        return made
+
+    def put_back(self) -> tuple[str, list[Change]] | None:
+        from testbed.changing import now
+
+        told: list[Any] = [now.put_back(self.here)]
+        for machine in self._joined.parts.machines:
+            with self._joined.connected(machine.name) as part:
+                told.append(part.ask("put_back").result())
+        done = [one for one in told if one]
+        return (" and ".join(one[0] for one in done), [made for one in done for made in one[1]]) if done else None
+
+    def continue_at(self, nodes: Iterable[str], verb: Sequence[str]) -> None:
+        if (machine := self._place(nodes, f"netboxit {verb[0]}")) is not None:
+            argv = machine.netboxit(verb, terminal=sys.stdin.isatty() and sys.stdout.isatty())
+            os.execvp(argv[0], argv)
+
+    def check_here(self, nodes: Iterable[str], command: str) -> None:
+        named = list(nodes)
+        if (machine := self._place(named, command)) is not None:
+            where = f"{', '.join(named)}: on {machine.name}"
+            raise OnSeveralMachines(f"{where}; call `{command}` there, with --lab {self.name}")
+
+    def check_alone(self, command: str, instead: str) -> None:
+        raise OnSeveralMachines(f"lab {self.name} is on several machines, and `{command}` is for labs on one; {instead}")
+
+    def capture_elsewhere(self, nodes: Iterable[str], wanted: Capturing) -> int | None:
+        if (machine := self._place(nodes, "netboxit capture")) is None:
+            return None
+        if not wanted.plain:
+            told = f"frames come from {machine.name} as one stream"
+            raise OnSeveralMachines(f"{told}; leave out --ring and --json, or call it there")
+        duration = ["--duration", wanted.duration] if wanted.duration else []
+        verb = ["capture", "--live", "--lab", self.name, *duration, "--", *wanted.points]
+        with own_rights():
+            opened = nullcontext() if wanted.file is None else wanted.file.open("wb" if wanted.overwrite else "xb")
+        with opened as kept:
+            # Without a duration for as long as the user wants; ssh ends it when the machine is silent (ServerAliveInterval).
+            return subprocess.run(machine.netboxit(verb), stdout=kept, stdin=subprocess.DEVNULL, check=False).returncode
+
+    def wait_ready(self, deadline_s: float) -> None:
+        self._joined.wait_ready(deadline_s)
+
+    def start_programs(self) -> None:
+        self._joined.start_programs()
+
+    def measured(self, folder: Path) -> MeasuredLabs:
+        from testbed.several_hosts.measured_labs import MeasuredLabs
+
+        return MeasuredLabs(self._joined, folder)
+
+    def down(self, error: BaseException | None) -> None:
+        self._joined.undo(error)
+
+    def _place(self, nodes: Iterable[str], command: str) -> Machine | None:
+        """The machine that has all of these nodes, None for this one. Raises OnSeveralMachines, NoSuchNode."""
+        found = {node: self._joined.host(node) for node in nodes}
+        if len(set(found.values())) > 1:
+            told = ", ".join(f"{node} on {host}" for node, host in found.items())
+            raise OnSeveralMachines(
+                f"{command} works on one machine at a time, and these are on several: {told}; name those of one"
+            )
+        return next((machine for machine in self._joined.parts.machines if machine.name in found.values()), None)
