@@ -430,7 +430,7 @@ def bench(
 @app.command(hidden=True)
 def part() -> None:
     """What another machine's netboxit speaks to, over ssh, when a lab is on several machines."""
-    from testbed.several_hosts.far_side import serve
+    from testbed.several_hosts.agent import serve
 
     raise typer.Exit(serve())
 

@@ -79,7 +79,7 @@ def test_jumbo_frames_pass_up_to_8192_bytes_and_longer_ones_are_counted(tmp_path
 
 def test_a_frame_that_the_far_interface_cannot_carry_is_counted_as_send_drop(tmp_path: Path) -> None:
     with bridged(tmp_path, mtu=9000) as (fr1, eoc, router), Tap(fr1, "eth0") as left, Tap(eoc, "eth0") as right:
-        eoc.run("ip", "link", "set", "eth0", "mtu", "1500")  # the far end only: the router's end refuses nothing
+        eoc.run("ip", "link", "set", "eth0", "mtu", "1500")  # the remote end only: the router's end refuses nothing
         subprocess.run(
             ("nsenter", f"--net=/proc/{router.process.pid}/ns/net", "ip", "link", "set", "jan", "mtu", "1500"), check=True
         )

@@ -18,9 +18,9 @@ from testbed.back_ends.local_lab import LocalLab
 from testbed.plan_part import PARTS_FILE
 from testbed.several_hosts.distributed_lab import DistributedLab
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.parts_file import PartsRecord
 
-#: Who enters the room of labs over several machines; itself aside. netboxit.py does for `part`, which is its far side.
+#: Who enters the room of labs over several machines; itself aside. netboxit.py does for `part`, which is its agent.
 _DOORS = {"netboxit.py", "testbed/where.py", "testbed/probes/machines.py"}
 _ON_ONE = """
 name: pair
@@ -67,7 +67,7 @@ print([name for name in sys.modules if "several_hosts" in name])
 def test_a_lab_that_is_up_is_where_its_folder_says(state_folder: Path) -> None:
     folder = state.make_lab_folder("x")
     assert isinstance(where.opened("x"), LocalLab)
-    Parts("alpha", "owner", (Machine("beta", "/srv/netboxit"),), _PLAN).write(folder)
+    PartsRecord("alpha", "owner", (Machine("beta", "/srv/netboxit"),), _PLAN).write(folder)
     assert isinstance(where.opened("x"), DistributedLab)
 
 

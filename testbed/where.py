@@ -35,9 +35,9 @@ def opened(name: str | None) -> BackEnd:
     if not _has_parts(here.folder):
         return LocalLab(here)
     from testbed.several_hosts.distributed_lab import DistributedLab
-    from testbed.several_hosts.joined_lab import JoinedLab
+    from testbed.several_hosts.lab_parts import LabParts
 
-    return DistributedLab(JoinedLab.open(here))
+    return DistributedLab(LabParts.open(here))
 
 
 def undo(folder: Path) -> list[str]:

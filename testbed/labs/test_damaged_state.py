@@ -19,7 +19,7 @@ from testbed.labs import removal
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.observation.watching import Watch
-from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.parts_file import PartsRecord
 
 DAMAGED = [
     "",
@@ -46,7 +46,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     recorded.CHANGING: recorded.states,
     "unfinished.json": unfinished.of,
     "begun.json": EventLog.of,
-    "parts.json": Parts.of,
+    "parts.json": PartsRecord.of,
 }
 
 

@@ -20,14 +20,14 @@ from typing import Any, Self
 from contracts.errors import NetBoxITError
 from ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.messages import ALIVE_S, LineWriter, read_lines
 from testbed.several_hosts.version import version
-from testbed.several_hosts.wording import ALIVE_S, Mouth, heard
 
 #: Of ssh, until the other side has said its first word: it starts Python there.
 _GREETING_S = 30.0
 #: What one request may take where the caller says nothing else.
 _PATIENCE_S = 60.0
-#: What the far side may take to end its programs and to take down what is left.
+#: What the agent may take to end its programs and to take down what is left.
 _FAREWELL_S = 60.0
 #: What the kernel may take to end ssh.
 _KILLED_WITHIN_S = 5.0
@@ -78,7 +78,7 @@ class Connection:
         self._said: deque[str] = deque(maxlen=_LINES_KEPT)
         self._ssh = self._start()
         assert self._ssh.stdin is not None and self._ssh.stdout is not None and self._ssh.stderr is not None
-        self._mouth = Mouth(self._ssh.stdin.fileno())
+        self._writer = LineWriter(self._ssh.stdin.fileno())
         self._threads = [
             threading.Thread(target=target, name=f"{machine.name} {target.__name__}", daemon=True)
             for target in (self._keep_errors, self._keep_alive, self._listen)
@@ -109,20 +109,20 @@ class Connection:
         if self._over.is_set():
             raise self._lost()
         try:
-            self._mouth.say({"id": number, "method": method, "parameters": parameters})
+            self._writer.write({"id": number, "method": method, "parameters": parameters})
         except OSError:
             raise self._lost() from None
         return Answer(self, method, answer)
 
     def listen(self, listener: Callable[[dict[str, Any]], None]) -> int:
-        """A new program's number: what is said of it, the listener hears, and {"exit": None} when the connection is lost."""
+        """A new program's number: the listener gets what is said of it, and {"exit": None} when the connection is lost."""
         number = next(self._numbers)
         with self._lock:
             self._listeners[number] = listener
         return number
 
     def close(self) -> bool:
-        """Ends it; the far side ends what it started, and takes down what it was not told to keep. Whether it could say so."""
+        """Ends it; the agent ends what it started, and takes down what it was not told to keep. Whether it could say so."""
         assert self._ssh.stdin is not None
         with suppress(OSError):
             self._ssh.stdin.close()
@@ -166,7 +166,7 @@ class Connection:
 
     def _listen(self) -> None:
         assert self._ssh.stdout is not None
-        for line in heard(self._ssh.stdout.fileno()):
+        for line in read_lines(self._ssh.stdout.fileno()):
             try:
                 said = json.loads(line)
             except json.JSONDecodeError:
@@ -216,13 +216,13 @@ class Connection:
 
     def _keep_errors(self) -> None:
         assert self._ssh.stderr is not None
-        for line in heard(self._ssh.stderr.fileno()):
+        for line in read_lines(self._ssh.stderr.fileno()):
             self._said.append(line)
 
     def _keep_alive(self) -> None:
         while not self._over.wait(ALIVE_S):
             try:
-                self._mouth.say({"method": "alive"})
+                self._writer.write({"method": "alive"})
             except (OSError, ValueError):
                 return
 

@@ -15,7 +15,7 @@ from contracts.plan import Plan
 from system.own_rights import own_rights
 from testbed.back_ends.back_end import BackEnd, Capturing, OnSeveralMachines
 from testbed.description.scene import NotThere
-from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 
 if TYPE_CHECKING:
@@ -28,23 +28,23 @@ _CHANGE_PATIENCE_S = 3600.0
 
 
 class DistributedLab(BackEnd):
-    def __init__(self, joined: JoinedLab) -> None:
-        self.here, self._joined = joined.here, joined
+    def __init__(self, parts: LabParts) -> None:
+        self.here, self._parts = parts.here, parts
 
     @property
     def plan(self) -> Plan:
-        return self._joined.plan
+        return self._parts.plan
 
     @property
-    def hosts(self) -> JoinedLab:
-        return self._joined
+    def hosts(self) -> LabParts:
+        return self._parts
 
     def status(self) -> LabStatus:
         from testbed.observation.status_now import status_with_events
-        from testbed.several_hosts import joined_status
+        from testbed.several_hosts import distributed_status
 
         own = status_with_events(self.here)
-        return joined_status.joined(self._joined.parts, own, joined_status.statuses(self._joined))
+        return distributed_status.merged(self._parts.record, own, distributed_status.statuses(self._parts))
 
     def change(self, target: str, text: str, progress: Callable[[str], None]) -> list[Change]:
         """A wire between two machines is changed at both of its ends."""
@@ -57,15 +57,15 @@ class DistributedLab(BackEnd):
             with suppress(NotThere):
                 wire = scene.wire_of(target)
                 ends = [end.node for end in (wire.left, wire.right) if end != wire.outside]
-                hosts, what = set(map(self._joined.host, ends)), wire.name
-        if hosts - {self._joined.parts.here} and text.partition("=")[0].strip() == "configuration":
+                hosts, what = set(map(self._parts.host, ends)), wire.name
+        if hosts - {self._parts.record.here} and text.partition("=")[0].strip() == "configuration":
             raise OnSeveralMachines(f"{target} is on {hosts.pop()}, and reads its configuration there: call `netboxit set` there")
         made: list[Change] = []
         for host in sorted(hosts):
-            if host == self._joined.parts.here:
+            if host == self._parts.record.here:
                 made += now.change(self.here, what, text, progress)
             else:
-                with self._joined.connected(host) as part:
+                with self._parts.connected(host) as part:
                     made += part.ask("change", target=what, text=text).result(_CHANGE_PATIENCE_S)
         return made
 
@@ -73,8 +73,8 @@ class DistributedLab(BackEnd):
         from testbed.changing import now
 
         told: list[Any] = [now.put_back(self.here)]
-        for machine in self._joined.parts.machines:
-            with self._joined.connected(machine.name) as part:
+        for machine in self._parts.record.machines:
+            with self._parts.connected(machine.name) as part:
                 told.append(part.ask("put_back").result())
         done = [one for one in told if one]
         return (" and ".join(one[0] for one in done), [made for one in done for made in one[1]]) if done else None
@@ -108,25 +108,25 @@ class DistributedLab(BackEnd):
             return subprocess.run(machine.netboxit(verb), stdout=kept, stdin=subprocess.DEVNULL, check=False).returncode
 
     def wait_ready(self, deadline_s: float) -> None:
-        self._joined.wait_ready(deadline_s)
+        self._parts.wait_ready(deadline_s)
 
     def start_programs(self) -> None:
-        self._joined.start_programs()
+        self._parts.start_programs()
 
     def measured(self, folder: Path) -> MeasuredLabs:
         from testbed.several_hosts.measured_labs import MeasuredLabs
 
-        return MeasuredLabs(self._joined, folder)
+        return MeasuredLabs(self._parts, folder)
 
     def down(self, error: BaseException | None) -> None:
-        self._joined.undo(error)
+        self._parts.undo(error)
 
     def _place(self, nodes: Iterable[str], command: str) -> Machine | None:
         """The machine that has all of these nodes, None for this one. Raises OnSeveralMachines, NoSuchNode."""
-        found = {node: self._joined.host(node) for node in nodes}
+        found = {node: self._parts.host(node) for node in nodes}
         if len(set(found.values())) > 1:
             told = ", ".join(f"{node} on {host}" for node, host in found.items())
             raise OnSeveralMachines(
                 f"{command} works on one machine at a time, and these are on several: {told}; name those of one"
             )
-        return next((machine for machine in self._joined.parts.machines if machine.name in found.values()), None)
+        return next((machine for machine in self._parts.record.machines if machine.name in found.values()), None)

@@ -21,9 +21,9 @@ from results.capture import file_name
 from testbed.labs.event_log import EventLog
 from testbed.runs.measured_lab import CAPTURES, MeasuredLab
 from testbed.several_hosts import clocks
-from testbed.several_hosts.far_part import FarPart, below
-from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine_facts import environment_and_clock
+from testbed.several_hosts.remote_part import RemotePart, below
 
 if TYPE_CHECKING:
     from contracts import machines
@@ -36,9 +36,9 @@ _COLLECTING_S: Final = 60.0
 class MeasuredLabs:
     """The same as `MeasuredLab`, of all parts at a time."""
 
-    def __init__(self, lab: JoinedLab, folder: Path) -> None:
+    def __init__(self, lab: LabParts, folder: Path) -> None:
         self.lab, self._folder = lab, folder
-        self._here = MeasuredLab(lab.here, folder, lab.ends_on(lab.parts.here))
+        self._here = MeasuredLab(lab.here, folder, lab.ends_on(lab.record.here))
         self._machines: dict[str, machines.Machine] = {}
         #: What is not whole because a machine failed.
         self._problems: list[str] = []
@@ -53,7 +53,7 @@ class MeasuredLabs:
         self._compare_clocks("before")
         answers = {
             name: part.ask("prepare_run", captured=[[end.node, end.interface] for end in self.lab.ends_on(name)])
-            for name, part in self.lab.far.items()
+            for name, part in self.lab.remote.items()
         }
         self._here.prepare()
         for answer in answers.values():
@@ -79,7 +79,7 @@ class MeasuredLabs:
     def collect(self) -> list[str]:
         """Gathers everything in the run folder; returns what is not whole, and why."""
         answers = {}
-        for name, part in self.lab.far.items():
+        for name, part in self.lab.remote.items():
             try:
                 answers[name] = part.ask("collect_run")
             except NetBoxITError as error:
@@ -96,8 +96,8 @@ class MeasuredLabs:
         merged.write()
         return list(dict.fromkeys(self._problems))
 
-    def _each_far(self, do: Callable[[FarPart], Any]) -> None:
-        for part in self.lab.far.values():
+    def _each_far(self, do: Callable[[RemotePart], Any]) -> None:
+        for part in self.lab.remote.values():
             try:
                 do(part)
             except NetBoxITError as error:
@@ -108,16 +108,16 @@ class MeasuredLabs:
             to = below(self._folder, told["file"])
             if told["file"] in Merged.FILES:
                 to = self._folder / f".{machine}" / to.name
-            self.lab.far[machine].fetch(told, to)
+            self.lab.remote[machine].fetch(told, to)
             if told["file"] in Merged.FILES:
                 merged.add(machine, told["file"], to.read_text())
         shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
 
     def _compare_clocks(self, when: Literal["before", "after"]) -> None:
         """How far the clock of each machine is from this one's. One that cannot be compared is told as such in the verdict."""
-        own = self.lab.plan.host(self.lab.parts.here).address
-        self._machines[self.lab.parts.here]["clock"][when] = clocks.own_clock().to_json()
-        for name, part in self.lab.far.items():
+        own = self.lab.plan.host(self.lab.record.here).address
+        self._machines[self.lab.record.here]["clock"][when] = clocks.own_clock().to_json()
+        for name, part in self.lab.remote.items():
             address, token = self.lab.plan.host(name).address, clocks.new_token()
             port = part.ask("answer_clock", address=address, token=token.hex()).result()
             found: machines.ClockReading | None = None
@@ -130,7 +130,7 @@ class MeasuredLabs:
 
     def _told(self) -> machines.MachinesRecord:
         return {
-            "here": self.lab.parts.here,
+            "here": self.lab.record.here,
             "hosts": self._machines,
             "wires": [
                 {

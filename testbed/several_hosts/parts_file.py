@@ -21,8 +21,8 @@ from testbed.several_hosts.machine import Machine
 
 
 @dataclass(frozen=True)
-class Parts:
-    """Those of one lab. `plan` is of the whole, as JSON; `owner` is what its parts know it by (`part_owner.py`)."""
+class PartsRecord:
+    """Of one lab. `plan` is of the whole, as JSON; `owner` is what its parts know it by (`part_owner.py`)."""
 
     here: str
     owner: str
@@ -30,12 +30,14 @@ class Parts:
     plan: dict[str, Any]
 
     @staticmethod
-    def of(folder: Path) -> Parts | None:
+    def of(folder: Path) -> PartsRecord | None:
         """None: all of the lab is on this machine."""
         try:
             return recorded.read(
                 folder / PARTS_FILE,
-                lambda told: Parts(told["here"], told["owner"], tuple(map(Machine.from_json, told["machines"])), told["plan"]),
+                lambda told: PartsRecord(
+                    told["here"], told["owner"], tuple(map(Machine.from_json, told["machines"])), told["plan"]
+                ),
             )
         except FileNotFoundError:
             return None

@@ -35,9 +35,9 @@ from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.distributed_lab import DistributedLab
 from testbed.several_hosts.inventory import Inventory
-from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.parts_file import PartsRecord
 from testbed.several_hosts.sites import Ask, known_machines, sites
 
 
@@ -64,12 +64,12 @@ class PlannedOverMachines(PlannedLab):
     def up(self, progress: Progress) -> BackEnd:
         if not self.plan.hosts:
             return self._here().up(progress)
-        return DistributedLab(JoinedLab.up(self.plan, self._connected(), progress))
+        return DistributedLab(LabParts.up(self.plan, self._connected(), progress))
 
     def up_and_ready(self, progress: Progress) -> BackEnd:
         if not self.plan.hosts:
             return self._here().up_and_ready(progress)
-        return DistributedLab(JoinedLab.up_and_ready(self.plan, self._connected(), progress))
+        return DistributedLab(LabParts.up_and_ready(self.plan, self._connected(), progress))
 
     def _here(self) -> LocalPlan:
         """An inventory was given, and no other machine has anything to do."""
@@ -150,6 +150,6 @@ def _running(lab: str) -> Plan | None:
     with suppress(state.NoSuchLab, state.SomebodyElses, NoPrivilege):
         folder = state.lab_folder(lab)
         state.check_own(folder)
-        parts = Parts.of(folder)
-        return parts.whole() if parts else None
+        record = PartsRecord.of(folder)
+        return record.whole() if record else None
     return None

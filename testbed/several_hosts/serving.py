@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The far side of a connection: answers requests, each in a thread of its own, until the controller is gone."""
+"""The agent of a connection: answers requests, each in a thread of its own, until the controller is gone."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from contextlib import suppress
 from typing import Any, Final
 
 from contracts.errors import NetBoxITError
+from testbed.several_hosts.messages import SILENCE_S, LineWriter, read_lines
 from testbed.several_hosts.version import version
-from testbed.several_hosts.wording import SILENCE_S, Mouth, heard
 
 #: Requests of which answers wait for the system, not for a core.
 _AT_A_TIME: Final = 64
@@ -24,18 +24,18 @@ Method = Callable[..., Any]
 
 
 class Server:
-    """`say` tells the controller something that it did not ask for; when it is gone, nobody hears it."""
+    """`say` tells the controller something that it did not ask for; when it is gone, the message is dropped."""
 
     def __init__(self, reading: int, writing: int) -> None:
-        self._reading, self._mouth = reading, Mouth(writing)
+        self._reading, self._writer = reading, LineWriter(writing)
         self._workers = ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="request")
 
     def serve(self, methods: Mapping[str, Method], over: threading.Event) -> None:
-        """Until the controller is gone, says nothing any more, or `over` is set; requests may still be going on then."""
+        """Until the controller is gone, is silent for SILENCE_S, or `over` is set; requests may still be going on then."""
         self.say({"netboxit": version()})
         listener = threading.Thread(target=self._listen, args=(methods, over), name="listener", daemon=True)
         listener.start()
-        over.wait()  # the listener sets it, at the latest when it has heard nothing for SILENCE_S
+        over.wait()  # the listener sets it, at the latest when it has received nothing for SILENCE_S
 
     def close(self) -> None:
         """Returns when no request is going on any more: each has a deadline of its own, and so has telling its answer."""
@@ -43,11 +43,11 @@ class Server:
 
     def say(self, what: dict[str, Any]) -> None:
         with suppress(OSError):
-            self._mouth.say(what)
+            self._writer.write(what)
 
     def _listen(self, methods: Mapping[str, Method], over: threading.Event) -> None:
         with suppress(RuntimeError):  # it was closed meanwhile
-            for line in heard(self._reading, SILENCE_S):
+            for line in read_lines(self._reading, SILENCE_S):
                 asked = json.loads(line)
                 if "id" in asked:
                     self._workers.submit(self._answer, methods, asked)

@@ -12,7 +12,7 @@ from ownership.recorded import DamagedRecord
 from testbed.labs import removal
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.parts_file import PartsRecord
 
 #: A part is taken down as a lab is, within its own deadlines.
 _PATIENCE_S = 120.0
@@ -25,17 +25,17 @@ def undo(folder: Path) -> list[str]:
     """
     name = folder.name
     try:
-        parts = Parts.of(folder)
+        record = PartsRecord.of(folder)
     except DamagedRecord as error:
         removal.undo(folder, folder_too=False)
         raise UndoFailed(
             f"{folder} does not say any more on which other machines lab {name} is; what was of it here is gone. Call "
             f"`netboxit down {name}` on each, then remove {folder}: {error}"
         ) from error
-    if parts is None:
+    if record is None:
         return removal.undo(folder)
-    notes, failures = take_parts_down(parts, name)
-    parts.keep_only(failures, folder)
+    notes, failures = take_parts_down(record, name)
+    record.keep_only(failures, folder)
     notes += removal.undo(folder, folder_too=not failures)
     if failures:
         raise UndoFailed(
@@ -45,21 +45,21 @@ def undo(folder: Path) -> list[str]:
     return notes
 
 
-def take_parts_down(parts: Parts, lab: str) -> tuple[list[str], dict[str, str]]:
+def take_parts_down(record: PartsRecord, lab: str) -> tuple[list[str], dict[str, str]]:
     """Those on other machines, all at a time. Returns notes, and why a machine's could not be taken down."""
     notes: list[str] = []
     failures: dict[str, str] = {}
-    if not parts.machines:
+    if not record.machines:
         return notes, failures
 
     def one(machine: Machine) -> None:
         try:
             with Connection(machine) as connection:
-                told = connection.request("down", lab=lab, owner=parts.owner, patience_s=_PATIENCE_S)
+                told = connection.request("down", lab=lab, owner=record.owner, patience_s=_PATIENCE_S)
                 notes.extend(f"{machine.name}: {note}" for note in told)
         except NetBoxITError as error:
             failures[machine.name] = str(error)
 
-    with ThreadPoolExecutor(len(parts.machines)) as workers:
-        list(workers.map(one, parts.machines))
+    with ThreadPoolExecutor(len(record.machines)) as workers:
+        list(workers.map(one, record.machines))
     return notes, failures

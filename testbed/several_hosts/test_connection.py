@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The connection with pipes in place of ssh: the far side is a process of this machine."""
+"""The connection with pipes in place of ssh: the agent is a process of this machine."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import pytest
 
 from contracts.installation import CHECKOUT
 from testbed.several_hosts import connection as connections
-from testbed.several_hosts import wording
+from testbed.several_hosts import messages
 from testbed.several_hosts.connection import Connection, FailedThere, NotConnected, OtherVersion, RefusedThere
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.version import version
 
 BETA = Machine("beta", "/srv/netboxit")
 
-#: A far side with methods of its own.
+#: An agent with methods of its own.
 SERVER = """
 import os, sys, threading, time
 from contracts.errors import BadInput, NetBoxITError
@@ -105,7 +105,7 @@ def test_what_a_program_writes_comes_byte_by_byte_before_its_end(beta: Connectio
     assert [(one.get("output"), one.get("exit")) for one in said] == [("one", None), ("\x00\xff two", None), (None, 3)]
 
 
-def test_a_far_side_that_dies_fails_what_waits_for_it_and_what_runs_there(beta: Connection) -> None:
+def test_an_agent_that_dies_fails_what_waits_for_it_and_what_runs_there(beta: Connection) -> None:
     ends: list[object] = []
     beta.listen(lambda said: ends.append(said["exit"]))
     with pytest.raises(NotConnected, match=r"beta: the connection is lost; .*netboxit down"):
@@ -116,8 +116,8 @@ def test_a_far_side_that_dies_fails_what_waits_for_it_and_what_runs_there(beta: 
 
 
 @pytest.mark.timeout(30)
-def test_a_far_side_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wording, "SILENCE_S", 0.2)
+def test_an_agent_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "SILENCE_S", 0.2)
     monkeypatch.setattr(connections, "_FAREWELL_S", 0.2)
     greets = f"import time\nprint('{json.dumps({'netboxit': version()})}', flush=True)\ntime.sleep(60)"
     with connected(greets) as deaf:
@@ -127,9 +127,9 @@ def test_a_far_side_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.timeout(30)
-def test_a_far_side_ends_although_the_controller_reads_no_answer() -> None:
+def test_an_agent_ends_although_the_controller_reads_no_answer() -> None:
     """One that was stopped, say (SIGSTOP), while much was told to it."""
-    code = f"from testbed.several_hosts import wording\nwording.SILENCE_S = 0.5\n{SERVER}"
+    code = f"from testbed.several_hosts import messages\nwording.SILENCE_S = 0.5\n{SERVER}"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin is not None
         request = {"id": 1, "method": "add", "parameters": {"a": "x" * 1_000_000, "b": "y"}}
@@ -141,7 +141,7 @@ def test_a_far_side_ends_although_the_controller_reads_no_answer() -> None:
             server.kill()
 
 
-def test_the_far_side_ends_with_the_connection() -> None:
+def test_the_agent_ends_with_the_connection() -> None:
     connection = connected(SERVER)
     process = connection.request("pid")
     assert connection.close()
@@ -149,7 +149,7 @@ def test_the_far_side_ends_with_the_connection() -> None:
         os.kill(process, 0)
 
 
-def test_a_far_side_that_hears_nothing_is_alone() -> None:
+def test_an_agent_that_receives_nothing_ends() -> None:
     silent = "import testbed.several_hosts.serving as s; s.SILENCE_S = 0.2\n"
     with connected(silent + SERVER) as connection:
         deadline = time.monotonic() + 4.0  # before the controller says for the first time that it is there
@@ -188,7 +188,7 @@ def test_ssh_asks_no_questions_and_quotes_what_a_shell_reads() -> None:
     assert Machine.from_json(machine.to_json()) == machine
 
 
-def test_the_hidden_verb_is_the_far_side() -> None:
+def test_the_hidden_verb_is_the_agent() -> None:
     with Connection(BETA, [str(CHECKOUT / "netboxit.py"), "part"]) as connection:
         assert connection.request("environment")["environment"]["kernel"]["machine"]
         with pytest.raises(FailedThere, match="no part of a lab"):

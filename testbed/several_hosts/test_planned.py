@@ -24,7 +24,7 @@ from testbed.several_hosts import planned
 from testbed.several_hosts.conftest import StandIn
 from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.parts_file import PartsRecord
 
 REALTIME = RealtimeSupport(True, 900_000, "SCHED_FIFO works")
 FACTS = Facts(
@@ -126,7 +126,7 @@ def test_a_plan_is_compared_with_the_whole_of_the_lab_that_is_up(files: tuple[Pa
     up = planned.plan_over(*files, Asked())
     folder = state.make_lab_folder("two")
     recorded.write(folder, plan_part.part(up.plan, "alpha"))
-    Parts("alpha", "owner", tuple(up.machines()), up.plan.to_json()).write(folder)
+    PartsRecord("alpha", "owner", tuple(up.machines()), up.plan.to_json()).write(folder)
     compared, missing = planned.compare_over(*files, None, Asked().facts)
     assert compared.difference is not None and compared.difference.nothing()
     assert missing == up.problems()

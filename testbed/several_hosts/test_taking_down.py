@@ -15,10 +15,10 @@ from testbed.labs.lab import Lab
 from testbed.plan_part import PARTS_FILE
 from testbed.several_hosts.conftest import StandIn
 from testbed.several_hosts.connection import Connection
-from testbed.several_hosts.far_part import FarPart
-from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.part_owner import OWNER_FILE, new_owner
-from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.parts_file import PartsRecord
+from testbed.several_hosts.remote_part import RemotePart
 from tests.small_labs import RoomFor
 
 OWNER = new_owner()
@@ -33,7 +33,7 @@ def take_down(name: str) -> list[str]:
 def lab(beta: StandIn) -> Path:
     """Its folder here; it has one on beta, too."""
     folder = state.make_lab_folder("x")
-    Parts("alpha", OWNER, (beta.machine,), {"lab": "x", "nodes": []}).write(folder)
+    PartsRecord("alpha", OWNER, (beta.machine,), {"lab": "x", "nodes": []}).write(folder)
     there(beta).mkdir(parents=True)
     (there(beta) / OWNER_FILE).write_text(OWNER)
     return folder
@@ -77,9 +77,9 @@ def test_a_machine_that_cannot_be_reached_stays_on_record(lab: Path, beta: Stand
 
 
 def test_what_was_taken_down_is_not_asked_for_again(lab: Path, beta: StandIn) -> None:
-    parts = Parts.of(lab)
-    assert parts is not None
-    parts.keep_only([], lab)
+    record = PartsRecord.of(lab)
+    assert record is not None
+    record.keep_only([], lab)
     beta.switch_off()
     assert take_down("x") == []
     assert there(beta).exists()
@@ -97,10 +97,10 @@ def test_what_is_down_elsewhere_need_not_be_written_down_where_the_disk_is_full(
 def test_parts_that_were_kept_already_go_down_when_the_lab_does_not_come_up(lab: Path, beta: StandIn) -> None:
     with Connection(beta.machine) as connection:
         connection.request("open", lab="x", owner=OWNER)
-        parts = Parts.of(lab)
-        assert parts is not None
-        joined = JoinedLab(Lab("x", lab), parts, {"beta": FarPart(connection)})
-        joined.keep()
-        joined.undo(None)
+        record = PartsRecord.of(lab)
+        assert record is not None
+        lab_parts = LabParts(Lab("x", lab), record, {"beta": RemotePart(connection)})
+        lab_parts.keep()
+        lab_parts.undo(None)
     assert not there(beta).exists()
     assert not lab.exists()

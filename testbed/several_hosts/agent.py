@@ -20,8 +20,8 @@ from system.interruption import ends_upon_signal
 from testbed.changing import now
 from testbed.labs import removal
 from testbed.labs.lab import Lab
-from testbed.several_hosts.far_files import FarFiles
-from testbed.several_hosts.far_programs import FarPrograms
+from testbed.several_hosts.agent_files import AgentFiles
+from testbed.several_hosts.agent_programs import AgentPrograms
 from testbed.several_hosts.machine_facts import ClockAnswers, environment_and_clock
 from testbed.several_hosts.part_owner import OWNER_FILE, NotThatLabs, check_owner
 from testbed.several_hosts.serving import Method, Server, standard_streams
@@ -42,22 +42,22 @@ class NoPart(NetBoxITError):
 def serve() -> int:
     """Until the controller is gone. Returns the exit status: 0 when nothing is left of what was not to be kept."""
     server = Server(*standard_streams())
-    far = FarSide(server.say)
+    agent = Agent(server.say)
     with ends_upon_signal() as over:
-        server.serve(far.methods(), over)
+        server.serve(agent.methods(), over)
         try:
-            return far.leave()
+            return agent.leave()
         finally:
             server.close()
 
 
-class FarSide:
+class Agent:
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
-        self._programs = FarPrograms(say)
+        self._programs = AgentPrograms(say)
         self._prober = Prober(lambda: self.lab)
         self._clock = ClockAnswers()
         self._lab: Lab | None = None
-        self._files: FarFiles | None = None
+        self._files: AgentFiles | None = None
         self._measured: MeasuredLab | None = None
         self._kept = True
         #: Held while a lab is made, which cannot be interrupted.
@@ -112,9 +112,9 @@ class FarSide:
         return self._measured
 
     @property
-    def files(self) -> FarFiles:
+    def files(self) -> AgentFiles:
         if self._files is None:
-            self._files = FarFiles(self.lab)
+            self._files = AgentFiles(self.lab)
         return self._files
 
     def up(self, plan: dict[str, Any], owner: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from system.own_files import OwnFiles
-from testbed.several_hosts.far_files import PIECE, FarFiles, NoSuchFile
-from testbed.several_hosts.far_part import FarOwnFiles, StrangeFile, below, fetch
+from testbed.several_hosts.agent_files import PIECE, AgentFiles, NoSuchFile
+from testbed.several_hosts.remote_part import RemoteFiles, StrangeFile, below, fetch
 
 
 class Answered:
@@ -28,7 +28,7 @@ class There:
     def __init__(self, folder: Path) -> None:
         (folder / "own").mkdir(parents=True)
         lab = SimpleNamespace(folder=folder, own_files=lambda node, own: OwnFiles(folder / own))
-        self.files = FarFiles(lab)  # type: ignore[arg-type]
+        self.files = AgentFiles(lab)  # type: ignore[arg-type]
 
     def request(self, method: str, **parameters: Any) -> Any:
         return getattr(self.files, method)(**parameters)
@@ -43,7 +43,7 @@ def there(tmp_path: Path) -> Any:
 
 
 def test_files_of_a_node_go_there_and_come_back_whole(there: Any, tmp_path: Path) -> None:
-    files, long = FarOwnFiles(there, "a", "own"), bytes(range(256)) * (PIECE // 100)
+    files, long = RemoteFiles(there, "a", "own"), bytes(range(256)) * (PIECE // 100)
     files.write("spoken.wav", long)
     files.write("config", "größer\n")
     assert files.exists("config") and not files.exists("heard.wav")

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from contracts.errors import NetBoxITError
 from testbed.labs.lab import Lab
-from testbed.several_hosts.wording import packed, unpacked
+from testbed.several_hosts.messages import packed, unpacked
 
 #: In the lab's folder, with which it goes.
 RUN: Final = "run"
@@ -23,7 +23,7 @@ class NoSuchFile(NetBoxITError):
     """The controller asked for a file that is not below the run folder here."""
 
 
-class FarFiles:
+class AgentFiles:
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
         self.folder = lab.folder / RUN

@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from system.processes import Process
 from testbed.labs.lab import Lab
-from testbed.several_hosts.wording import written_output
+from testbed.several_hosts.messages import written_output
 
 _CHUNK: Final = 1 << 15
 #: What a program wrote is told before its end; but what it has started may hold its output open for longer.
 _LAST_WORDS_S: Final = 0.5
 
 
-class FarPrograms:
+class AgentPrograms:
     """By the numbers that the controller gave them."""
 
     def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:

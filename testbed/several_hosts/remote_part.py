@@ -16,7 +16,7 @@ from contracts.plan import Plan
 from system.node_files import LONGEST_COPY
 from system.processes import ProgramFailed
 from testbed.several_hosts.connection import Answer, Connection, NotConnected
-from testbed.several_hosts.wording import packed, read_output, unpacked
+from testbed.several_hosts.messages import packed, read_output, unpacked
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus
@@ -33,7 +33,7 @@ class StrangeFile(NetBoxITError):
     """Another machine offered a file for a place outside of the run's folder."""
 
 
-class FarPart:
+class RemotePart:
     """Brought up through its connection, and ended with that unless it is kept."""
 
     def __init__(self, connection: Connection) -> None:
@@ -63,21 +63,21 @@ class FarPart:
 
     def start(
         self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
-    ) -> FarProgram:
+    ) -> RemoteProgram:
         """Starts a program inside a node; its output is appended to `log` on this machine as it comes."""
-        program = FarProgram(self.connection, argv, log.open("ab", buffering=0))
+        program = RemoteProgram(self.connection, argv, log.open("ab", buffering=0))
         program.start(node, env, held)
         return program
 
-    def own_files(self, node: str, name: str) -> FarOwnFiles:
-        return FarOwnFiles(self.connection, node, name)
+    def own_files(self, node: str, name: str) -> RemoteFiles:
+        return RemoteFiles(self.connection, node, name)
 
     def fetch(self, told: Mapping[str, Any], to: Path) -> None:
         """A file of the other machine's run folder."""
         fetch(self.connection, told, to)
 
 
-class FarProgram:
+class RemoteProgram:
     """A program on another machine (`system.processes.Process`)."""
 
     def __init__(self, connection: Connection, argv: Sequence[str], log: IO[bytes]) -> None:
@@ -140,7 +140,7 @@ class FarProgram:
             self._ended.set()
 
 
-class FarOwnFiles:
+class RemoteFiles:
     """Files of an application in a node of another machine (`system.own_files`)."""
 
     def __init__(self, connection: Connection, node: str, own: str) -> None:

@@ -15,7 +15,7 @@ from testbed.description import topology_file
 from testbed.documents import kinds
 from testbed.documents.status import LabStatus
 from testbed.plans.resolve import resolve
-from testbed.several_hosts.joined_status import joined
+from testbed.several_hosts.distributed_status import merged
 from tests.documents import result
 
 PAIR = """
@@ -33,9 +33,9 @@ def part(node: str, *events: tuple[float, str]) -> Any:
 def test_events_of_all_machines_are_in_the_order_of_time(tmp_path: Path) -> None:
     (file := tmp_path / "pair.yaml").write_text(PAIR)
     plan = resolve(topology_file.load(file), cores=(0, 1), realtime=RealtimeSupport(True, 950_000, ""))
-    parts: Any = SimpleNamespace(whole=lambda: plan, here="alpha")
+    record: Any = SimpleNamespace(whole=lambda: plan, here="alpha")
     own, other = part("a", (1.0, "a: off"), (3.0, "a: on")), part("b", (2.0, "b: off"))
-    status = joined(parts, own, {"beta": other, "gamma": "gamma does not answer"})
+    status = merged(record, own, {"beta": other, "gamma": "gamma does not answer"})
     assert [event["words"] for event in status["events"]] == ["a: off", "b: off", "a: on"]
     assert status["notes"][-1] == "gamma does not answer"
 
@@ -70,8 +70,8 @@ def test_what_is_on_a_machine_that_does_not_answer_is_told_as_far_as_it_was_plan
         "began_ns": None,
         "events": [],
     }
-    parts: Any = SimpleNamespace(whole=lambda: whole, here="alpha")
-    told = result(json.dumps(kinds.UP.of(joined(parts, own, {"beta": "beta does not answer"}))), "up")
+    record: Any = SimpleNamespace(whole=lambda: whole, here="alpha")
+    told = result(json.dumps(kinds.UP.of(merged(record, own, {"beta": "beta does not answer"}))), "up")
     here, there = told["nodes"]
     assert here.keys() == there.keys()
     assert (there["alive"], there["host"], there["addresses"]) == (None, "beta", ["10.1.0.2/24"])

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan, Plan, WireEnd, WirePlan
 from testbed.labs.lab_status import said_of
-from testbed.several_hosts.joined_lab import JoinedLab
+from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.parts_file import PartsRecord
 
 if TYPE_CHECKING:
     from contracts.node_status import NetboxStatus, NodeStatus
     from testbed.documents.status import EndStatus, LabStatus, WireStatus
 
 
-def joined(parts: Parts, own: LabStatus, others: Mapping[str, LabStatus | str]) -> LabStatus:
+def merged(record: PartsRecord, own: LabStatus, others: Mapping[str, LabStatus | str]) -> LabStatus:
     """`others`: what each other machine said of its part, or why it said nothing."""
-    plan = parts.whole()
-    told: dict[str, LabStatus] = {parts.here: own, **{name: one for name, one in others.items() if not isinstance(one, str)}}
+    plan = record.whole()
+    told: dict[str, LabStatus] = {record.here: own, **{name: one for name, one in others.items() if not isinstance(one, str)}}
     silent = {name: why for name, why in others.items() if isinstance(why, str)}
     nodes: dict[str, NodeStatus] = {node["name"]: {**node, "host": name} for name, one in told.items() for node in one["nodes"]}
     between = [wire for wire in plan.wires if plan.node(wire.left.node).host != plan.node(wire.right.node).host]
@@ -38,11 +38,11 @@ def joined(parts: Parts, own: LabStatus, others: Mapping[str, LabStatus | str]) 
             *(f"{name}: {note}" for name, one in told.items() for note in one["notes"]),
             *silent.values(),
         ],
-        "hosts": {"here": parts.here, "reached": list(told), "not_reached": list(silent)},
+        "hosts": {"here": record.here, "reached": list(told), "not_reached": list(silent)},
     }
 
 
-def statuses(lab: JoinedLab) -> dict[str, LabStatus | str]:
+def statuses(lab: LabParts) -> dict[str, LabStatus | str]:
     """What each other machine says of its part, or why it says nothing."""
 
     def one(machine: Machine) -> LabStatus | str:
@@ -52,7 +52,7 @@ def statuses(lab: JoinedLab) -> dict[str, LabStatus | str]:
         except NetBoxITError as error:
             return str(error)
 
-    machines = lab.parts.machines
+    machines = lab.record.machines
     with ThreadPoolExecutor(max(1, len(machines))) as workers:
         return dict(zip((machine.name for machine in machines), workers.map(one, machines), strict=True))
 

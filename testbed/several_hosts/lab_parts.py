@@ -26,9 +26,9 @@ from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NoSuchNode
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.connections import close
-from testbed.several_hosts.far_part import UP_PATIENCE_S, FarPart, FarProgram
 from testbed.several_hosts.part_owner import new_owner
-from testbed.several_hosts.parts_file import Parts
+from testbed.several_hosts.parts_file import PartsRecord
+from testbed.several_hosts.remote_part import UP_PATIENCE_S, RemotePart, RemoteProgram
 from testbed.several_hosts.taking_down import undo
 from testbed.several_hosts.tunnel_probe import Prober, not_passed
 
@@ -36,12 +36,12 @@ from testbed.several_hosts.tunnel_probe import Prober, not_passed
 _MORE_S = 15.0
 
 
-class JoinedLab:
+class LabParts:
     """`up` makes one. Of one that is up already, parts are reached by connections for a while (`connected`)."""
 
-    def __init__(self, here: Lab, parts: Parts, far: Mapping[str, FarPart]) -> None:
-        """`far` are the parts that have a connection as long as this has."""
-        self.here, self.parts, self.far = here, parts, far
+    def __init__(self, here: Lab, record: PartsRecord, remote: Mapping[str, RemotePart]) -> None:
+        """`remote`: the parts whose connections last as long as this object."""
+        self.here, self.record, self.remote = here, record, remote
         self.name, self.folder = here.name, here.folder
         self._prober = Prober(lambda: self.here)
         #: By the names of wires between machines: the round trip of a frame of full size, in nanoseconds.
@@ -50,21 +50,21 @@ class JoinedLab:
         self._kept: list[str] = []
 
     @classmethod
-    def up(cls, plan: Plan, connections: Mapping[str, Connection], progress: Progress = lambda _: None) -> JoinedLab:
+    def up(cls, plan: Plan, connections: Mapping[str, Connection], progress: Progress = lambda _: None) -> LabParts:
         """Applies a plan on all of its machines at a time; `wait_ready` follows. What was done is undone when it fails.
 
         `connections` to all machines but this one, by name; they are closed with the lab.
         """
         own = next(host.name for host in plan.hosts if host.here)
-        far = {host.name: FarPart(connections[host.name]) for host in plan.hosts if not host.here}
-        parts = Parts(own, new_owner(), tuple(part.connection.machine for part in far.values()), plan.to_json())
+        remote = {host.name: RemotePart(connections[host.name]) for host in plan.hosts if not host.here}
+        record = PartsRecord(own, new_owner(), tuple(part.connection.machine for part in remote.values()), plan.to_json())
         deployment.check(plan_part.part(plan, own))
         with HeldBack():
-            lab = cls(Lab(plan.lab, state.make_lab_folder(plan.lab)), parts, far)
+            lab = cls(Lab(plan.lab, state.make_lab_folder(plan.lab)), record, remote)
             try:
                 with state.locked(lab.folder):
-                    parts.write(lab.folder)
-                    answers = [part.up(plan_part.part(plan, name), parts.owner) for name, part in far.items()]
+                    record.write(lab.folder)
+                    answers = [part.up(plan_part.part(plan, name), record.owner) for name, part in remote.items()]
                     deployment.deploy(plan_part.part(plan, own), lab.folder, progress)
                     for answer in answers:
                         answer.result(UP_PATIENCE_S)
@@ -76,7 +76,7 @@ class JoinedLab:
         return lab
 
     @classmethod
-    def up_and_ready(cls, plan: Plan, connections: Mapping[str, Connection], progress: Progress = lambda _: None) -> JoinedLab:
+    def up_and_ready(cls, plan: Plan, connections: Mapping[str, Connection], progress: Progress = lambda _: None) -> LabParts:
         """Applies a plan and waits until traffic can flow; a lab that does not get there is taken down again."""
         with HeldBack() as held:
             lab = cls.up(plan, connections, progress)
@@ -93,33 +93,33 @@ class JoinedLab:
 
     def keep(self) -> None:
         """From here on the parts stay when their connections end."""
-        for name, part in self.far.items():
+        for name, part in self.remote.items():
             self._kept.append(name)
             part.ask("keep").result()
 
     @classmethod
-    def open(cls, here: Lab) -> JoinedLab:
+    def open(cls, here: Lab) -> LabParts:
         """One that is up. Raises NoSuchLab, DamagedRecord."""
-        if (parts := Parts.of(here.folder)) is None:
+        if (record := PartsRecord.of(here.folder)) is None:
             raise state.NoSuchLab(f"lab {here.name} is no more: somebody took it down just now")
-        return cls(here, parts, {})
+        return cls(here, record, {})
 
     @contextmanager
-    def connected(self, host: str) -> Iterator[FarPart]:
+    def connected(self, host: str) -> Iterator[RemotePart]:
         """The part on another machine. Raises NotConnected, NotThatLabs."""
-        if host in self.far:
-            yield self.far[host]
+        if host in self.remote:
+            yield self.remote[host]
             return
-        with Connection(next(machine for machine in self.parts.machines if machine.name == host)) as connection:
-            connection.request("open", lab=self.name, owner=self.parts.owner)
-            yield FarPart(connection)
+        with Connection(next(machine for machine in self.record.machines if machine.name == host)) as connection:
+            connection.request("open", lab=self.name, owner=self.record.owner)
+            yield RemotePart(connection)
 
     def undo(self, error: BaseException | None) -> None:
         """Takes it down. `error` is why, if it was one: what could not be taken down is told with it."""
-        left = close(part.connection for part in self.far.values())
+        left = close(part.connection for part in self.remote.values())
         try:
             # Parts went down with their connections, but for those that were kept, and those that could not say so.
-            self.parts.keep_only([*left, *self._kept], self.folder)
+            self.record.keep_only([*left, *self._kept], self.folder)
             removal.take_down(self.name, undo)
             self.here.note_removal(error)
         except state.NoSuchLab:
@@ -134,7 +134,7 @@ class JoinedLab:
     @cached_property
     def plan(self) -> Plan:
         """Of the whole."""
-        return self.parts.whole()
+        return self.record.whole()
 
     # What applications use, wherever the node is.
 
@@ -145,7 +145,7 @@ class JoinedLab:
 
     def start(
         self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
-    ) -> Process | FarProgram:
+    ) -> Process | RemoteProgram:
         return self.part_of(node).start(node, argv, log=log, env=env, held=held)
 
     def check_confined(self, node: str) -> None:
@@ -154,9 +154,9 @@ class JoinedLab:
     def own_files(self, node: str, name: str) -> Any:
         return self.part_of(node).own_files(node, name)
 
-    def part_of(self, node: str) -> Lab | FarPart:
+    def part_of(self, node: str) -> Lab | RemotePart:
         """Raises NoSuchNode."""
-        return self.far.get(self.host(node), self.here)
+        return self.remote.get(self.host(node), self.here)
 
     def host(self, node: str) -> str:
         """The machine that has a node. Raises NoSuchNode."""
@@ -179,8 +179,8 @@ class JoinedLab:
 
     def everywhere(self, method: str, here: Callable[[], Any], patience_s: float = 60.0, **parameters: Any) -> dict[str, Any]:
         """Has all parts do the same at a time; returns what they answered, by machine. Raises what went wrong first."""
-        answers = {name: part.ask(method, **parameters) for name, part in self.far.items()}
-        found = {self.parts.here: here()}
+        answers = {name: part.ask(method, **parameters) for name, part in self.remote.items()}
+        found = {self.record.here: here()}
         return found | {name: answer.result(patience_s) for name, answer in answers.items()}
 
     def wires_between(self) -> list[WirePlan]:
@@ -208,6 +208,6 @@ class JoinedLab:
         return int(best)
 
     def _ask(self, machine: str, method: str, **parameters: Any) -> Any:
-        if machine in self.far:
-            return self.far[machine].ask(method, **parameters).result()
+        if machine in self.remote:
+            return self.remote[machine].ask(method, **parameters).result()
         return self._prober.methods()[method](**parameters)
