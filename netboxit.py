@@ -30,7 +30,7 @@ import typer
 
 from contracts.errors import OnlyInCheckout
 from ownership import operators, state
-from system import own_rights
+from system import user_privileges
 from testbed.commands import changing, manual, watching
 from testbed.commands.calling import called
 from testbed.commands.options import (
@@ -280,7 +280,7 @@ def record(
     hosts, step_s = recording.path_between(ends[0], ends[1]), console.read_duration(step, "--step")
     probing = recording.Probing(console.read_duration(duration), step_s, packets, recording.read_rate(most_rate))
     if captures or run:
-        own_rights.resign()
+        user_privileges.drop_privileges()
     else:
         operators.as_root()
     recording.check_target(hosts, out.absolute(), mahimahi=mahimahi, overwrite=overwrite)

@@ -26,8 +26,8 @@ from results.advice import advice
 from results.application_analysis import ApplicationAnalysis, Evidence, MeasuredFlow
 from results.conversations import Way, conversations
 from results.counters import Series, all_series
+from results.events import read_events
 from results.flow_path import Gap, Network
-from results.happenings import happenings
 from results.machines_verdict import judge_machines
 from results.metrics_document import METRICS
 from results.outage import outages
@@ -170,7 +170,7 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
     counted = {netbox: one for netbox, one in run.statistics.items() if one is not None}
     # What is missing after a failure is its consequence: telling it too would hide the cause.
     failures = [run.failure] if run.failure else run.absent
-    events = happenings(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns, run.machines)
+    events = read_events(run.path / EVENTS_FILE, run.journals, began_ns, run.ended_ns, run.machines)
     netboxes = timekeeping(run.plan, counted, run.lab, events)
     switches = ports_of_switches(run.plan, run.switches)
     several = over_machines(run.machines, run.plan, alone)

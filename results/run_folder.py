@@ -35,7 +35,7 @@ from contracts.run_folder import (
 from contracts.run_records import CaptureCount, LabRecord, RunRecord
 from contracts.shapes import OtherShape, Shape
 from contracts.statistics import NetboxStatistics, SwitchStatus
-from results import frames, journal, lives, records
+from results import frames, journal, records, restarts
 from results.flow_path import FlowPath
 from results.machines import Machines
 
@@ -112,9 +112,9 @@ class RunFolder:
 
     @cached_property
     def statistics(self) -> dict[str, NetboxStatistics | None]:
-        """Of a netbox that was rebooted those of all its lives together."""
+        """Of a netbox that was rebooted those over all its starts."""
         return {
-            netbox: lives.together([self._known(file, NetboxStatistics) for file in self._lives(netbox, STATISTICS_FILE)])
+            netbox: restarts.combined([self._known(file, NetboxStatistics) for file in self._starts(netbox, STATISTICS_FILE)])
             for netbox in self.netboxes
         }
 
@@ -132,7 +132,7 @@ class RunFolder:
     def journals(self) -> dict[str, journal.Journal]:
         """Of the nodes that left one; times are the controller's."""
         names = [node.name for node in self.plan.nodes]
-        found = {name: journal.read(*map(self.path.joinpath, self._lives(name, JOURNAL_FILE))) for name in names}
+        found = {name: journal.read(*map(self.path.joinpath, self._starts(name, JOURNAL_FILE))) for name in names}
         return {name: self.machines.journal(name, one) for name, one in found.items() if one is not None}
 
     @cached_property
@@ -180,7 +180,7 @@ class RunFolder:
             *(
                 f"netbox {name} left no statistics"
                 for name, counted in self.statistics.items()
-                if self._lacks(counted, *self._lives(name, STATISTICS_FILE))
+                if self._lacks(counted, *self._starts(name, STATISTICS_FILE))
             ),
             *(f"{file} is damaged: {damage}" for file, damage in self.damaged.items()),
             *self.missing,
@@ -221,7 +221,7 @@ class RunFolder:
         besides = clock.corrected(found.besides, "time_ns")
         return frames.Capture(rows, clock.here(found.end_ns) if found.end_ns else 0, besides)
 
-    def _lives(self, node: str, file: str) -> list[str]:
+    def _starts(self, node: str, file: str) -> list[str]:
         """A file of a node as it was left at each loss of power, and at the end, where that is there."""
         stem, suffix = file.split(".")
         folder = self.path / "nodes" / node
@@ -230,7 +230,7 @@ class RunFolder:
         return [f"nodes/{node}/{name}" for name in (*(f"{stem}.{number}.{suffix}" for number in numbers), *last)]
 
     def _passages(self, netbox: str) -> pl.DataFrame:
-        files = [self.path / name for name in self._lives(netbox, RECORDS_FILE)]
+        files = [self.path / name for name in self._starts(netbox, RECORDS_FILE)]
         try:
             found = np.concatenate([records.read(file) for file in files])
             return self.machines.clock_of(netbox).corrected(frames.passages(found), "in_ns", "out_ns")

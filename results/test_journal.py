@@ -11,7 +11,7 @@ import pytest
 
 from results import journal
 from results.counters import Series, all_series
-from results.happenings import happenings
+from results.events import read_events
 from results.journal import Journal
 
 #: When a run began, ns, and how much earlier its netbox `cell`.
@@ -100,7 +100,7 @@ def test_a_change_that_the_run_made_is_told_once_with_the_time_of_its_effect(cel
     lines += [{"at_s": 1.6, "late_ms": 1.0, "took_ms": 2.0, "error": None, **wire}]
     file = tmp_path / "events.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = happenings(file, {"cell": cell}, BEGAN_NS)
+    found = read_events(file, {"cell": cell}, BEGAN_NS)
     assert [one["time_s"] for one in found] == pytest.approx([1.498, 1.601, 1.748])
     assert [(one["words"], one["by_run"]) for one in found] == [
         ("cell: distance 90 m", True),
@@ -110,12 +110,12 @@ def test_a_change_that_the_run_made_is_told_once_with_the_time_of_its_effect(cel
 
 
 def test_what_happens_after_the_run_is_not_told(cell: Journal, tmp_path: Path) -> None:
-    everything = happenings(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
+    everything = read_events(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
     last = everything[-1]["time_s"]
-    told = happenings(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS, BEGAN_NS + int((last - 0.1) * 1e9))
+    told = read_events(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS, BEGAN_NS + int((last - 0.1) * 1e9))
     assert told == everything[:-1]
 
 
 def test_a_change_by_hand_is_the_netboxs_word(cell: Journal, tmp_path: Path) -> None:
-    found = happenings(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
+    found = read_events(tmp_path / "events.jsonl", {"cell": cell}, BEGAN_NS)
     assert (found[0]["words"], found[0]["by_run"]) == ("cell: distance 90", False)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from contracts.errors import NetBoxITError, printable
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 
 #: Of one copy: files, folders and links together; bytes of all files, with their holes; folders in each other; bytes of a path.
 MOST_ENTRIES: Final = 10_000
@@ -169,7 +169,7 @@ def _opened(parent: int, name: str, path: str, place: Path) -> tuple[_Entry, lis
     if len(os.fsencode(path)) > _LONGEST_PATH:
         raise NotToBeCopied(f"the path {_name(Path(path))[:80]}… is longer than {_LONGEST_PATH} bytes; use shorter names")
     try:
-        with own_rights():
+        with as_user():
             kind = stat.S_IFMT(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
             if kind == stat.S_IFLNK:
                 return _Entry(path, "link", leads_to=_inside(os.readlink(name, dir_fd=parent), path, place)), []
@@ -209,7 +209,7 @@ def _inside(leads_to: str, path: str, place: Path) -> str:
 
 def _opened_without_links(folder: Path) -> int:
     """A folder by an absolute path that was resolved: what became a link since is refused."""
-    with own_rights():
+    with as_user():
         descriptor = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         for part in folder.parts[1:]:
             above = descriptor

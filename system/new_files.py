@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from contracts.errors import NetBoxITError, printable
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 
 
 class FileThere(NetBoxITError):
@@ -21,7 +21,7 @@ def check_new(files: Iterable[Path]) -> None:
 
     A link counts, wherever it leads. Raises PermissionError where a folder is closed to them.
     """
-    with own_rights():
+    with as_user():
         there = [file for file in files if file.is_symlink() or file.exists()]
     if there:
         names, verb = ", ".join(printable(str(file)) for file in there), "is" if len(there) == 1 else "are"

@@ -26,7 +26,7 @@ from results import reference
 from results.analyse import analyse
 from results.environment import environment
 from system.interruption import HeldBack, noted
-from system.own_rights import own_rights, resign
+from system.user_privileges import as_user, drop_privileges
 from testbed import where
 from testbed.back_ends.back_end import Measured
 from testbed.back_ends.planned_lab import PlannedLab
@@ -99,7 +99,7 @@ def run(
 
 def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: Progress) -> Outcome:
     """Analyses a run that is over, with the rights of whoever called: nothing that follows needs more. Raises NoReport."""
-    resign()
+    drop_privileges()
     progress("analysing")
     try:
         with noted(lambda: f"what was measured is kept: `netboxit report {printable(str(folder))}` goes on"):
@@ -133,7 +133,7 @@ def _run(
 def keep_inputs(topology: Path, said: Sequence[Setting], plan: Plan, folder: Path, name: str = TOPOLOGY_FILE) -> None:
     """The file as it ran, by that name, what was made of it, and on which machine."""
     figures = reference.beside(topology)
-    with own_rights():
+    with as_user():
         text = as_file(source_of(topology, said), said).encode() if said else topology.read_bytes()
         inputs = {name: text}
         if figures.exists():
@@ -214,7 +214,7 @@ def carry_traffic(
         measured.end()
 
 
-@own_rights()
+@as_user()
 def make_folder(plan: Plan, results: Path) -> Path:
     """A new run folder; `latest` points to it from here on."""
     now = datetime.now(UTC)

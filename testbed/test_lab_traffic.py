@@ -20,7 +20,7 @@ from contracts.plan import RealtimeSupport
 from ownership.state import NoSuchLab
 from system import cores
 from testbed import lab_traffic
-from testbed.changing import alteration, now
+from testbed.changing import alteration, apply_now
 from testbed.description import settings
 from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
@@ -138,7 +138,7 @@ def test_each_traffic_has_its_own_figures_and_the_lab_stays(lab: Lab, folder: Pa
 
 
 def test_events_of_a_topology_do_not_happen_and_what_was_changed_by_hand_is_told(lab: Lab, folder: Path) -> None:
-    now.change(lab, "line", "delay=40 ms")
+    apply_now.change(lab, "line", "delay=40 ms")
     flow = "traffic={flow: {application: udp-flow, from: a, to: b, rate: 1 Mbit/s}}"
     outcome = send(folder, flow, file="network.yaml", duration_s=2.0)
     notes = "\n".join(metrics(outcome.folder)["verdict"]["notes"])
@@ -152,7 +152,7 @@ def test_a_change_by_hand_is_in_both_records_and_other_traffic_and_apply_are_ref
     traffic = started(folder, "--duration", "4 s")
     try:
         until(lambda: EventLog.of_traffic(lab.folder), "the traffic begins")
-        made = now.change(lab, "line", "delay=30 ms")
+        made = apply_now.change(lab, "line", "delay=30 ms")
         with pytest.raises(LabMeasured, match=r"is measured by the run .* wait for its end, or interrupt it"):
             send(folder)
         with pytest.raises(LabMeasured, match="`apply`"):
@@ -202,7 +202,7 @@ def test_what_a_user_has_in_a_host_is_not_written_over(lab: Lab, folder: Path) -
 def test_a_netbox_that_is_started_again_makes_the_figures_invalid(lab: Lab, folder: Path) -> None:
     traffic = started(folder, "--duration", "4 s")
     until(lambda: EventLog.of_traffic(lab.folder), "the traffic begins")
-    now.change(lab, "line", "reboot=1 s")
+    apply_now.change(lab, "line", "reboot=1 s")
     assert traffic.wait(60) == 4
     (run,) = (folder / "results/runs").iterdir()
     assert "started again while the traffic ran" in "\n".join(metrics(run)["verdict"]["reasons"])

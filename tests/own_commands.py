@@ -21,8 +21,8 @@ from tests.system_calls import Watched
 
 #: What the commands import when they are called: there before they are forked.
 _IMPORTED_LATE = (
-    *("testbed.changing.alteration", "testbed.changing.attaching", "testbed.changing.means", "testbed.changing.rewiring"),
-    *("testbed.changing.said", "testbed.labs.deployment", "testbed.labs.equipment_here", "testbed.labs.lab_status"),
+    *("testbed.changing.alteration", "testbed.changing.attaching", "testbed.changing.executor", "testbed.changing.rewiring"),
+    *("testbed.changing.set_command", "testbed.labs.deployment", "testbed.labs.equipment_here", "testbed.labs.lab_status"),
     *("testbed.labs.removal", "testbed.plans.planning", "system.wires", "testbed.views.lab_view"),
     *("netboxes.ethernet.parameters", "rich.console", "rich.table"),
 )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from system.realtime_support import realtime_support
-from testbed.changing import now
+from testbed.changing import apply_now
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
 
@@ -56,7 +56,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 
 def test_what_a_generator_sent_arrives_at_the_sink_and_both_say_so(lab: Lab) -> None:
-    now.change(lab, "source", "active=true")
+    apply_now.change(lab, "source", "active=true")
     wait_for(lambda: not sent(lab)["active"] and arrived(lab)["received"] == 1000)
     said = arrived(lab)
     assert (said["lost"], said["duplicates"], said["reordered"], said["foreign"]) == (0, 0, 0, 0)
@@ -70,9 +70,9 @@ def test_what_a_generator_sent_arrives_at_the_sink_and_both_say_so(lab: Lab) -> 
 
 def test_a_generator_that_cannot_keep_its_rate_says_so_and_sends_no_burst_afterwards(lab: Lab) -> None:
     for change in ("rate=20 Mpps", "count=0", "active=true"):
-        now.change(lab, "source", change)
+        apply_now.change(lab, "source", change)
     wait_for(lambda: sent(lab)["behind"] > 0)
-    now.change(lab, "source", "active=false")
+    apply_now.change(lab, "source", "active=false")
     said = sent(lab)
     assert said["intended"] == said["emitted"] + said["refused"] + said["behind"]
     assert said["rate"] < 20e6

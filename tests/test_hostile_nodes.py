@@ -17,9 +17,9 @@ import pytest
 
 from contracts.errors import NetBoxITError
 from contracts.plan import RealtimeSupport
-from testbed.changing import handlers, now
+from testbed.changing import apply_now, handlers
 from testbed.labs.lab import Lab
-from testbed.observation.happenings import Happenings
+from testbed.observation.event_reader import EventReader
 from testbed.observation.reading import LabReader
 from testbed.observation.status_now import status_with_events
 from testbed.plans.planning import plan_file
@@ -66,10 +66,10 @@ SECRET = "what only the machine's root may read"
 ASKS: dict[str, Callable[[Lab], object]] = {
     "status": status_with_events,
     "readiness": lambda lab: lab.wait_ready(0.2),
-    "watching": lambda lab: (LabReader(lab).read(), Happenings(lab).new()),
-    "set": lambda lab: now.change(lab, "seg", "loss=0"),
+    "watching": lambda lab: (LabReader(lab).read(), EventReader(lab).new()),
+    "set": lambda lab: apply_now.change(lab, "seg", "loss=0"),
     "handler": lambda lab: handlers.read(lab, "r", "list"),
-    "swap": lambda lab: now.change(lab, "r", "configuration=click/ip-router.click"),
+    "swap": lambda lab: apply_now.change(lab, "r", "configuration=click/ip-router.click"),
     "an application's file": lambda lab: lab.own_files("a", "call").write("config", "of the application"),
     "an application's recording": lambda lab: lab.own_files("a", "call").take("secret", Path(os.devnull)),
     "the end of a log": lambda lab: lab._log_tail("seg"),

@@ -18,11 +18,11 @@ import pytest
 from contracts.changes import ConfigurationChange
 from contracts.errors import NetBoxITError, printable_lines
 from contracts.plan import EquipmentKind, Plan, RealtimeSupport
-from testbed.changing import attaching, handlers, now, said
+from testbed.changing import apply_now, attaching, handlers, set_command
 from testbed.changing.attaching import Wanted
 from testbed.description.drills import DRILLS
 from testbed.description.equipment_section import check_host_interface
-from testbed.description.scene import Scene
+from testbed.description.targets import Targets
 from testbed.labs.lab import Lab
 from testbed.observation import capture_points, capture_target
 from testbed.plans.planning import plan_file
@@ -115,8 +115,8 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Plan:
 
 
 @pytest.fixture
-def scene(plan: Plan) -> Scene:
-    return Scene.of(plan.nodes, plan.wires, plan.equipment)
+def targets(plan: Plan) -> Targets:
+    return Targets.of(plan.nodes, plan.wires, plan.equipment)
 
 
 def words(seed: int) -> Iterator[str]:
@@ -141,17 +141,17 @@ def tried(does: Callable[..., Any], *sources: Iterator[str]) -> list[Any]:
     return made
 
 
-def test_set(scene: Scene) -> None:
-    changes = tried(partial(said.change, scene), words(1), words(2))
-    changes += tried(partial(said.change, scene, "r"), words(3))
+def test_set(targets: Targets) -> None:
+    changes = tried(partial(set_command.change, targets), words(1), words(2))
+    changes += tried(partial(set_command.change, targets, "r"), words(3))
     read = [step.change for one in changes for step in one.steps if isinstance(step.change, ConfigurationChange)]
     assert [change.file for change in read if not os.access(change.file, os.R_OK)] == []
 
 
-def test_drill(scene: Scene) -> None:
-    tried(partial(said.drill, scene), words(4), options(5))
+def test_drill(targets: Targets) -> None:
+    tried(partial(set_command.drill, targets), words(4), options(5))
     for name in DRILLS:
-        tried(partial(said.drill, scene, name), itertools.islice(options(6), len(HOSTILE)))
+        tried(partial(set_command.drill, targets, name), itertools.islice(options(6), len(HOSTILE)))
 
 
 def options(seed: int) -> Iterator[Any]:
@@ -210,6 +210,6 @@ def test_handler_exec_and_nodes_of_a_lab_that_is_up(tmp_path: Path, monkeypatch:
         sound = (word for word in words(19) if word not in dangerous)
         tried(partial(handlers.write, lab, "r"), itertools.islice(sound, 80), words(20))
         tried(lambda node: lab.exec_argv(node, ["true"]), words(21))
-        tried(lambda target, text: said.change(now.scene_of(lab.plan), target, text), words(22), words(23))
+        tried(lambda target, text: set_command.change(apply_now.targets_of(lab.plan), target, text), words(22), words(23))
         assert lab.alive() == before
         assert sorted(path.name for path in tmp_path.iterdir()) == ["labs", "words.yaml"]

@@ -202,7 +202,7 @@ waits:
   length of the slots for the burst.
 
 In the symbol of a poll a fragment goes along with the request. The burst has a preamble of a symbol and {data} of data, and
-light needs {1e6 * PROPAGATION_S:.1f} us. Ranging opportunities shift one burst of ten by 0.25 ms. Means are expected as of
+light needs {1e6 * PROPAGATION_S:.1f} us. Ranging opportunities shift one burst of ten by 0.25 ms. Executor are expected as of
 arrivals at any phase; tolerance {SIGMAS:g} standard deviations of a mean of {PACKETS} uniform waits. And the same arithmetic
 is done for each packet with its own arrival: no packet may be off by more than 1 us."""
     plot = Plot("wimax-delay", "Uplink delay by scheduling service", "ms", "share of packets", curves)

@@ -35,14 +35,14 @@ class LocalLab(BackEnd):
         return status_with_events(self.here)
 
     def change(self, target: str, text: str, progress: Callable[[str], None]) -> list[Change]:
-        from testbed.changing import now
+        from testbed.changing import apply_now
 
-        return now.change(self.here, target, text, progress)
+        return apply_now.change(self.here, target, text, progress)
 
     def put_back(self) -> tuple[str, list[Change]] | None:
-        from testbed.changing import now
+        from testbed.changing import apply_now
 
-        return now.put_back(self.here)
+        return apply_now.put_back(self.here)
 
     def continue_at(self, nodes: Iterable[str], verb: Sequence[str]) -> None:
         """This machine has them."""

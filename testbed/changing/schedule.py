@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 from contracts.changes import Condition, EventPlan, recorded
 from contracts.errors import NetBoxITError
 from contracts.quantities import TIME
-from testbed.changing.means import Means
+from testbed.changing.executor import Executor
 from testbed.changing.watcher import Watcher
 from testbed.labs.event_log import EventLog
 
@@ -56,7 +56,7 @@ class Schedule:
         self._go, self._prepared = threading.Event(), threading.Event()
         #: Conditions that came true and when, or why they did not; None ends the schedule.
         self._news: queue.SimpleQueue[tuple[Condition, float | str] | None] = queue.SimpleQueue()
-        self._means: Means | None = None
+        self._executor: Executor | None = None
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="events", daemon=True)
 
@@ -88,7 +88,7 @@ class Schedule:
     @property
     def away(self) -> frozenset[str]:
         """Nodes that an event has taken the power from."""
-        return frozenset(self._means.away) if self._means else frozenset()
+        return frozenset(self._executor.away) if self._executor else frozenset()
 
     def _run(self) -> None:
         try:
@@ -96,8 +96,8 @@ class Schedule:
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
             with ExitStack() as open_ones:
                 # Connections and interfaces are found before, so that nothing but the change itself is done at its time.
-                means = self._means = Means(self._lab, open_ones, self._sample_s)
-                steps = [(event, means.step(event.change)) for event in self._events]
+                executor = self._executor = Executor(self._lab, open_ones, self._sample_s)
+                steps = [(event, executor.step(event.change)) for event in self._events]
                 conditions = {event.when for event in self._events if event.when is not None}
                 self._prepared.set()
                 self._go.wait()  # __exit__ sets it at the latest

@@ -51,7 +51,7 @@ def drill(
 ) -> None:
     """Let something go wrong in a lab that is up, and put it back: at its end, or upon Ctrl-C."""
     from testbed import where
-    from testbed.changing import now, said
+    from testbed.changing import apply_now, set_command
 
     if listed:
         return change_view.show_drills(json)
@@ -59,11 +59,11 @@ def drill(
     if end:
         return change_view.show_put_back(where.opened(lab).put_back(), json)
     up = where.opened(lab)
-    sequence = said.drill(now.scene_of(up.plan), name or "", options or [])
+    sequence = set_command.drill(apply_now.targets_of(up.plan), name or "", options or [])
     verb = ["drill", "--lab", up.name, *(["--json"] if json else []), "--", name or "", *(options or [])]
-    up.continue_at(now.nodes_of(sequence), verb)
+    up.continue_at(apply_now.nodes_of(sequence), verb)
     with console.progress(json) as progress:
-        made = now.carry_out(up.here, f"drill {name}", sequence, progress)
+        made = apply_now.carry_out(up.here, f"drill {name}", sequence, progress)
     change_view.show_made(made, json)
 
 

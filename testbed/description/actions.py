@@ -17,7 +17,7 @@ from netboxes.drill import NetboxDrill
 from testbed.description import drills
 from testbed.description.drills import DRILLS, Drill, reboot
 from testbed.description.input_errors import InPart, nearest
-from testbed.description.scene import Scene
+from testbed.description.targets import Targets
 from testbed.description.wire_ends import TwoEnds
 
 _SUBJECTS = ("netbox", "wire", "node", "drill")
@@ -110,25 +110,25 @@ class Action(BaseModel):
         """The name by which a netbox knows it: "distance", or "responder.position"."""
         return key if self.station is None else f"{self.station}.{key}"
 
-    def sequence(self, scene: Scene, context: Mapping[str, Path] | None = None) -> Sequence:
+    def sequence(self, targets: Targets, context: Mapping[str, Path] | None = None) -> Sequence:
         """The changes that it is in this network. Raises NotThere, and ValueError with cause and remedy for a wrong value."""
         if self.drill is not None:
-            return drills.sequence(self.options or DRILLS[self.drill](), scene)
+            return drills.sequence(self.options or DRILLS[self.drill](), targets)
         if self.node is not None and self.reboot is not None:
-            return reboot(scene, self.node, self.reboot)
-        return Sequence(tuple(Step(0.0, change) for change in self._changes(scene, context)))
+            return reboot(targets, self.node, self.reboot)
+        return Sequence(tuple(Step(0.0, change) for change in self._changes(targets, context)))
 
-    def _changes(self, scene: Scene, context: Mapping[str, Path] | None) -> Iterator[Change]:
+    def _changes(self, targets: Targets, context: Mapping[str, Path] | None) -> Iterator[Change]:
         if self.netbox is not None:
-            netbox = scene.netbox(self.netbox)
+            netbox = targets.netbox(self.netbox)
             for key, said in (self.values or {}).items():
                 yield netbox.live(self.netbox, self.parameter(key), said, context)
             if self.stall is not None:
                 yield StallChange(self.netbox, self.stall)
         if self.wire is not None and self.state is not None:
-            yield scene.switched(scene.wire_between(*self.wire), self.state)
+            yield targets.switched(targets.wire_between(*self.wire), self.state)
         if self.node is not None:
-            scene.click_router(self.node)
+            targets.click_router(self.node)
             if self.configuration is not None:
                 yield ConfigurationChange(self.node, str(self.configuration), _read(self.configuration))
             for handler, value in (self.write or {}).items():

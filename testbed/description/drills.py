@@ -14,8 +14,8 @@ from contracts.errors import listed
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
 from netboxes.drill import NetboxDrill, netbox_drills
-from testbed.description.scene import NotThere, Scene
 from testbed.description.section import Section
+from testbed.description.targets import NotThere, Targets
 from testbed.description.wire_ends import TwoEnds
 
 _Pause = Annotated[float, Quantity(TIME, 0.05, 86_400.0)]
@@ -27,7 +27,7 @@ class Drill(Section):
     NAME: ClassVar[str]
 
     @abstractmethod
-    def sequence(self, scene: Scene) -> Sequence:
+    def sequence(self, targets: Targets) -> Sequence:
         """What is done in this network. Raises NotThere when it has not what the drill is about, or several of it."""
 
 
@@ -39,8 +39,8 @@ class RouterReboot(Drill):
     node: Name | None = Field(None, description="Which; by default the only one.")
     away: _Pause = Field(10.0, description="Without power; starting comes on top.")
 
-    def sequence(self, scene: Scene) -> Sequence:
-        return reboot(scene, self.node or _only(scene.routers, "router", "node"), self.away)
+    def sequence(self, targets: Targets) -> Sequence:
+        return reboot(targets, self.node or _only(targets.routers, "router", "node"), self.away)
 
 
 class NetboxReboot(Drill):
@@ -51,10 +51,10 @@ class NetboxReboot(Drill):
     netbox: Name | None = Field(None, description="Which; by default the only one.")
     away: _Pause = Field(5.0, description="Without power; starting comes on top.")
 
-    def sequence(self, scene: Scene) -> Sequence:
-        netbox = self.netbox or _only(scene.netboxes, "netbox", "netbox")
-        scene.netbox(netbox)
-        return reboot(scene, netbox, self.away)
+    def sequence(self, targets: Targets) -> Sequence:
+        netbox = self.netbox or _only(targets.netboxes, "netbox", "netbox")
+        targets.netbox(netbox)
+        return reboot(targets, netbox, self.away)
 
 
 class EmulatorStall(Drill):
@@ -67,9 +67,9 @@ class EmulatorStall(Drill):
     times: int = Field(1, ge=1, le=1000, description="How often.")
     pause: _Pause = Field(1.0, description="Between the end of one and the next.")
 
-    def sequence(self, scene: Scene) -> Sequence:
-        netbox = self.netbox or _only(scene.netboxes, "netbox", "netbox")
-        scene.netbox(netbox)
+    def sequence(self, targets: Targets) -> Sequence:
+        netbox = self.netbox or _only(targets.netboxes, "netbox", "netbox")
+        targets.netbox(netbox)
         change = StallChange(netbox, self.stall)
         return Sequence(tuple(Step(number * (self.stall + self.pause), change) for number in range(self.times)))
 
@@ -84,10 +84,10 @@ class LinkFlap(Drill):
     down: _Pause = Field(1.0, description="Without a carrier, each time.")
     up: _Pause = Field(1.0, description="With one, between.")
 
-    def sequence(self, scene: Scene) -> Sequence:
-        veths = {wire.name: wire for wire in scene.wires if not wire.memory}
-        wire = scene.wire_between(*self.wire) if self.wire else veths[_only(veths, "veth wire", "wire")]
-        down, up = scene.switched(wire, "down"), scene.switched(wire, "up")
+    def sequence(self, targets: Targets) -> Sequence:
+        veths = {wire.name: wire for wire in targets.wires if not wire.memory}
+        wire = targets.wire_between(*self.wire) if self.wire else veths[_only(veths, "veth wire", "wire")]
+        down, up = targets.switched(wire, "down"), targets.switched(wire, "up")
         period = self.down + self.up
         steps = [
             step for number in range(self.times) for step in (Step(number * period, down), Step(number * period + self.down, up))
@@ -102,21 +102,21 @@ DRILLS: Final[Mapping[str, type[Drill] | type[NetboxDrill]]] = {
 }
 
 
-def sequence(drill: Drill | NetboxDrill, scene: Scene) -> Sequence:
+def sequence(drill: Drill | NetboxDrill, targets: Targets) -> Sequence:
     """What the drill does in this network. Raises NotThere when it has not what the drill is about, or several of it."""
     if isinstance(drill, Drill):
-        return drill.sequence(scene)
+        return drill.sequence(targets)
     technology, _ = netbox_drills()[drill.NAME]
-    there = [name for name, netbox in scene.netboxes.items() if netbox.of == technology]
+    there = [name for name, netbox in targets.netboxes.items() if netbox.of == technology]
     netbox = drill.netbox or _only(there, f"{technology} netbox", "netbox")
-    found = scene.netbox(netbox)
+    found = targets.netbox(netbox)
     if netbox not in there:
         raise NotThere("netbox", f"{netbox} is no {technology} netbox", f"use {listed(there)}" if there else "there is none")
     return drill.sequence(netbox, found.values)
 
 
-def reboot(scene: Scene, node: str, away_s: float) -> Sequence:
-    scene.power(node)
+def reboot(targets: Targets, node: str, away_s: float) -> Sequence:
+    targets.power(node)
     on = PowerChange(node, "on")
     return Sequence((Step(0.0, PowerChange(node, "off")), Step(away_s, on)), (on,))
 

@@ -15,7 +15,7 @@ from testbed.description.drills import LinkFlap
 from testbed.description.events import Event
 from testbed.description.input_errors import nearest
 from testbed.description.problem import Problem
-from testbed.description.scene import NotThere, Scene, SceneNetbox, SceneWire
+from testbed.description.targets import NetboxTarget, NotThere, Targets, WireTarget
 from testbed.description.topology import Netbox, WireKind
 from testbed.description.wiring import Draft, End, find_end
 from testbed.description.yaml_source import Location
@@ -52,7 +52,7 @@ def _in_the_network(draft: Draft, index: int, event: Event, context: Mapping[str
         return
     place: Location = ("events", index)
     try:
-        event.sequence(scene_of(draft), context)
+        event.sequence(targets_of(draft), context)
     except NotThere as missing:
         options = () if event.options is None else event.options.model_fields_set
         key = ("drill",) if event.drill is not None else (missing.key,)
@@ -62,11 +62,11 @@ def _in_the_network(draft: Draft, index: int, event: Event, context: Mapping[str
         yield Problem(place, cause, remedy)
 
 
-def _netbox(netbox: Netbox) -> SceneNetbox:
-    return SceneNetbox(netbox.technology, tuple(netbox.stations), netbox.parameters.model_dump(mode="json"))
+def _netbox(netbox: Netbox) -> NetboxTarget:
+    return NetboxTarget(netbox.technology, tuple(netbox.stations), netbox.parameters.model_dump(mode="json"))
 
 
-def scene_of(draft: Draft) -> Scene:
+def targets_of(draft: Draft) -> Targets:
     """What of a network can be changed while it runs. Wires of which the file leaves the kind open may be of each."""
     netboxes = {name: _netbox(one) for name, one in draft.netboxes.items() if one is not None}
     wires = []
@@ -74,8 +74,8 @@ def scene_of(draft: Draft) -> Scene:
         name = "--".join(sorted(map(str, ends)))
         left, right = (WireEnd(end.node, end.port) for end in sorted(ends, key=str))
         outside = next((end for end in (left, right) if end.node in draft.sections["equipment"]), None)
-        wires.append(SceneWire(name, left, right, kind == "memory", outside))
-    return Scene(
+        wires.append(WireTarget(name, left, right, kind == "memory", outside))
+    return Targets(
         netboxes,
         {name: one.engine for name, one in draft.routers.items() if one},
         tuple(draft.hosts),

@@ -21,7 +21,7 @@ from testbed.description.section import Section
 
 if TYPE_CHECKING:
     from contracts.plan import TrafficPlan
-    from testbed.description.scene import Scene
+    from testbed.description.targets import Targets
     from testbed.description.topology import Topology
     from testbed.description.wiring import End, Wiring
 
@@ -79,7 +79,7 @@ class Event(Action):
         return self
 
 
-def plan_events(topology: Topology, scene: Scene) -> tuple[EventPlan, ...]:
+def plan_events(topology: Topology, targets: Targets) -> tuple[EventPlan, ...]:
     """The changes of a topology that was checked, in the order of their times; those of one time as the file has them."""
     context = {"folder": topology.path.resolve().parent}
     awaited = {event.when.event for event in topology.events if event.when and event.when.event}
@@ -88,7 +88,7 @@ def plan_events(topology: Topology, scene: Scene) -> tuple[EventPlan, ...]:
         when = event.when.condition(number) if event.when else None
         start = event.delay if event.at is None else event.at
         name = event.name if event.name in awaited else None
-        steps = event.sequence(scene, context).steps
+        steps = event.sequence(targets, context).steps
         planned += [EventPlan(start + step.after_s, step.change, when, name or "") for step in steps]
     return tuple(sorted(planned, key=lambda event: event.at_s))
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from contracts.errors import BadInput, BadTopology
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.description import settings
 from testbed.description.equipment_checks import equipment_problems
 from testbed.description.event_checks import event_problems
@@ -28,7 +28,7 @@ from testbed.description.wiring_checks import problems
 from testbed.description.yaml_source import Source, read
 
 
-@own_rights()
+@as_user()
 def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence[Setting] = ()) -> Topology:
     """Reads and checks a topology file; the machines that it names must be of `machines`, if these are known.
 

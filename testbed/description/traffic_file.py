@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from contracts.errors import BadTopology
 from contracts.name import Name
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.description import topology_file
 from testbed.description.input_errors import explain
 from testbed.description.section import Section
@@ -41,7 +41,7 @@ class Wanted:
     source: Source
 
 
-@own_rights()
+@as_user()
 def load(path: Path, said: Sequence[Setting] = ()) -> Wanted:
     """`said` is what the command line says in place of the file. Raises BadTopology with everything that is wrong in it."""
     source = topology_file.source_of(path, said)

@@ -17,7 +17,7 @@ from typing import IO, Final
 from contracts.errors import NetBoxITError, printable
 from system.new_files import check_new
 from system.node_files import LONGEST_COPY
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.labs.lab import Lab
 
 #: In the node: a folder takes the file by its own name.
@@ -75,7 +75,7 @@ def copy(lab: Lab, source: Place, target: Place, *, overwrite: bool = False) -> 
 
 
 def _into(lab: Lab, source: Path, node: str, path: str) -> str:
-    with own_rights():
+    with as_user():
         descriptor = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
@@ -91,7 +91,7 @@ def _into(lab: Lab, source: Path, node: str, path: str) -> str:
 
 def _out(lab: Lab, node: str, path: str, target: Path, *, overwrite: bool) -> Path:
     argv = lab.exec_argv(node, ("sh", "-c", _READ, "sh", path))
-    with own_rights():
+    with as_user():
         file = target / Path(path).name if target.is_dir() else target
     if not overwrite:
         check_new([file])
@@ -115,7 +115,7 @@ def _out(lab: Lab, node: str, path: str, target: Path, *, overwrite: bool) -> Pa
 def _keep(first: bytes, program: subprocess.Popen[bytes], rest: IO[bytes], file: Path, *, overwrite: bool) -> None:
     """As whoever copies; a new file that is not whole is removed."""
     how = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if overwrite else os.O_EXCL | os.O_NOFOLLOW)
-    with own_rights(), os.fdopen(os.open(file, how, 0o666), "wb") as kept:
+    with as_user(), os.fdopen(os.open(file, how, 0o666), "wb") as kept:
         try:
             size, piece = 0, first
             while piece:

@@ -14,7 +14,7 @@ from contracts.run_folder import PLAN_FILE
 from ownership import other_labs, recorded, state
 from ownership.ledger import DamagedLedger, Ledger, UndoFailed
 from ownership.recorded import DamagedRecord
-from testbed.changing import now, unfinished
+from testbed.changing import apply_now, unfinished
 from testbed.labs import removal
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
@@ -125,4 +125,4 @@ def test_no_name_of_a_lab_leads_out_of_the_folder_of_labs(name: str, folder: Pat
         with pytest.raises(NetBoxITError):
             asks(name)
     with pytest.raises(NetBoxITError):
-        now.put_back(Lab.one(name))
+        apply_now.put_back(Lab.one(name))

@@ -16,7 +16,7 @@ from contracts.plan import RealtimeSupport
 from ownership import operators
 from ownership.operators import NotConfined
 from system import node_disks
-from testbed.changing import alteration, now
+from testbed.changing import alteration, apply_now
 from testbed.description.topology_file import load
 from testbed.labs import deployment
 from testbed.labs.deployment import FilesChanged
@@ -86,7 +86,7 @@ def test_a_web_server_of_ones_own_answers_and_its_files_are_the_hosts(web: Lab, 
 
 def test_a_reboot_starts_the_program_again_and_leaves_the_files_as_they_are(web: Lab) -> None:
     inside(web, "echo new > /srv/site/index.html")
-    now.change(web, "web", "reboot=100ms")
+    apply_now.change(web, "web", "reboot=100ms")
     until(lambda: answers(web) == "new")
     program = web.program("web")
     assert program and (program.state, program.starts) == ("runs", 1)
@@ -96,7 +96,7 @@ def test_a_host_cannot_have_another_folder_shown_at_its_next_start(web: Lab) -> 
     """What its files are on is not in a folder that it can change."""
     inside(web, "cd /run/netboxit && rm -rf srv web.files ../web.files; ln -s / srv; ln -s / web.files; mv /srv/site /srv/old")
     inside(web, "ln -s /etc /srv/site")
-    now.change(web, "web", "reboot=100ms")
+    apply_now.change(web, "web", "reboot=100ms")
     until(lambda: state(web) in ("runs", "ended"))
     assert "tool" in inside(web, "ls /srv/old")
     assert "shadow" not in inside(web, "ls /srv/site/")

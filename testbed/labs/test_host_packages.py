@@ -13,7 +13,7 @@ import pytest
 from contracts.plan import RealtimeSupport
 from system.file_trees import NoRoom
 from system.package_layers import PackagesNotInstalled
-from testbed.changing import alteration, now
+from testbed.changing import alteration, apply_now
 from testbed.description.topology_file import load
 from testbed.labs.lab import Lab
 from testbed.plans.resolve import resolve
@@ -72,7 +72,7 @@ def test_a_host_has_what_its_packages_bring_and_may_change_it(tmp_path: Path) ->
         assert "own-tool" not in inside(lab, "ls /usr/sbin /etc/own-tool/ /var/lib", "client").replace("/etc/own-tool/:", "")
         assert "own-user" not in inside(lab, "cat /etc/passwd", "client")
         inside(lab, "echo it said >/etc/own-tool/says")
-        now.change(lab, "web", "reboot=100ms")
+        apply_now.change(lab, "web", "reboot=100ms")
         until(lambda: "it said / theirs" in log(lab))
         assert not Path("/usr/sbin/own-tool").exists() and not Path("/etc/own-tool").exists()
 

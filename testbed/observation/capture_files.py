@@ -13,7 +13,7 @@ from typing import BinaryIO, Final, Protocol
 from contracts.errors import NetBoxITError
 from contracts.quantities import SIZE
 from results.pcapng import Packet, Point, Writer
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.observation.capture_sources import CaptureFailed
 
 _RING: Final = re.compile(r"(?P<size>.+?)\s*[x×*]\s*(?P<count>\d+)")
@@ -102,7 +102,7 @@ class CaptureFile:
         if self._ring is not None:
             path = path.with_stem(f"{path.stem}-{self._number:05}")
         try:
-            with own_rights():
+            with as_user():
                 while self._ring is not None and len(self._kept) >= self._ring.count:
                     self._kept.popleft().unlink(missing_ok=True)
                 self._file = path.open("xb", buffering=_BUFFER)
@@ -113,7 +113,7 @@ class CaptureFile:
 
     def _remove_earlier(self) -> None:
         try:
-            with own_rights():
+            with as_user():
                 for file in [self._path] if self._ring is None else of_ring(self._path):
                     file.unlink(missing_ok=True)
         except OSError as error:

@@ -93,11 +93,11 @@ def _point(plan: Plan, name: str, end: WireEnd) -> CapturePoint:
     machine is past all others.
     """
     node = plan.node(end.node)
-    by = _means(node, end)
+    by = _captured_by(node, end)
     if by is None:
         wire = next((wire for wire in plan.wires if end in (wire.left, wire.right)), None)
         other = None if wire is None else wire.right if end == wire.left else wire.left
-        other_by = None if other is None else _means(plan.node(other.node), other)
+        other_by = None if other is None else _captured_by(plan.node(other.node), other)
         if other is None or other_by is None:
             raise BadPoint(
                 f"{name} cannot be captured: both ends of its wire are Click routers or switches in user space, which the kernel "
@@ -107,7 +107,7 @@ def _point(plan: Plan, name: str, end: WireEnd) -> CapturePoint:
     return CapturePoint(name, end.node, end.interface, by)
 
 
-def _means(node: NodePlan, end: WireEnd) -> Literal["netbox", "kernel"] | None:
+def _captured_by(node: NodePlan, end: WireEnd) -> Literal["netbox", "kernel"] | None:
     if node.kind == "netbox":
         return "netbox"
     port = next(interface.port for interface in node.interfaces if interface.name == end.interface)

@@ -10,7 +10,7 @@ from pathlib import Path
 from contracts.errors import NetBoxITError
 from results.pcapng import Point
 from system.new_files import check_new
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.observation.capture_files import CaptureFile, LivePipe, Ring, Sink, of_ring
 
 
@@ -44,7 +44,7 @@ def target(
 def _unsuitable(path: Path) -> str | None:
     """Why a capture cannot be written there; opening a pipe would wait for its reader."""
     try:
-        with own_rights():
+        with as_user():
             return _unwritable(path)
     except OSError as error:
         return error.strerror

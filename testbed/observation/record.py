@@ -13,7 +13,7 @@ from contracts.run_folder import MACHINES_FILE
 from results.machines import Clock
 from results.run_folder import RunFolder
 from system.new_files import check_new
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.labs.lab import Lab, NoSuchNode
 from testbed.observation.record_captures import from_captures
 from testbed.observation.record_probe import End, Probing, probe
@@ -106,7 +106,7 @@ def path_between(one: str, other: str) -> tuple[str, str]:
     return one, other
 
 
-@own_rights()
+@as_user()
 def check_target(hosts: tuple[str, str], out: Path, *, mahimahi: bool, overwrite: bool) -> None:
     """Before anything is recorded: whether `write` has where to write. Raises BadRecord, FileThere."""
     if not out.parent.is_dir():
@@ -117,7 +117,7 @@ def check_target(hosts: tuple[str, str], out: Path, *, mahimahi: bool, overwrite
         check_new(_file(out, *ends, mahimahi) for ends in (hosts, hosts[::-1]))
 
 
-@own_rights()
+@as_user()
 def write(traces: list[PathTrace], out: Path, *, mahimahi: bool) -> list[Recorded]:
     """One file for each direction: out-FROM-to-TO.csv, or .trace in Mahimahi's format. Raises BadRecord."""
     written = []

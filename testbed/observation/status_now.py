@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ownership.recorded import DamagedRecord
 from testbed.changing import unfinished
-from testbed.observation.happenings import Happenings
+from testbed.observation.event_reader import EventReader
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus
@@ -27,8 +27,8 @@ def status_with_events(lab: Lab) -> LabStatus:
             status["notes"].append(left.note(lab.name))
     except DamagedRecord as error:
         status["notes"].append(str(error))
-    happenings = Happenings(lab)
-    events = happenings.new()[-_MOST_EVENTS:]
+    event_reader = EventReader(lab)
+    events = event_reader.new()[-_MOST_EVENTS:]
     return {
         "lab": status["lab"],
         "folder": status["folder"],
@@ -36,6 +36,6 @@ def status_with_events(lab: Lab) -> LabStatus:
         "wires": status["wires"],
         "equipment": status["equipment"],
         "notes": status["notes"],
-        "began_ns": happenings.began_ns,
+        "began_ns": event_reader.began_ns,
         "events": events,
     }

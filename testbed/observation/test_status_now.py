@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from system.realtime_support import realtime_support
-from testbed.changing import now
+from testbed.changing import apply_now
 from testbed.labs.lab import Lab
 from testbed.nodes.test_frr import RING
-from testbed.observation.happenings import Happenings
+from testbed.observation.event_reader import EventReader
 from testbed.observation.status_now import status_with_events
 from testbed.plans.planning import plan_file
 from testbed.views import lab_view
@@ -31,18 +31,18 @@ def test_reboots_wires_and_routes_are_told_at_times_of_the_lab(
         began_ns = status_with_events(lab)["began_ns"]
         assert began_ns is not None
         begun_s = time.time() - began_ns / 1e9
-        now.change(lab, "near.left", "state=down")
+        apply_now.change(lab, "near.left", "state=down")
         until(lambda: _routes_of_west(lab, begun_s))
-        now.change(lab, "far", "reboot=200 ms")
-        now.change(lab, "far", "delay=30 ms")
-        now.change(lab, "west", "reboot=200 ms")
+        apply_now.change(lab, "far", "reboot=200 ms")
+        apply_now.change(lab, "far", "delay=30 ms")
+        apply_now.change(lab, "west", "reboot=200 ms")
         rebooted_s = time.time() - began_ns / 1e9
-        now.change(lab, "near.left", "state=up")
+        apply_now.change(lab, "near.left", "state=up")
         until(lambda: _routes_of_west(lab, rebooted_s))
         status = status_with_events(lab)
         ended_s = time.time() - began_ns / 1e9
         assert status["began_ns"] == began_ns
-        assert status["events"] == Happenings(lab).new()
+        assert status["events"] == EventReader(lab).new()
     assert all(-0.5 <= event["at_s"] <= ended_s for event in status["events"])
     # Netboxes, routers and commands write by clocks of their own; here they are in the order in which all of it was done.
     events = [event for event in status["events"] if event["at_s"] >= begun_s]
@@ -58,5 +58,5 @@ def test_reboots_wires_and_routes_are_told_at_times_of_the_lab(
 
 
 def _routes_of_west(lab: Lab, since_s: float) -> bool:
-    events = Happenings(lab).new()
+    events = EventReader(lab).new()
     return any((one["event"], one["node"]) == ("route", "west") and one["at_s"] >= since_s for one in events)

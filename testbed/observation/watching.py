@@ -18,7 +18,7 @@ from contracts.run_folder import PLAN_FILE
 from ownership import state
 from testbed.documents.kinds import WATCH
 from testbed.labs.lab import Lab
-from testbed.observation.happenings import Happenings
+from testbed.observation.event_reader import EventReader
 from testbed.observation.interval import interval
 from testbed.observation.reading import LabReader, Reading
 
@@ -41,7 +41,7 @@ class WatchedLab:
 
     lab: Lab
     reader: LabReader
-    happenings: Happenings
+    event_reader: EventReader
     plan: tuple[int, int]
     #: From which the times of `events` count.
     began_ns: int | None = None
@@ -75,19 +75,19 @@ class Watch:
         for name in there.keys() - self.labs.keys():
             try:
                 lab = Lab.open(name)
-                self.labs[name] = WatchedLab(lab, LabReader(lab), Happenings(lab), there[name])
-                self.labs[name].events.extend(self.labs[name].happenings.new())
+                self.labs[name] = WatchedLab(lab, LabReader(lab), EventReader(lab), there[name])
+                self.labs[name].events.extend(self.labs[name].event_reader.new())
             except NetBoxITError:
                 continue  # it went just now, or is half up
             yield self._up(self.labs[name])
 
     def _look_at(self, watched: WatchedLab) -> list[WatchLine]:
         try:
-            now, events = watched.reader.read(), watched.happenings.new()
+            now, events = watched.reader.read(), watched.event_reader.new()
         except (NetBoxITError, OSError):
             watched.now = None
             return []  # it is going down; the next look tells
-        again = [] if watched.happenings.began_ns == watched.began_ns else [self._up(watched)]
+        again = [] if watched.event_reader.began_ns == watched.began_ns else [self._up(watched)]
         watched.events.extend(events)
         try:
             watched.interval = None if watched.now is None else interval(watched.lab.plan, watched.now, now)
@@ -99,7 +99,7 @@ class Watch:
     @staticmethod
     def _up(watched: WatchedLab) -> LabLine:
         """Announces a lab and when its network's time began, which is later than it is up, and again with a run's traffic."""
-        before_ns, watched.began_ns = watched.began_ns, watched.happenings.began_ns
+        before_ns, watched.began_ns = watched.began_ns, watched.event_reader.began_ns
         if before_ns is not None and watched.began_ns is not None:
             for event in watched.events:
                 event["at_s"] += (before_ns - watched.began_ns) / 1e9

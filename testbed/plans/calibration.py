@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from contracts import durable
 from contracts.errors import NetBoxITError
 from netboxes.technology import program
-from system.own_rights import home, own_rights
+from system.user_privileges import as_user, home
 
 #: The smallest and the largest frame measured, in bytes without FCS.
 SMALL, LARGE = 60, 1514
@@ -126,7 +126,7 @@ class Calibration(BaseModel):
             changed.append(f"built anew since: {', '.join(rebuilt)}")
         return changed
 
-    @own_rights()
+    @as_user()
     def write(self) -> Path:
         file = calibration_file()
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ class Calibration(BaseModel):
         return file
 
 
-@own_rights()
+@as_user()
 def read() -> Calibration:
     """This user's. Raises NoCalibration with the remedy."""
     file = calibration_file()

@@ -15,7 +15,7 @@ from contracts.plan import NodePlan, Plan, RealtimeSupport
 from contracts.quantities import SIZE
 from ownership import other_labs
 from system.cores import available_cores
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.description.machines import KnownMachines
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
@@ -120,7 +120,7 @@ def _flow_errors(topology: Topology) -> Iterator[BadInput]:
         for index, complaint in switches.wrong_flows(switch):
             # Where it stands is asked for so seldom that a topology does not remember it.
             place = ("switches", name, "flows", index)
-            with own_rights():
+            with as_user():
                 source = read_source(topology.path)
             yield source.bad(place, f"switch {name}: {complaint}", "see ovs-ofctl(8)")
 
@@ -131,7 +131,7 @@ def _room_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
         node = plan.node(name)
         needed = sum(copied.size + copied.entries * _OF_AN_ENTRY for copied in node.copied.values()) / _USABLE
         if needed > node.limits.disk:
-            with own_rights():
+            with as_user():
                 source = read_source(topology.path)
             asked, given = SIZE.write(math.ceil(needed / 1e6) * 1e6), SIZE.write(node.limits.disk)
             cause = f"host {name}: its files need a disk of {asked}, and it has one of {given}"

@@ -16,13 +16,13 @@ from contracts.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, Re
 from contracts.quantities import SIZE
 from system import file_trees
 from system.cores import available_cores
-from system.own_rights import own_rights
 from system.rootfs import WIRES_FOLDER
+from system.user_privileges import as_user
 from testbed.description.events import beyond, plan_events
 from testbed.description.limits import ContainerSection, planned
 from testbed.description.node_section import NodeSection
 from testbed.description.router import Router
-from testbed.description.scene import Scene
+from testbed.description.targets import Targets
 from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
 from testbed.nodes import frr, host_program, routers
@@ -116,7 +116,7 @@ class _Resolver:
             for machine in [self.on(name)]
         ]
         traffic = plan_traffic(topology, self.wiring, duration_s)
-        events = plan_events(topology, Scene.of(nodes, self.wires.wires, self.wires.equipment))
+        events = plan_events(topology, Targets.of(nodes, self.wires.wires, self.wires.equipment))
         several = self.placed.several()
         if several:
             nodes = [replace(node, host=self.placed.of(node.name)) for node in nodes]
@@ -294,7 +294,7 @@ def router_defines(router: Router, interfaces: Sequence[InterfacePlan], mtu: int
 
 def _read_configuration(path: Path) -> str:
     try:
-        with own_rights():
+        with as_user():
             return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UnreadableConfiguration(f"router configuration {path} cannot be read: {error}; check the file") from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from contracts.errors import NetBoxITError
 from ownership.operators import operator
 from system import node_files, strays
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 
 
 class NotHandedOver(NetBoxITError):
@@ -37,11 +37,11 @@ def _hand_over(place: Path, folder: Path) -> None:
         for file in sorted(place.rglob("*")):
             target = folder / file.relative_to(place)
             if file.is_dir():
-                with own_rights():
+                with as_user():
                     target.mkdir()
                 continue
             # Root alone writes there, so no link should be among them; one would be refused.
-            with node_files.opened(file) as source, own_rights(), target.open("xb") as copy:
+            with node_files.opened(file) as source, as_user(), target.open("xb") as copy:
                 node_files.copy_sparsely(source.fileno(), copy.fileno(), sys.maxsize)
     except OSError as error:
         raise NotHandedOver(

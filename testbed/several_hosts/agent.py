@@ -17,7 +17,7 @@ from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd
 from ownership import state
 from system.interruption import ends_upon_signal
-from testbed.changing import now
+from testbed.changing import apply_now
 from testbed.labs import removal
 from testbed.labs.lab import Lab
 from testbed.several_hosts.agent_files import AgentFiles
@@ -74,8 +74,8 @@ class Agent:
             "begin": lambda: self.lab.begin(),
             "start_programs": lambda: self.lab.start_programs(),
             "status": self.status,
-            "change": lambda target, text: now.change(self.lab, target, text),
-            "put_back": lambda: now.put_back(self.lab),
+            "change": lambda target, text: apply_now.change(self.lab, target, text),
+            "put_back": lambda: apply_now.put_back(self.lab),
             "down": self.down,
             "run": self.run,
             "start": lambda program, **what: self._programs.start(self.lab, program, **what),

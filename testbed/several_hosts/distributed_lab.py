@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contracts.plan import Plan
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.back_ends.back_end import BackEnd, Capturing, OnSeveralMachines
-from testbed.description.scene import NotThere
+from testbed.description.targets import NotThere
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 
@@ -48,14 +48,14 @@ class DistributedLab(BackEnd):
 
     def change(self, target: str, text: str, progress: Callable[[str], None]) -> list[Change]:
         """A wire between two machines is changed at both of its ends."""
-        from testbed.changing import now, said
+        from testbed.changing import apply_now, set_command
 
-        scene = now.scene_of(self.plan)
-        said.change(scene, target, text)
+        targets = apply_now.targets_of(self.plan)
+        set_command.change(targets, target, text)
         hosts, what = {node.host for node in self.plan.nodes if node.name == target}, target
         if not hosts:
             with suppress(NotThere):
-                wire = scene.wire_of(target)
+                wire = targets.wire_of(target)
                 ends = [end.node for end in (wire.left, wire.right) if end != wire.outside]
                 hosts, what = set(map(self._parts.host, ends)), wire.name
         if hosts - {self._parts.record.here} and text.partition("=")[0].strip() == "configuration":
@@ -63,16 +63,16 @@ class DistributedLab(BackEnd):
         made: list[Change] = []
         for host in sorted(hosts):
             if host == self._parts.record.here:
-                made += now.change(self.here, what, text, progress)
+                made += apply_now.change(self.here, what, text, progress)
             else:
                 with self._parts.connected(host) as part:
                     made += part.ask("change", target=what, text=text).result(_CHANGE_PATIENCE_S)
         return made
 
     def put_back(self) -> tuple[str, list[Change]] | None:
-        from testbed.changing import now
+        from testbed.changing import apply_now
 
-        told: list[Any] = [now.put_back(self.here)]
+        told: list[Any] = [apply_now.put_back(self.here)]
         for machine in self._parts.record.machines:
             with self._parts.connected(machine.name) as part:
                 told.append(part.ask("put_back").result())
@@ -101,7 +101,7 @@ class DistributedLab(BackEnd):
             raise OnSeveralMachines(f"{told}; leave out --ring and --json, or call it there")
         duration = ["--duration", wanted.duration] if wanted.duration else []
         verb = ["capture", "--live", "--lab", self.name, *duration, "--", *wanted.points]
-        with own_rights():
+        with as_user():
             opened = nullcontext() if wanted.file is None else wanted.file.open("wb" if wanted.overwrite else "xb")
         with opened as kept:
             # Without a duration for as long as the user wants; ssh ends it when the machine is silent (ServerAliveInterval).

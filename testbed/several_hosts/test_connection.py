@@ -129,7 +129,7 @@ def test_an_agent_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.timeout(30)
 def test_an_agent_ends_although_the_controller_reads_no_answer() -> None:
     """One that was stopped, say (SIGSTOP), while much was told to it."""
-    code = f"from testbed.several_hosts import messages\nwording.SILENCE_S = 0.5\n{SERVER}"
+    code = f"from testbed.several_hosts import messages\nmessages.SILENCE_S = 0.5\n{SERVER}"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin is not None
         request = {"id": 1, "method": "add", "parameters": {"a": "x" * 1_000_000, "b": "y"}}

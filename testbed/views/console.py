@@ -22,7 +22,7 @@ from contracts.errors import BadInput, BadTopology, NetBoxITError
 from contracts.permissions import not_permitted
 from ownership import operators
 from system.interruption import heeded
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.documents import kinds
 from testbed.views import drawing
 
@@ -174,7 +174,7 @@ def _tell_defect(error: Exception) -> None:
     _tell_programs([_error("Defect", f"{type(error).__name__}: {error}")])
     _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")
     try:
-        with own_rights():
+        with as_user():
             descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
         with os.fdopen(descriptor, "w") as file:
             traceback.print_exception(error, file=file)

@@ -9,20 +9,20 @@ import pytest
 
 from contracts.changes import ConfigurationChange, HandlerWrite, ParameterChange, PowerChange, StallChange, WireChange
 from contracts.plan import WireEnd
-from testbed.changing import said
+from testbed.changing import set_command
 from testbed.description.live import BadChange
-from testbed.description.scene import Scene, SceneNetbox, SceneWire
+from testbed.description.targets import NetboxTarget, Targets, WireTarget
 
-SCENE = Scene(
-    netboxes={"space": SceneNetbox("satellite", ("terminal", "hub"), {"fade": 1.0})},
+SCENE = Targets(
+    netboxes={"space": NetboxTarget("satellite", ("terminal", "hub"), {"fade": 1.0})},
     routers={"meoc": "click", "core": "linux"},
     hosts=("a", "b"),
     switches=("lan",),
     wires=(
-        SceneWire("a.eth0--meoc.ian", WireEnd("a", "eth0"), WireEnd("meoc", "ian")),
-        SceneWire("meoc.jan--space.terminal", WireEnd("meoc", "jan"), WireEnd("space", "terminal"), memory=True),
-        SceneWire("space.hub--b.eth0", WireEnd("space", "hub"), WireEnd("b", "eth0")),
-        SceneWire("modem.p--core.x", WireEnd("modem", "p"), WireEnd("core", "x"), outside=WireEnd("modem", "p")),
+        WireTarget("a.eth0--meoc.ian", WireEnd("a", "eth0"), WireEnd("meoc", "ian")),
+        WireTarget("meoc.jan--space.terminal", WireEnd("meoc", "jan"), WireEnd("space", "terminal"), memory=True),
+        WireTarget("space.hub--b.eth0", WireEnd("space", "hub"), WireEnd("b", "eth0")),
+        WireTarget("modem.p--core.x", WireEnd("modem", "p"), WireEnd("core", "x"), outside=WireEnd("modem", "p")),
     ),
 )
 
@@ -43,13 +43,13 @@ SCENE = Scene(
     ],
 )
 def test_a_target_and_what_it_becomes_are_one_change(target: str, text: str, change: object) -> None:
-    sequence = said.change(SCENE, target, text)
+    sequence = set_command.change(SCENE, target, text)
     assert [step.change for step in sequence.steps] == [change] and sequence.undo == ()
 
 
 @pytest.mark.parametrize("node", ["core", "space"])
 def test_a_reboot_is_put_back_wherever_it_is_interrupted(node: str) -> None:
-    sequence = said.change(SCENE, node, "reboot=2 s")
+    sequence = set_command.change(SCENE, node, "reboot=2 s")
     off, on = PowerChange(node, "off"), PowerChange(node, "on")
     assert [(step.after_s, step.change) for step in sequence.steps] == [(0.0, off), (2.0, on)]
     assert sequence.undo == (on,)
@@ -57,7 +57,7 @@ def test_a_reboot_is_put_back_wherever_it_is_interrupted(node: str) -> None:
 
 def test_a_configuration_may_be_any_file_of_who_says_so(tmp_path: Path) -> None:
     (tmp_path / "x.click").write_text("Idle -> Discard;")
-    (step,) = said.change(SCENE, "meoc", f"configuration={tmp_path}/x.click").steps
+    (step,) = set_command.change(SCENE, "meoc", f"configuration={tmp_path}/x.click").steps
     assert step.change == ConfigurationChange("meoc", str(tmp_path / "x.click"), "Idle -> Discard;")
 
 
@@ -67,19 +67,19 @@ def test_files_are_found_where_the_command_is_called_and_beside_the_topology(
     (here := tmp_path / "here").mkdir()
     (there := tmp_path / "there").mkdir()
     monkeypatch.chdir(here)
-    scene = Scene(netboxes={"path": SceneNetbox("link", ("a", "b"), {})}, routers={"meoc": "click"})
+    targets = Targets(netboxes={"path": NetboxTarget("link", ("a", "b"), {})}, routers={"meoc": "click"})
     (there / "x.trace").write_text("1\n2\n")
     (there / "x.click").write_text("Idle -> Discard;")
     for said_so in ("a.trace={file: x.trace}", "a.trace=x.trace", f"a.trace={there}/x.trace"):
-        (step,) = said.change(scene, "path", said_so, there).steps
+        (step,) = set_command.change(targets, "path", said_so, there).steps
         assert isinstance(step.change, ParameterChange) and step.change.value["opportunities"] == [1, 2]
-    (step,) = said.change(scene, "meoc", "configuration=x.click", there).steps
+    (step,) = set_command.change(targets, "meoc", "configuration=x.click", there).steps
     assert isinstance(step.change, ConfigurationChange) and step.change.text == "Idle -> Discard;"
     (here / "x.trace").write_text("7\n")
-    (step,) = said.change(scene, "path", "a.trace=x.trace", there).steps
+    (step,) = set_command.change(targets, "path", "a.trace=x.trace", there).steps
     assert isinstance(step.change, ParameterChange) and step.change.value["opportunities"] == [7]
     with pytest.raises(BadChange, match=f"there is no file y.trace; looked in {here}, {there} and"):
-        said.change(scene, "path", "a.trace=y.trace", there)
+        set_command.change(targets, "path", "a.trace=y.trace", there)
 
 
 @pytest.mark.parametrize(
@@ -101,25 +101,25 @@ def test_files_are_found_where_the_command_is_called_and_beside_the_topology(
 )
 def test_what_cannot_be_changed_is_refused_with_what_to_write(target: str, text: str, told: str) -> None:
     with pytest.raises(BadChange, match=told) as raised:
-        said.change(SCENE, target, text)
+        set_command.change(SCENE, target, text)
     assert raised.value.exit_status == 2
 
 
 @pytest.mark.parametrize("wire", ["a.eth0--meoc.ian", "meoc--a", "[a, meoc.ian]"])
 def test_a_drill_takes_the_spelling_of_a_wire_that_is_shown_and_short_ones(wire: str) -> None:
-    sequence = said.drill(SCENE, "link-flap", [f"wire={wire}", "times=1"])
+    sequence = set_command.drill(SCENE, "link-flap", [f"wire={wire}", "times=1"])
     assert [change.words() for change in sequence.undo] == ["wire a.eth0--meoc.ian up"]
 
 
 def test_a_distance_that_the_cell_itself_does_not_reach_is_refused() -> None:
-    scene = Scene(netboxes={"field": SceneNetbox("wifi", ("point",), {"coverage_class": 0})})
-    said.change(scene, "field", "distance=1.19 km")
+    targets = Targets(netboxes={"field": NetboxTarget("wifi", ("point",), {"coverage_class": 0})})
+    set_command.change(targets, "field", "distance=1.19 km")
     with pytest.raises(BadChange, match=r"field: distance: 1\.5 km is more than 1\.19 km"):
-        said.change(scene, "field", "distance=1500m")
+        set_command.change(targets, "field", "distance=1500m")
 
 
 def test_a_fade_begins_and_ends_at_what_the_topology_has() -> None:
-    sequence = said.drill(SCENE, "satellite-fade", ["depth=1 dB", "ramp=0 s", "hold=1 s"])
+    sequence = set_command.drill(SCENE, "satellite-fade", ["depth=1 dB", "ramp=0 s", "hold=1 s"])
     assert [(step.after_s, step.change.words()) for step in sequence.steps] == [
         (0.0, "space: fade 2 dB"),
         (1.0, "space: fade 1 dB"),
@@ -147,4 +147,4 @@ def test_a_fade_begins_and_ends_at_what_the_topology_has() -> None:
 )
 def test_a_wrong_drill_is_refused_with_what_to_write(name: str, options: list[str], told: str) -> None:
     with pytest.raises(BadChange, match=told):
-        said.drill(SCENE, name, options)
+        set_command.drill(SCENE, name, options)

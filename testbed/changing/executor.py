@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What changes of a running lab are made with: connections, netlink sockets, containers; each found before it is needed."""
+"""Makes changes in a running lab, by connections, netlink sockets and containers that are opened before they are needed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _SWAP_TIMEOUT_S = 15.0
 
 
-class Means:
+class Executor:
     """A connection to each netbox, a netlink socket for each interface; open until the stack ends. Belongs to one thread."""
 
     def __init__(self, lab: Lab, open_ones: ExitStack, sample_s: float | None = None) -> None:
@@ -84,11 +84,11 @@ class Means:
 
     def _switches_of(self, node: str) -> list[Switch]:
         """Of a node's veth wires, each where it is unplugged."""
-        from testbed.description.scene import Scene
+        from testbed.description.targets import Targets
 
-        scene = Scene.of(self._lab.plan.nodes, self._lab.plan.wires, self._lab.plan.equipment)
-        wires = [wire for wire in scene.wires if not wire.memory and node in (wire.left.node, wire.right.node)]
-        return [self._switch(change.node, change.interface) for change in (scene.switched(wire, "down") for wire in wires)]
+        targets = Targets.of(self._lab.plan.nodes, self._lab.plan.wires, self._lab.plan.equipment)
+        wires = [wire for wire in targets.wires if not wire.memory and node in (wire.left.node, wire.right.node)]
+        return [self._switch(change.node, change.interface) for change in (targets.switched(wire, "down") for wire in wires)]
 
     def _power(self, change: PowerChange, switches: list[Switch]) -> None:
         """As with real equipment: the carrier goes with the power, and is there again before the system is."""

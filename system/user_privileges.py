@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The rights of whoever called: where a command works as root for an operator, what they name is read and written with theirs.
+"""The privileges of the calling user: a command that works as root for an operator opens the files that they name as that user.
 
-Every file that a user names is opened inside `own_rights()`: it then can be none that its user could not open. No program is
-started in there: it would be neither the one nor the other.
+Every file that a user names is opened inside `as_user()`, so it is one that this user can open. No program is started inside:
+it would have the privileges of neither.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from system import kernel
 
 
 @contextmanager
-def own_rights() -> Iterator[None]:
+def as_user() -> Iterator[None]:
     """The calling thread has the operator's user, groups and no capability meanwhile; nothing changes where there is none."""
     user = operator()
     if user is None or os.geteuid() != 0:
@@ -31,7 +31,7 @@ def own_rights() -> Iterator[None]:
         kernel.become_root_again(before)
 
 
-def resign() -> None:
+def drop_privileges() -> None:
     """From here on the process is the operator's, for good: nothing that follows needs root."""
     user = operator()
     if user is not None:

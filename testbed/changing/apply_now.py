@@ -14,9 +14,9 @@ from contracts.errors import BadTopology, NetBoxITError
 from contracts.plan import Plan
 from ownership import origin
 from system.interruption import HeldBack
-from testbed.changing import by_hand, said, unfinished
-from testbed.changing.means import Means
-from testbed.description.scene import Scene
+from testbed.changing import by_hand, set_command, unfinished
+from testbed.changing.executor import Executor
+from testbed.description.targets import Targets
 from testbed.labs import measuring
 from testbed.labs.event_log import EventLog
 from testbed.plan_part import node_of
@@ -30,8 +30,8 @@ class NotPutBack(NetBoxITError):
     """Something that a sequence had changed could not be put back."""
 
 
-def scene_of(plan: Plan) -> Scene:
-    return Scene.of(plan.nodes, plan.wires, plan.equipment)
+def targets_of(plan: Plan) -> Targets:
+    return Targets.of(plan.nodes, plan.wires, plan.equipment)
 
 
 def nodes_of(sequence: Sequence) -> list[str]:
@@ -42,7 +42,7 @@ def nodes_of(sequence: Sequence) -> list[str]:
 
 def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[Made]:
     """What `netboxit set TARGET KEY=VALUE` does. Raises BadChange before anything is done, and what a netbox refuses."""
-    sequence = said.change(scene_of(lab.plan), target, text, origin.beside(lab.folder))
+    sequence = set_command.change(targets_of(lab.plan), target, text, origin.beside(lab.folder))
     return carry_out(lab, f"{target} {text}", sequence, progress)
 
 
@@ -54,9 +54,9 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
     _check_configurations(lab, sequence)
     log, told = EventLog.of(lab.folder), []
     with ExitStack() as open_ones:
-        means = Means(lab, open_ones, _sample_s(lab))
-        steps = [(step, means.step(step.change)) for step in sequence.steps]
-        undo = [(change, means.step(change)) for change in sequence.undo]
+        executor = Executor(lab, open_ones, _sample_s(lab))
+        steps = [(step, executor.step(step.change)) for step in sequence.steps]
+        undo = [(change, executor.step(change)) for change in sequence.undo]
         if sequence.undo:
             unfinished.begin(lab.folder, name, sequence.undo)
         began = time.monotonic()
@@ -65,7 +65,7 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
                 _sleep_until(began + step.after_s, progress)
                 progress(step.change.words())
                 told.append(_make(lab, log, step.change, make))
-            means.wait()
+            executor.wait()
         except BaseException as error:
             try:
                 with HeldBack():
@@ -96,8 +96,8 @@ def put_back(lab: Lab) -> tuple[str, list[Made]] | None:
         )
     log = EventLog.of(lab.folder)
     with ExitStack() as open_ones, HeldBack():
-        means = Means(lab, open_ones, _sample_s(lab))
-        return left.name, _undo(lab, log, [(change, means.step(change)) for change in left.undo])
+        executor = Executor(lab, open_ones, _sample_s(lab))
+        return left.name, _undo(lab, log, [(change, executor.step(change)) for change in left.undo])
 
 
 def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object]]]) -> list[Made]:

@@ -29,7 +29,7 @@ _FIRST_LINE: Final = 256
 _EARLIEST_S: Final = -0.5
 
 
-class Happenings:
+class EventReader:
     """Of one lab. The first look finds what happened before, as far as it is in the last 64 KiB of each file."""
 
     def __init__(self, lab: Lab) -> None:

@@ -31,7 +31,7 @@ _TOLD: Final = (
 )
 
 
-def happenings(
+def read_events(
     events_file: Path,
     journals: Mapping[str, Journal],
     began_ns: int,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from contracts.statistics import Lateness, NetboxStatistics
-from results import lives
+from results import restarts
 from results.conftest import netbox_statistics, port_counts
 from results.journal import read
 
@@ -29,9 +29,9 @@ def life(began_ns: int, delivered: int, p99: float) -> NetboxStatistics:
 
 
 def test_of_all_lives_counts_are_the_sum_and_percentiles_the_worst() -> None:
-    found = lives.together([life(1_000_000_000, 10, 90.0), life(6_000_000_000, 20, 50.0)])
+    found = restarts.combined([life(1_000_000_000, 10, 90.0), life(6_000_000_000, 20, 50.0)])
     assert found is not None
-    lost = {"on_air": 2, lives.POWER: 1}
+    lost = {"on_air": 2, restarts.POWER: 1}
     assert found["frames"] == {"delivered": 30, "lost": lost, "inside": 1, "emitted": 0, "absorbed": 0}
     assert [(port["name"], port["received"]) for port in found["ports"]] == [("left", 34), ("right", 34)]
     assert found["lateness_us"]["frame"] == {"count": 30, "p99": 90.0, "max": 90.0}
@@ -42,9 +42,9 @@ def test_of_all_lives_counts_are_the_sum_and_percentiles_the_worst() -> None:
 
 def test_one_life_is_what_it_is_and_one_that_left_nothing_is_missed() -> None:
     only = life(0, 1, 1.0)
-    assert lives.together([only]) is only
-    assert lives.together([None]) is None
-    assert lives.together([only, None]) is None
+    assert restarts.combined([only]) is only
+    assert restarts.combined([None]) is None
+    assert restarts.combined([only, None]) is None
 
 
 def test_the_journals_of_all_lives_are_one(tmp_path: Path) -> None:

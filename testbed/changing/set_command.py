@@ -10,20 +10,20 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from contracts.changes import Sequence, Step
-from system.own_rights import own_rights
+from system.user_privileges import as_user
 from testbed.description import yaml_source
 from testbed.description.actions import Action
 from testbed.description.drills import DRILLS
 from testbed.description.input_errors import InPart, nearest, told
 from testbed.description.live import BadChange, parsed
-from testbed.description.scene import Scene
+from testbed.description.targets import Targets
 
 #: What is said of a router or host, beside a Click router's handlers.
 _OF_NODES: Final = ("reboot", "configuration")
 
 
-@own_rights()
-def change(scene: Scene, target: str, text: str, beside: Path | None = None) -> Sequence:
+@as_user()
+def change(targets: Targets, target: str, text: str, beside: Path | None = None) -> Sequence:
     """ "distance=2 km" of a netbox, "state=down" of a wire, "reboot=5 s" of a node. Raises BadChange.
 
     Whoever may change a lab may name any file. It is looked for where the command is called, in `beside` (the folder of the
@@ -34,23 +34,23 @@ def change(scene: Scene, target: str, text: str, beside: Path | None = None) -> 
     if not separator:
         raise BadChange(f"{text!r}: write KEY=VALUE, say 'distance=2 km', state=down or 'reboot=5 s'")
     try:
-        if target in scene.netboxes and key not in ("stall", "reboot"):
-            return _parameter(scene, target, text, context)
-        if target in scene.netboxes and key == "stall":
-            return _sequence(scene, context, netbox=target, stall=value)
+        if target in targets.netboxes and key not in ("stall", "reboot"):
+            return _parameter(targets, target, text, context)
+        if target in targets.netboxes and key == "stall":
+            return _sequence(targets, context, netbox=target, stall=value)
         if key == "state":
-            return _wire(scene, target, value)
-        if target in scene.names():
+            return _wire(targets, target, value)
+        if target in targets.names():
             said: dict[str, Any] = {key: value} if key in _OF_NODES else {"write": {key: value}}
-            return _sequence(scene, context, node=target, **said)
+            return _sequence(targets, context, node=target, **said)
     except ValueError as error:
         raise BadChange(f"{target}: {error}") from error
-    wires = [wire.name for wire in scene.wires]
-    raise BadChange(f'there is no node "{target}"; {nearest(target, [*scene.names(), *wires])}')
+    wires = [wire.name for wire in targets.wires]
+    raise BadChange(f'there is no node "{target}"; {nearest(target, [*targets.names(), *wires])}')
 
 
-@own_rights()
-def drill(scene: Scene, name: str, options: list[str]) -> Sequence:
+@as_user()
+def drill(targets: Targets, name: str, options: list[str]) -> Sequence:
     """A drill with options like "depth=10 dB". Raises BadChange."""
     if name not in DRILLS:
         raise BadChange(f'there is no drill "{name}"; {nearest(name, DRILLS)}')
@@ -64,13 +64,13 @@ def drill(scene: Scene, name: str, options: list[str]) -> Sequence:
         except ValueError as error:
             raise BadChange(f"{key}: {error}") from error
     try:
-        return _sequence(scene, {}, drill=name, **{"with": said})
+        return _sequence(targets, {}, drill=name, **{"with": said})
     except ValueError as error:
         raise BadChange(f"{name}: {error}") from error
 
 
-def _parameter(scene: Scene, netbox: str, text: str, context: Mapping[str, Path]) -> Sequence:
-    found = scene.netboxes[netbox]
+def _parameter(targets: Targets, netbox: str, text: str, context: Mapping[str, Path]) -> Sequence:
+    found = targets.netboxes[netbox]
     parameter, said = parsed(text)
     station = parameter.rpartition(".")[0]
     if station and station not in found.stations:
@@ -78,16 +78,16 @@ def _parameter(scene: Scene, netbox: str, text: str, context: Mapping[str, Path]
     return Sequence((Step(0.0, found.live(netbox, parameter, said, context)),))
 
 
-def _wire(scene: Scene, wire: str, state: str) -> Sequence:
+def _wire(targets: Targets, wire: str, state: str) -> Sequence:
     """By its two ends, or by one: each end has one wire."""
     if state not in ("up", "down"):
         raise ValueError(f'"{state}" is not a state; use up or down')
-    return Sequence((Step(0.0, scene.switched(scene.wire_of(wire), "up" if state == "up" else "down")),))
+    return Sequence((Step(0.0, targets.switched(targets.wire_of(wire), "up" if state == "up" else "down")),))
 
 
-def _sequence(scene: Scene, context: Mapping[str, Path], **said: Any) -> Sequence:
+def _sequence(targets: Targets, context: Mapping[str, Path], **said: Any) -> Sequence:
     try:
-        return Action.model_validate(said, context=dict(context)).sequence(scene)
+        return Action.model_validate(said, context=dict(context)).sequence(targets)
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         part = detail.get("ctx", {}).get("error")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What there is in a network that can be changed while it runs, whether it is a file or a lab that is up."""
+"""The targets of changes: nodes and wires of a network that can be changed while it runs, be it a file's or a lab's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class NotThere(ValueError):
 
 
 @dataclass(frozen=True)
-class SceneNetbox:
+class NetboxTarget:
     #: Its technology's name.
     of: str
     stations: tuple[str, ...]
@@ -49,7 +49,7 @@ class SceneNetbox:
 
 
 @dataclass(frozen=True)
-class SceneWire:
+class WireTarget:
     name: str
     left: WireEnd
     right: WireEnd
@@ -65,28 +65,28 @@ class SceneWire:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Targets:
     """By the nodes' names."""
 
-    netboxes: Mapping[str, SceneNetbox] = field(default_factory=dict)
+    netboxes: Mapping[str, NetboxTarget] = field(default_factory=dict)
     routers: Mapping[str, Literal["click", "linux"]] = field(default_factory=dict)
     hosts: tuple[str, ...] = ()
     switches: tuple[str, ...] = ()
-    wires: tuple[SceneWire, ...] = ()
+    wires: tuple[WireTarget, ...] = ()
 
     @staticmethod
-    def of(nodes: Iterable[NodePlan], wires: Iterable[WirePlan], equipment: Iterable[EquipmentPlan]) -> Scene:
+    def of(nodes: Iterable[NodePlan], wires: Iterable[WirePlan], equipment: Iterable[EquipmentPlan]) -> Targets:
         """Of a plan's."""
         kinds: dict[str, list[NodePlan]] = {}
         for node in nodes:
             kinds.setdefault(node.kind, []).append(node)
-        return Scene(
+        return Targets(
             {node.name: _netbox(node) for node in kinds.get("netbox", ())},
             {node.name: "linux" if node.forwards else "click" for node in kinds.get("router", ())},
             tuple(node.name for node in kinds.get("host", ())),
             tuple(node.name for node in kinds.get("switch", ())),
             (
-                *(SceneWire(wire.name, wire.left, wire.right, wire.kind == "memory") for wire in wires),
+                *(WireTarget(wire.name, wire.left, wire.right, wire.kind == "memory") for wire in wires),
                 *(_plugged(one) for one in equipment),
             ),
         )
@@ -94,7 +94,7 @@ class Scene:
     def names(self) -> list[str]:
         return [*self.netboxes, *self.routers, *self.hosts, *self.switches]
 
-    def netbox(self, name: str) -> SceneNetbox:
+    def netbox(self, name: str) -> NetboxTarget:
         if name not in self.netboxes:
             raise NotThere("netbox", f'there is no netbox "{name}"', nearest(name, self.netboxes))
         return self.netboxes[name]
@@ -120,12 +120,12 @@ class Scene:
         if name not in self.names():
             raise NotThere("node", f'there is no node "{name}"', nearest(name, self.names()))
 
-    def wire_of(self, text: str) -> SceneWire:
+    def wire_of(self, text: str) -> WireTarget:
         """The wire that a text names: both of its ends (`wire_ends.ends_of`), or one, which has no other wire."""
         ends = ends_of(text)
         return self.wire_at(text) if ends is None else self.wire_between(*ends)
 
-    def wire_at(self, end: str) -> SceneWire:
+    def wire_at(self, end: str) -> WireTarget:
         found = [wire for wire in self.wires if wire.has(end)]
         if not found:
             known = [f"{one.node}.{one.interface}" for wire in self.wires for one in (wire.left, wire.right)]
@@ -134,7 +134,7 @@ class Scene:
             raise NotThere("wire", f'"{end}" has several wires', f"say {listed([wire.name for wire in found])}")
         return _switchable(found[0])
 
-    def wire_between(self, one: str, other: str) -> SceneWire:
+    def wire_between(self, one: str, other: str) -> WireTarget:
         found = [wire for wire in self.wires if wire.is_between(one, other)]
         if not found:
             remedy = nearest(f"{one}--{other}", [wire.name for wire in self.wires])
@@ -143,29 +143,29 @@ class Scene:
             raise NotThere("wire", f"several wires join {one} and {other}", f"say {listed([wire.name for wire in found])}")
         return _switchable(found[0])
 
-    def switched(self, wire: SceneWire, state: WireState) -> WireChange:
+    def switched(self, wire: WireTarget, state: WireState) -> WireChange:
         """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one."""
         order = {**dict.fromkeys((*self.netboxes, *self.switches), 0), **dict.fromkeys(self.routers, 1)}
         end = min((one for one in (wire.left, wire.right) if one != wire.outside), key=lambda one: order.get(one.node, 2))
         return WireChange(wire.name, state, end.node, end.interface)
 
 
-def _switchable(wire: SceneWire) -> SceneWire:
+def _switchable(wire: WireTarget) -> WireTarget:
     if wire.memory:
         cause = "between two emulators the wire is shared memory, which is never down"
         raise NotThere("wire", cause, "write {ends: […], wire: veth} for it")
     return wire
 
 
-def _plugged(equipment: EquipmentPlan) -> SceneWire:
+def _plugged(equipment: EquipmentPlan) -> WireTarget:
     inside = f"{equipment.end.node}.{equipment.end.interface}"
     outside = WireEnd(*equipment.wire.removeprefix(f"{inside}--").removesuffix(f"--{inside}").split("."))
-    return SceneWire(equipment.wire, outside, equipment.end, outside=outside)
+    return WireTarget(equipment.wire, outside, equipment.end, outside=outside)
 
 
-def _netbox(node: NodePlan) -> SceneNetbox:
+def _netbox(node: NodePlan) -> NetboxTarget:
     told = netbox_configuration(node)
-    return SceneNetbox(told["technology"], tuple(interface.name for interface in node.interfaces), told["parameters"])
+    return NetboxTarget(told["technology"], tuple(interface.name for interface in node.interfaces), told["parameters"])
 
 
 def _is(end: WireEnd, text: str) -> bool:

@@ -12,11 +12,11 @@ import pytest
 from contracts.errors import BadTopology
 from contracts.plan import Plan
 from ownership import operators
-from system.own_rights import own_rights
-from testbed.changing import said
+from system.user_privileges import as_user
+from testbed.changing import set_command
 from testbed.description import topology_file
 from testbed.description.live import BadChange
-from testbed.description.scene import Scene
+from testbed.description.targets import Targets
 from testbed.observation.capture_files import CaptureFile
 from testbed.observation.capture_sources import CaptureFailed
 from testbed.observation.capture_target import BadTarget, target
@@ -51,7 +51,7 @@ def test_a_file_is_opened_with_the_rights_of_its_user(folder: Path, tmp_path: Pa
     (secret := tmp_path / "secret").write_text("of root")
     secret.chmod(0o600)
     before = rights()
-    with own_rights():
+    with as_user():
         (folder / "made").write_text("of the operator")
         with pytest.raises(PermissionError):
             secret.read_text()
@@ -72,7 +72,7 @@ def test_other_threads_keep_theirs_and_blocks_can_be_in_each_other() -> None:
     inside, seen = threading.Event(), threading.Event()
 
     def reader() -> None:
-        with own_rights(), own_rights():
+        with as_user(), as_user():
             inside.set()
             seen.wait(10)
 
@@ -88,7 +88,7 @@ def test_other_threads_keep_theirs_and_blocks_can_be_in_each_other() -> None:
 def test_for_root_itself_nothing_changes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(operators.VARIABLE)
     before = rights()
-    with own_rights():
+    with as_user():
         assert rights() == before
     with being_written(folder) as place:
         assert place == folder
@@ -130,7 +130,7 @@ def test_what_an_operator_names_is_none_of_roots(folder: Path, tmp_path: Path) -
             topology_file.load(file)
         assert "what only root" not in str(told.value)
     with pytest.raises(BadChange, match="Permission denied"):
-        said.change(Scene({}, {"r": "click"}, (), (), ()), "r", f"configuration={secret}")
+        set_command.change(Targets({}, {"r": "click"}, (), (), ()), "r", f"configuration={secret}")
     before = Path("/proc/sys/kernel/core_pattern").read_text()
     for file in (tmp_path / "x.pcapng", secret, Path("/proc/sys/kernel/core_pattern")):
         with pytest.raises((CaptureFailed, BadTarget), match="Permission denied"):
