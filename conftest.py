@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 #: Fixtures for tests of all packages.
-pytest_plugins = ["tests.small_labs"]
+pytest_plugins = ["tests.installed_packages", "tests.small_labs"]
 
 # A busy machine is slow, and nothing is wrong with what it computes.
 settings.register_profile("netboxit", deadline=None)

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from applications import registry
 from contracts.errors import NetBoxITError
 from contracts.flow import ApplicationRecord, Flow
+from contracts.plugins import BadPlugin
 from results.analyse import analyse
 from results.conftest import CENTRE, FIELD, SyntheticRun
 from results.metrics_document import METRICS
@@ -22,6 +21,7 @@ from testbed.description import topology_schema
 from testbed.description.topology_file import load
 from testbed.documents import kinds
 from testbed.documents.schemas import schema
+from tests.installed_packages import InstalledPackages
 
 APPLICATION = """
 from applications.application import Application, ApplicationOptions
@@ -69,44 +69,13 @@ ANALYSIS = ApplicationAnalysis("probes", Probes, judge, Path(__file__).with_name
 TEMPLATE = "{% for one in all %}<h2>Probes of {{ one.flow }}</h2><b>{{ one.slowest_ms | number }}</b>{% endfor %}"
 
 
-class Packages:
-    """Packages that are installed in a folder of their own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def install(self, distribution: str, brings: str, **modules: str) -> None:
-        """A package with these modules. The entry point of the application that it brings names it."""
-        package = distribution.replace("-", "_")
-        (self.folder / package).mkdir()
-        for name, text in {"__init__.py": "", **{f"{name}.py": text for name, text in modules.items()}}.items():
-            (self.folder / package / name).write_text(text)
-        (self.folder / package / "probes.html.j2").write_text(TEMPLATE)
-        about = self.folder / f"{package}-1.0.dist-info"
-        about.mkdir()
-        (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {distribution}\nVersion: 1.0\n")
-        (about / "entry_points.txt").write_text(f"[netboxit.applications]\n{brings} = {package}\n")
+def install(packages: InstalledPackages, distribution: str, brings: str, **modules: str) -> None:
+    files = {f"{name}.py": text for name, text in modules.items()}
+    packages.install(distribution, registry.GROUP, brings, {**files, "probes.html.j2": TEMPLATE})
 
 
-@pytest.fixture
-def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Packages]:
-    folder = tmp_path / "site-packages"
-    folder.mkdir()
-    monkeypatch.syspath_prepend(folder)
-    _forget()
-    yield Packages(folder)
-    _forget()
-    for name in [name for name, module in sys.modules.items() if str(getattr(module, "__file__", "")).startswith(str(folder))]:
-        del sys.modules[name]
-
-
-def _forget() -> None:
-    for known in (registry.plugins, registry.applications, registry.analyses):
-        known.cache_clear()
-
-
-def test_one_of_another_package_is_described_like_ours(packages: Packages, tmp_path: Path) -> None:
-    packages.install("probe-maker", "probe", application=APPLICATION)
+def test_one_of_another_package_is_described_like_ours(installed_packages: InstalledPackages, tmp_path: Path) -> None:
+    install(installed_packages, "probe-maker", "probe", application=APPLICATION)
     assert [*registry.applications()] == ["call", "camera", "command", "udp-flow", "probe"]
     assert "probe" not in registry.analyses()
     network = "name: x\ncentre: b\nhosts: {a: {address: 10.0.0.1/24}, b: {address: 10.0.0.2/24}}\nwires: [[a, b]]\n"
@@ -119,8 +88,8 @@ def test_one_of_another_package_is_described_like_ours(packages: Packages, tmp_p
     assert '"const": "probe"' in json.dumps(topology_schema.schema())
 
 
-def test_its_metrics_are_in_the_document_the_schema_and_the_report(packages: Packages, tmp_path: Path) -> None:
-    packages.install("probe-maker", "probe", application=APPLICATION, analysis=ANALYSIS)
+def test_its_metrics_are_in_the_document_the_schema_and_the_report(installed_packages: InstalledPackages, tmp_path: Path) -> None:
+    install(installed_packages, "probe-maker", "probe", application=APPLICATION, analysis=ANALYSIS)
     synthetic = SyntheticRun(tmp_path / "run")
     synthetic.calls(40)
     folder = synthetic.write()
@@ -144,44 +113,56 @@ def test_its_metrics_are_in_the_document_the_schema_and_the_report(packages: Pac
     assert "<h2>Probes of p</h2><b>255.0</b>" in page
 
 
-def test_a_name_that_two_packages_have_is_an_error_that_names_both(packages: Packages) -> None:
-    packages.install("probe-maker", "probe", application=APPLICATION)
-    packages.install("other-maker", "probe", application=APPLICATION)
-    with pytest.raises(registry.BadApplication, match="probe-maker and other-maker both have an application probe"):
-        registry.applications()
+def test_a_name_that_two_packages_have_is_an_error_that_names_both(installed_packages: InstalledPackages) -> None:
+    install(installed_packages, "probe-maker", "probe", application=APPLICATION)
+    install(installed_packages, "other-maker", "probe", application=APPLICATION)
+    with pytest.raises(BadPlugin, match="probe-maker and other-maker both have an application probe"):
+        list(registry.applications())
 
 
-def test_the_name_of_one_of_ours_is_taken(packages: Packages) -> None:
-    packages.install("phone-maker", "call", application=APPLICATION)
-    with pytest.raises(registry.BadApplication, match="phone-maker and netboxit both have an application call"):
-        registry.applications()
+def test_the_name_of_one_of_ours_is_taken(installed_packages: InstalledPackages) -> None:
+    install(installed_packages, "phone-maker", "call", application=APPLICATION)
+    with pytest.raises(BadPlugin, match="phone-maker and netboxit both have an application call"):
+        list(registry.applications())
 
 
 @pytest.mark.parametrize(
     ("key", "owner"),
     [("voice", "application call of netboxit"), ("flows", "every run's metrics"), ("format", "every run's metrics")],
 )
-def test_a_key_that_is_taken_is_an_error_that_names_both(packages: Packages, key: str, owner: str) -> None:
-    packages.install("probe-maker", "probe", application=APPLICATION, analysis=ANALYSIS.replace('"probes"', f'"{key}"'))
-    with pytest.raises(registry.BadApplication, match=f"{owner} and application probe of probe-maker both have the key {key}"):
+def test_a_key_that_is_taken_is_an_error_that_names_both(installed_packages: InstalledPackages, key: str, owner: str) -> None:
+    install(
+        installed_packages, "probe-maker", "probe", application=APPLICATION, analysis=ANALYSIS.replace('"probes"', f'"{key}"')
+    )
+    with pytest.raises(BadPlugin, match=f"{owner} and application probe of probe-maker both have the key {key}"):
         registry.analyses()
 
 
 @pytest.mark.parametrize(
     ("modules", "what"),
     [
-        ({}, "application probe of probe-maker cannot be imported: No module named 'probe_maker.application'"),
-        ({"application": "import no_such_module"}, "of probe-maker cannot be imported: No module named"),
-        ({"application": ""}, "probe_maker.application of probe-maker has 0 classes that are an application"),
+        ({}, "application probe of probe-maker cannot be used: probe_maker.application cannot be imported: No module named"),
+        ({"application": "sent ="}, r"probe_maker.application cannot be imported: invalid syntax \(application.py, line 1\)"),
+        ({"application": "raise SystemExit"}, "probe_maker.application cannot be imported: SystemExit"),
+        (
+            {"application": "import no_such_module"},
+            "cannot be imported: No module named 'no_such_module'; repair or uninstall the package",
+        ),
+        ({"application": ""}, "probe_maker.application has 0 classes that extend Application, and needs one"),
         ({"application": APPLICATION + APPLICATION.replace("class Probe(", "class Other(")}, "has 2 classes"),
-        ({"application": APPLICATION, "analysis": ""}, "probe_maker.analysis of probe-maker has no ANALYSIS"),
+        (
+            {"application": APPLICATION, "analysis": ""},
+            "probe of probe-maker cannot be used: probe_maker.analysis has no ANALYSIS",
+        ),
         (
             {"application": APPLICATION, "analysis": "import no_such_module"},
-            "of probe-maker cannot be imported: No module named",
+            "cannot be imported: No module named 'no_such_module'; repair or uninstall the package",
         ),
     ],
 )
-def test_one_that_is_not_whole_is_told_with_who_brings_it(packages: Packages, modules: dict[str, str], what: str) -> None:
-    packages.install("probe-maker", "probe", **modules)
-    with pytest.raises(registry.BadApplication, match=what):
-        registry.applications() and registry.analyses()
+def test_one_that_is_not_whole_is_told_with_who_brings_it(
+    installed_packages: InstalledPackages, modules: dict[str, str], what: str
+) -> None:
+    install(installed_packages, "probe-maker", "probe", **modules)
+    with pytest.raises(BadPlugin, match=what):
+        dict(registry.applications()) and registry.analyses()

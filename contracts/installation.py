@@ -31,6 +31,13 @@ SETUP: Final = "make setup" if IS_CHECKOUT else "sudo netboxit setup"
 #: What brings programs and Python packages that are missing.
 BUILD: Final = "make setup" if IS_CHECKOUT else f"install the package netboxit in {ENVIRONMENT} again"
 
+#: What brings the program of a technology of another package (docs/technologies.md).
+BUILD_OF_OTHERS: Final = (
+    "`cmake -B build -DNETBOXIT_TECHNOLOGIES=FOLDER`, then make setup"
+    if IS_CHECKOUT
+    else f"install the package netboxit in {ENVIRONMENT} again, with -C cmake.define.NETBOXIT_TECHNOLOGIES=FOLDER"
+)
+
 
 def why_incomplete() -> str | None:
     """A sentence for whoever calls a NetBoxIT without its Python packages; None when they are there."""

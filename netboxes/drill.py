@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from functools import cache
@@ -14,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from contracts.changes import Sequence
 from contracts.name import Name
-from netboxes.technology import FOLDER
+from contracts.plugins import BadPlugin, OursFirst, Plugin
+from netboxes.technology import technology_plugins
 
 
 class NetboxDrill(BaseModel, ABC):
@@ -32,12 +31,23 @@ class NetboxDrill(BaseModel, ABC):
 
 
 @cache
-def netbox_drills() -> Mapping[str, tuple[str, type[NetboxDrill]]]:
-    """By its name each drill and its technology."""
+def netbox_drills() -> OursFirst[tuple[str, type[NetboxDrill]]]:
+    """By its name each drill and its technology. BadPlugin is raised when those of other packages are looked for."""
+    found = technology_plugins()
+    return OursFirst(_drills(found.ours), lambda: _drills(found))
+
+
+def _drills(technologies: Mapping[str, Plugin]) -> dict[str, tuple[str, type[NetboxDrill]]]:
     found: dict[str, tuple[str, type[NetboxDrill]]] = {}
-    for technology in sorted(file.parent.name for file in FOLDER.glob("*/drills.py")):
-        module = importlib.import_module(f"netboxes.{technology}.drills")
-        for _, kind in inspect.getmembers(module, inspect.isclass):
-            if issubclass(kind, NetboxDrill) and kind.__module__ == module.__name__:
-                found[kind.NAME] = technology, kind
+    for technology, plugin in technologies.items():
+        if plugin.has("drills"):
+            for kind in plugin.classes("drills", NetboxDrill):  # type: ignore[type-abstract]
+                name = getattr(kind, "NAME", None)
+                if not isinstance(name, str):
+                    raise plugin.unusable(f"{kind.__module__}.{kind.__name__} has no NAME")
+                if name in found:
+                    raise BadPlugin(
+                        f"{technologies[found[name][0]]} and {plugin} both have a drill {name}; uninstall one of the packages"
+                    )
+                found[name] = technology, kind
     return found

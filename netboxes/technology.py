@@ -1,23 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What every technology tells about itself.
 
-A technology is a folder here with `parameters.py`, `segment.cc` and `CMakeLists.txt`.
+A technology is a folder here, or a package of others (docs/technologies.md), with `parameters.py`, `segment.cc` and
+`CMakeLists.txt`.
 """
 
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict
 
 from applications.stream import Stream
+from contracts.errors import NetBoxITError
+from contracts.installation import BUILD, BUILD_OF_OTHERS
+from contracts.plugins import OursFirst, Plugin, loaded, plugins
 
 FOLDER = Path(__file__).parent
+#: Under which other packages name their technologies: `wire = "their_package.wire"`, a folder as those beside this file.
+GROUP: Final = "netboxit.technologies"
+
+
+class MissingTechnology(NetBoxITError):
+    """A lab or a plan has a netbox of a technology whose package is not installed any more."""
 
 
 class StationParameters(BaseModel):
@@ -30,7 +39,7 @@ class StationParameters(BaseModel):
 
 
 class Technology(BaseModel):
-    """The parameters of one segment, as written below a netbox in YAML. Each technology defines one subclass named `Parameters`.
+    """The parameters of one segment, as written below a netbox in YAML. The module `parameters` of a technology has one subclass.
 
     Numbers are held in base units (m, s, Hz, bit/s, B, dB, dBm); `model_dump(mode="json")` is what the C++ segment reads.
     The subclass narrows `stations` to its own station model, validates what needs more than one field with messages for users,
@@ -72,34 +81,37 @@ class Technology(BaseModel):
         """Raises ValueError where a live value (base units) is within its own limits, and not within those of `parameters`."""
 
 
-class _Technologies(Mapping[str, type[Technology]]):
-    """All of them, each read when it is first asked for: a command needs those of its topology only."""
-
-    def __init__(self) -> None:
-        self._names = tuple(sorted(file.parent.name for file in FOLDER.glob("*/parameters.py")))
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __getitem__(self, name: str) -> type[Technology]:
-        if name not in self._names:
-            raise KeyError(name)
-        found: type[Technology] = importlib.import_module(f"netboxes.{name}.parameters").Parameters
-        return found
+@cache
+def technologies() -> OursFirst[type[Technology]]:
+    """All technologies by name, each imported when it is first asked for; BadPlugin is raised then, too."""
+    return loaded(technology_plugins(), _technology)
 
 
 @cache
-def technologies() -> Mapping[str, type[Technology]]:
-    """All technologies found beside this file: folder name to parameter model."""
-    return _Technologies()
+def technology_plugins() -> OursFirst[Plugin]:
+    return plugins("technology", GROUP, FOLDER, "parameters")
+
+
+def technology_of(name: str) -> type[Technology]:
+    """That of a netbox that was planned before, by its name. Raises MissingTechnology when its package is gone."""
+    if name not in technologies():
+        raise MissingTechnology(f"the technology {name} of this netbox is not here any more; install the package that brought it")
+    return technologies()[name]
+
+
+def _technology(plugin: Plugin) -> type[Technology]:
+    found = plugin.only_class("parameters", Technology)
+    if "stations" not in found.model_fields:
+        raise plugin.unusable(f"{found.__module__}.{found.__name__} has no field stations")
+    return found
 
 
 def program(segment: str) -> Path:
-    """Where netbox-<segment> was built: in `build`, or in the folder that $NETBOXIT_BUILD names."""
+    """Where netbox-<segment> is built, that of another package too: in `build`, or in the folder that $NETBOXIT_BUILD names."""
     return Path(os.environ.get("NETBOXIT_BUILD", FOLDER.parent / "build")) / "bin" / f"netbox-{segment}"
+
+
+def builds(segment: str) -> str:
+    """What builds netbox-<segment>, for whoever misses it."""
+    known = technologies()
+    return BUILD_OF_OTHERS if segment not in known.ours and segment in known else BUILD

@@ -45,7 +45,7 @@ def send(
 ) -> Outcome:
     """Sends the traffic of a file through the lab of that name, else of the file's name, else the only one that is up.
 
-    Raises BadApplication, BadTopology, BadDuration, NoSuchLab, OnSeveralMachines, LabMeasured, HalfChanged, NodeFailed and
+    Raises BadPlugin, BadTopology, BadDuration, NoSuchLab, OnSeveralMachines, LabMeasured, HalfChanged, NodeFailed and
     NameTaken before anything is done. Whatever fails later is in the outcome, as of a run. Ctrl-C ends the applications, keeps
     what was measured and is raised again. The lab is up afterwards in any case.
     """

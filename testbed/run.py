@@ -84,7 +84,7 @@ def run(
 ) -> Outcome:
     """Runs a topology file, on the machines of an inventory that it names; `said` is what the command line says in place of it.
 
-    Raises BadApplication, BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the
+    Raises BadPlugin, BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the
     outcome: an invalid verdict whose reasons tell it; or, where the disk of the results is full or fails, NotWritten or NoReport
     is raised. Ctrl-C takes the lab down, keeps what was measured and is raised again. `take` names interfaces that the lab may
     have though they are in use.

@@ -20,7 +20,7 @@ from contracts.errors import NetBoxITError, printable_lines
 from contracts.plan import EquipmentKind, Plan, RealtimeSupport
 from testbed.changing import apply_now, attaching, handlers, set_command
 from testbed.changing.attaching import Wanted
-from testbed.description.drills import DRILLS
+from testbed.description.drills import all_drills
 from testbed.description.equipment_section import check_host_interface
 from testbed.description.targets import Targets
 from testbed.labs.lab import Lab
@@ -150,7 +150,7 @@ def test_set(targets: Targets) -> None:
 
 def test_drill(targets: Targets) -> None:
     tried(partial(set_command.drill, targets), words(4), options(5))
-    for name in DRILLS:
+    for name in all_drills():
         tried(partial(set_command.drill, targets, name), itertools.islice(options(6), len(HOSTILE)))
 
 

@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contracts.installation import BUILD
 from contracts.netbox_configuration import LiveLimits
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
 from netboxes.live_limits import live_limits_of_program
-from netboxes.technology import program, technologies
+from netboxes.technology import builds, program, technologies
 from results import pcapng, records
 
 #: A frame and the simulated time, in seconds, at which it enters or leaves its port.
@@ -153,7 +152,7 @@ def _run_netbox(segment: str, configuration: Path) -> None:
         # Without a deadline: it computes, and waits for nothing; how long, only who gave it its frames can say.
         subprocess.run(command, check=True, capture_output=True, text=True)
     except FileNotFoundError:
-        raise EmulationFailed(f"{command[0]} is not built; remedy: {BUILD}, or set NETBOXIT_BUILD") from None
+        raise EmulationFailed(f"{command[0]} is not built; remedy: {builds(segment)}, or set NETBOXIT_BUILD") from None
     except subprocess.CalledProcessError as error:
         raise EmulationFailed(f"{' '.join(command)} ended with {error.returncode}: {error.stderr.strip()}") from error
 

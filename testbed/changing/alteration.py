@@ -24,7 +24,7 @@ from testbed.changing import comparison
 from testbed.description.settings import Setting
 from testbed.description.topology_file import load
 from testbed.labs import measuring, restart
-from testbed.labs.deployment import Deployment, Progress
+from testbed.labs.deployment import Deployment, Progress, check_programs
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of, copies_of, ledger_file, nodes_folder, undoers
 from testbed.nodes import routers
@@ -110,6 +110,7 @@ class _Alteration:
 
     def check(self) -> None:
         """Raises what would come in between, before anything was changed."""
+        check_programs(self._starting)
         self._deployment.check_confined(self._starting)
         for node in self._nodes("changed", "restarted"):
             if not namespaces.path(node.namespace).exists():

@@ -12,7 +12,7 @@ from contracts.errors import NetBoxITError
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan
 from contracts.run_folder import JOURNAL_FILE
-from netboxes.technology import technologies
+from netboxes.technology import technology_of
 from system import node_files
 from testbed.description.live import written
 
@@ -27,7 +27,7 @@ def lost(folder: Path, node: NodePlan) -> list[str]:
     if node.kind != "netbox":
         return []
     told = netbox_configuration(node)
-    technology = technologies()[told["technology"]]
+    technology = technology_of(told["technology"])
     latest = {event["parameter"]: event["value"] for event in _events(folder) if event.get("event") == "set"}
     return [
         f"{parameter} {written(technology, parameter, value)}"

@@ -13,7 +13,7 @@ from contracts.changes import Sequence, Step
 from system.user_privileges import as_user
 from testbed.description import yaml_source
 from testbed.description.actions import Action
-from testbed.description.drills import DRILLS
+from testbed.description.drills import all_drills
 from testbed.description.input_errors import InPart, nearest, told
 from testbed.description.live import BadChange, parsed
 from testbed.description.targets import Targets
@@ -52,8 +52,8 @@ def change(targets: Targets, target: str, text: str, beside: Path | None = None)
 @as_user()
 def drill(targets: Targets, name: str, options: list[str]) -> Sequence:
     """A drill with options like "depth=10 dB". Raises BadChange."""
-    if name not in DRILLS:
-        raise BadChange(f'there is no drill "{name}"; {nearest(name, DRILLS)}')
+    if name not in all_drills():
+        raise BadChange(f'there is no drill "{name}"; {nearest(name, all_drills())}')
     said = {}
     for option in options:
         key, separator, value = (part.strip() for part in option.partition("="))

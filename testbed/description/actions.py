@@ -15,7 +15,7 @@ from contracts.name import Name
 from contracts.quantities import TIME, Quantity
 from netboxes.drill import NetboxDrill
 from testbed.description import drills
-from testbed.description.drills import DRILLS, Drill, reboot
+from testbed.description.drills import Drill, all_drills, reboot
 from testbed.description.input_errors import InPart, nearest
 from testbed.description.targets import Targets
 from testbed.description.wire_ends import TwoEnds
@@ -70,8 +70,8 @@ class Action(BaseModel):
     @field_validator("drill")
     @classmethod
     def _is_a_drill(cls, name: str | None) -> str | None:
-        if name is not None and name not in DRILLS:
-            raise ValueError(f'"{name}" is not a drill; {nearest(name, DRILLS)}')
+        if name is not None and name not in all_drills():
+            raise ValueError(f'"{name}" is not a drill; {nearest(name, all_drills())}')
         return name
 
     @field_validator("options", mode="plain")
@@ -80,9 +80,9 @@ class Action(BaseModel):
         if options is None or (name := info.data.get("drill")) is None:
             return None
         try:
-            return DRILLS[name].model_validate(options, context=info.context)
+            return all_drills()[name].model_validate(options, context=info.context)
         except ValidationError as error:
-            raise InPart(DRILLS[name], error, ()) from None
+            raise InPart(all_drills()[name], error, ()) from None
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:
@@ -113,7 +113,7 @@ class Action(BaseModel):
     def sequence(self, targets: Targets, context: Mapping[str, Path] | None = None) -> Sequence:
         """The changes that it is in this network. Raises NotThere, and ValueError with cause and remedy for a wrong value."""
         if self.drill is not None:
-            return drills.sequence(self.options or DRILLS[self.drill](), targets)
+            return drills.sequence(self.options or all_drills()[self.drill](), targets)
         if self.node is not None and self.reboot is not None:
             return reboot(targets, self.node, self.reboot)
         return Sequence(tuple(Step(0.0, change) for change in self._changes(targets, context)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
@@ -12,6 +13,7 @@ from pydantic import Field
 from contracts.changes import PowerChange, Sequence, StallChange, Step
 from contracts.errors import listed
 from contracts.name import Name
+from contracts.plugins import BadPlugin, OursFirst
 from contracts.quantities import TIME, Quantity
 from netboxes.drill import NetboxDrill, netbox_drills
 from testbed.description.section import Section
@@ -95,11 +97,24 @@ class LinkFlap(Drill):
         return Sequence(tuple(steps), (up,))
 
 
-#: With those that technologies bring.
-DRILLS: Final[Mapping[str, type[Drill] | type[NetboxDrill]]] = {
-    **{name: kind for name, (_, kind) in netbox_drills().items()},
-    **{kind.NAME: kind for kind in (RouterReboot, NetboxReboot, EmulatorStall, LinkFlap)},
-}
+_OF_EVERY_NETWORK: Final = (RouterReboot, NetboxReboot, EmulatorStall, LinkFlap)
+
+
+@cache
+def all_drills() -> OursFirst[type[Drill] | type[NetboxDrill]]:
+    """By name, those that technologies bring first. BadPlugin is raised when those of other packages are looked for."""
+    of_technologies = netbox_drills()
+    return OursFirst(_with_ours(of_technologies.ours), lambda: _with_ours(of_technologies))
+
+
+def _with_ours(of_technologies: Mapping[str, tuple[str, type[NetboxDrill]]]) -> dict[str, type[Drill] | type[NetboxDrill]]:
+    found: dict[str, type[Drill] | type[NetboxDrill]] = {name: kind for name, (_, kind) in of_technologies.items()}
+    for kind in _OF_EVERY_NETWORK:
+        if (other := found.setdefault(kind.NAME, kind)) is not kind:
+            raise BadPlugin(
+                f"{other.__module__} has a drill {kind.NAME}, and NetBoxIT has one of this name; repair or uninstall the package"
+            )
+    return found
 
 
 def sequence(drill: Drill | NetboxDrill, targets: Targets) -> Sequence:

@@ -28,7 +28,7 @@ from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import OverTime
 from testbed.description import switch, traffic_class, wire_ends
-from testbed.description.drills import DRILLS
+from testbed.description.drills import all_drills
 from testbed.description.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
 from testbed.description.events import Event, When
 from testbed.description.limits import Limits
@@ -106,7 +106,7 @@ _BY_TYPE: dict[object, str] = {
 
 def documents() -> list[Path]:
     """All that have tables."""
-    return [DOCUMENT, *(readme(name) for name in technologies())]
+    return [DOCUMENT, *(readme(name) for name in technologies().ours)]
 
 
 def written(document: Path) -> str:
@@ -124,10 +124,13 @@ def written(document: Path) -> str:
 def _tables() -> Iterator[tuple[str, str]]:
     for name, section in _SECTIONS.items():
         yield name, _table(section)
-    rows = [f"| [`{name}`](../netboxes/{name}/README.md) | {_summary(model)} |" for name, model in technologies().items()]
+    rows = [f"| [`{name}`](../netboxes/{name}/README.md) | {_summary(model)} |" for name, model in technologies().ours.items()]
     yield "technologies", "\n".join(["| technology | what it is |", "|---|---|", *rows])
-    yield "drills", "\n\n".join(f"#### `{name}`\n\n{_summary(kind)}\n\n{_table(kind)}" for name, kind in DRILLS.items())
-    yield "applications", "\n\n".join(_application(name, kind.OPTIONS) for name, kind in applications().items())
+    yield (
+        "drills",
+        "\n\n".join(f"#### `{name}`\n\n{_summary(kind)}\n\n{_table(kind)}" for name, kind in all_drills().ours.items()),
+    )
+    yield "applications", "\n\n".join(_application(name, kind.OPTIONS) for name, kind in applications().ours.items())
 
 
 def _technology(parameters: type[Technology]) -> str:

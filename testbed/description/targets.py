@@ -12,7 +12,7 @@ from contracts.changes import ParameterChange, WireChange, WireState
 from contracts.errors import listed
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import EquipmentPlan, NodePlan, WireEnd, WirePlan
-from netboxes.technology import Technology, technologies
+from netboxes.technology import Technology, technology_of
 from testbed.description.input_errors import nearest
 from testbed.description.live import read_value, shown
 from testbed.description.wire_ends import ends_of
@@ -36,7 +36,7 @@ class NetboxTarget:
 
     @property
     def technology(self) -> type[Technology]:
-        return technologies()[self.of]
+        return technology_of(self.of)
 
     def live(self, name: str, parameter: str, said: object, context: Mapping[str, Path] | None = None) -> ParameterChange:
         """The change that sets a live parameter, by what was `said` as in YAML; `name` is the netbox's. Raises ValueError."""

@@ -11,7 +11,9 @@ from contracts import durable
 from contracts.errors import NetBoxITError, printable
 from contracts.installation import INSTALLATION
 from contracts.names import monitors_namespace
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import EquipmentPlan, NodePlan, Plan, WirePlan
+from netboxes.technology import builds
 from ownership import recorded, state
 from ownership.ledger import Ledger, Record
 from ownership.operators import NotConfined, operator
@@ -42,6 +44,10 @@ from testbed.nodes import host_program
 Progress = Callable[[str], None]
 
 
+class ProgramMissing(NetBoxITError):
+    """A netbox's program is not built here."""
+
+
 class FilesChanged(NetBoxITError):
     """What is copied into a host is no longer what the plan was made for."""
 
@@ -66,10 +72,20 @@ def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str] | None = 
 
 def check(plan: Plan) -> None:
     """Raises what speaks against it on this machine, before anything is made."""
+    check_programs(plan.nodes)
     if plan.equipment:
         from testbed.labs import equipment_here  # netlink, which nobody else needs so early
 
         equipment_here.check(plan)
+
+
+def check_programs(nodes: Iterable[NodePlan]) -> None:
+    """Raises ProgramMissing: a technology of another package is found before its program is built."""
+    for node in nodes:
+        program = Path(node.command[0])
+        if node.kind == "netbox" and program.is_absolute() and not program.exists():
+            remedy = builds(netbox_configuration(node)["technology"])
+            raise ProgramMissing(f"netbox {node.name} cannot start: there is no {program}; remedy: {remedy}")
 
 
 def deploy(plan: Plan, folder: Path, progress: Progress) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from contracts.changes import ParameterChange
-from netboxes.technology import Technology, technologies
+from netboxes.technology import Technology, technology_of
 from testbed.description.live import station_models, written
 from testbed.plans.finding import Finding, two
 
@@ -29,7 +29,7 @@ def compare(netbox: str, before: str, after: str) -> Iterator[Finding]:
         if key == "stations":
             yield from _stations(old, new)
         elif key == "parameters" and was["technology"] == becomes["technology"]:
-            yield from _Parameters(netbox, technologies()[was["technology"]], old, new).compare()
+            yield from _Parameters(netbox, technology_of(was["technology"]), old, new).compare()
         elif key != "parameters":
             yield from _any(key, old, new)
 

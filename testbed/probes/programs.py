@@ -8,10 +8,11 @@ import os
 import re
 import shutil
 import sysconfig
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from contracts.installation import BUILD, CHECKOUT, SETUP
+from contracts.installation import BUILD, BUILD_OF_OTHERS, CHECKOUT, SETUP
+from contracts.plugins import BadPlugin
 from netboxes.technology import technologies
 from testbed.probes import asking
 from testbed.probes.finding import Finding
@@ -34,6 +35,7 @@ def probe() -> Iterator[Finding]:
     yield ns3()
     yield click()
     yield netboxes()
+    yield from netboxes_of_others()
     for program, version, lost in TOOLS:
         yield tool(program, version, lost)
 
@@ -61,10 +63,29 @@ def click() -> Finding:
 
 
 def netboxes() -> Finding:
-    missing = [name for name in technologies() if not (_BUILT / f"netbox-{name}").exists()]
-    built = [name for name in technologies() if name not in missing]
-    found = f"built: {', '.join(built) or 'none'}" + (f"; missing: {', '.join(missing)}" if missing else "")
+    found, missing = _built(technologies().ours)
     return Finding("netboxes", "no" if missing else "yes", found, "emulation of these technologies", BUILD, needed=True)
+
+
+def netboxes_of_others() -> Iterator[Finding]:
+    """Of technologies that other packages bring, where there are any."""
+    name = "netboxes of other packages"
+    try:
+        others = [one for one in technologies() if one not in technologies().ours]
+    except BadPlugin as error:
+        cause, _, remedy = str(error).rpartition("; ")
+        yield Finding(name, "no", cause, "all technologies and drills of other packages", remedy)
+        return
+    if others:
+        found, missing = _built(others)
+        yield Finding(name, "no" if missing else "yes", found, "emulation of these technologies", BUILD_OF_OTHERS)
+
+
+def _built(names: Collection[str]) -> tuple[str, list[str]]:
+    """In words, and those that are missing."""
+    missing = [name for name in names if not (_BUILT / f"netbox-{name}").exists()]
+    built = [name for name in names if name not in missing]
+    return f"built: {', '.join(built) or 'none'}" + (f"; missing: {', '.join(missing)}" if missing else ""), missing
 
 
 def tool(program: str, version: Sequence[str], lost: str) -> Finding:

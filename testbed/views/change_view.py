@@ -35,10 +35,10 @@ def show_put_back(done: tuple[str, Sequence[Change]] | None, as_json: bool) -> N
 
 
 def show_drills(as_json: bool) -> None:
-    from testbed.description.drills import DRILLS
+    from testbed.description.drills import all_drills
     from testbed.description.reference import rows
 
-    drills = {name: (inspect.getdoc(kind) or "", rows(kind)) for name, kind in DRILLS.items()}
+    drills = {name: (inspect.getdoc(kind) or "", rows(kind)) for name, kind in all_drills().items()}
     if as_json:
         told: list[Drill] = [
             {
