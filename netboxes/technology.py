@@ -61,6 +61,8 @@ class Technology(BaseModel):
     CALIBRATION_RATES: ClassVar[tuple[tuple[float, float], tuple[float, float]]] = ((300.0, 2000.0), (50.0, 400.0))
     #: What the smallest Ethernet frame takes on the medium at least, in bytes.
     SMALLEST_ON_MEDIUM: ClassVar[int] = 64
+    #: Frames begin in it: where test traffic comes from, also where `streams` cannot tell how much.
+    EMITS: ClassVar[bool] = False
     #: Frames end in it: where test traffic goes.
     ABSORBS: ClassVar[bool] = False
 

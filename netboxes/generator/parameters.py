@@ -42,6 +42,7 @@ class Parameters(Technology):
     """A source of test traffic: each station sends numbered, stamped UDP datagrams, or a recording."""
 
     LIVE: ClassVar[frozenset[str]] = frozenset({"rate", "size", "count", "active"})
+    EMITS: ClassVar[bool] = True
     #: What has no meaning for a recording.
     OF_TEST_FRAMES: ClassVar = ("rate", "size", "burst")
 

@@ -71,9 +71,7 @@ def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibr
     loads = _loads(topology, plan, traffic, calibration)
     failures = _failures(topology, plan, wiring, traffic, loads, calibration)
     untold = [name for name, traffic in topology.traffic.items() if not traffic.options.streams()]
-    untold += [
-        name for name, netbox in topology.netboxes.items() if netbox.technology == "generator" and not netbox.parameters.streams()
-    ]
+    untold += [name for name, netbox in topology.netboxes.items() if netbox.parameters.EMITS and not netbox.parameters.streams()]
     notes = [f"the load of {listed(untold, 'and')} is not in the estimate: it is not known before"] if untold else []
     notes += traffic.notes()
     told = LoadEstimate(loads, (), None, tuple(map(traffic.of, traffic.wires)), failures)
