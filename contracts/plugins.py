@@ -46,10 +46,11 @@ class Plugin:
         return f"{self.kind} {self.name} of {self.brought_by}"
 
     def has(self, part: str) -> bool:
-        """Whether it has this module. Raises BadPlugin when it cannot be imported."""
+        """Whether it has this module. Raises BadPlugin when the package itself cannot be imported, or is none."""
         if self.folder is not None:
             return (self.folder / f"{part}.py").exists()
-        self._import(self.package)
+        if not hasattr(self._import(self.package), "__path__"):
+            raise self.unusable(f"{self.package} is a module, and not a package with modules")
         return find_spec(f"{self.package}.{part}") is not None
 
     def module(self, part: str) -> ModuleType:

@@ -114,6 +114,5 @@ def program(segment: str) -> Path:
 
 
 def builds(segment: str) -> str:
-    """What builds netbox-<segment>, for whoever misses it."""
-    known = technologies()
-    return BUILD_OF_OTHERS if segment not in known.ours and segment in known else BUILD
+    """What builds netbox-<segment>, for whoever misses it; this machine may not have the package that brings it."""
+    return BUILD if segment in technologies().ours else BUILD_OF_OTHERS

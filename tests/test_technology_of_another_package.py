@@ -28,8 +28,9 @@ from testbed.description.reference import documents
 from testbed.description.scene import Scene
 from testbed.labs import deployment
 from testbed.labs.deployment import ProgramMissing
+from testbed.plans.calibration import Costs, PortCost
 from testbed.plans.test_resolve import plan_of
-from testbed.probes import programs
+from testbed.probes import calibrate, programs
 from tests.installed_packages import InstalledPackages
 
 #: By their names.
@@ -121,6 +122,25 @@ def test_a_program_that_is_missing_is_told_before_a_lab_is_made_and_by_doctor(pl
     assert "missing: delayline" in finding.found and "NETBOXIT_TECHNOLOGIES" in finding.remedy
 
 
+@pytest.mark.parametrize(
+    ("typical", "why"),
+    [
+        ('{"stations": {"a": {}, "b": {}}}', "netbox-delayline is not built; remedy: `cmake -B build -DNETBOXIT_TECHNOLOGIES"),
+        ('{"stations": {"a": {}}}', "what delay_line.parameters has as TYPICAL is no such segment: 1 validation error"),
+    ],
+)
+def test_what_cannot_be_calibrated_is_told_and_costs_nobody_else_their_figures(
+    installed_packages: InstalledPackages, monkeypatch: pytest.MonkeyPatch, typical: str, why: str
+) -> None:
+    text = FILES["parameters.py"].replace("    LIVE:", f"    TYPICAL = {typical}\n    LIVE:")
+    install(installed_packages, parameters=text)
+    known, costs = technologies(), Costs(small_us=1.0, large_us=2.0)
+    monkeypatch.setattr(calibrate, "technologies", lambda: {name: known[name] for name in ("sink", "delayline")})
+    monkeypatch.setattr(calibrate, "_ports", lambda kind: PortCost(alone=costs, among_many=costs))
+    found = calibrate.calibrate(lambda told: None)
+    assert {*found.failed} == {"delayline"} and why in found.failed["delayline"]
+
+
 def test_a_lab_whose_technology_was_uninstalled_is_told_so(file: Path) -> None:
     with pytest.raises(MissingTechnology, match="the technology delayline of this netbox is not here any more; install"):
         technology_of("delayline")
@@ -197,6 +217,18 @@ def test_a_drill_that_cannot_be_is_told_with_who_brings_it(installed_packages: I
     install(installed_packages, drills=drills)
     with pytest.raises(BadPlugin, match=why):
         list(all_drills())
+
+
+def test_a_module_is_no_package(installed_packages: InstalledPackages) -> None:
+    package = install(installed_packages)
+    package.rename(package.with_suffix(".away"))
+    package.with_suffix(".py").touch()
+    with pytest.raises(BadPlugin, match="delay-line cannot be used: delay_line is a module, and not a package"):
+        list(all_drills())
+    with pytest.raises(
+        BadPlugin, match=r"delay-line cannot be used: delay_line\.parameters cannot be imported: .* is not a package"
+    ):
+        technologies().get("delayline")
 
 
 def test_packages_bring_technologies_without_drills(installed_packages: InstalledPackages) -> None:

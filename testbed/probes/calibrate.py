@@ -15,6 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from pydantic import ValidationError
+
 from contracts.errors import NetBoxITError
 from netboxes.engine import virtual
 from netboxes.technology import Technology, technologies
@@ -57,8 +59,10 @@ class NotMeasured(NetBoxITError):
 def calibrate(progress: Callable[[str], None]) -> Calibration:
     """Measures all technologies and all kinds of ports, in 1 to 2 minutes. Needs root for the ports.
 
-    What fails is told in `failed`, with the others' figures. Raises NotMeasured when everything failed.
+    What fails is told in `failed`, with the others' figures. Raises NotMeasured when everything failed, and BadPlugin when two
+    packages bring one technology.
     """
+    names = [*technologies()]
     ports: dict[str, PortCost] = {}
     missing: dict[str, str] = {}
     failed: dict[str, str] = {}
@@ -73,13 +77,14 @@ def calibrate(progress: Callable[[str], None]) -> Calibration:
             else:
                 failed[f"{kind} ports"] = why
     found: dict[str, TechnologyCost] = {}
-    for name, technology in technologies().items():
-        if technology.TYPICAL is not None:
-            progress(name)
-            try:
+    for name in names:
+        try:
+            technology = technologies()[name]
+            if technology.TYPICAL is not None:
+                progress(name)
                 found[name] = _technology(name, technology)
-            except NetBoxITError as error:
-                failed[name] = " ".join(str(error).split())
+        except NetBoxITError as error:
+            failed[name] = " ".join(str(error).split())
     if failed and not found and not ports:
         raise NotMeasured("nothing could be measured:\n" + "\n".join(f"{what}: {why}" for what, why in failed.items()))
     measured = datetime.now(UTC).isoformat(timespec="seconds")
@@ -140,12 +145,18 @@ def _range_ms(trials: Sequence[float]) -> str:
 
 def _cpu_s(name: str, technology: type[Technology], frame_bytes: int, rate: float, duration_s: float) -> float:
     """CPU time of the netbox's process for frames from the first station to the second, at equal distances."""
-    parameters = technology.model_validate(technology.TYPICAL).model_dump(mode="json")
+    try:
+        parameters = technology.model_validate(technology.TYPICAL).model_dump(mode="json")
+    except ValidationError as error:
+        raise NotMeasured(f"what {technology.__module__} has as TYPICAL is no such segment: {error}") from error
     stations = list(parameters["stations"])
     payload = frame_bytes - 42
     frames = [(1.0 + n / rate, virtual.udp(0, 1, payload, identification=n)) for n in range(int(rate * duration_s))]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    emulation = virtual.run(name, stations, parameters, {stations[0]: frames}, duration_s=1.0 + duration_s)
+    try:
+        emulation = virtual.run(name, stations, parameters, {stations[0]: frames}, duration_s=1.0 + duration_s)
+    except virtual.EmulationFailed as error:
+        raise NotMeasured(str(error)) from error
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if (lost := sum(emulation.statistics["frames"]["lost"].values())) > _MOST_LOST * len(frames):
         raise NotMeasured(f"{lost} of {len(frames)} frames were lost at {rate:g} a second, so what one costs cannot be said")
