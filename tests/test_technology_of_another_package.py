@@ -196,6 +196,8 @@ def test_one_that_is_not_whole_is_told_with_who_brings_it(
         netboxit("check", file)
     assert str(told.value).startswith("technology delayline of delay-line cannot be used: ")
     assert str(told.value).endswith(f"{why}; repair or uninstall the package")
+    (finding,) = programs.netboxes_of_others()
+    assert f"{finding.found}; {finding.remedy}" == str(told.value) and finding.there == "no"
 
 
 @pytest.mark.parametrize(

@@ -70,11 +70,11 @@ def netboxes() -> Finding:
 def netboxes_of_others() -> Iterator[Finding]:
     """Of technologies that other packages bring, where there are any."""
     name = "netboxes of other packages"
-    try:
-        others = [one for one in technologies() if one not in technologies().ours]
+    try:  # each is imported, to see whether it can be
+        others = [one for one in dict(technologies()) if one not in technologies().ours]
     except BadPlugin as error:
         cause, _, remedy = str(error).rpartition("; ")
-        yield Finding(name, "no", cause, "all technologies and drills of other packages", remedy)
+        yield Finding(name, "no", cause, "technologies of other packages", remedy)
         return
     if others:
         found, missing = _built(others)
