@@ -21,11 +21,11 @@ from netboxes.drill import netbox_drills
 from netboxes.engine.virtual import emulate, udp
 from netboxes.technology import MissingTechnology, technologies, technology_of
 from netboxit import app
-from testbed.changing import said
+from testbed.changing import set_command
 from testbed.description import topology_schema
 from testbed.description.drills import all_drills
 from testbed.description.reference import documents
-from testbed.description.scene import Scene
+from testbed.description.targets import Targets
 from testbed.labs import deployment
 from testbed.labs.deployment import ProgramMissing
 from testbed.plans.calibration import Costs, PortCost
@@ -100,9 +100,9 @@ def test_its_drill_is_listed_and_is_an_event(plan: Plan) -> None:
         (5.0, ParameterChange("line", "delay", 0.02, "20 ms")),
     ]
     assert "line-detour: The line takes a detour" in netboxit("drill", "--list")
-    scene = Scene.of(plan.nodes, plan.wires, plan.equipment)
-    assert len(said.drill(scene, "line-detour", ["hold=5 s"]).steps) == 2
-    (step,) = said.change(scene, "line", "delay=1 ms").steps
+    targets = Targets.of(plan.nodes, plan.wires, plan.equipment)
+    assert len(set_command.drill(targets, "line-detour", ["hold=5 s"]).steps) == 2
+    (step,) = set_command.change(targets, "line", "delay=1 ms").steps
     assert step.change == ParameterChange("line", "delay", 0.001, "1 ms")
 
 
