@@ -20,7 +20,7 @@ from testbed.several_hosts.distributed_lab import DistributedLab
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
 
-#: Who enters the room of labs over several machines; itself aside. netboxit.py does for `part`, which is its agent.
+#: Modules that import the package for labs over several machines, besides its own. netboxit.py does for `part`, the agent.
 _DOORS = {"netboxit.py", "testbed/where.py", "testbed/probes/machines.py"}
 _ON_ONE = """
 name: pair
