@@ -34,7 +34,7 @@ class Ospf(Section):
     hello: _Seconds = Field(1.0, multiple_of=1.0, description="Between hello packets; whole seconds.")
     dead: _Seconds = Field(4.0, multiple_of=1.0, description="A neighbour that is silent for so long is gone; whole seconds.")
     costs: dict[Name, Annotated[int, Field(ge=1, le=65535)]] = Field(
-        {}, description="Of leaving by an interface, by its name; 10 where none is given. The way with the least sum is taken."
+        {}, description="Of leaving by an interface, by its name; 10 where none is given. The path with the least sum is taken."
     )
     bfd: Bfd | None = Field(None, description="Detect failures sooner; `bfd: {}` with its defaults.")
 

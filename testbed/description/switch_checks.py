@@ -83,7 +83,7 @@ def _hub(draft: Draft, end: End, tag: int | None) -> _Hub | None:
 
 
 def _way(beside: dict[_Hub, list[_Hub]], start: _Hub, goal: _Hub) -> list[_Hub]:
-    """The only way there is between two hubs, both included; none when there is none."""
+    """The only path between two hubs, both included; none when there is none."""
     came: dict[_Hub, _Hub | None] = {start: None}
     waiting = [start]
     while waiting:

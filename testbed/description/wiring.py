@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is joined to what: ends of wires, layer-2 segments, ways between hosts."""
+"""What is joined to what: ends of wires, layer-2 segments, paths between hosts."""
 
 from __future__ import annotations
 
@@ -168,8 +168,8 @@ class Wiring:
     def same_segment(self, one: End, other: End) -> bool:
         return one in self._segment and self._segment[one] == self._segment.get(other)
 
-    def way(self, start: str, goal: str) -> list[tuple[End, End]]:
-        """The wires of a shortest way from node to node, each as the end that frames leave by and the one they enter by."""
+    def path(self, start: str, goal: str) -> list[tuple[End, End]]:
+        """The wires of a shortest path from node to node, each as the end that frames leave by and the one they enter by."""
         came: dict[str, tuple[End, End] | None] = {start: None}
         waiting = deque([start])
         while waiting and goal not in came:

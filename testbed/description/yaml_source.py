@@ -22,7 +22,7 @@ from ruamel.yaml.reader import ReaderError
 from contracts import permissions
 from contracts.errors import BadInput, BadTopology, printable
 
-#: A way from the top of the file to a value: keys and list indices.
+#: A path from the top of the file to a value: keys and list indices.
 Location = tuple[str | int, ...]
 
 #: Beyond these a file is a mistake or an attack (aliases of aliases grow without bound), not a network of one PC.

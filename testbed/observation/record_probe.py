@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Probes a path between two hosts of a running lab, both ways, with sockets of one process in the networks of both.
+"""Probes a path between two hosts of a running lab, in both directions, with sockets of one process in the networks of both.
 
 Small packets at equal distances tell delays and losses. Short trains of large ones, as fast as the host sends,
 saturate the path and tell the rate: behind a bottleneck a train takes as long as the bottleneck needs. It is made to fill the
@@ -88,7 +88,7 @@ class _Train:
         return len(gaps) * (_LARGE + _HEADERS + OVERHEAD_BYTES) * 8e9 / sum(gaps)
 
 
-class _Way:
+class _Direction:
     """One direction."""
 
     def __init__(self, source: End, destination: End, probing: Probing) -> None:
@@ -168,41 +168,41 @@ class _Way:
 
 def probe(left: End, right: End, probing: Probing, progress: Callable[[str], None] = lambda _: None) -> list[PathTrace]:
     """Both directions, from the left first. Raises ProbeFailed."""
-    ways = [_Way(left, right, probing)]
+    directions = [_Direction(left, right, probing)]
     try:
-        ways.append(_Way(right, left, probing))
-        start_ns = _run(ways, probing, progress)
+        directions.append(_Direction(right, left, probing))
+        start_ns = _run(directions, probing, progress)
     finally:
-        for way in ways:
-            way.close()
-    return [way.trace(start_ns) for way in ways]
+        for direction in directions:
+            direction.close()
+    return [direction.trace(start_ns) for direction in directions]
 
 
-def _run(ways: list[_Way], probing: Probing, progress: Callable[[str], None]) -> int:
+def _run(directions: list[_Direction], probing: Probing, progress: Callable[[str], None]) -> int:
     """Sends what is due, takes what comes; returns when it began."""
     poll = select.poll()
-    by_descriptor = {way.incoming.fileno(): way for way in ways}
+    by_descriptor = {direction.incoming.fileno(): direction for direction in directions}
     for descriptor in by_descriptor:
         poll.register(descriptor, select.POLLIN)
     gap = 1 / probing.packets_per_s
     # A warm-up, not counted: addresses are asked for (ARP), paths are learned.
-    _warm_up(ways, poll, by_descriptor)
+    _warm_up(directions, poll, by_descriptor)
     start, start_ns = time.monotonic(), time.time_ns()
     small, trains = 0, 0
     told = -1
     while (now := time.monotonic() - start) < probing.duration_s + _PATIENCE_S:
         while now < probing.duration_s and small * gap <= now:
-            for way in ways:
-                way.send_small()
+            for direction in directions:
+                direction.send_small()
             small += 1
-        # Trains of the two ways are half a step apart, and not at its edges.
+        # Trains of the two directions are half a step apart, and not at its edges.
         while now < probing.duration_s and (trains / 2 + 0.25) * probing.step_s <= now:
-            ways[trains % 2].send_train()
+            directions[trains % 2].send_train()
             trains += 1
         if int(now) != told and now < probing.duration_s:
             told = int(now)
             progress(f"probing, {probing.duration_s - now:.0f} s left")
-        if now > probing.duration_s and all(len(way.arrived_ns) == len(way.sent_ns) for way in ways):
+        if now > probing.duration_s and all(len(direction.arrived_ns) == len(direction.sent_ns) for direction in directions):
             break
         due = min(small * gap, (trains / 2 + 0.25) * probing.step_s) if now < probing.duration_s else now + 0.05
         for descriptor, _ in poll.poll(max(0.0, (due - (time.monotonic() - start)) * 1e3)):
@@ -210,11 +210,11 @@ def _run(ways: list[_Way], probing: Probing, progress: Callable[[str], None]) ->
     return start_ns
 
 
-def _warm_up(ways: list[_Way], poll: select.poll, by_descriptor: dict[int, _Way]) -> None:
+def _warm_up(directions: list[_Direction], poll: select.poll, by_descriptor: dict[int, _Direction]) -> None:
     until = time.monotonic() + _PATIENCE_S
-    while time.monotonic() < until and not all(way.arrived_ns for way in ways):
-        for way in ways:
-            way.send_small()
+    while time.monotonic() < until and not all(direction.arrived_ns for direction in directions):
+        for direction in directions:
+            direction.send_small()
         for descriptor, _ in poll.poll(100):
             by_descriptor[descriptor].receive()
         time.sleep(0.1)
@@ -223,9 +223,9 @@ def _warm_up(ways: list[_Way], poll: select.poll, by_descriptor: dict[int, _Way]
     while time.monotonic() < settle:
         for descriptor, _ in poll.poll(100):
             by_descriptor[descriptor].receive()
-    for way in ways:
-        way.sent_ns.clear()
-        way.arrived_ns.clear()
+    for direction in directions:
+        direction.sent_ns.clear()
+        direction.arrived_ns.clear()
 
 
 def _socket(end: End) -> socket.socket:

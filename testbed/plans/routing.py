@@ -2,7 +2,7 @@
 """The paths of packets by the routes that hosts and routers of a plan will have.
 
 Routers with OSPF find the least sum of the costs of the interfaces by which packets leave (RFC 2328, 16.1); others have the
-routes of their configuration. Between two routers frames go the shortest way of their layer-2 segment.
+routes of their configuration. Between two routers frames go the shortest path of their layer-2 segment.
 """
 
 from __future__ import annotations
@@ -130,10 +130,10 @@ class Routing:
     def _by_ospf(self, node: str, address: Address) -> Iterator[tuple[int, int, Hops]]:
         tree = self._tree(node) if node in self._neighbours else {}
         for network, ends in self._announcing(address).items():
-            ways = [(tree[end.node][0] + self._speaking[end], tree[end.node][1]) for end in ends if end.node in tree]
-            if ways and all(end.node != node for end in ends):
-                least = min(cost for cost, _ in ways)
-                yield network.prefixlen, _OSPF, Hops().union(*(hops for cost, hops in ways if cost == least))
+            paths = [(tree[end.node][0] + self._speaking[end], tree[end.node][1]) for end in ends if end.node in tree]
+            if paths and all(end.node != node for end in ends):
+                least = min(cost for cost, _ in paths)
+                yield network.prefixlen, _OSPF, Hops().union(*(hops for cost, hops in paths if cost == least))
 
     def _announcing(self, address: Address) -> dict[Network, list[End]]:
         """The networks with an address that routers announce by OSPF, and the interfaces that are on them."""
@@ -190,7 +190,7 @@ class Routing:
         return next(one.ip for one in self._interfaces[far.node][far.port] if one.network in self._networks(near))
 
     def _by_frames(self, out: End, into: End) -> Wires | None:
-        """The shortest way within a layer-2 segment; None when the two ends are in different ones."""
+        """The shortest path within a layer-2 segment; None when the two ends are in different ones."""
         if (out, into) not in self._frames:
             self._frames[out, into] = self._shortest(out, into)
         return self._frames[out, into]

@@ -82,7 +82,7 @@ class TrafficPaths:
             told = self.of(direction)
             named = f"{told.traffic} from {told.source} to {told.destination}"
             if wires == []:
-                yield f"{named}: no route leads there, so nothing will arrive; routers learn ways by `ospf` or have a `gateway`"
+                yield f"{named}: no route leads there, so nothing will arrive; routers learn paths by `ospf` or have a `gateway`"
             elif wires and len(wires) > 1:
                 yield f"{named} has {len(wires)} paths that are equally good; its whole load is counted on each"
 
@@ -107,7 +107,7 @@ class TrafficPaths:
         if (known := self.wires[direction]) is not None:
             return known
         source, destination, _ = _ends(self._plans[direction[0]], direction[1])
-        return [tuple(self._wiring.way(source, destination))]
+        return [tuple(self._wiring.path(source, destination))]
 
     def _streams(self) -> Iterator[tuple[Stream, list[Wires]]]:
         """Each stream with its paths."""
@@ -119,7 +119,7 @@ class TrafficPaths:
                 start = End(name, station)
                 first = next(wire for pair in self._wiring.wires for wire in (pair, pair[::-1]) if wire[0] == start)
                 goals = _goals(self._topology, self._wiring, start)
-                yield stream, [(first, *self._wiring.way(first[1].node, goal.node)) for goal in goals]
+                yield stream, [(first, *self._wiring.path(first[1].node, goal.node)) for goal in goals]
 
 
 def _ends(traffic: TrafficPlan, back: bool) -> tuple[str, str, str]:

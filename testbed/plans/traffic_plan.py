@@ -37,7 +37,7 @@ def _plan(topology: Topology, wiring: Wiring, name: str, traffic: Traffic, durat
     ends = (traffic.source, hosts[traffic.source]), (traffic.destination, hosts[traffic.destination])
     addresses = addresses_between(wiring, *ends)
     if addresses is None:
-        raise ValueError(f"traffic {name} has no way; testbed.description.topology_file.load refuses such a topology")
+        raise ValueError(f"traffic {name} has no path; testbed.description.topology_file.load refuses such a topology")
     if topology.centre is None:
         raise ValueError("there is traffic, but no centre; testbed.description.topology_file.load refuses such a topology")
     return planned(name, traffic, addresses, wiring.distances(topology.centre), duration_s)
