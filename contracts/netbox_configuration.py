@@ -52,18 +52,45 @@ class RealtimeConfiguration(TypedDict):
 
 
 class Limit(TypedDict, total=False):
-    """Of a number, inclusive, in its base unit; empty for what is something else."""
+    """What a value may be, in one of the forms below; without any of them, whatever its segment takes."""
 
+    #: Null, too. In a mapping such a key may be left out.
+    optional: bool
+    #: A number: both inclusive, in its base unit.
     minimum: float
     maximum: float
     unit: str
+    whole: bool
+    #: true or false.
+    truth: bool
+    #: One of these texts.
+    words: list[str]
+    #: A mapping with these keys.
+    keys: dict[str, Limit]
+    #: Further keys of such a mapping: by one of its keys that is a word, and by that word.
+    cases: dict[str, dict[str, dict[str, Limit]]]
+    #: A list of values that are alike, of `fewest` or more.
+    items: Limit
+    fewest: int
+    #: A list of exactly these.
+    parts: list[Limit]
+
+
+class ParameterLimit(Limit, total=False):
+    """Of a whole parameter. `optional` holds when the netbox starts: null is then "as something else says"."""
+
+    #: While the netbox runs the parameter can become null.
+    removable: bool
+    #: It cannot be changed while the netbox runs.
+    fixed: bool
 
 
 class LiveLimits(TypedDict):
-    """What can be changed while the netbox runs, by the name of a parameter: of the segment, and of each of its stations."""
+    """By name the parameters that can be changed while the netbox runs, and those that hold a queue: of the segment, and of each
+    of its stations. The netbox checks what it is told by them, when it starts and while it runs."""
 
-    segment: dict[str, Limit]
-    stations: dict[str, Limit]
+    segment: dict[str, ParameterLimit]
+    stations: dict[str, ParameterLimit]
 
 
 class NetboxConfiguration(TypedDict):

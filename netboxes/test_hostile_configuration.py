@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from netboxes.engine.hostile_messages import spoilt, value
+from netboxes.live_limits import live_limits
 from netboxes.technology import program, technologies
 
 CONFIGURATIONS = int(os.environ.get("NETBOXIT_HOSTILE_CONFIGURATIONS", "8"))
@@ -34,6 +35,7 @@ def sound(technology: str) -> dict[str, Any]:
         "stations": [{"name": name, "port": {"kind": "pcapng"}} for name in parameters["stations"]],
         "classes": [{"name": "v", "match": {"dscp": [1], "ports": [[1, 2]], "source": "10.0.0.0/8"}}],
         "parameters": parameters,
+        "live": live_limits(model),
         "realtime": {"limit_us": 1, "policy": "mark", "priority": 0},
         "events": [],
     }
@@ -98,6 +100,29 @@ def test_what_ns_3_would_end_the_process_for_is_refused_like_anything_else(
     technology: str, parameter: str, to: object, said: str, tmp_path: Path
 ) -> None:
     ended = start(technology, tmp_path, json.dumps(changed(sound(technology), ("parameters", parameter), to)).encode())
+    assert ended.returncode == 2
+    assert said in ended.stderr.decode()
+    assert ended.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("technology", "place", "to", "said"),
+    [
+        ("link", ("rate",), 0, "parameters: rate cannot be 0; it is a number from 1000 to 1e+11 bit/s"),
+        ("link", ("stations", "left", "delay"), "long", 'parameters: left.delay cannot be "long"; it is a number from 0 to 10 s'),
+        ("link", ("queue", "packets"), 1e300, "its packets is a whole number from 1 to 1e+06"),
+        ("link", ("queue",), {"discipline": "fq-codel"}, "its flows is a whole number from 1 to 65536"),
+        ("link", ("jitter", "distribution"), "gauss", "its distribution is one of constant uniform"),
+        ("ethernet", ("queue",), None, "parameters: queue cannot be null; it is a mapping with"),
+        ("pmr", ("slots",), 2.5, "parameters: slots cannot be 2.5; it is a whole number from 1 to 4"),
+        ("generator", ("size",), 1e9, "parameters: size cannot be 1000000000.0; it is a whole number from 64 to 1518 B"),
+        ("wimax", ("service_flows",), [{"queue": {"discipline": "lifo"}}], "parameters: service_flows cannot be"),
+    ],
+)
+def test_a_netbox_does_not_begin_with_values_beyond_their_limits(
+    technology: str, place: Place, to: object, said: str, tmp_path: Path
+) -> None:
+    ended = start(technology, tmp_path, json.dumps(changed(sound(technology), ("parameters", *place), to)).encode())
     assert ended.returncode == 2
     assert said in ended.stderr.decode()
     assert ended.stderr.count(b"\n") == 1

@@ -168,6 +168,24 @@ void ReadStations(Section& root, Configuration& result)
     }
 }
 
+LiveLimits ReadLive(Section& root, const std::vector<StationConfiguration>& stations)
+{
+    if (root.At("live").is_null())
+    {
+        root.Refuse("live", "missing");
+    }
+    std::vector<std::string> names;
+    std::ranges::transform(stations, std::back_inserter(names), &StationConfiguration::name);
+    try
+    {
+        return {root.At("live"), names};
+    }
+    catch (const std::invalid_argument& error)
+    {
+        root.Refuse("live", error.what());
+    }
+}
+
 } // namespace
 
 Configuration ReadConfiguration(const std::string& path)
@@ -199,15 +217,14 @@ Configuration ReadConfiguration(const std::string& path)
         root.Refuse("classes", error.what());
     }
     result.parameters = root.At("parameters").is_null() ? Json::object() : root.At("parameters");
+    result.live = ReadLive(root, result.stations);
     try
     {
-        std::vector<std::string> names;
-        std::ranges::transform(result.stations, std::back_inserter(names), &StationConfiguration::name);
-        result.live = LiveLimits(root.At("live"), names);
+        result.live.CheckStart(result.parameters);
     }
-    catch (const std::invalid_argument& error)
+    catch (const OutOfRange& error)
     {
-        root.Refuse("live", error.what());
+        root.Refuse("parameters", error.what());
     }
     result.realtime = ReadRealtime(root.At("realtime"));
     result.control = root.TextOr("control", "");

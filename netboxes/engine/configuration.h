@@ -89,7 +89,7 @@ struct Configuration
     std::vector<StationConfiguration> stations;
     Classifier classifier{Json::array()};
     Json parameters;
-    LiveLimits live{nullptr, {}};
+    LiveLimits live;
     RealtimeConfiguration realtime;
     std::string control;    ///< path, empty: none
     std::string records;    ///< path, empty: none

@@ -3,10 +3,34 @@
 
 #include "station_parameter.h"
 
-#include <sstream>
-
 namespace netboxit
 {
+
+namespace
+{
+
+/// Of a value that is told in a message: tables have up to a million numbers.
+constexpr std::size_t LONGEST_VALUE = 300;
+
+/// Null when it is absent.
+const Json& At(const Json& mapping, const std::string& key)
+{
+    static const Json absent;
+    const auto found = mapping.find(key);
+    return found == mapping.end() ? absent : *found;
+}
+
+[[noreturn]] void Refuse(std::string_view name, const Json& value, const std::string& fault)
+{
+    auto text = value.dump(-1, ' ', true);
+    if (text.size() > LONGEST_VALUE)
+    {
+        text.replace(LONGEST_VALUE, text.npos, "…");
+    }
+    throw OutOfRange(std::string(name) + " cannot be " + text + "; " + fault);
+}
+
+} // namespace
 
 LiveLimits::LiveLimits(const Json& said, std::vector<std::string> stations)
     : m_stations(std::move(stations)), m_ofSegment(Read(said, "segment")), m_ofStation(Read(said, "stations"))
@@ -16,20 +40,14 @@ LiveLimits::LiveLimits(const Json& said, std::vector<std::string> stations)
 LiveLimits::Parameters LiveLimits::Read(const Json& said, const std::string& whose)
 {
     Parameters parameters;
-    if (said.is_null())
-    {
-        return parameters;
-    }
     try
     {
-        for (const auto& [name, limits] : said.at(whose).items())
+        for (const auto& [name, limit] : said.at(whose).items())
         {
-            const bool isNumber = limits.contains("minimum");
-            parameters.push_back(isNumber ? Parameter{name, true, limits.at("minimum"), limits.at("maximum"), limits.at("unit")}
-                                          : Parameter{.name = name});
+            parameters.push_back({name, MakeLimit(limit), limit.value("removable", false), limit.value("fixed", false)});
         }
     }
-    catch (const Json::exception& error)
+    catch (const std::exception& error)
     {
         throw std::invalid_argument(whose + ": " + error.what());
     }
@@ -41,23 +59,42 @@ void LiveLimits::Check(std::string_view name, const Json& value) const
     const auto target = TargetOf(name, m_stations);
     const auto& parameters = target.station ? m_ofStation : m_ofSegment;
     const auto found = std::ranges::find(parameters, target.parameter, &Parameter::name);
-    std::ostringstream message;
-    if (found == parameters.end())
+    if (found == parameters.end() || found->isFixed)
     {
-        message << "no live parameter '" << target.parameter << "'" << (target.station ? " of a station" : "")
-                << (parameters.empty() ? "; there is none" : "; there are");
+        std::string names;
         for (const auto& parameter : parameters)
         {
-            message << ' ' << parameter.name;
+            names += parameter.isFixed ? "" : ' ' + parameter.name;
         }
-        throw UnknownParameter(message.str());
+        throw UnknownParameter("no live parameter '" + std::string(target.parameter) + "'" +
+                               (target.station ? " of a station" : "") +
+                               (names.empty() ? "; there is none" : "; there are" + names));
     }
-    if (found->isNumber &&
-        (!value.is_number() || value.get<double>() < found->minimum || value.get<double>() > found->maximum))
+    if (const auto fault = found->isRemovable ? found->limit->Fault(value) : found->limit->FaultOfValue(value))
     {
-        message << found->name << " cannot be " << value << "; it is a number from " << found->minimum << " to " << found->maximum
-                << (found->unit.empty() ? "" : " ") << found->unit;
-        throw OutOfRange(message.str());
+        Refuse(name, value, *fault);
+    }
+}
+
+void LiveLimits::CheckStart(const Json& parameters) const
+{
+    CheckStart(m_ofSegment, parameters, "");
+    for (const auto& station : m_stations)
+    {
+        CheckStart(m_ofStation, At(At(parameters, "stations"), station), station + '.');
+    }
+}
+
+void LiveLimits::CheckStart(const Parameters& limits, const Json& parameters, const std::string& whose)
+{
+    for (const auto& [name, limit, isRemovable, isFixed] : limits)
+    {
+        const auto value = parameters.find(name);
+        const auto fault = value == parameters.end() ? std::nullopt : limit->Fault(*value);
+        if (fault)
+        {
+            Refuse(whose + name, *value, *fault);
+        }
     }
 }
 

@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "segment.h"
+#include "limit.h"
 
 namespace netboxit
 {
 
-/// What can be changed while a segment runs, and the limits of what is a number: as the technology's parameters.py has it, by way of
-/// netbox.json ("live"). Without it nothing can be changed.
+/// What the parameters of a segment may be, and which of them can be changed while it runs: as the technology's
+/// parameters.py has it, by way of netbox.json ("live"). Without it nothing can be changed.
 class LiveLimits
 {
   public:
-    /// `said`: {segment: {name: {} or {minimum, maximum, unit}}, stations: the same}, in base units. `stations` are the names of the
-    /// segment's stations. Null: nothing. Throws std::invalid_argument.
+    LiveLimits() = default;
+
+    /// `said`: {segment: {name: limit}, stations: the same} (limit.h), in base units. `stations` are the names of the segment's
+    /// stations. Throws std::invalid_argument.
     LiveLimits(const Json& said, std::vector<std::string> stations);
 
-    /// Whether `name`, or "station.name", can become `value`. Throws UnknownParameter or OutOfRange, which say what can be changed and
-    /// within what limits.
+    /// Whether `name`, or "station.name", can become `value`. Throws UnknownParameter or OutOfRange, which say what can
+    /// be changed and within what limits.
     void Check(std::string_view name, const Json& value) const;
+
+    /// Whether a segment can begin with `parameters`, as far as there are limits. Throws OutOfRange.
+    void CheckStart(const Json& parameters) const;
 
   private:
     struct Parameter
     {
         std::string name;
-        bool isNumber{};
-        double minimum{};
-        double maximum{};
-        std::string unit;
+        std::shared_ptr<const Limit> limit;
+        bool isRemovable{}; ///< it can become null
+        bool isFixed{};     ///< it cannot be changed
     };
     using Parameters = std::vector<Parameter>;
 
     static Parameters Read(const Json& said, const std::string& whose);
+    static void CheckStart(const Parameters& limits, const Json& parameters, const std::string& whose);
 
     std::vector<std::string> m_stations;
     Parameters m_ofSegment;

@@ -94,7 +94,8 @@ struct SegmentSetup
 {
     std::vector<std::string> stations; ///< names, by StationId
     std::vector<std::string> classes;  ///< names, by ClassId; the last one is "default"
-    Json parameters;                   ///< the technology's parameters: names as in YAML, values in base units (m, s, Hz, bit/s, B, dB, dBm)
+    Json parameters;                   ///< the technology's parameters: names as in YAML, values in base units (m, s, Hz, bit/s, B, dB, dBm);
+                                       ///< those that can be changed are within the limits of parameters.py
     Fates& fates;                      ///< outlives the segment
     Frames& frames;                    ///< outlives the segment
     Announcements& announcements;      ///< outlives the segment
@@ -108,8 +109,8 @@ class Segment
     /// Hands a frame to station `from`, whose port received it now.
     virtual void Transmit(StationId from, Destination to, const Frame& frame) = 0;
     /// Changes a live parameter (name and base unit as in YAML; that of one station is "station.parameter", see
-    /// station_parameter.h); throws UnknownParameter or OutOfRange and then changes nothing. A number is within the limits of
-    /// parameters.py: the engine has looked.
+    /// station_parameter.h); throws UnknownParameter or OutOfRange and then changes nothing. The value is within
+    /// the limits of parameters.py: the engine has looked.
     virtual void Set(std::string_view parameter, const Json& value) = 0;
     /// Statistics now: an object with "stations": {name: {counter: number}} and whatever the technology adds.
     virtual Json Read() const = 0;

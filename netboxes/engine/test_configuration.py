@@ -60,6 +60,8 @@ def test_a_good_configuration_runs(tmp_path: Path) -> None:
             [{"at_s": 0.5, "parameter": "delay", "value": -1}],
             "events: delay cannot be -1; it is a number from 0 to 10 s",
         ),
+        (["parameters"], {"delay": 11}, "parameters: delay cannot be 11; it is a number from 0 to 10 s"),
+        (["live"], None, "live: missing"),
         (["live"], [], "live: segment: "),
         (["live"], {"segment": {}}, "live: stations: "),
         (["live", "segment", "delay"], {"minimum": 0}, "live: segment: "),

@@ -340,6 +340,7 @@ def capture_run(folder: Path) -> list[bytes]:
         "name": "x",
         "technology": "loopwire",
         "clock": "virtual",
+        "live": LIVE,
         "stations": stations,
         "parameters": {"delay": 0.01},
     }

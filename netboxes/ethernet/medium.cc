@@ -165,10 +165,6 @@ void Medium::SetDelay(std::optional<StationId> station, double delay)
 
 void Medium::SetOutage(std::optional<StationId> station, const Json& value)
 {
-    if (!value.is_boolean())
-    {
-        throw OutOfRange("ethernet: outage cannot be " + value.dump() + "; it is true or false");
-    }
     (station ? m_wires[*station].off : m_allOff) = value;
     LookAtCuts();
     AnnounceCuts();

@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 
-#include <cmath>
 #include <deque>
 
 namespace netboxit
@@ -122,10 +121,6 @@ void GeneratorSegment::Set(std::string_view parameter, const Json& value)
 {
     if (parameter == "active")
     {
-        if (!value.is_boolean())
-        {
-            throw OutOfRange("generator: active cannot be " + value.dump() + "; it is true or false");
-        }
         for (auto& stream : m_streams)
         {
             stream.SetActive(value);
@@ -133,10 +128,6 @@ void GeneratorSegment::Set(std::string_view parameter, const Json& value)
         return;
     }
     const auto number = value.get<double>();
-    if (parameter != "rate" && number != std::floor(number))
-    {
-        throw OutOfRange("generator: " + std::string(parameter) + " cannot be " + value.dump() + "; it is a whole number");
-    }
     for (auto& stream : m_streams)
     {
         if (parameter == "rate")

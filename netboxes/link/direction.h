@@ -33,7 +33,8 @@ class Direction
 
     void Send(const Frame& frame);
 
-    /// Changes a parameter (names and base units as parameters.py dumps them); throws OutOfRange and then changes nothing.
+    /// Changes a parameter (names and base units as parameters.py dumps them); throws OutOfRange and then changes nothing. It is within
+    /// the limits of parameters.py.
     void Set(std::string_view parameter, const Json& value);
     /// Whether it is down, for whatever reason: what is sent meanwhile is lost, or waits.
     void SetDown(bool down);

@@ -2,8 +2,6 @@
 #include "direction.h"
 #include "times.h"
 
-#include "../engine/checked.h"
-
 // What a direction of a link is told: its parameters, and when its time begins.
 
 namespace netboxit::link
@@ -68,19 +66,16 @@ void Direction::SetRate(const Json& value)
 
 void Direction::SetReordering(const Json& value)
 {
-    const double probability = Checked(value, "reordering", "probability", 0.0, 1.0);
-    const double gap = Checked(value, "reordering", "gap", 1, 1e6, "frames");
-    m_reorderBy = Nanoseconds(Checked(value, "reordering", "by", 0.0, 5.0, "s"));
-    m_reorderProbability = probability;
-    m_reorderGap = static_cast<std::uint64_t>(gap);
+    m_reorderProbability = value.at("probability");
+    m_reorderGap = value.at("gap");
+    m_reorderBy = Nanoseconds(value.at("by"));
     m_candidates = 0;
 }
 
 void Direction::SetCorruption(const Json& value)
 {
-    const bool drops = CheckedWord(value, "corruption", "frames", {"damaged", "dropped"}) == "dropped";
-    m_bitErrors.SetRate(Checked(value, "corruption", "bit_error_rate", 0.0, 0.5));
-    m_dropsDamaged = drops;
+    m_bitErrors.SetRate(value.at("bit_error_rate"));
+    m_dropsDamaged = value.at("frames") == "dropped";
 }
 
 void Direction::SetQueue(const Json& value)
@@ -96,10 +91,6 @@ void Direction::SetQueue(const Json& value)
 
 void Direction::SetTrace(const Json& value)
 {
-    if (!value.is_null() && !value.contains("opportunities") && !value.contains("rate"))
-    {
-        throw OutOfRange("link: trace cannot be " + value.dump() + "; it is what parameters.py makes of a file");
-    }
     const auto said = std::exchange(m_traceSaid, value);
     try
     {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "errors.h"
 
-#include "../engine/checked.h"
-
-
 #include <cmath>
 
 namespace netboxit::link
@@ -16,13 +13,10 @@ GilbertElliott::GilbertElliott(std::int64_t stream) : m_random(ns3::CreateObject
 
 void GilbertElliott::Set(const Json& value)
 {
-    const double goodToBad = Checked(value, "loss", "good_to_bad", 0.0, 1.0);
-    const double badToGood = Checked(value, "loss", "bad_to_good", 0.0, 1.0);
-    const double lossInGood = Checked(value, "loss", "loss_in_good", 0.0, 1.0);
-    m_lossInBad = Checked(value, "loss", "loss_in_bad", 0.0, 1.0);
-    m_goodToBad = goodToBad;
-    m_badToGood = badToGood;
-    m_lossInGood = lossInGood;
+    m_goodToBad = value.at("good_to_bad");
+    m_badToGood = value.at("bad_to_good");
+    m_lossInGood = value.at("loss_in_good");
+    m_lossInBad = value.at("loss_in_bad");
     // It begins in its stationary distribution, so that short runs are as lossy as long ones.
     const double sum = m_goodToBad + m_badToGood;
     m_bad = m_goodToBad > 0 && m_random->GetValue() * sum < m_goodToBad;

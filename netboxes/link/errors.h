@@ -15,7 +15,7 @@ class GilbertElliott
   public:
     explicit GilbertElliott(std::int64_t stream);
 
-    /// As parameters.py dumps it; throws OutOfRange and then changes nothing.
+    /// As parameters.py dumps it.
     void Set(const Json& value);
     /// Whether the next frame is lost.
     bool IsLost();

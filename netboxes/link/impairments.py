@@ -9,7 +9,9 @@ from annotated_types import Ge, Le
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, model_serializer, model_validator
 
 from contracts.csv_file import read_rows
+from contracts.netbox_configuration import Limit
 from contracts.quantities import TIME, Quantity
+from netboxes.limits import limits_of
 
 Probability = Annotated[float, Ge(0.0), Le(1.0)]
 
@@ -74,9 +76,21 @@ class Jitter(Part):
             "table": self._values,
         }
 
+    @classmethod
+    def limit(cls) -> Limit:
+        value: Limit = {"minimum": -cls._LARGEST_S, "maximum": cls._LARGEST_S, "unit": "s"}
+        table: dict[str, Limit] = {"table": {"items": value, "fewest": 1}}
+        return {
+            "keys": limits_of(cls, "distribution", "deviation", "shape", "correlation", "reorder"),
+            "cases": {"distribution": {"table": table}},
+        }
+
 
 class Loss(Part):
     """Frames that never arrive: independent ones, or in bursts by the channel of Gilbert and Elliott."""
+
+    #: What all ways to say it come to.
+    _DUMPED: ClassVar[tuple[str, ...]] = ("good_to_bad", "bad_to_good", "loss_in_good", "loss_in_bad")
 
     probability: Probability | None = Field(None, description="Share of lost frames; without `burst` each is lost independently.")
     burst: float | None = Field(
@@ -122,7 +136,11 @@ class Loss(Part):
 
     @model_serializer
     def _dump(self) -> dict[str, float]:
-        return dict(zip(("good_to_bad", "bad_to_good", "loss_in_good", "loss_in_bad"), self.states, strict=True))
+        return dict(zip(self._DUMPED, self.states, strict=True))
+
+    @classmethod
+    def limit(cls) -> Limit:
+        return {"keys": limits_of(cls, *cls._DUMPED)}
 
 
 class Reordering(Part):

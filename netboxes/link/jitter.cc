@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "jitter.h"
 
-#include "../engine/checked.h"
-
-
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace netboxit::link
 {
@@ -42,35 +40,26 @@ Jitter::Jitter(std::int64_t stream)
 
 void Jitter::Set(const Json& value)
 {
-    const auto word = CheckedWord(value,
-                                  "jitter",
-                                  "distribution",
-                                  {"constant", "uniform", "normal", "pareto", "pareto-normal", "table"});
-    const double deviation = Checked(value, "jitter", "deviation", 0.0, 5.0, "s");
-    const double shape = Checked(value, "jitter", "shape", 2.1, 100.0);
-    const double correlation = Checked(value, "jitter", "correlation", 0.0, 0.999);
-    std::vector<double> table;
-    if (word == "table")
+    static const std::map<std::string, Kind> kinds{{"constant", Kind::Constant},
+                                                   {"uniform", Kind::Uniform},
+                                                   {"normal", Kind::Normal},
+                                                   {"pareto", Kind::Pareto},
+                                                   {"pareto-normal", Kind::ParetoNormal},
+                                                   {"table", Kind::Table}};
+    const double deviation = value.at("deviation");
+    const std::string name = value.at("distribution");
+    const auto kind = kinds.find(name);
+    if (kind == kinds.end())
     {
-        table = value.value("table", std::vector<double>{});
-        if (table.empty() || std::ranges::any_of(table, [](double each) { return std::abs(each) > 10.0; }))
-        {
-            throw OutOfRange("link: jitter of distribution table needs values from -10 to 10 s");
-        }
-        std::ranges::sort(table);
+        throw OutOfRange("link: no distribution " + name);
     }
-    const bool none = word == "constant" || (word != "table" && deviation == 0);
-    m_kind = none                      ? Kind::Constant
-             : word == "uniform"       ? Kind::Uniform
-             : word == "normal"        ? Kind::Normal
-             : word == "pareto"        ? Kind::Pareto
-             : word == "pareto-normal" ? Kind::ParetoNormal
-                                       : Kind::Table;
-    m_mayReorder = value.value("reorder", false);
+    m_kind = kind->second != Kind::Table && deviation == 0 ? Kind::Constant : kind->second;
+    m_mayReorder = value.at("reorder");
     m_deviation = deviation;
-    m_shape = shape;
-    m_correlation = correlation;
-    m_table = std::move(table);
+    m_shape = value.at("shape");
+    m_correlation = value.at("correlation");
+    m_table = m_kind == Kind::Table ? value.at("table").get<std::vector<double>>() : std::vector<double>{};
+    std::ranges::sort(m_table);
 }
 
 double Jitter::Draw()

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "outages.h"
 
-#include "../engine/checked.h"
-
-
 #include "ns3/simulator.h"
 
 namespace netboxit::link
@@ -28,11 +25,9 @@ void Outages::Set(const Json& value)
     }
     else
     {
-        const bool fixed = CheckedWord(value, "outage", "distribution", {"fixed", "exponential"}) == "fixed";
-        const double up = Checked(value, "outage", "up", 1e-3, 86400.0, "s");
-        m_down = Checked(value, "outage", "down", 1e-3, 86400.0, "s");
-        m_up = up;
-        m_fixed = fixed;
+        m_up = value.at("up");
+        m_down = value.at("down");
+        m_fixed = value.at("distribution") == "fixed";
     }
     Start();
 }

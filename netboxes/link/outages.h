@@ -22,7 +22,7 @@ class Outages
     Outages(const Outages&) = delete;
     Outages& operator=(const Outages&) = delete;
 
-    /// As parameters.py dumps it, null for none; throws OutOfRange and then changes nothing. It starts anew.
+    /// As parameters.py dumps it, null for none. It starts anew.
     void Set(const Json& value);
     void Begin();
 

@@ -150,10 +150,6 @@ void LinkSegment::SetOne(StationId station, std::string_view parameter, const Js
 
 void LinkSegment::SetUp(StationId station, const Json& value)
 {
-    if (!value.is_boolean())
-    {
-        throw OutOfRange("link: up cannot be " + value.dump() + "; it is true or false");
-    }
     m_ends[station].up = value;
     Changed(station);
 }

@@ -217,14 +217,27 @@ def test_a_csv_trace_says_rate_delay_and_loss_from_when_time_begins() -> None:
     assert delays[10:20] == pytest.approx([5 + 514 * 8e-4] * 10)
 
 
+LOSS = {"good_to_bad": 0, "bad_to_good": 1, "loss_in_good": 0, "loss_in_bad": 1}
+JITTER = {"distribution": "normal", "deviation": 0.1, "shape": 3, "correlation": 0, "reorder": False, "table": []}
+
+
 @pytest.mark.parametrize(
     ("parameter", "value", "told"),
     [
         ("rate", 10.0, "rate cannot be 10.0; it is a number from 1000 to 1e+11 bit/s"),
         ("left.delay", 11, "delay cannot be 11; it is a number from 0 to 10 s"),
-        ("loss", {"good_to_bad": 2}, "its good_to_bad is a number from 0 to 1"),
+        ("loss", LOSS | {"good_to_bad": 2}, "its good_to_bad is a number from 0 to 1"),
         ("queue", {"discipline": "sfq"}, "its discipline is one of fifo priority codel fq-codel pie red"),
+        ("queue", {"discipline": "fifo", "bytes": 1513}, "its bytes is a number from 1514 to 2e+09 B"),
+        ("queue", {"discipline": "pie", "target": 1, "interval": 1, "burst": 61}, "its burst is a number from 0 to 60 s"),
         ("outage", {"up": 0}, "its distribution is one of fixed exponential"),
+        ("outage", {"distribution": "fixed", "up": 0, "down": 1}, "its up is a number from 0.001 to 86400 s"),
+        ("reordering", {"probability": 1, "gap": 1.5, "by": 1}, "its gap is a whole number from 1 to 1e+06"),
+        ("jitter", JITTER | {"deviation": 5.1}, "its deviation is a number from 0 to 5 s"),
+        ("jitter", JITTER | {"distribution": "table", "table": []}, "its table is a list of 1 or more"),
+        ("jitter", JITTER | {"distribution": "table", "table": [0, 11]}, "its table[1] is a number from -10 to 10 s"),
+        ("trace", {"rate": [[0, -1]], "repeat": True, "between": "hold"}, "its rate[0][1] is a number from 0 to 1e+11 bit/s"),
+        ("trace", {"rate": [[None, 1]], "repeat": True, "between": "hold"}, "type must be number, but is null"),
         ("up", 1, "up cannot be 1; it is true or false"),
         ("middle.delay", 1, "no station 'middle'; there are left right"),
         ("colour", 1, "no live parameter 'colour'; there are corruption delay duplication"),

@@ -12,10 +12,13 @@ from pydantic import Field, PrivateAttr, ValidationInfo, model_serializer, model
 
 from contracts.csv_file import MOST_ROWS, read_rows
 from contracts.files import find_file
+from contracts.netbox_configuration import Limit
+from netboxes.limits import limits_of
 from netboxes.link.impairments import Part
 
 #: Columns of a CSV besides time_s, what they are, and their limits, in base units.
 COLUMNS = {"rate_bit_s": ("rate", 0.0, 100e9), "delay_s": ("delay", 0.0, 10.0), "loss": ("loss", 0.0, 1.0)}
+_UNITS = {"rate": "bit/s", "delay": "s", "loss": ""}
 #: Of a packet at a moment of Mahimahi's: 1500 bytes and 4 that a TUN device puts before it.
 OPPORTUNITY_BYTES = 1504
 #: Of Mahimahi's times, ms: a day.
@@ -55,6 +58,18 @@ class Trace(Part):
     @model_serializer
     def _dump(self) -> dict[str, Any]:
         return {"rate": None, **self._series, "repeat": self.repeat, "between": self.between}
+
+    @classmethod
+    def limit(cls) -> Limit:
+        moment: Limit = {"minimum": 0.0, "maximum": _LONGEST_MS, "unit": "ms", "whole": True}
+        keys = {**limits_of(cls, "repeat", "between"), "opportunities": _list_of(moment)}
+        for name, minimum, maximum in COLUMNS.values():
+            keys[name] = _list_of({"parts": [{}, {"minimum": minimum, "maximum": maximum, "unit": _UNITS[name]}]})
+        return {"keys": keys}
+
+
+def _list_of(one: Limit) -> Limit:
+    return {"items": one, "fewest": 1, "optional": True}
 
 
 def _is_mahimahi(path: Path) -> bool:

@@ -2,7 +2,7 @@
 #include "live_changes.h"
 
 #include "../engine/station_parameter.h"
-#include "../mobility/live_position.h"
+#include "../mobility/motion.h"
 
 #include "ns3/lte-enb-rrc.h"
 
@@ -10,20 +10,6 @@
 
 namespace netboxit
 {
-
-namespace
-{
-
-bool BooleanFrom(const Json& value)
-{
-    if (!value.is_boolean())
-    {
-        throw OutOfRange("lte: outage of a UE is true or false, not " + value.dump());
-    }
-    return value;
-}
-
-} // namespace
 
 LiveChanges::LiveChanges(const std::vector<std::string>& stationNames,
                          const std::vector<std::string>& cellNames,
@@ -111,7 +97,7 @@ void LiveChanges::SetOfTerminal(Terminal& terminal, std::string_view parameter, 
     auto& loss = m_network.attenuation->Of(terminal.TheMotion());
     if (parameter == "outage")
     {
-        loss.isOff = BooleanFrom(value);
+        loss.isOff = value;
         return;
     }
     const double checked = value;
@@ -167,7 +153,7 @@ std::size_t LiveChanges::CellOf(const Json& name, std::string_view what) const
 
 ns3::Vector LiveChanges::PositionFrom(const Json& value) const
 {
-    auto position = CheckLivePosition("lte", value);
+    auto position = VectorOf(value);
     if (m_plan.propagation == "okumura-hata" && position.z < 0.0)
     {
         throw OutOfRange("lte: position cannot be " + value.dump() + "; with okumura-hata z is at least 0, a height above ground");

@@ -141,11 +141,6 @@ ns3::Ptr<ns3::LteHelper> HelperOf(const LtePlan& plan, const ns3::Ptr<ns3::EpcHe
     return helper;
 }
 
-ns3::Vector VectorOf(const Json& position)
-{
-    return {position.at(0), position.at(1), position.at(2)};
-}
-
 void AddEnodebs(LteNetwork& network, const LtePlan& plan)
 {
     ns3::NodeContainer nodes;

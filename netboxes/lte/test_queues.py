@@ -174,5 +174,5 @@ def test_another_queue_takes_what_waits_and_a_bad_one_changes_nothing() -> None:
     short = {"discipline": "fifo", "packets": 5}
     emulation = emulate("lte", CELL, frames, events=[(1.003, "queue", short)])
     assert 35 <= lost(emulation)["queue_full"] <= 44
-    with pytest.raises(EmulationFailed, match="packets is a number from 1 to"):
+    with pytest.raises(EmulationFailed, match="packets is a whole number from 1 to"):
         emulate("lte", CELL, frames, events=[(1.003, "queue", {"discipline": "fifo", "packets": 0})])

@@ -12,11 +12,6 @@ namespace netboxit
 namespace
 {
 
-ns3::Vector VectorOf(const nlohmann::json& said)
-{
-    return {said.at(0), said.at(1), said.at(2)};
-}
-
 bool IsGiven(const nlohmann::json& station, const char* key)
 {
     return station.contains(key) && !station.at(key).is_null();
@@ -28,6 +23,11 @@ ns3::Vector Between(const ns3::Vector& from, const ns3::Vector& to, double share
 }
 
 } // namespace
+
+ns3::Vector VectorOf(const nlohmann::json& position)
+{
+    return {position.at(0), position.at(1), position.at(2)};
+}
 
 ns3::TypeId Motion::GetTypeId()
 {

@@ -12,6 +12,9 @@
 namespace netboxit
 {
 
+/// A position as netboxes/mobility/stations.py writes it: [x, y, z] in m.
+ns3::Vector VectorOf(const nlohmann::json& position);
+
 /// How a station stands or moves, as netboxes/mobility/stations.py writes it: a position, a path of waypoints, or the random waypoint
 /// model (Johnson and Maltz 1996). Time 0 of a path is at Begin(); before, the station stands where it begins.
 class Motion : public ns3::MobilityModel

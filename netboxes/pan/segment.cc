@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "../engine/station_parameter.h"
-#include "../mobility/live_position.h"
+#include "../mobility/motion.h"
 
 #include "station.h"
 
@@ -251,10 +251,6 @@ void PanSegment::Set(std::string_view name, const Json& value)
     const auto [station, parameter] = TargetOf(name, m_names);
     if (parameter == "outage")
     {
-        if (!value.is_boolean())
-        {
-            throw OutOfRange("pan: outage cannot be " + value.dump() + "; it is true or false");
-        }
         m_radio.SetOutage(station, value);
     }
     else if (!station && parameter == "queue")
@@ -266,7 +262,7 @@ void PanSegment::Set(std::string_view name, const Json& value)
     }
     else if (station && parameter == "position")
     {
-        m_radio.Places().SetPosition(*station, CheckLivePosition("pan", value));
+        m_radio.Places().SetPosition(*station, VectorOf(value));
     }
     else
     {

@@ -132,7 +132,7 @@ def test_a_station_that_leaves_loses_its_link_and_gets_it_back() -> None:
 
 
 def test_outage_power_and_place_change_while_it_runs() -> None:
-    events = [(2.0, "outage", True), (3.0, "outage", False), (4.0, "s0.tx_power", -32.0), (4.5, "s0.position", [700.0, 0.0])]
+    events = [(2.0, "outage", True), (3.0, "outage", False), (4.0, "s0.tx_power", -32.0), (4.5, "s0.position", [700.0, 0.0, 0.0])]
     frames = {"s0": packets(0, 60, 0.1, 50), "hub": HELLO}
     emulation = emulate("pan", star(1), frames, events=[(at - 0.5, what, value) for at, what, value in events])
     changes = [(e["event"], e.get("reason")) for e in emulation.journal if e.get("event") in ("link_down", "link_up")]

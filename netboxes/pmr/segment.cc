@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "../engine/station_parameter.h"
-#include "../mobility/live_position.h"
+#include "../mobility/motion.h"
 
 #include "cell.h"
 
 #include "ns3/simulator.h"
-
-#include <cmath>
 
 namespace netboxit
 {
@@ -97,15 +95,11 @@ void PmrSegment::Set(std::string_view name, const Json& value)
     const auto [station, parameter] = TargetOf(name, m_names);
     if (parameter == "outage")
     {
-        if (!value.is_boolean())
-        {
-            throw OutOfRange("pmr: outage cannot be " + value.dump() + "; it is true or false");
-        }
         m_radio.SetOutage(station, value);
     }
     else if (station && parameter == "position")
     {
-        m_radio.Places().SetPosition(*station, CheckLivePosition("pmr", value));
+        m_radio.Places().SetPosition(*station, VectorOf(value));
     }
     else if (!station && parameter == "queue")
     {
@@ -139,10 +133,6 @@ void PmrSegment::SetNumber(std::optional<StationId> station, std::string_view pa
     }
     else if (parameter == "slots")
     {
-        if (number != std::floor(number))
-        {
-            throw OutOfRange("pmr: slots cannot be " + value.dump() + "; it is a whole number from 1 to 4");
-        }
         m_cell.SetSlots(static_cast<std::uint32_t>(number));
     }
     else if (station && station == m_radio.Base())

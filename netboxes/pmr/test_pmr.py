@@ -300,7 +300,7 @@ def test_parameters_change_while_it_runs() -> None:
         (25.0, "slots", 3),
         (25.0, "call_setup_time", 1.0),
     ]
-    changes += [(35.0, "t0.position", [90e3, 0.0])]
+    changes += [(35.0, "t0.position", [90e3, 0.0, 0.0])]
     # The second one is under way when the radios go off.
     frames = {"t0": packets(0, 1500, [START, 17.5, 20.0, 30.0, 36.0]), "base": [(START - 5, HELLO[0][1])]}
     emulation = emulate("pmr", network(hang_time="0 s"), frames, events=changes)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "make_discipline.h"
 
-#include "../engine/checked.h"
 #include "fq_codel.h"
 #include "pie.h"
 #include "priority.h"
 #include "red.h"
 
 #include <cmath>
+#include <map>
 
 namespace netboxit::queueing
 {
@@ -15,99 +15,86 @@ namespace netboxit::queueing
 namespace
 {
 
-/// Reads a parameter `queue`. The limits are those of queue.py.
-class Said
+Room RoomOf(const Json& queue)
 {
-  public:
-    explicit Said(const Json& queue) : m_queue(queue)
+    const auto limit = [&queue](const char* key) { return queue.value(key, Json()); };
+    Room room;
+    if (const auto packets = limit("packets"); !packets.is_null())
     {
+        room.packets = packets;
     }
-
-    double Number(const char* key, double minimum, double maximum, std::string_view unit = {}) const
+    if (const auto bytes = limit("bytes"); !bytes.is_null())
     {
-        return Checked(m_queue, "queue", key, minimum, maximum, unit);
+        room.bytes = bytes;
     }
-
-    Room ReadRoom() const
+    if (const auto buffer = limit("buffer"); !buffer.is_null())
     {
-        Room room;
-        if (Has("packets"))
-        {
-            room.packets = static_cast<std::size_t>(Number("packets", 1, 1e6));
-        }
-        if (Has("bytes"))
-        {
-            room.bytes = static_cast<std::uint64_t>(Number("bytes", 1514, 2e9, "B"));
-        }
-        if (Has("buffer"))
-        {
-            room.buffer = Number("buffer", 1e-3, 60.0, "s");
-        }
-        return room;
+        room.buffer = buffer;
     }
+    return room;
+}
 
-    CodelLaw ReadCodelLaw() const
+CodelLaw CodelLawOf(const Json& queue)
+{
+    return {std::llround(queue.at("target").get<double>() * 1e9), std::llround(queue.at("interval").get<double>() * 1e9), 1514};
+}
+
+using Made = std::unique_ptr<Discipline>;
+
+Made MakeFifo(const Json& queue, Chance, Dropped dropped)
+{
+    return std::make_unique<Fifo>(RoomOf(queue), std::move(dropped));
+}
+
+Made MakePriority(const Json& queue, Chance, Dropped dropped)
+{
+    return std::make_unique<Priority>(RoomOf(queue), std::move(dropped));
+}
+
+Made MakeCodel(const Json& queue, Chance, Dropped dropped)
+{
+    return std::make_unique<Codel>(RoomOf(queue), CodelLawOf(queue), std::move(dropped));
+}
+
+Made MakeFqCodel(const Json& queue, Chance, Dropped dropped)
+{
+    return std::make_unique<FqCodel>(
+        RoomOf(queue), queue.at("flows"), queue.at("quantum"), CodelLawOf(queue), std::move(dropped));
+}
+
+Made MakePie(const Json& queue, Chance chance, Dropped dropped)
+{
+    const Pie::Settings settings{queue.at("target"), queue.at("interval"), queue.at("burst")};
+    return std::make_unique<Pie>(RoomOf(queue), settings, std::move(chance), std::move(dropped));
+}
+
+Made MakeRed(const Json& queue, Chance chance, Dropped dropped)
+{
+    const Red::Settings settings{queue.at("minimum"), queue.at("maximum"), queue.at("probability"), queue.at("weight")};
+    if (settings.minimum >= settings.maximum)
     {
-        const auto target = Number("target", 1e-4, 10.0, "s");
-        const auto interval = Number("interval", 1e-3, 60.0, "s");
-        return {std::llround(target * 1e9), std::llround(interval * 1e9), 1514};
+        throw OutOfRange("queue cannot be " + queue.dump() + "; its minimum is below its maximum");
     }
-
-    Red::Settings ReadRed() const
-    {
-        const Red::Settings settings{Number("minimum", 1, 1e6, "packets"),
-                                     Number("maximum", 1, 1e6, "packets"),
-                                     Number("probability", 1e-6, 1.0),
-                                     Number("weight", 1e-6, 1.0)};
-        if (settings.minimum >= settings.maximum)
-        {
-            throw OutOfRange("queue cannot be " + m_queue.dump() + "; its minimum is below its maximum");
-        }
-        return settings;
-    }
-
-  private:
-    bool Has(const char* key) const
-    {
-        return m_queue.is_object() && m_queue.contains(key) && !m_queue.at(key).is_null();
-    }
-
-    const Json& m_queue;
-};
+    return std::make_unique<Red>(RoomOf(queue), settings, std::move(chance), std::move(dropped));
+}
 
 } // namespace
 
 std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dropped dropped)
 {
-    const auto name = CheckedWord(queue, "queue", "discipline", {"fifo", "priority", "codel", "fq-codel", "pie", "red"});
-    const Said said(queue);
-    const auto room = said.ReadRoom();
-    if (name == "priority")
+    static const std::map<std::string, Made (*)(const Json&, Chance, Dropped)> makers{{"fifo", MakeFifo},
+                                                                                      {"priority", MakePriority},
+                                                                                      {"codel", MakeCodel},
+                                                                                      {"fq-codel", MakeFqCodel},
+                                                                                      {"pie", MakePie},
+                                                                                      {"red", MakeRed}};
+    const std::string name = queue.at("discipline");
+    const auto maker = makers.find(name);
+    if (maker == makers.end())
     {
-        return std::make_unique<Priority>(room, std::move(dropped));
+        throw OutOfRange("queue: no discipline " + name);
     }
-    if (name == "codel")
-    {
-        return std::make_unique<Codel>(room, said.ReadCodelLaw(), std::move(dropped));
-    }
-    if (name == "fq-codel")
-    {
-        const auto quantum = static_cast<std::uint32_t>(said.Number("quantum", 64, 65536, "B"));
-        const auto flows = static_cast<std::size_t>(said.Number("flows", 1, 65536));
-        return std::make_unique<FqCodel>(room, flows, quantum, said.ReadCodelLaw(), std::move(dropped));
-    }
-    if (name == "pie")
-    {
-        const Pie::Settings settings{said.Number("target", 1e-4, 10.0, "s"),
-                                     said.Number("interval", 1e-3, 60.0, "s"),
-                                     said.Number("burst", 0.0, 60.0, "s")};
-        return std::make_unique<Pie>(room, settings, std::move(chance), std::move(dropped));
-    }
-    if (name == "red")
-    {
-        return std::make_unique<Red>(room, said.ReadRed(), std::move(chance), std::move(dropped));
-    }
-    return std::make_unique<Fifo>(room, std::move(dropped));
+    return maker->second(queue, std::move(chance), std::move(dropped));
 }
 
 } // namespace netboxit::queueing

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
-#include "../engine/checked.h"
 #include "flow.h"
 #include "make_discipline.h"
 #include "queue_statistics.h"
@@ -28,7 +27,7 @@ class Queue
     /// Hears of each item that is dropped, at once.
     using Lost = std::function<void(const Item& item, Loss reason)>;
 
-    /// `said` is a parameter `queue`, as queue.py dumps it; throws OutOfRange.
+    /// `said` is a parameter `queue`, as queue.py dumps it and within its limits; throws OutOfRange where these do not fit each other.
     Queue(const Json& said, Chance chance, Lost lost) : m_chance(std::move(chance)), m_lost(std::move(lost))
     {
         Set(said, 0, 0);
@@ -43,7 +42,7 @@ class Queue
     {
         auto discipline = MakeDiscipline(said, m_chance, [this](const Waiting& waiting, Loss reason) { Drop(waiting, reason); });
         const auto limit = said.value("time", Json());
-        m_timeLimit = limit.is_null() ? ALWAYS : std::llround(Checked(said, "queue", "time", 1e-3, 25.0, "s") * 1e9);
+        m_timeLimit = limit.is_null() ? ALWAYS : std::llround(limit.get<double>() * 1e9);
         std::vector<Waiting> waiting;
         while (const auto next = m_discipline ? m_discipline->TakeOlder(ALWAYS) : std::nullopt)
         {
@@ -175,7 +174,7 @@ class Queue
     QueueStatistics m_statistics;
 };
 
-/// Throws OutOfRange where `said` is no parameter `queue`: for who makes its queues later.
+/// Throws OutOfRange where a Queue does: for who makes its queues later.
 inline void CheckQueue(const Json& said)
 {
     Queue<int>(said, {}, {});

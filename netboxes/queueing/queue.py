@@ -7,7 +7,9 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_serializer, model_validator
 
+from contracts.netbox_configuration import Limit
 from contracts.quantities import SIZE, TIME, Quantity
+from netboxes.limits import limit_of, limits_of
 
 Discipline = Literal["fifo", "priority", "codel", "fq-codel", "pie", "red"]
 
@@ -87,6 +89,11 @@ class Queue(BaseModel):
     def _dump(self) -> dict[str, Any]:
         limits = {"packets": self.packets, "bytes": self.bytes, "buffer": self.buffer, "time": self.time}
         return {"discipline": self.discipline, **limits, **self.settings}
+
+    @classmethod
+    def limit(cls) -> Limit:
+        common = {key: limit_of(cls.model_fields[key]) for key in ("discipline", *_ROOM, "time")}
+        return {"keys": common, "cases": {"discipline": {name: limits_of(cls, *own) for name, own in cls._OF.items() if own}}}
 
 
 def queue_or_short(discipline: Discipline = "fifo", **usual: float | str) -> BeforeValidator:

@@ -99,12 +99,11 @@ TEST_F(QueueTest, AnotherDisciplineKeepsOrderAndAge)
     EXPECT_EQ(lost[Loss::QueueExpired], Items{"b"});
 }
 
-TEST_F(QueueTest, AWrongParameterChangesNothing)
+TEST_F(QueueTest, SettingsThatDoNotFitEachOtherChangeNothing)
 {
     Put("a", 0);
-    EXPECT_THROW(queue.Set({{"discipline", "fifo"}, {"packets", 0}}, 0, RATE), OutOfRange);
-    EXPECT_THROW(queue.Set({{"discipline", "lifo"}}, 0, RATE), OutOfRange);
-    EXPECT_THROW(queue.Set({{"discipline", "fifo"}, {"time", 100}}, 0, RATE), OutOfRange);
+    const Json reversed{{"discipline", "red"}, {"minimum", 5}, {"maximum", 1}, {"probability", 0.1}, {"weight", 0.1}};
+    EXPECT_THROW(queue.Set(reversed, 0, RATE), OutOfRange);
     EXPECT_EQ(queue.Dequeue(0), "a");
 }
 

@@ -27,15 +27,6 @@ void CheckCodeword(const Profile& profile, double rate)
     }
 }
 
-bool Truth(const Json& value)
-{
-    if (!value.is_boolean())
-    {
-        throw OutOfRange("satellite: outage cannot be " + value.dump() + "; it is true or false");
-    }
-    return value;
-}
-
 } // namespace
 
 void SatelliteSegment::Set(std::string_view parameter, const Json& value)
@@ -57,7 +48,7 @@ void SatelliteSegment::SetOfLink(std::string_view parameter, const Json& value)
 {
     if (parameter == "outage")
     {
-        m_outage = Truth(value);
+        m_outage = value;
         return;
     }
     if (parameter == "queue")
@@ -122,7 +113,7 @@ void SatelliteSegment::SetOfStation(StationId station, std::string_view paramete
 {
     if (parameter == "outage")
     {
-        m_stations[station].outage = Truth(value);
+        m_stations[station].outage = value;
         return;
     }
     const double number = value;

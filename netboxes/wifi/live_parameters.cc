@@ -2,7 +2,7 @@
 #include "live_parameters.h"
 
 #include "../engine/station_parameter.h"
-#include "../mobility/live_position.h"
+#include "../mobility/motion.h"
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ ns3::Vector AccessPointOf(const CellPlan& plan, const Cell& cell)
 
 ns3::Vector CheckPosition(const CellPlan& plan, const Json& value)
 {
-    const auto position = CheckLivePosition("wifi", value);
+    const auto position = VectorOf(value);
     if (plan.propagation.model == "two-ray" && position.z + plan.propagation.antennaHeight <= 0.0)
     {
         throw OutOfRange("wifi: with two-ray propagation antennas are above the ground: z and antenna_height together over 0 m");

@@ -31,7 +31,7 @@ def test_ad_hoc_peers_speak_with_each_other_without_an_access_point(standard: st
 def test_ad_hoc_peers_out_of_range_hear_nothing_and_have_no_link() -> None:
     cell = line("ad-hoc", 3, 300)
     frames = {"s0": hello(0, 0.5) + flow(0, 2, 500, 1e6, 0.2), "s1": hello(1, 0.6), "s2": hello(2, 0.7)}
-    emulation = emulate("wifi", cell, frames, events=[(2.0, "s2.position", [5000.0, 0.0])])
+    emulation = emulate("wifi", cell, frames, events=[(2.0, "s2.position", [5000.0, 0.0, 0.0])])
     assert len(emulation.received["s2"]) == 1  # that of s1, its neighbour
     assert set(lost(emulation)) == {"outage"}
     assert [event for _, event in changes_of(emulation, "s2")] == ["link_down"] and changes_of(emulation, "s0") == []
@@ -64,7 +64,7 @@ def test_a_mesh_finds_another_way_and_loses_what_has_none() -> None:
     stations = {name: {"role": "mesh-point", "position": [f"{x} m", f"{y} m"]} for name, (x, y) in places.items()}
     cell = {"mode": "mesh", "stations": stations}
     frames = {"s0": flow(0, 3, 500, 0.2e6, 20.0, start=4.0), "s3": hello(3, 3.0)}
-    events = [(10.0, "s1.position", [0.0, 5000.0]), (18.0, "s2.position", [0.0, -5000.0])]
+    events = [(10.0, "s1.position", [0.0, 5000.0, 0.0]), (18.0, "s2.position", [0.0, -5000.0, 0.0])]
     emulation = emulate("wifi", cell, frames, events=events, duration_s=60.0)
     arrivals = np.array([time for time, _ in emulation.received["s3"]])
     assert np.count_nonzero(arrivals < 10.0) > 290 and np.count_nonzero((arrivals > 14.0) & (arrivals < 18.0)) > 190
@@ -111,7 +111,7 @@ def test_a_wandering_station_stays_in_its_area_and_goes_where_its_seed_says() ->
 def test_places_and_powers_of_single_stations_change_live() -> None:
     near, far = (
         towards_access_point(THREE, 500, 1e6, events=events)[0].statistics["segment"]["stations"]["responder"]["signal"]
-        for events in ([(1.2, "responder.distance", 40.0)], [(1.2, "responder.position", [80.0, 0.0])])
+        for events in ([(1.2, "responder.distance", 40.0)], [(1.2, "responder.position", [80.0, 0.0, 0.0])])
     )
     weak, _ = towards_access_point(THREE, 500, 1e6, events=[(1.2, "commander.tx_power", 10.0)])
     assert near - far == pytest.approx(6.02, abs=0.01)
@@ -157,7 +157,8 @@ def test_a_fade_takes_a_link_and_gives_it_back() -> None:
     ("cell", "parameter", "value", "message"),
     [
         (CELL, "nobody.distance", 10.0, "no station 'nobody'; there are responder commander"),
-        (CELL, "responder.position", [1.0], "it is \\[x, y\\] or \\[x, y, z\\], each a number"),
+        (CELL, "responder.position", [1.0], "it is a list of 3, its \\[0\\] is a number from -1e\\+06 to 1e\\+06 m"),
+        (CELL, "responder.position", [1.0, 0.0, 2e6], "its \\[2\\] is a number from -1e\\+06 to 1e\\+06 m"),
         (CELL, "responder.tx_power", 40.0, "from -20 to 36 dBm"),
         (CELL, "responder.fade", -1.0, "from 0 to 100 dB"),
         (CELL, "responder.colour", 1.0, "there are distance fade position tx_power"),

@@ -17,7 +17,7 @@ std::int64_t Now()
 /// Whether the MAC's own queue is all that such a parameter `queue` takes.
 bool IsOfMacAlone(const Json& queue)
 {
-    const auto said = [&queue](const char* key) { return queue.is_object() ? queue.value(key, Json()) : Json(); };
+    const auto said = [&queue](const char* key) { return queue.value(key, Json()); };
     return said("discipline") == "fifo" && !said("packets").is_null() && said("bytes").is_null() &&
            said("buffer").is_null() && said("time").is_null();
 }
@@ -44,7 +44,7 @@ void TransmitQueue::Set(const Json& queue, double rate)
 {
     if (IsOfMacAlone(queue))
     {
-        SetMacRoom(static_cast<std::uint32_t>(Checked(queue, "queue", "packets", 1, 1e6)));
+        SetMacRoom(queue.at("packets"));
         if (m_queue)
         {
             Drain();

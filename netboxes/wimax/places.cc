@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "places.h"
 
-#include "../mobility/live_position.h"
-
 #include <algorithm>
 
 namespace netboxit::wimax
@@ -55,7 +53,7 @@ ns3::Vector Places::RelativeTo(StationId base, StationId subscriber, double dist
 
 void Places::Set(StationId station, const Json& position)
 {
-    const auto there = CheckLivePosition("wimax", position);
+    const auto there = VectorOf(position);
     if (!m_motions[station])
     {
         m_motions[station] = ns3::CreateObject<Motion>();

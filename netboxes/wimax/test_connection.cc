@@ -221,7 +221,8 @@ TEST(Connection, WhatWaitsMovesToAnotherQueueButWhatIsBegunStays)
     connection.SetQueue({{"discipline", "fifo"}, {"packets", 1}}, START, RATE);
     EXPECT_EQ(fates.lost, (std::vector{Loss::QueueFull, Loss::QueueFull}));
     EXPECT_EQ(connection.QueuedBytes(), 1500U);
-    EXPECT_THROW(connection.SetQueue({{"discipline", "none"}}, START, RATE), OutOfRange);
+    const Json reversed{{"discipline", "red"}, {"minimum", 5}, {"maximum", 1}, {"probability", 0.1}, {"weight", 0.1}};
+    EXPECT_THROW(connection.SetQueue(reversed, START, RATE), OutOfRange);
     EXPECT_EQ(connection.Take(3000, START).size(), 2U);
 }
 
