@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Annotated, ClassVar, Literal, Self
+from fractions import Fraction
+from typing import Annotated, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -26,16 +27,11 @@ FadeSeries = Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 1
 #: Frame durations of WirelessMAN-OFDM (IEEE 802.16-2009, 8.3.5.1), seconds.
 FRAME_DURATIONS = (2.5e-3, 4e-3, 5e-3, 8e-3, 10e-3, 12.5e-3, 20e-3)
 
-#: Bytes that an OFDM symbol carries, by burst profile (8.3.3.4.3).
-PROFILES = {
-    "BPSK 1/2": 12,
-    "QPSK 1/2": 24,
-    "QPSK 3/4": 36,
-    "16-QAM 1/2": 48,
-    "16-QAM 3/4": 72,
-    "64-QAM 2/3": 96,
-    "64-QAM 3/4": 108,
-}
+#: Modulation and rate of the code (8.3.3.2.3), from the most robust to the most efficient one; burst_profile.h has their codes.
+BurstProfile = Literal["BPSK 1/2", "QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-QAM 2/3", "64-QAM 3/4"]
+#: Of an OFDM symbol (8.3.2.4, Table 213), and bits on each by modulation.
+_DATA_CARRIERS = 192
+_CARRIER_BITS = {"BPSK": 1, "QPSK": 2, "16-QAM": 4, "64-QAM": 6}
 
 
 class Station(MobileStation):
@@ -110,9 +106,7 @@ class Parameters(Technology):
         description="Whose table of receiver SNR decides on burst profiles: 6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4 dB of "
         "the edition of 2004 (Table 266), which the thesis's figures follow, or 3, 6, 8.5, 11.5, 15, 19, 21 dB of 2009.",
     )
-    burst_profile: Literal[
-        "adaptive", "BPSK 1/2", "QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-QAM 2/3", "64-QAM 3/4"
-    ] = Field(
+    burst_profile: Literal["adaptive", BurstProfile] = Field(
         "adaptive",
         description="adaptive: in each direction and for each station the most efficient one that its SNR permits; or this one "
         "for everything but maps and requests in contention, whatever errors it makes.",
@@ -170,12 +164,15 @@ class Parameters(Technology):
                 )
 
     def _best_profile(self) -> str:
-        return "64-QAM 3/4" if self.burst_profile == "adaptive" else self.burst_profile
+        profiles: tuple[str, ...] = get_args(BurstProfile)
+        return profiles[-1] if self.burst_profile == "adaptive" else self.burst_profile
 
     def gross_rate(self) -> float:
         """With the most efficient profile there may be, in all symbols; sampling factor 8/7, which is right to 2 %."""
         guard = 1 / int(self.guard.partition("/")[2])
-        return PROFILES[self._best_profile()] * 8 * self.bandwidth * 8 / 7 / (256 * (1 + guard))
+        modulation, rate = self._best_profile().split()
+        bits = _DATA_CARRIERS * _CARRIER_BITS[modulation] * Fraction(rate)
+        return float(bits) * self.bandwidth * 8 / 7 / (256 * (1 + guard))
 
     @model_validator(mode="after")
     def _check_stations(self) -> Self:

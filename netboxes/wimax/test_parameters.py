@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
 
 from netboxes.engine.virtual import EmulationFailed
-from netboxes.wimax.cell_under_test import cell, run
-from netboxes.wimax.parameters import Parameters
+from netboxes.wimax.cell_under_test import BYTES_PER_SYMBOL, PROFILES, cell, link, run
+from netboxes.wimax.parameters import BurstProfile, Parameters
 
 UGS = {"class": "video", "direction": "uplink", "scheduling": "UGS", "reserved_rate": "440 kbit/s"}
 
@@ -20,6 +20,20 @@ def test_quantities_become_base_units_and_flows_keep_their_yaml_names() -> None:
     assert (values["distance"], values["frequency"], values["frame"]) == (2500.0, 5e9, 0.01)
     assert values["service_flows"][0]["class"] == "video"
     assert values["service_flows"][0]["reserved_rate"] == 440e3
+
+
+def test_burst_profiles_carry_what_the_standard_says() -> None:
+    """In 10 MHz with a guard of 1/4 a symbol takes 256 / (8/7 10 MHz) 5/4 = 28 us (8.3.2.4); bytes: Table 215 of 2004."""
+    assert get_args(BurstProfile) == PROFILES
+    for name, carried in zip(PROFILES, BYTES_PER_SYMBOL, strict=True):
+        parameters = Parameters.model_validate(cell(burst_profile=name, bandwidth="10 MHz", guard="1/4"))
+        assert parameters.gross_rate() == pytest.approx(carried * 8 / 28e-6)
+    assert Parameters.model_validate(cell()).gross_rate() == pytest.approx(108 * 8 / 28e-6)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_cell_has_the_burst_profile_that_is_said(profile: str) -> None:
+    assert link(run(cell(burst_profile=profile), {}, duration_s=1.0))["downlink_profile"] == profile
 
 
 def test_a_queue_is_a_mapping_with_64_kb_where_no_room_is_said() -> None:
