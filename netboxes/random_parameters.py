@@ -27,7 +27,7 @@ from pydantic.fields import FieldInfo
 from contracts.quantities import Quantity
 from netboxes.engine.virtual import EmulationFailed, TimedFrame, emulate, ethernet, mac, udp
 from netboxes.technology import technologies
-from netboxes.timeline import OverTime
+from netboxes.timeline import TimeSeries
 
 #: Simulated time of a run: some frames of any frame clock, and what is sent at its beginning has arrived or not.
 DURATION_S = 0.3
@@ -84,7 +84,7 @@ def _value(annotation: Any, metadata: list[Any], chance: random.Random) -> Any:
     for item in metadata:
         if isinstance(item, Quantity):
             return _quantity(item, chance)
-        if isinstance(item, OverTime):
+        if isinstance(item, TimeSeries):
             return [[f"{at} s", _quantity(item.value, chance)] for at in range(chance.randint(1, 3))]
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:

@@ -8,11 +8,11 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from contracts.quantities import GAIN, Quantity
-from netboxes.timeline import OverTime
+from netboxes.timeline import TimeSeries
 
 
 class Sky(BaseModel):
-    fade: Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 50.0), "attenuation_db")]
+    fade: Annotated[list[tuple[float, float]], TimeSeries(Quantity(GAIN, 0.0, 50.0), "attenuation_db")]
 
 
 def test_a_timeline_is_written_as_pairs_or_as_a_file(tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ _TIME = Quantity(TIME, 0.0, 86400.0 * 365)
 
 
 @dataclass(frozen=True)
-class OverTime:
+class TimeSeries:
     """What a field may hold that changes with time: pairs of a time, since the network's time began, and a value.
 
-    As in `fade: Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 100.0), "attenuation_db")]`. Such a field takes
-    pairs, or the name of a CSV file with the columns time_s and `column`; it holds seconds and base units, times rising.
+    As in `fade: Annotated[list[tuple[float, float]], TimeSeries(Quantity(GAIN, 0.0, 100.0), "attenuation_db")]`. Such a field
+    takes pairs, or the name of a CSV file with the columns time_s and `column`; it holds seconds and base units, times rising.
     """
 
     value: Quantity

@@ -15,7 +15,7 @@ namespace
 {
 
 /// Gives up the real-time priority that a thread has from the one that started it. Where that is refused it has none.
-void BeOrdinary()
+void DropRealtimePriority()
 {
     const sched_param none{};
     ::sched_setscheduler(0, SCHED_OTHER, &none);
@@ -111,7 +111,7 @@ bool InterfacePort::Reopen()
         m_opening = std::async(std::launch::async,
                                [open = m_open]
                                {
-                                   BeOrdinary();
+                                   DropRealtimePriority();
                                    return open();
                                });
     }
@@ -125,7 +125,7 @@ bool InterfacePort::Reopen()
     std::thread(
         [old = std::move(socket)]() mutable
         {
-            BeOrdinary();
+            DropRealtimePriority();
             old.reset();
         })
         .detach();

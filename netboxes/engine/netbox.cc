@@ -28,10 +28,10 @@ Netbox::Netbox(const Configuration& configuration,
                EventQueue& events,
                const Clock& clock)
     : m_ports(std::move(ports)), m_events(events), m_clock(clock), m_classifier(configuration.classifier),
-      m_captures(m_ports.size()), m_copies(configuration, m_ports, events, clock, m_captures),
+      m_captures(m_ports.size()), m_inFlight(configuration, m_ports, events, clock, m_captures),
       m_journal(configuration, events, clock), m_live(configuration.live),
       m_segment(
-          MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_copies, *this, m_journal}))
+          MakeSegment({Names(configuration.stations), m_classifier.Names(), configuration.parameters, m_inFlight, *this, m_journal}))
 {
     if (m_segment->ProxiesNeighbours())
     {
@@ -72,22 +72,22 @@ void Netbox::Enter(StationId from, const Reception& reception, std::int64_t late
         if (decision.verdict != Bridge::Verdict::Forward)
         {
             ++(decision.verdict == Bridge::Verdict::SameStation ? m_filtered : m_linkControl);
-            m_copies.GiveBack(slot);
+            m_inFlight.GiveBack(slot);
             return;
         }
         to = decision.to;
     }
-    slot.identity = m_copies.Records().IsKept() ? Identity(headers) : 0;
+    slot.identity = m_inFlight.Records().IsKept() ? Identity(headers) : 0;
     slot.arrivalStamp = reception.stamp;
     slot.enteredLate = late;
     slot.from = from;
     slot.trafficClass = m_classifier.Classify(headers, from, m_events.NowNs());
-    m_copies.Admit(slot);
+    m_inFlight.Admit(slot);
     if (!ends)
     {
         if (m_neighbours && EndsAtProxy(slot, headers, to))
         {
-            m_copies.Absorb(slot.Id());
+            m_inFlight.Absorb(slot.Id());
             return;
         }
         Await(slot, to);
@@ -152,7 +152,7 @@ bool Netbox::Emit(StationId station, Bytes frame)
     {
         return false;
     }
-    auto* slot = m_copies.Take();
+    auto* slot = m_inFlight.Take();
     if (slot == nullptr)
     {
         return false;
@@ -162,42 +162,42 @@ bool Netbox::Emit(StationId station, Bytes frame)
     slot->from = station;
     slot->arrivalStamp = m_clock.StampOf(m_events.NowNs());
     slot->enteredLate = 0;
-    if (m_copies.Records().IsKept())
+    if (m_inFlight.Records().IsKept())
     {
         const auto headers = ReadHeaders(slot->bytes);
         slot->identity = Identity(headers);
         slot->trafficClass = m_classifier.Classify(headers, station, m_events.NowNs());
     }
-    m_copies.Begin(*slot, station);
+    m_inFlight.Begin(*slot, station);
     return true;
 }
 
 Bytes Netbox::Read(SlotId frame) const
 {
-    const auto* slot = m_copies.Find(frame);
+    const auto* slot = m_inFlight.Find(frame);
     return slot == nullptr ? Bytes{} : slot->bytes;
 }
 
 std::span<std::uint8_t> Netbox::Rewrite(SlotId frame)
 {
-    auto* slot = m_copies.Find(frame);
+    auto* slot = m_inFlight.Find(frame);
     return slot == nullptr ? std::span<std::uint8_t>{} : slot->Writable();
 }
 
 std::optional<SlotId> Netbox::Duplicate(SlotId frame, StationId station)
 {
-    return m_copies.Duplicate(frame, station);
+    return m_inFlight.Duplicate(frame, station);
 }
 
 std::int64_t Netbox::ArrivedAt(SlotId frame) const
 {
-    const auto* slot = m_copies.Find(frame);
+    const auto* slot = m_inFlight.Find(frame);
     return slot == nullptr ? 0 : slot->arrivalStamp;
 }
 
 void Netbox::Absorb(SlotId frame)
 {
-    m_copies.Absorb(frame);
+    m_inFlight.Absorb(frame);
 }
 
 std::int64_t Netbox::Behind() const
@@ -229,17 +229,17 @@ Json Netbox::Counters()
                          {"sent_bytes", counted.sentBytes},
                          {"delay_s", static_cast<double>(counted.delayNs) / 1e9}});
     }
-    auto frames = m_copies.Read();
+    auto frames = m_inFlight.Read();
     frames["filtered"] = m_filtered;
     frames["link_control"] = m_linkControl;
-    const auto& lateness = m_copies.TheLateness();
+    const auto& lateness = m_inFlight.TheLateness();
     return {{"ports", ports}, {"frames", frames}, {"lateness_us", lateness.Counts()}, {"missed", lateness.Missed()}};
 }
 
 Json Netbox::Statistics()
 {
-    const auto& lateness = m_copies.TheLateness();
-    const auto& records = m_copies.Records();
+    const auto& lateness = m_inFlight.TheLateness();
+    const auto& records = m_inFlight.Records();
     auto statistics = Counters();
     statistics.update({{"epoch_ns", m_clock.StampOf(0)},
                        {"segment", m_segment->Read()},

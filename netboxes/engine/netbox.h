@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bridge.h"
-#include "copies.h"
+#include "frames_in_flight.h"
 #include "journal.h"
 #include "neighbour_proxy.h"
 
@@ -10,7 +10,7 @@ namespace netboxit
 {
 
 /// What is between the ports and the segment: frames are named, classified and bridged on their way in; what
-/// becomes of their copies is for Copies to see to. Does not know whether time is real.
+/// becomes of their copies is for FramesInFlight to see to. Does not know whether time is real.
 class Netbox : public Frames
 {
   public:
@@ -23,7 +23,7 @@ class Netbox : public Frames
     /// A slot to receive a frame into, or null when the netbox holds as many frames as it can.
     Slot* TakeSlot()
     {
-        return m_copies.Take();
+        return m_inFlight.Take();
     }
 
     /// A received frame enters the segment now (in simulated time), which is so many ns after its arrival. The
@@ -36,30 +36,30 @@ class Netbox : public Frames
     /// Hands over the delivered frames that are due.
     void HandOver()
     {
-        m_copies.HandOver();
+        m_inFlight.HandOver();
     }
 
     /// When the next delivered frame is due (ns of simulated time); the latest time there is when none waits.
     std::int64_t NextDeparture() const
     {
-        return m_copies.NextDeparture();
+        return m_inFlight.NextDeparture();
     }
 
     /// How many delivered frames wait for HandOver().
     std::size_t Waiting() const
     {
-        return m_copies.Waiting();
+        return m_inFlight.Waiting();
     }
 
     /// Frames inside, and the simulated time when the last one left.
     std::uint32_t FramesInside() const
     {
-        return m_copies.Inside();
+        return m_inFlight.Inside();
     }
 
     std::int64_t LastLeft() const
     {
-        return m_copies.LastLeft();
+        return m_inFlight.LastLeft();
     }
 
     std::span<const std::unique_ptr<Port>> Ports() const
@@ -74,12 +74,12 @@ class Netbox : public Frames
 
     Lateness& TheLateness()
     {
-        return m_copies.TheLateness();
+        return m_inFlight.TheLateness();
     }
 
     RecordFile& Records()
     {
-        return m_copies.Records();
+        return m_inFlight.Records();
     }
 
     Journal& TheJournal()
@@ -127,7 +127,7 @@ class Netbox : public Frames
     Classifier m_classifier;
     Bridge m_bridge;
     PortCaptures m_captures;
-    Copies m_copies;
+    FramesInFlight m_inFlight;
     Journal m_journal;
     LiveLimits m_live;
     std::uint64_t m_filtered{0};    ///< frames whose destination is behind the station they came from

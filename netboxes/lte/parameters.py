@@ -16,7 +16,7 @@ from netboxes.mobility.stations import MobileStation, Position
 from netboxes.queueing.queue import Queue, queue_or_short
 from netboxes.roles import the_only
 from netboxes.technology import Technology
-from netboxes.timeline import OverTime
+from netboxes.timeline import TimeSeries
 
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 100e3)]
 TxPower = Annotated[float, Quantity(POWER, -30.0, 60.0)]
@@ -24,7 +24,7 @@ UeTxPower = Annotated[float, Quantity(POWER, -40.0, 33.0)]
 Gain = Annotated[float, Quantity(GAIN, -20.0, 30.0)]
 NoiseFigure = Annotated[float, Quantity(GAIN, 0.0, 30.0)]
 Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
-FadeSeries = Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 100.0), "fade_db")]
+FadeSeries = Annotated[list[tuple[float, float]], TimeSeries(Quantity(GAIN, 0.0, 100.0), "fade_db")]
 Height = Annotated[float, Quantity(LENGTH, 1.0, 500.0)]
 BearerRate = Annotated[float, Quantity(RATE, 1e3, 100e6)]
 AnyQueue = Annotated[Queue, queue_or_short(bytes="100 kB")]

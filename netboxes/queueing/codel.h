@@ -104,7 +104,7 @@ class CodelLaw
 class Codel : public Fifo
 {
   public:
-    Codel(Room room, CodelLaw law, Dropped dropped) : Fifo(room, std::move(dropped)), m_law(law)
+    Codel(Room room, CodelLaw law, DropCallback dropped) : Fifo(room, std::move(dropped)), m_law(law)
     {
     }
 

@@ -11,7 +11,7 @@ namespace netboxit::queueing
 {
 
 /// Who learns of what a discipline drops: at once, while it takes or gives others.
-using Dropped = std::function<void(const Waiting& frame, Loss reason)>;
+using DropCallback = std::function<void(const Waiting& frame, Loss reason)>;
 
 /// Draws uniformly from [0, 1).
 using Chance = std::function<double()>;

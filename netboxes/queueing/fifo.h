@@ -10,7 +10,7 @@ namespace netboxit::queueing
 class Fifo : public Discipline
 {
   public:
-    Fifo(Room room, Dropped dropped) : m_room(room), m_dropped(std::move(dropped))
+    Fifo(Room room, DropCallback dropped) : m_room(room), m_dropped(std::move(dropped))
     {
     }
 
@@ -41,7 +41,7 @@ class Fifo : public Discipline
 
   private:
     Room m_room;
-    Dropped m_dropped;
+    DropCallback m_dropped;
     Line m_line;
 };
 

@@ -4,7 +4,7 @@
 namespace netboxit::queueing
 {
 
-FqCodel::FqCodel(Room room, std::size_t flows, std::uint32_t quantum, CodelLaw law, Dropped dropped)
+FqCodel::FqCodel(Room room, std::size_t flows, std::uint32_t quantum, CodelLaw law, DropCallback dropped)
     : m_room(room), m_quantum(quantum), m_dropped(std::move(dropped)), m_flows(flows, Flow{{}, law})
 {
 }

@@ -41,34 +41,34 @@ CodelLaw CodelLawOf(const Json& queue)
 
 using Made = std::unique_ptr<Discipline>;
 
-Made MakeFifo(const Json& queue, Chance, Dropped dropped)
+Made MakeFifo(const Json& queue, Chance, DropCallback dropped)
 {
     return std::make_unique<Fifo>(RoomOf(queue), std::move(dropped));
 }
 
-Made MakePriority(const Json& queue, Chance, Dropped dropped)
+Made MakePriority(const Json& queue, Chance, DropCallback dropped)
 {
     return std::make_unique<Priority>(RoomOf(queue), std::move(dropped));
 }
 
-Made MakeCodel(const Json& queue, Chance, Dropped dropped)
+Made MakeCodel(const Json& queue, Chance, DropCallback dropped)
 {
     return std::make_unique<Codel>(RoomOf(queue), CodelLawOf(queue), std::move(dropped));
 }
 
-Made MakeFqCodel(const Json& queue, Chance, Dropped dropped)
+Made MakeFqCodel(const Json& queue, Chance, DropCallback dropped)
 {
     return std::make_unique<FqCodel>(
         RoomOf(queue), queue.at("flows"), queue.at("quantum"), CodelLawOf(queue), std::move(dropped));
 }
 
-Made MakePie(const Json& queue, Chance chance, Dropped dropped)
+Made MakePie(const Json& queue, Chance chance, DropCallback dropped)
 {
     const Pie::Settings settings{queue.at("target"), queue.at("interval"), queue.at("burst")};
     return std::make_unique<Pie>(RoomOf(queue), settings, std::move(chance), std::move(dropped));
 }
 
-Made MakeRed(const Json& queue, Chance chance, Dropped dropped)
+Made MakeRed(const Json& queue, Chance chance, DropCallback dropped)
 {
     const Red::Settings settings{queue.at("minimum"), queue.at("maximum"), queue.at("probability"), queue.at("weight")};
     if (settings.minimum >= settings.maximum)
@@ -80,14 +80,14 @@ Made MakeRed(const Json& queue, Chance chance, Dropped dropped)
 
 } // namespace
 
-std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dropped dropped)
+std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped)
 {
-    static const std::map<std::string, Made (*)(const Json&, Chance, Dropped)> makers{{"fifo", MakeFifo},
-                                                                                      {"priority", MakePriority},
-                                                                                      {"codel", MakeCodel},
-                                                                                      {"fq-codel", MakeFqCodel},
-                                                                                      {"pie", MakePie},
-                                                                                      {"red", MakeRed}};
+    static const std::map<std::string, Made (*)(const Json&, Chance, DropCallback)> makers{{"fifo", MakeFifo},
+                                                                                           {"priority", MakePriority},
+                                                                                           {"codel", MakeCodel},
+                                                                                           {"fq-codel", MakeFqCodel},
+                                                                                           {"pie", MakePie},
+                                                                                           {"red", MakeRed}};
     const std::string name = queue.at("discipline");
     const auto maker = makers.find(name);
     if (maker == makers.end())

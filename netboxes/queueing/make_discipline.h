@@ -9,6 +9,6 @@ namespace netboxit::queueing
 
 /// The one that a parameter `queue` names, as queue.py dumps it and within its limits; throws OutOfRange where these do not fit each
 /// other.
-std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, Dropped dropped);
+std::unique_ptr<Discipline> MakeDiscipline(const Json& queue, Chance chance, DropCallback dropped);
 
 } // namespace netboxit::queueing

@@ -26,7 +26,7 @@ double ScaleAt(double probability)
 
 } // namespace
 
-Pie::Pie(Room room, Settings settings, Chance chance, Dropped dropped)
+Pie::Pie(Room room, Settings settings, Chance chance, DropCallback dropped)
     : Fifo(room, std::move(dropped)), m_settings(settings), m_chance(std::move(chance)), m_burstLeft(settings.burst)
 {
 }

@@ -18,7 +18,7 @@ class Pie : public Fifo
         double burst;    ///< for so long a burst is let through, s
     };
 
-    Pie(Room room, Settings settings, Chance chance, Dropped dropped);
+    Pie(Room room, Settings settings, Chance chance, DropCallback dropped);
 
     void Enqueue(const Waiting& frame, std::int64_t now, double rate) override;
     std::optional<Waiting> Dequeue(std::int64_t now) override;

@@ -11,7 +11,7 @@ namespace netboxit::queueing
 class Priority : public Discipline
 {
   public:
-    Priority(Room room, Dropped dropped) : m_room(room), m_dropped(std::move(dropped))
+    Priority(Room room, DropCallback dropped) : m_room(room), m_dropped(std::move(dropped))
     {
     }
 
@@ -33,7 +33,7 @@ class Priority : public Discipline
     Waiting Take(Line& line);
 
     Room m_room;
-    Dropped m_dropped;
+    DropCallback m_dropped;
     std::vector<Line> m_lines; ///< by traffic class
     std::size_t m_packets{0};
     std::uint64_t m_bytes{0};

@@ -19,7 +19,7 @@ class Red : public Fifo
         double weight;      ///< of the present length in the mean
     };
 
-    Red(Room room, Settings settings, Chance chance, Dropped dropped)
+    Red(Room room, Settings settings, Chance chance, DropCallback dropped)
         : Fifo(room, std::move(dropped)), m_settings(settings), m_chance(std::move(chance))
     {
     }

@@ -14,7 +14,7 @@ BurstFiller::BurstFiller(const SegmentSetup& setup,
                          std::vector<Profile> profiles,
                          Coding coding,
                          Departure departure,
-                         Dropped dropped)
+                         DropCallback dropped)
     : m_frames(setup.frames), m_encapsulation(encapsulation), m_profiles(std::move(profiles)), m_coding(std::move(coding)),
       m_departure(std::move(departure)), m_dropped(std::move(dropped)), m_packer(encapsulation), m_notBegun(setup.classes.size()),
       m_queue(setup.parameters.at("queue"),

@@ -25,7 +25,7 @@ class BurstFiller
     /// Called for each packet that a codeword completes, with the time at which the codeword will have been sent.
     using Departure = std::function<void(const Packet&, ns3::Time sent)>;
     /// Called for each packet that is lost before it is sent.
-    using Dropped = std::function<void(const Packet&, Loss reason)>;
+    using DropCallback = std::function<void(const Packet&, Loss reason)>;
     /// How a packet must be modulated and coded to reach its receivers: an index into the profiles.
     using Coding = std::function<std::size_t(const Packet&)>;
 
@@ -43,7 +43,7 @@ class BurstFiller
                 std::vector<Profile> profiles,
                 Coding coding,
                 Departure departure,
-                Dropped dropped);
+                DropCallback dropped);
 
     BurstFiller(const BurstFiller&) = delete;
     BurstFiller& operator=(const BurstFiller&) = delete;
@@ -109,7 +109,7 @@ class BurstFiller
     std::vector<Profile> m_profiles;
     Coding m_coding;
     Departure m_departure;
-    Dropped m_dropped;
+    DropCallback m_dropped;
     Packer m_packer;
     std::vector<Amount> m_notBegun; ///< by traffic class
     queueing::Queue<Packet> m_queue;

@@ -30,7 +30,7 @@ from netboxes.satellite.stations import (
 )
 from netboxes.satellite.waveforms import Profile, efficient, find, forward_profiles, return_profiles, waveform_profile
 from netboxes.technology import Technology
-from netboxes.timeline import OverTime
+from netboxes.timeline import TimeSeries
 
 #: Slots of a superframe on one carrier, and in all: what a plan can name, and what a netbox can look through.
 MOST_SLOTS = 4096
@@ -131,7 +131,7 @@ class Parameters(Technology):
     return_es_n0: SignalToNoise = Field(20.0, description="Es/N0 of return channels at the hub in clear sky, -20 to 60 dB.")
     fade: Fade = Field(0.0, description="Attenuation of every way between two stations, 0 to 100 dB.")
     fade_profile: FadeProfile | None = Field(None, description="Attenuation over time, added; straight lines between its points.")
-    delay_profile: Annotated[list[tuple[float, float]], OverTime(Quantity(TIME, 0.0, 5.0), "delay_s")] | None = Field(
+    delay_profile: Annotated[list[tuple[float, float]], TimeSeries(Quantity(TIME, 0.0, 5.0), "delay_s")] | None = Field(
         None, description="`delay` over time, for satellites that move; straight lines between its points."
     )
     delay_gaps: Annotated[list[_Gap], BeforeValidator(_gaps, json_schema_input_type=str | list[_Gap])] = Field(

@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from contracts.quantities import GAIN, RATE, SIZE, TIME, Quantity
 from netboxes.satellite.weather import Rain
 from netboxes.technology import StationParameters
-from netboxes.timeline import OverTime
+from netboxes.timeline import TimeSeries
 
 Method = Literal["CRA", "RBDC", "VBDC", "AVBDC", "FCA"]
 
@@ -20,7 +20,7 @@ def _methods(value: object) -> object:
 
 
 Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
-FadeProfile = Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 100.0), "attenuation_db")]
+FadeProfile = Annotated[list[tuple[float, float]], TimeSeries(Quantity(GAIN, 0.0, 100.0), "attenuation_db")]
 SignalToNoise = Annotated[float, Quantity(GAIN, -20.0, 60.0)]
 Delay = Annotated[float, Quantity(TIME, 0.0, 5.0)]
 Rate = Annotated[float, Quantity(RATE, 1e3, 1e9)]

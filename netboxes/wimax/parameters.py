@@ -15,14 +15,14 @@ from contracts.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, TIME, Qua
 from netboxes.mobility.stations import MobileStation
 from netboxes.queueing.queue import Queue
 from netboxes.technology import Technology
-from netboxes.timeline import OverTime
+from netboxes.timeline import TimeSeries
 from netboxes.wimax.service_flow import USUAL_ROOM, AnyQueue, ServiceFlow
 
 Distance = Annotated[float, Quantity(LENGTH, 1.0, 50e3)]
 TxPower = Annotated[float, Quantity(POWER, -30.0, 60.0)]
 AntennaGain = Annotated[float, Quantity(GAIN, -20.0, 40.0)]
 Fade = Annotated[float, Quantity(GAIN, 0.0, 100.0)]
-FadeSeries = Annotated[list[tuple[float, float]], OverTime(Quantity(GAIN, 0.0, 100.0), "fade_db")]
+FadeSeries = Annotated[list[tuple[float, float]], TimeSeries(Quantity(GAIN, 0.0, 100.0), "fade_db")]
 
 #: Frame durations of WirelessMAN-OFDM (IEEE 802.16-2009, 8.3.5.1), seconds.
 FRAME_DURATIONS = (2.5e-3, 4e-3, 5e-3, 8e-3, 10e-3, 12.5e-3, 20e-3)

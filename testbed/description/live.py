@@ -13,7 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from contracts.errors import NetBoxITError
 from contracts.quantities import TIME, Quantity
 from netboxes.technology import StationParameters, Technology
-from netboxes.timeline import OverTime
+from netboxes.timeline import TimeSeries
 from testbed.description import yaml_source
 from testbed.description.input_errors import nearest, told
 
@@ -89,7 +89,7 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
     for limits in metadata:
         if isinstance(limits, Quantity) and isinstance(value, int | float):
             return limits.dimension.write(value)
-        if isinstance(limits, OverTime) and isinstance(value, list | tuple):
+        if isinstance(limits, TimeSeries) and isinstance(value, list | tuple):
             return _series(limits, value)
     if isinstance(value, list | tuple):
         kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis]
@@ -121,7 +121,7 @@ def _in_yaml(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _series(limits: OverTime, points: list[Any] | tuple[Any, ...]) -> str:
+def _series(limits: TimeSeries, points: list[Any] | tuple[Any, ...]) -> str:
     first = [f"[{TIME.write(time)}, {limits.value.dimension.write(value)}]" for time, value in points[:_MOST_POINTS]]
     return f"[{', '.join([*first, *(['…'] if len(points) > _MOST_POINTS else [])])}]"
 

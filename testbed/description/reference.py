@@ -26,7 +26,7 @@ from contracts.names import check_name
 from contracts.quantities import Quantity
 from netboxes.mobility import stations
 from netboxes.technology import StationParameters, Technology, technologies
-from netboxes.timeline import OverTime
+from netboxes.timeline import TimeSeries
 from testbed.description import switch, traffic_class, wire_ends
 from testbed.description.drills import all_drills
 from testbed.description.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
@@ -227,7 +227,7 @@ def _limits(annotation: Any, metadata: list[Any]) -> Iterator[Quantity]:
 def _kind(annotation: Any, metadata: list[Any]) -> str:
     """What may be written, in a few words."""
     for item in metadata:
-        if isinstance(item, Quantity | OverTime):
+        if isinstance(item, Quantity | TimeSeries):
             return str(item)
         if (validator := getattr(item, "func", None)) in _BY_VALIDATOR:
             return _BY_VALIDATOR[validator]

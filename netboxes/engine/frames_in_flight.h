@@ -17,14 +17,14 @@ namespace netboxit
 
 /// The frames inside a netbox, and the copies of them that are on their way: what the segment says of each
 /// becomes a frame that leaves at a port, or a loss, and is counted and recorded.
-class Copies : public Fates
+class FramesInFlight : public Fates
 {
   public:
-    Copies(const Configuration& configuration,
-           std::span<const std::unique_ptr<Port>> ports,
-           EventQueue& events,
-           const Clock& clock,
-           PortCaptures& captures);
+    FramesInFlight(const Configuration& configuration,
+                   std::span<const std::unique_ptr<Port>> ports,
+                   EventQueue& events,
+                   const Clock& clock,
+                   PortCaptures& captures);
 
     /// A slot to put a frame into, or null when the netbox holds as many frames as it can.
     Slot* Take()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "copies.h"
+#include "frames_in_flight.h"
 
 #include "ns3/simulator.h"
 
@@ -26,18 +26,18 @@ std::size_t LargestFrame(std::span<const std::unique_ptr<Port>> ports)
 
 } // namespace
 
-Copies::Copies(const Configuration& configuration,
-               std::span<const std::unique_ptr<Port>> ports,
-               EventQueue& events,
-               const Clock& clock,
-               PortCaptures& captures)
+FramesInFlight::FramesInFlight(const Configuration& configuration,
+                               std::span<const std::unique_ptr<Port>> ports,
+                               EventQueue& events,
+                               const Clock& clock,
+                               PortCaptures& captures)
     : m_ports(ports), m_events(events), m_clock(clock), m_captures(captures),
       m_slots(SLOTS, LargestFrame(ports), ports.size()), m_lateness(configuration.realtime.limitNs),
       m_records(configuration.records, configuration.clock == ClockKind::Virtual), m_departures(ports.size())
 {
 }
 
-void Copies::Begin(Slot& slot, StationId station)
+void FramesInFlight::Begin(Slot& slot, StationId station)
 {
     slot.departing = 1;
     m_departures[station].push_back({&slot, m_events.NowNs(), false});
@@ -45,7 +45,7 @@ void Copies::Begin(Slot& slot, StationId station)
     ++m_counters.emitted;
 }
 
-std::optional<SlotId> Copies::Duplicate(SlotId frame, StationId station)
+std::optional<SlotId> FramesInFlight::Duplicate(SlotId frame, StationId station)
 {
     const auto* original = m_slots.Find(frame);
     auto* slot = original == nullptr ? nullptr : m_slots.Take();
@@ -66,7 +66,7 @@ std::optional<SlotId> Copies::Duplicate(SlotId frame, StationId station)
     return slot->Id();
 }
 
-void Copies::Deliver(SlotId frame, StationId station)
+void FramesInFlight::Deliver(SlotId frame, StationId station)
 {
     auto* slot = m_slots.Find(frame);
     if (slot == nullptr || !slot->Settle(station))
@@ -79,7 +79,7 @@ void Copies::Deliver(SlotId frame, StationId station)
     m_departures[station].push_back({slot, m_events.NowNs(), false});
 }
 
-void Copies::Lose(SlotId frame, StationId station, Loss reason)
+void FramesInFlight::Lose(SlotId frame, StationId station, Loss reason)
 {
     auto* slot = m_slots.Find(frame);
     if (slot == nullptr || !slot->Awaits(station))
@@ -91,7 +91,7 @@ void Copies::Lose(SlotId frame, StationId station, Loss reason)
     ReleaseIfDone(*slot);
 }
 
-void Copies::LoseAll(SlotId frame, Loss reason)
+void FramesInFlight::LoseAll(SlotId frame, Loss reason)
 {
     auto* slot = m_slots.Find(frame);
     if (slot == nullptr)
@@ -108,7 +108,7 @@ void Copies::LoseAll(SlotId frame, Loss reason)
     ReleaseIfDone(*slot);
 }
 
-void Copies::Absorb(SlotId frame)
+void FramesInFlight::Absorb(SlotId frame)
 {
     auto* slot = m_slots.Find(frame);
     if (slot == nullptr)
@@ -125,7 +125,7 @@ void Copies::Absorb(SlotId frame)
     ReleaseIfDone(*slot);
 }
 
-void Copies::HandOver()
+void FramesInFlight::HandOver()
 {
     for (StationId station = 0; station < m_ports.size() && m_waiting > 0; ++station)
     {
@@ -133,7 +133,7 @@ void Copies::HandOver()
     }
 }
 
-void Copies::HandOver(StationId station)
+void FramesInFlight::HandOver(StationId station)
 {
     auto& waiting = m_departures[station];
     // Taken just before the frames are handed over: what the kernel and the wire then need is the testbed's
@@ -171,7 +171,7 @@ void Copies::HandOver(StationId station)
     waiting.erase(waiting.begin(), early);
 }
 
-std::int64_t Copies::NextDeparture() const
+std::int64_t FramesInFlight::NextDeparture() const
 {
     auto next = std::numeric_limits<std::int64_t>::max();
     for (StationId station = 0; station < m_ports.size() && m_waiting > 0; ++station)
@@ -184,14 +184,14 @@ std::int64_t Copies::NextDeparture() const
     return next;
 }
 
-void Copies::Settle(Slot& slot, StationId station, Loss reason)
+void FramesInFlight::Settle(Slot& slot, StationId station, Loss reason)
 {
     slot.Settle(station);
     ++m_counters.lost[static_cast<std::size_t>(reason)];
     Record(slot, station, static_cast<std::uint8_t>(reason), 0, 0);
 }
 
-void Copies::Record(
+void FramesInFlight::Record(
     const Slot& slot, StationId station, std::uint8_t fate, std::int64_t outStamp, std::int64_t lateness)
 {
     m_records.Add({.identity = slot.identity,
@@ -206,7 +206,7 @@ void Copies::Record(
                    .zeros = {}});
 }
 
-void Copies::ReleaseIfDone(Slot& slot)
+void FramesInFlight::ReleaseIfDone(Slot& slot)
 {
     if (slot.Outstanding() == 0 && slot.departing == 0)
     {
@@ -215,17 +215,17 @@ void Copies::ReleaseIfDone(Slot& slot)
     }
 }
 
-void Copies::ExpectExpiry()
+void FramesInFlight::ExpectExpiry()
 {
     if (const auto* oldest = m_slots.Oldest(); oldest != nullptr)
     {
         m_expiryExpected = true;
         ns3::Simulator::Schedule(
-            ns3::NanoSeconds(oldest->admitted + EXPIRY - m_events.NowNs()), &Copies::Expire, this);
+            ns3::NanoSeconds(oldest->admitted + EXPIRY - m_events.NowNs()), &FramesInFlight::Expire, this);
     }
 }
 
-void Copies::Expire()
+void FramesInFlight::Expire()
 {
     m_expiryExpected = false;
     const auto now = m_events.NowNs();
@@ -238,7 +238,7 @@ void Copies::Expire()
     ExpectExpiry();
 }
 
-Json Copies::Read() const
+Json FramesInFlight::Read() const
 {
     Json lost = Json::object();
     static_assert(LOSS_NAMES.size() == std::tuple_size_v<decltype(m_counters.lost)>);
