@@ -25,6 +25,16 @@ def shaped(data: object, shape: type[Shape]) -> Shape:
     return value
 
 
+def parsed(text: str, shape: type[Shape]) -> Shape:
+    """A JSON text as a value that is strictly of the type: the text "1" is no number. Raises OtherShape, also of other texts."""
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise OtherShape(f"no JSON: {error}") from None
+    value: Shape = _checked(lambda: _adapter(shape).validate_python(data, strict=True))  # type: ignore[arg-type]
+    return value
+
+
 def _checked(validate: Callable[[], Any]) -> Any:
     try:
         return validate()

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from contracts.errors import NetBoxITError
+from contracts.machines import MachineFacts
 from contracts.names import SEALED_INTERFACE
 from system import interface_facts, tunnel
 from testbed.plans import facts
@@ -18,7 +19,7 @@ from testbed.probes.finding import Finding
 from testbed.several_hosts import clocks, inventory
 from testbed.several_hosts.connection import Connection, OtherVersion
 from testbed.several_hosts.inventory import Listed
-from testbed.several_hosts.sites import looked_up, own_address_towards
+from testbed.several_hosts.sites import facts_of, looked_up, own_address_towards
 from testbed.several_hosts.synchronisation import synchronisation
 from testbed.several_hosts.version import version
 
@@ -77,13 +78,13 @@ def _other(listed: Listed, here: Listed) -> Iterator[Finding]:
 
 
 def _asked(connection: Connection, listed: Listed, here: Listed) -> Iterator[Finding]:
-    found = Facts.from_json(connection.request("facts", lab=""))
+    found = facts_of(connection, "")
     yield from _computing(found)
     address = looked_up(listed)
     yield from _wires(found, listed, address)
     if address:
         yield _clock(connection, address, here.address or "")
-    yield kept(connection.request("environment")["synchronised"])
+    yield kept(connection.request("environment", MachineFacts)["synchronised"])
 
 
 def _computing(found: Facts) -> Iterator[Finding]:
@@ -145,13 +146,13 @@ def tunnels(found: Facts, listed: Listed, address: str) -> Finding:
 
 def _clock(connection: Connection, address: str, own: str) -> Finding:
     token = clocks.new_token()
-    port = connection.request("answer_clock", address=address, token=token.hex())
+    port = connection.request("answer_clock", int, address=address, token=token.hex())
     try:
         return clock(clocks.compare(address, port, token, own_address=own))
     except clocks.ClocksNotCompared as error:
         return _told("clock", error, "delays between it and others: runs are invalid")
     finally:
-        connection.request("clock_answered")
+        connection.begin("clock_answered").done()
 
 
 def clock(read: clocks.ClockReading) -> Finding:

@@ -23,6 +23,7 @@ from testbed.labs.lab import Lab
 from testbed.several_hosts.agent_files import AgentFiles
 from testbed.several_hosts.agent_programs import AgentPrograms
 from testbed.several_hosts.machine_facts import ClockAnswers, environment_and_clock
+from testbed.several_hosts.messages import Collected, FromAgent, Ran
 from testbed.several_hosts.part_owner import OWNER_FILE, NotThatLabs, check_owner
 from testbed.several_hosts.serving import Method, Server, standard_streams
 from testbed.several_hosts.tunnel_probe import Prober
@@ -52,7 +53,7 @@ def serve() -> int:
 
 
 class Agent:
-    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, say: Callable[[FromAgent], None]) -> None:
         self._programs = AgentPrograms(say)
         self._prober = Prober(lambda: self.lab)
         self._clock = ClockAnswers()
@@ -156,7 +157,7 @@ class Agent:
                         raise
         return []
 
-    def run(self, node: str, argv: Sequence[str], timeout_s: float, env: Mapping[str, str] | None) -> dict[str, Any]:
+    def run(self, node: str, argv: Sequence[str], timeout_s: float, env: Mapping[str, str] | None) -> Ran:
         done = self.lab.run(node, argv, timeout_s=timeout_s, env=env)
         return {"status": done.returncode, "output": done.stdout, "errors": done.stderr}
 
@@ -171,7 +172,7 @@ class Agent:
         if self._measured is not None:
             self._measured.end()
 
-    def collect_run(self) -> dict[str, Any]:
+    def collect_run(self) -> Collected:
         """What is not whole, and the files that are to be fetched."""
         problems = self._measured.collect() if self._measured is not None else []
         return {"problems": problems, "files": self.files.listing()}

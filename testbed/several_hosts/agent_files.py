@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from contracts.errors import NetBoxITError
 from testbed.labs.lab import Lab
-from testbed.several_hosts.messages import packed, unpacked
+from testbed.several_hosts.messages import OfferedFile, packed, unpacked
 
 #: In the lab's folder, with which it goes.
 RUN: Final = "run"
@@ -36,19 +36,19 @@ class AgentFiles:
     def exists(self, node: str, own: str, name: str) -> bool:
         return self._lab.own_files(node, own).exists(name)
 
-    def take(self, node: str, own: str, name: str) -> dict[str, Any] | None:
+    def take(self, node: str, own: str, name: str) -> OfferedFile | None:
         """What `fetch` finds it by, and its size; None when there is none."""
         (self.folder / _TAKEN).mkdir(exist_ok=True)
         to = self.folder / _TAKEN / str(next(self._numbers))
-        return self._told(to) if self._lab.own_files(node, own).take(name, to) else None
+        return self._offered(to) if self._lab.own_files(node, own).take(name, to) else None
 
     def remove(self, node: str, own: str, name: str) -> None:
         self._lab.own_files(node, own).remove(name)
 
-    def listing(self) -> list[dict[str, Any]]:
+    def listing(self) -> list[OfferedFile]:
         """All that is there, but for what was taken."""
         files = sorted(file for file in self.folder.rglob("*") if file.is_file() and not file.is_symlink())
-        return [self._told(file) for file in files if file.relative_to(self.folder).parts[0] != _TAKEN]
+        return [self._offered(file) for file in files if file.relative_to(self.folder).parts[0] != _TAKEN]
 
     def fetch(self, file: str, offset: int) -> str:
         """A piece of it from there on; the last one is shorter, or empty."""
@@ -59,7 +59,7 @@ class AgentFiles:
     def discard(self, file: str) -> None:
         self._inside(file).unlink(missing_ok=True)
 
-    def _told(self, file: Path) -> dict[str, Any]:
+    def _offered(self, file: Path) -> OfferedFile:
         return {"file": str(file.relative_to(self.folder)), "bytes": file.stat().st_size}
 
     def _inside(self, file: str) -> Path:

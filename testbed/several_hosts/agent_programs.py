@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from system.processes import Process
 from testbed.labs.lab import Lab
-from testbed.several_hosts.messages import written_output
+from testbed.several_hosts.messages import FromAgent, written_output
 
 _CHUNK: Final = 1 << 15
 #: What a program wrote is told before its end; but what it has started may hold its output open for longer.
@@ -20,7 +20,7 @@ _LAST_WORDS_S: Final = 0.5
 class AgentPrograms:
     """By the numbers that the controller gave them."""
 
-    def __init__(self, say: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, say: Callable[[FromAgent], None]) -> None:
         self._say = say
         self._running: dict[int, Process] = {}
         self._lock = threading.Lock()
@@ -46,8 +46,8 @@ class AgentPrograms:
         with self._lock:
             program = self._running.get(number)
         if program is not None:
-            ways = (program.release, program.interrupt, program.terminate, program.kill)
-            {way.__name__: way for way in ways}[how]()
+            signals = (program.release, program.interrupt, program.terminate, program.kill)
+            {signal.__name__: signal for signal in signals}[how]()
 
     def kill_all(self) -> None:
         with self._lock:

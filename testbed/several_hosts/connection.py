@@ -7,20 +7,20 @@ It is there for the length of one command, and nothing of it is left there after
 from __future__ import annotations
 
 import itertools
-import json
 import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from types import TracebackType
-from typing import Any, Self
+from types import NoneType, TracebackType
+from typing import Any, Self, TypeVar, cast
 
 from contracts.errors import NetBoxITError
+from contracts.shapes import OtherShape, check
 from ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.messages import ALIVE_S, LineWriter, read_lines
+from testbed.several_hosts.messages import ALIVE_S, Ended, LineWriter, Output, Refusal, Result, from_agent, read_lines
 from testbed.several_hosts.version import version
 
 #: Of ssh, until the other side has said its first word: it starts Python there.
@@ -32,6 +32,10 @@ _FAREWELL_S = 60.0
 #: What the kernel may take to end ssh.
 _KILLED_WITHIN_S = 5.0
 _LINES_KEPT = 8
+#: Of a line that is no message, for people.
+_LONGEST_LINE_KEPT = 500
+
+T = TypeVar("T")
 
 
 class NotConnected(NetBoxITError):
@@ -53,6 +57,10 @@ class RefusedThere(FailedThere):
     exit_status = 2
 
 
+class DamagedAnswer(NetBoxITError):
+    """Another machine answered something else than it ought to."""
+
+
 class OtherVersion(NetBoxITError):
     """The other machine has another NetBoxIT."""
 
@@ -71,7 +79,7 @@ class Connection:
         self._argv = argv or machine.netboxit(["part"])
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
-        self._listeners: dict[int, Callable[[dict[str, Any]], None]] = {}
+        self._listeners: dict[int, Callable[[Output | Ended], None]] = {}
         self._lock = threading.Lock()
         self._greeting: Future[str] = Future()
         self._over = threading.Event()
@@ -97,12 +105,12 @@ class Connection:
     def name(self) -> str:
         return self.machine.name
 
-    def request(self, method: str, *, patience_s: float = _PATIENCE_S, **parameters: Any) -> Any:
-        """The result. Raises FailedThere or RefusedThere with what the machine said, and NotConnected."""
-        return self.begin(method, **parameters).result(patience_s)
+    def request(self, method: str, shape: type[T], *, patience_s: float = _PATIENCE_S, **parameters: Any) -> T:
+        """The result, which is of this shape. Raises as `Answer.result`."""
+        return self.begin(method, **parameters).result(shape, patience_s)
 
     def begin(self, method: str, **parameters: Any) -> Answer:
-        """Asks, and goes on."""
+        """Asks, and goes on. Raises NotConnected."""
         number, answer = next(self._numbers), Future[Any]()
         with self._lock:
             self._waiting[number] = answer
@@ -114,8 +122,8 @@ class Connection:
             raise self._lost() from None
         return Answer(self, method, answer)
 
-    def listen(self, listener: Callable[[dict[str, Any]], None]) -> int:
-        """A new program's number: the listener gets what is said of it, and {"exit": None} when the connection is lost."""
+    def listen(self, listener: Callable[[Output | Ended], None]) -> int:
+        """A new program's number: the listener gets its output and its end, which is null when the connection is lost."""
         number = next(self._numbers)
         with self._lock:
             self._listeners[number] = listener
@@ -167,35 +175,32 @@ class Connection:
     def _listen(self) -> None:
         assert self._ssh.stdout is not None
         for line in read_lines(self._ssh.stdout.fileno()):
-            try:
-                said = json.loads(line)
-            except json.JSONDecodeError:
-                said = None
-            if not isinstance(said, dict):
-                self._said.append(line)
-                continue
-            if "netboxit" in said and not self._greeting.done():
-                self._greeting.set_result(said["netboxit"])
-            elif "program" in said:
+            message = from_agent(line)
+            if message is None:
+                self._said.append(line[:_LONGEST_LINE_KEPT])
+            elif "program" in message:
                 with self._lock:
-                    number = said["program"]
-                    listener = self._listeners.pop(number, None) if "exit" in said else self._listeners.get(number)
+                    number = message["program"]
+                    listener = self._listeners.pop(number, None) if "exit" in message else self._listeners.get(number)
                 if listener is not None:
-                    listener(said)
-            else:
-                self._answer(said)
+                    listener(message)
+            elif "id" in message:
+                self._answer(message)
+            elif not self._greeting.done():
+                self._greeting.set_result(message["netboxit"])
         self._end()
 
-    def _answer(self, said: dict[str, Any]) -> None:
+    def _answer(self, message: Result | Refusal) -> None:
         with self._lock:
-            answer = self._waiting.pop(said["id"], None)
+            answer = self._waiting.pop(message["id"], None)
         if answer is None:
             return
-        if (error := said.get("error")) is not None:
+        if "error" in message:
+            error = message["error"]
             kind = RefusedThere if error["exit_status"] == 2 else FailedThere
             answer.set_exception(kind(self.name, error["message"], error["kind"]))
         else:
-            answer.set_result(said["result"])
+            answer.set_result(message["result"])
 
     def _end(self) -> None:
         """Nothing more will come."""
@@ -205,14 +210,14 @@ class Connection:
         self._over.set()
         with self._lock:
             waiting, self._waiting = self._waiting, {}
-            listeners = list(self._listeners.values())
+            listeners = dict(self._listeners)
         lost = self._lost()
         if not self._greeting.done():
             self._greeting.set_exception(lost)
         for answer in waiting.values():
             answer.set_exception(lost)
-        for listener in listeners:
-            listener({"exit": None})
+        for number, listener in listeners.items():
+            listener({"program": number, "exit": None})
 
     def _keep_errors(self) -> None:
         assert self._ssh.stderr is not None
@@ -242,10 +247,34 @@ class Answer:
     def __init__(self, connection: Connection, method: str, future: Future[Any]) -> None:
         self._connection, self._method, self._future = connection, method, future
 
-    def result(self, patience_s: float = _PATIENCE_S) -> Any:
+    def result(self, shape: type[T], patience_s: float = _PATIENCE_S) -> T:
+        """What the machine answered, which is of this shape.
+
+        Raises FailedThere or RefusedThere with what it said instead, DamagedAnswer, and NotConnected.
+        """
+        return cast("T", self._checked(shape, patience_s))
+
+    def result_if_any(self, shape: type[T], patience_s: float = _PATIENCE_S) -> T | None:
+        """The same of a method that may have none."""
+        return cast("T | None", self._checked(cast("type[T]", shape | None), patience_s))
+
+    def done(self, patience_s: float = _PATIENCE_S) -> None:
+        """Returns when the machine has done it. Raises as `result`."""
+        self._checked(NoneType, patience_s)
+
+    def _checked(self, shape: type[object], patience_s: float) -> object:
         try:
-            return self._future.result(patience_s)
+            answer: object = self._future.result(patience_s)
         except TimeoutError:
             raise NotConnected(
                 f"{self._connection.name}: no answer to {self._method} within {patience_s:g} s; see what the machine is busy with"
             ) from None
+        try:
+            if type(answer) is not shape:
+                check(answer, shape)
+        except OtherShape as error:
+            raise DamagedAnswer(
+                f"{self._connection.name}: its answer to {self._method} is damaged: {error}; that machine has the same NetBoxIT, "
+                "so this is a defect of it: please tell its developers"
+            ) from None
+        return answer

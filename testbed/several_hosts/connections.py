@@ -11,6 +11,7 @@ from typing import Self
 from testbed.plans.facts import Facts
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.sites import facts_of
 
 
 class Connections:
@@ -27,7 +28,7 @@ class Connections:
 
     def facts(self, machine: Machine, lab: str) -> Facts:
         """What planning the lab of that name has to know of a machine."""
-        return Facts.from_json(self.to(machine).request("facts", lab=lab))
+        return facts_of(self.to(machine), lab)
 
     def to(self, machine: Machine) -> Connection:
         """Raises NotConnected, OtherVersion."""

@@ -9,17 +9,17 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from contracts.plan import Plan
 from system.user_privileges import as_user
 from testbed.back_ends.back_end import BackEnd, Capturing, OnSeveralMachines
 from testbed.description.targets import NotThere
+from testbed.documents.changes import Change
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 
 if TYPE_CHECKING:
-    from testbed.documents.changes import Change
     from testbed.documents.status import LabStatus
     from testbed.several_hosts.measured_labs import MeasuredLabs
 
@@ -66,16 +66,16 @@ class DistributedLab(BackEnd):
                 made += apply_now.change(self.here, what, text, progress)
             else:
                 with self._parts.connected(host) as part:
-                    made += part.ask("change", target=what, text=text).result(_CHANGE_PATIENCE_S)
+                    made += part.ask("change", target=what, text=text).result(list[Change], _CHANGE_PATIENCE_S)
         return made
 
     def put_back(self) -> tuple[str, list[Change]] | None:
         from testbed.changing import apply_now
 
-        told: list[Any] = [apply_now.put_back(self.here)]
+        told = [apply_now.put_back(self.here)]
         for machine in self._parts.record.machines:
             with self._parts.connected(machine.name) as part:
-                told.append(part.ask("put_back").result())
+                told.append(part.ask("put_back").result_if_any(tuple[str, list[Change]]))
         done = [one for one in told if one]
         return (" and ".join(one[0] for one in done), [made for one in done for made in one[1]]) if done else None
 

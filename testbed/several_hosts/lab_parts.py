@@ -13,12 +13,14 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Any
+from types import NoneType
+from typing import Any, TypeVar
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd, WirePlan
 from ownership import state
 from system.interruption import HeldBack
+from system.own_files import OwnFiles
 from system.processes import Process
 from testbed import plan_part
 from testbed.labs import deployment, removal
@@ -28,9 +30,11 @@ from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.connections import close
 from testbed.several_hosts.part_owner import new_owner
 from testbed.several_hosts.parts_file import PartsRecord
-from testbed.several_hosts.remote_part import UP_PATIENCE_S, RemotePart, RemoteProgram
+from testbed.several_hosts.remote_part import UP_PATIENCE_S, RemoteFiles, RemotePart, RemoteProber, RemoteProgram
 from testbed.several_hosts.taking_down import undo
 from testbed.several_hosts.tunnel_probe import Prober, not_passed
+
+T = TypeVar("T")
 
 #: Beyond what another machine was given to do something.
 _MORE_S = 15.0
@@ -67,7 +71,7 @@ class LabParts:
                     answers = [part.up(plan_part.part(plan, name), record.owner) for name, part in remote.items()]
                     deployment.deploy(plan_part.part(plan, own), lab.folder, progress)
                     for answer in answers:
-                        answer.result(UP_PATIENCE_S)
+                        answer.result(str, UP_PATIENCE_S)
                 progress("wires between machines")
                 lab.probes = lab.probe()
             except BaseException as error:
@@ -95,7 +99,7 @@ class LabParts:
         """From here on the parts stay when their connections end."""
         for name, part in self.remote.items():
             self._kept.append(name)
-            part.ask("keep").result()
+            part.ask("keep").done()
 
     @classmethod
     def open(cls, here: Lab) -> LabParts:
@@ -111,7 +115,7 @@ class LabParts:
             yield self.remote[host]
             return
         with Connection(next(machine for machine in self.record.machines if machine.name == host)) as connection:
-            connection.request("open", lab=self.name, owner=self.record.owner)
+            connection.request("open", str, lab=self.name, owner=self.record.owner)
             yield RemotePart(connection)
 
     def undo(self, error: BaseException | None) -> None:
@@ -151,7 +155,7 @@ class LabParts:
     def check_confined(self, node: str) -> None:
         """Labs over several machines are root's alone (`ownership.operators`)."""
 
-    def own_files(self, node: str, name: str) -> Any:
+    def own_files(self, node: str, name: str) -> OwnFiles | RemoteFiles:
         return self.part_of(node).own_files(node, name)
 
     def part_of(self, node: str) -> Lab | RemotePart:
@@ -169,19 +173,23 @@ class LabParts:
     # The same as of a lab on one machine, of all parts at a time.
 
     def wait_ready(self, deadline_s: float = 90.0) -> None:
-        self.everywhere("wait_ready", lambda: self.here.wait_ready(deadline_s), deadline_s + _MORE_S, deadline_s=deadline_s)
+        self.everywhere(
+            "wait_ready", NoneType, lambda: self.here.wait_ready(deadline_s), deadline_s + _MORE_S, deadline_s=deadline_s
+        )
 
     def begin(self) -> None:
-        self.everywhere("begin", self.here.begin)
+        self.everywhere("begin", NoneType, self.here.begin)
 
     def start_programs(self) -> None:
-        self.everywhere("start_programs", self.here.start_programs)
+        self.everywhere("start_programs", NoneType, self.here.start_programs)
 
-    def everywhere(self, method: str, here: Callable[[], Any], patience_s: float = 60.0, **parameters: Any) -> dict[str, Any]:
+    def everywhere(
+        self, method: str, shape: type[T], here: Callable[[], T], patience_s: float = 60.0, **parameters: Any
+    ) -> dict[str, T]:
         """Has all parts do the same at a time; returns what they answered, by machine. Raises what went wrong first."""
         answers = {name: part.ask(method, **parameters) for name, part in self.remote.items()}
         found = {self.record.here: here()}
-        return found | {name: answer.result(patience_s) for name, answer in answers.items()}
+        return found | {name: answer.result(shape, patience_s) for name, answer in answers.items()}
 
     def wires_between(self) -> list[WirePlan]:
         """Those that lead from one machine to another."""
@@ -200,14 +208,13 @@ class LabParts:
         asking, answering = self.host(wire.left.node), self.host(wire.right.node)
         token = secrets.token_hex(16)
         far_end = {"node": wire.right.node, "interface": wire.right.interface}
-        self._ask(answering, "answer_probes", **far_end, token=token)
-        best = self._ask(asking, "probe", node=wire.left.node, interface=wire.left.interface, token=token, mtu=wire.mtu)
-        came = self._ask(answering, "probes_answered", **far_end)
+        answers, asks = self._prober_on(answering), self._prober_on(asking)
+        answers.answer(**far_end, token=token)
+        best = asks.ask(wire.left.node, wire.left.interface, token, wire.mtu)
+        came = answers.answered(**far_end)
         if best is None:
             raise not_passed(wire.name, wire.mtu, asking, answering, came)
-        return int(best)
+        return best
 
-    def _ask(self, machine: str, method: str, **parameters: Any) -> Any:
-        if machine in self.remote:
-            return self.remote[machine].ask(method, **parameters).result()
-        return self._prober.methods()[method](**parameters)
+    def _prober_on(self, machine: str) -> Prober | RemoteProber:
+        return RemoteProber(self.remote[machine].connection) if machine in self.remote else self._prober

@@ -11,10 +11,12 @@ import json
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from types import NoneType
+from typing import TYPE_CHECKING, Final, Literal
 
 from contracts import durable
 from contracts.errors import NetBoxITError
+from contracts.machines import MachineFacts
 from contracts.plan import WireEnd
 from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, LAB_FILE, MACHINES_FILE
 from results.capture import file_name
@@ -23,6 +25,7 @@ from testbed.runs.measured_lab import CAPTURES, MeasuredLab
 from testbed.several_hosts import clocks
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine_facts import environment_and_clock
+from testbed.several_hosts.messages import Collected, OfferedFile
 from testbed.several_hosts.remote_part import RemotePart, below
 
 if TYPE_CHECKING:
@@ -48,8 +51,8 @@ class MeasuredLabs:
         return self._here.log
 
     def prepare(self) -> None:
-        for name, found in self.lab.everywhere("environment", environment_and_clock).items():
-            self._machines[name] = found | {"address": self.lab.plan.host(name).address, "clock": {}}
+        for name, found in self.lab.everywhere("environment", MachineFacts, environment_and_clock).items():
+            self._machines[name] = {**found, "address": self.lab.plan.host(name).address, "clock": {}}
         self._compare_clocks("before")
         answers = {
             name: part.ask("prepare_run", captured=[[end.node, end.interface] for end in self.lab.ends_on(name)])
@@ -57,21 +60,21 @@ class MeasuredLabs:
         }
         self._here.prepare()
         for answer in answers.values():
-            answer.result()
+            answer.done()
 
     def begin(self) -> None:
-        self.lab.everywhere("begin_run", self._here.begin)
+        self.lab.everywhere("begin_run", NoneType, self._here.begin)
 
     def check(self) -> None:
-        self.lab.everywhere("check_run", self._here.check)
+        self.lab.everywhere("check_run", NoneType, self._here.check)
 
     def keep_statistics(self) -> None:
-        self.lab.everywhere("keep_statistics", self._here.keep_statistics)
+        self.lab.everywhere("keep_statistics", NoneType, self._here.keep_statistics)
         self._compare_clocks("after")
 
     def end(self) -> None:
         """Also where another machine has failed: `collect` tells of that."""
-        self._each_far(lambda part: part.ask("end_run").result())
+        self._each_far(lambda part: part.ask("end_run").done())
         self._here.end()
         if self._machines:
             durable.write(self._folder / MACHINES_FILE, json.dumps(self._told(), indent=1) + "\n")
@@ -88,7 +91,7 @@ class MeasuredLabs:
         merged = Merged(self._folder)
         for name, answer in answers.items():
             try:
-                found = answer.result(_COLLECTING_S)
+                found = answer.result(Collected, _COLLECTING_S)
                 self._problems += [f"{name}: {problem}" for problem in found["problems"]]
                 self._fetch(name, found["files"], merged)
             except NetBoxITError as error:
@@ -96,14 +99,14 @@ class MeasuredLabs:
         merged.write()
         return list(dict.fromkeys(self._problems))
 
-    def _each_far(self, do: Callable[[RemotePart], Any]) -> None:
+    def _each_far(self, do: Callable[[RemotePart], None]) -> None:
         for part in self.lab.remote.values():
             try:
                 do(part)
             except NetBoxITError as error:
                 self._problems.append(str(error))
 
-    def _fetch(self, machine: str, files: list[dict[str, Any]], merged: Merged) -> None:
+    def _fetch(self, machine: str, files: list[OfferedFile], merged: Merged) -> None:
         for told in files:
             to = below(self._folder, told["file"])
             if told["file"] in Merged.FILES:
@@ -119,14 +122,14 @@ class MeasuredLabs:
         self._machines[self.lab.record.here]["clock"][when] = clocks.own_clock().to_json()
         for name, part in self.lab.remote.items():
             address, token = self.lab.plan.host(name).address, clocks.new_token()
-            port = part.ask("answer_clock", address=address, token=token.hex()).result()
+            port = part.ask("answer_clock", address=address, token=token.hex()).result(int)
             found: machines.ClockReading | None = None
             try:
                 found = clocks.compare(address, port, token, own_address=own).to_json()
             except clocks.ClocksNotCompared as error:
                 self._machines[name]["clock"]["problem"] = str(error)
             self._machines[name]["clock"][when] = found
-            part.ask("clock_answered").result()
+            part.ask("clock_answered").done()
 
     def _told(self) -> machines.MachinesRecord:
         return {

@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages between a controller and an agent: JSON objects, one a line.
-
-controller → agent    {"id": 3, "method": "run", "parameters": {…}}    a request
-                      {"method": "alive"}                              at least every ALIVE_S
-agent → controller    {"netboxit": version}                            the first line
-                      {"id": 3, "result": …}                           the answer to a request
-                      {"id": 3, "error": {"message", "kind", "exit_status"}}
-                      {"program": 7, "output": "…"}                    each character is one byte
-                      {"program": 7, "exit": 0}
-"""
+"""Messages between a controller and an agent: JSON objects, one a line."""
 
 from __future__ import annotations
 
@@ -19,13 +10,120 @@ import os
 import select
 import threading
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, Literal, cast, final
+
+from typing_extensions import TypedDict
+
+from contracts.shapes import OtherShape, parsed
 
 #: How often the controller writes at least.
 ALIVE_S: Final = 5.0
 #: A side that has received nothing for so long, or whose lines are not read, assumes that the other side is gone.
 SILENCE_S: Final = 30.0
 _CHUNK: Final = 1 << 16
+
+
+class OfferedFile(TypedDict):
+    """A file of the agent's run folder, or one that it took out of a node: `fetch` finds it by its path there."""
+
+    file: str
+    bytes: int
+
+
+class Ran(TypedDict):
+    """A program that ran to its end."""
+
+    status: int
+    output: str
+    errors: str
+
+
+class Collected(TypedDict):
+    """What an agent has of a run: what is not whole, and the files that are to be fetched."""
+
+    problems: list[str]
+    files: list[OfferedFile]
+
+
+class Request(TypedDict):
+    """From the controller. Requests are answered as they are done, in any order."""
+
+    id: int
+    method: str
+    parameters: dict[str, Any]
+
+
+class Alive(TypedDict):
+    """From the controller, at least every ALIVE_S."""
+
+    method: Literal["alive"]
+
+
+@final
+class Greeting(TypedDict):
+    """The agent's first line."""
+
+    #: `testbed.several_hosts.version`
+    netboxit: str
+
+
+@final
+class Result(TypedDict):
+    """The answer to the request of this id."""
+
+    id: int
+    result: Any
+
+
+class Failure(TypedDict):
+    """What was raised at the agent. `kind` is the name of the exception."""
+
+    message: str
+    kind: str
+    exit_status: int
+
+
+@final
+class Refusal(TypedDict):
+    """The answer to a request that failed."""
+
+    id: int
+    error: Failure
+
+
+@final
+class Output(TypedDict):
+    """Of a program that the agent started; one character is one byte."""
+
+    program: int
+    output: str
+
+
+@final
+class Ended(TypedDict):
+    """The exit status of such a program; null: the connection was lost, and with it the program."""
+
+    program: int
+    exit: int | None
+
+
+FromAgent = Greeting | Result | Refusal | Output | Ended
+
+
+def from_agent(line: str) -> FromAgent | None:
+    """None: the line is no message, say a word of ssh's, or of the shell that it starts."""
+    try:
+        return parsed(line, cast("type[FromAgent]", FromAgent))
+    except OtherShape:
+        return None
+
+
+def request(line: str) -> Request | None:
+    """None of what asks for nothing."""
+    try:
+        return parsed(line, Request)
+    except OtherShape:
+        return None
 
 
 class LineWriter:
@@ -36,7 +134,7 @@ class LineWriter:
         self._timed_out, self._writable = False, select.poll()
         self._writable.register(descriptor, select.POLLOUT)
 
-    def write(self, message: dict[str, Any]) -> None:
+    def write(self, message: FromAgent | Request | Alive) -> None:
         """Raises OSError when the other side has ended, or has read nothing for SILENCE_S."""
         line = memoryview(json.dumps(message).encode() + b"\n")
         with self._lock:

@@ -38,7 +38,7 @@ from testbed.several_hosts.inventory import Inventory
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
-from testbed.several_hosts.sites import Ask, known_machines, sites
+from testbed.several_hosts.sites import Ask, facts_of, known_machines, sites
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class PlannedOverMachines(PlannedLab):
 def ask(machine: Machine, lab: str) -> Facts:
     """By a connection of its own."""
     with Connection(machine) as connection:
-        return Facts.from_json(connection.request("facts", lab=lab))
+        return facts_of(connection, lab)
 
 
 def plan_over(

@@ -9,17 +9,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from subprocess import CompletedProcess
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan
 from system.node_files import LONGEST_COPY
 from system.processes import ProgramFailed
+from testbed.documents.status import LabStatus
 from testbed.several_hosts.connection import Answer, Connection, NotConnected
-from testbed.several_hosts.messages import packed, read_output, unpacked
-
-if TYPE_CHECKING:
-    from testbed.documents.status import LabStatus
+from testbed.several_hosts.messages import Ended, OfferedFile, Output, Ran, packed, read_output, unpacked
 
 #: What a part may take to come up beside others: containers have 20 s each, switches and netboxes are started together.
 UP_PATIENCE_S = 180.0
@@ -50,15 +48,14 @@ class RemotePart:
         return self.connection.begin(method, **parameters)
 
     def status(self) -> LabStatus:
-        found: LabStatus = self.connection.request("status")
-        return found
+        return self.connection.request("status", LabStatus)
 
     def run(
         self, node: str, argv: Sequence[str], *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None
     ) -> CompletedProcess[str]:
         """Runs a program inside a node to its end, with its output as text."""
         answer = self.connection.begin("run", node=node, argv=list(argv), timeout_s=timeout_s, env=dict(env) if env else None)
-        done = answer.result(timeout_s + _MORE_S)
+        done = answer.result(Ran, timeout_s + _MORE_S)
         return CompletedProcess(list(argv), done["status"], done["output"], done["errors"])
 
     def start(
@@ -72,9 +69,9 @@ class RemotePart:
     def own_files(self, node: str, name: str) -> RemoteFiles:
         return RemoteFiles(self.connection, node, name)
 
-    def fetch(self, told: Mapping[str, Any], to: Path) -> None:
+    def fetch(self, offered: OfferedFile, to: Path) -> None:
         """A file of the other machine's run folder."""
-        fetch(self.connection, told, to)
+        fetch(self.connection, offered, to)
 
 
 class RemoteProgram:
@@ -84,13 +81,13 @@ class RemoteProgram:
         self._connection, self.argv, self._log = connection, tuple(argv), log
         self._ended = threading.Event()
         self._status: int | None = None
-        self._number = connection.listen(self._hear)
+        self._number = connection.listen(self._receive)
         self.pid = 0
 
     def start(self, node: str, env: Mapping[str, str] | None, held: bool) -> None:
         try:
             self.pid = self._connection.request(
-                "start", program=self._number, node=node, argv=list(self.argv), env=dict(env) if env else None, held=held
+                "start", int, program=self._number, node=node, argv=list(self.argv), env=dict(env) if env else None, held=held
             )
         except BaseException:
             self._log.close()
@@ -125,19 +122,35 @@ class RemoteProgram:
     def _signal(self, how: str) -> None:
         if not self._ended.is_set():
             with suppress(NotConnected):  # which ends it, too
-                self._connection.request("signal", number=self._number, how=how)
+                self._connection.begin("signal", number=self._number, how=how).done()
 
-    def _hear(self, said: dict[str, Any]) -> None:
-        if "output" in said:
-            self._log.write(read_output(said["output"]))
+    def _receive(self, message: Output | Ended) -> None:
+        if "output" in message:
+            self._log.write(read_output(message["output"]))
         else:
-            if said["exit"] is None:
+            if message["exit"] is None:
                 self._log.write(
                     f"netboxit: the connection to {self._connection.name} was lost, and with it this program\n".encode()
                 )
             self._log.close()
-            self._status = _LOST if said["exit"] is None else said["exit"]
+            self._status = _LOST if message["exit"] is None else message["exit"]
             self._ended.set()
+
+
+class RemoteProber:
+    """Those who ask and answer at the interfaces of another machine's part (`testbed.several_hosts.tunnel_probe.Prober`)."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def answer(self, node: str, interface: str, token: str) -> None:
+        self._connection.begin("answer_probes", node=node, interface=interface, token=token).done()
+
+    def answered(self, node: str, interface: str) -> int:
+        return self._connection.request("probes_answered", int, node=node, interface=interface)
+
+    def ask(self, node: str, interface: str, token: str, mtu: int) -> int | None:
+        return self._connection.begin("probe", node=node, interface=interface, token=token, mtu=mtu).result_if_any(int)
 
 
 class RemoteFiles:
@@ -148,36 +161,36 @@ class RemoteFiles:
 
     def write(self, name: str, content: str | bytes) -> None:
         data = content.encode() if isinstance(content, str) else content
-        self._ask("write", name=name, data=packed(data))
+        self._ask("write", name=name, data=packed(data)).done()
 
     def exists(self, name: str) -> bool:
-        return bool(self._ask("exists", name=name))
+        return self._ask("exists", name=name).result(bool)
 
     def take(self, name: str, to: Path) -> bool:
-        told = self._ask("take", name=name)
-        if told is None:
+        offered = self._ask("take", name=name).result_if_any(OfferedFile)
+        if offered is None:
             return False
-        fetch(self._connection, told, to)
-        self._connection.request("discard", file=told["file"])
+        fetch(self._connection, offered, to)
+        self._connection.begin("discard", file=offered["file"]).done()
         return True
 
     def remove(self, name: str) -> None:
-        self._ask("remove", name=name)
+        self._ask("remove", name=name).done()
 
-    def _ask(self, method: str, **parameters: Any) -> Any:
-        return self._connection.begin(method, **self._which, **parameters).result()
+    def _ask(self, method: str, **parameters: str) -> Answer:
+        return self._connection.begin(method, **self._which, **parameters)
 
 
-def fetch(connection: Connection, told: Mapping[str, Any], to: Path) -> None:
+def fetch(connection: Connection, offered: OfferedFile, to: Path) -> None:
     """A file of the other machine, as long as it said that it is. Pieces of zeros become holes. Raises StrangeFile."""
-    if told["bytes"] > LONGEST_COPY:
-        raise StrangeFile(f"{connection.name}: {told['file']} is longer than {LONGEST_COPY >> 30} GiB, and is not fetched")
+    if offered["bytes"] > LONGEST_COPY:
+        raise StrangeFile(f"{connection.name}: {offered['file']} is longer than {LONGEST_COPY >> 30} GiB, and is not fetched")
     to.parent.mkdir(parents=True, exist_ok=True)
     with to.open("wb") as file:
-        while file.tell() < told["bytes"]:
-            piece = unpacked(connection.request("fetch", file=told["file"], offset=file.tell()))
+        while file.tell() < offered["bytes"]:
+            piece = unpacked(connection.request("fetch", str, file=offered["file"], offset=file.tell()))
             if not piece:
-                raise StrangeFile(f"{connection.name}: {told['file']} became shorter while it was fetched")
+                raise StrangeFile(f"{connection.name}: {offered['file']} became shorter while it was fetched")
             if any(piece):
                 file.write(piece)
             else:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 import traceback
@@ -13,7 +12,17 @@ from contextlib import suppress
 from typing import Any, Final
 
 from contracts.errors import NetBoxITError
-from testbed.several_hosts.messages import SILENCE_S, LineWriter, read_lines
+from testbed.several_hosts.messages import (
+    SILENCE_S,
+    Failure,
+    FromAgent,
+    LineWriter,
+    Refusal,
+    Request,
+    Result,
+    read_lines,
+    request,
+)
 from testbed.several_hosts.version import version
 
 #: Requests of which answers wait for the system, not for a core.
@@ -41,26 +50,24 @@ class Server:
         """Returns when no request is going on any more: each has a deadline of its own, and so has telling its answer."""
         self._workers.shutdown(cancel_futures=True)
 
-    def say(self, what: dict[str, Any]) -> None:
+    def say(self, message: FromAgent) -> None:
         with suppress(OSError):
-            self._writer.write(what)
+            self._writer.write(message)
 
     def _listen(self, methods: Mapping[str, Method], over: threading.Event) -> None:
         with suppress(RuntimeError):  # it was closed meanwhile
             for line in read_lines(self._reading, SILENCE_S):
-                asked = json.loads(line)
-                if "id" in asked:
+                if (asked := request(line)) is not None:
                     self._workers.submit(self._answer, methods, asked)
         over.set()
 
-    def _answer(self, methods: Mapping[str, Method], asked: dict[str, Any]) -> None:
-        answer: dict[str, Any] = {"id": asked["id"]}
+    def _answer(self, methods: Mapping[str, Method], asked: Request) -> None:
         try:
-            answer["result"] = methods[asked["method"]](**asked["parameters"])
+            answer: Result | Refusal = {"id": asked["id"], "result": methods[asked["method"]](**asked["parameters"])}
         except NetBoxITError as error:
-            answer["error"] = _told(error, str(error))
+            answer = {"id": asked["id"], "error": _failure(error, str(error))}
         except Exception as error:  # whatever it is, it is told where the user sits
-            answer["error"] = _told(error, "".join(traceback.format_exception(error)))
+            answer = {"id": asked["id"], "error": _failure(error, "".join(traceback.format_exception(error)))}
         self.say(answer)
 
 
@@ -74,5 +81,5 @@ def standard_streams() -> tuple[int, int]:
     return reading, writing
 
 
-def _told(error: BaseException, message: str) -> dict[str, Any]:
+def _failure(error: BaseException, message: str) -> Failure:
     return {"message": message, "kind": type(error).__name__, "exit_status": getattr(error, "exit_status", 1)}

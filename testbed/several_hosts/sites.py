@@ -8,17 +8,24 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from ipaddress import ip_address
+from typing import Any
 
 from testbed.description.machines import KnownMachines
 from testbed.description.topology import Topology
 from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.plans.sites import Site, is_free, named_machines
+from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.inventory import Inventory, Listed
 from testbed.several_hosts.machine import Machine
 
 #: Asks a machine for its facts, for the lab of that name.
 Ask = Callable[[Machine, str], Facts]
+
+
+def facts_of(connection: Connection, lab: str) -> Facts:
+    """What planning the lab of that name has to know of the machine at the other end."""
+    return Facts.from_json(connection.request("facts", dict[str, Any], lab=lab))
 
 
 def known_machines(inventory: Inventory) -> KnownMachines:

@@ -55,7 +55,7 @@ def take_parts_down(record: PartsRecord, lab: str) -> tuple[list[str], dict[str,
     def one(machine: Machine) -> None:
         try:
             with Connection(machine) as connection:
-                told = connection.request("down", lab=lab, owner=record.owner, patience_s=_PATIENCE_S)
+                told = connection.request("down", list[str], lab=lab, owner=record.owner, patience_s=_PATIENCE_S)
                 notes.extend(f"{machine.name}: {note}" for note in told)
         except NetBoxITError as error:
             failures[machine.name] = str(error)

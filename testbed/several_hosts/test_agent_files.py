@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,15 +10,8 @@ import pytest
 
 from system.own_files import OwnFiles
 from testbed.several_hosts.agent_files import PIECE, AgentFiles, NoSuchFile
+from testbed.several_hosts.connection import Answer
 from testbed.several_hosts.remote_part import RemoteFiles, StrangeFile, below, fetch
-
-
-class Answered:
-    def __init__(self, value: Any) -> None:
-        self._value = value
-
-    def result(self) -> Any:
-        return self._value
 
 
 class There:
@@ -30,11 +24,13 @@ class There:
         lab = SimpleNamespace(folder=folder, own_files=lambda node, own: OwnFiles(folder / own))
         self.files = AgentFiles(lab)  # type: ignore[arg-type]
 
-    def request(self, method: str, **parameters: Any) -> Any:
-        return getattr(self.files, method)(**parameters)
+    def request(self, method: str, shape: type[object], **parameters: Any) -> Any:
+        return self.begin(method, **parameters).result(shape)
 
-    def begin(self, method: str, **parameters: Any) -> Answered:
-        return Answered(self.request(method, **parameters))
+    def begin(self, method: str, **parameters: Any) -> Answer:
+        answered = Future[Any]()
+        answered.set_result(getattr(self.files, method)(**parameters))
+        return Answer(self, method, answered)  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -14,10 +14,12 @@ from collections.abc import Iterator
 import pytest
 
 from contracts.installation import CHECKOUT
+from contracts.machines import MachineFacts
 from testbed.several_hosts import connection as connections
 from testbed.several_hosts import messages
-from testbed.several_hosts.connection import Connection, FailedThere, NotConnected, OtherVersion, RefusedThere
+from testbed.several_hosts.connection import Connection, DamagedAnswer, FailedThere, NotConnected, OtherVersion, RefusedThere
 from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.messages import Ended, Output, Ran
 from testbed.several_hosts.version import version
 
 BETA = Machine("beta", "/srv/netboxit")
@@ -37,6 +39,9 @@ def fail():
 def stumble():
     raise KeyError("unforeseen")
 
+def add(a, b):
+    return a if b is None else a + b
+
 def program(number):
     for text in ("one", "\\x00\\xff two"):
         server.say({"program": number, "output": text})
@@ -46,7 +51,7 @@ over = threading.Event()
 server = Server(*standard_streams())
 print("what is printed gets in nobody's way")
 os.system("echo nor does this")
-server.serve({"add": lambda a, b: a + b, "sleep": time.sleep, "refuse": refuse, "fail": fail, "stumble": stumble,
+server.serve({"add": add, "sleep": time.sleep, "refuse": refuse, "fail": fail, "stumble": stumble,
     "program": program, "pid": os.getpid, "die": lambda: os._exit(9)}, over)
 server.close()
 """
@@ -63,56 +68,108 @@ def beta() -> Iterator[Connection]:
 
 
 def test_a_request_is_answered(beta: Connection) -> None:
-    assert beta.request("add", a=2, b=3) == 5
+    assert beta.request("add", int, a=2, b=3) == 5
     long = "x" * 3_000_000
-    assert beta.request("add", a=long, b="y") == long + "y"
+    assert beta.request("add", str, a=long, b="y") == long + "y"
 
 
 def test_requests_do_not_wait_for_each_other(beta: Connection) -> None:
     slow = beta.begin("sleep", **{"seconds": 0})  # takes no keyword: told as what went wrong there
     with pytest.raises(FailedThere, match="beta: Traceback"):
-        slow.result()
+        slow.done()
     gate = threading.Event()
-    waiting = beta.begin("program", number=beta.listen(lambda said: gate.set() if "exit" in said else None))
-    assert beta.request("add", a=1, b=1) == 2
-    waiting.result()
+    waiting = beta.begin("program", number=beta.listen(lambda message: gate.set() if "exit" in message else None))
+    assert beta.request("add", int, a=1, b=1) == 2
+    waiting.done()
     assert gate.wait(10)
 
 
 def test_errors_come_back_whole_with_the_machines_name(beta: Connection) -> None:
     with pytest.raises(RefusedThere, match=r"^beta: x.yaml:1:2: no such thing; write another$") as refused:
-        beta.request("refuse")
+        beta.begin("refuse").done()
     assert (refused.value.exit_status, refused.value.kind) == (2, "BadInput")
     with pytest.raises(FailedThere, match=r"^beta: it is broken$") as failed:
-        beta.request("fail")
+        beta.begin("fail").done()
     assert failed.value.exit_status == 1
     with pytest.raises(FailedThere, match=r"(?s)^beta: Traceback.*in stumble.*KeyError: 'unforeseen'"):
-        beta.request("stumble")
+        beta.begin("stumble").done()
 
 
 def test_what_a_program_writes_comes_byte_by_byte_before_its_end(beta: Connection) -> None:
-    said: list[dict[str, object]] = []
+    received: list[Output | Ended] = []
     ended = threading.Event()
 
-    def listen(what: dict[str, object]) -> None:
-        said.append(what)
-        if "exit" in what:
+    def listen(message: Output | Ended) -> None:
+        received.append(message)
+        if "exit" in message:
             ended.set()
 
     number = beta.listen(listen)
-    beta.request("program", number=number)
+    beta.begin("program", number=number).done()
     assert ended.wait(10)
-    assert [(one.get("output"), one.get("exit")) for one in said] == [("one", None), ("\x00\xff two", None), (None, 3)]
+    assert received == [
+        {"program": number, "output": "one"},
+        {"program": number, "output": "\x00\xff two"},
+        {"program": number, "exit": 3},
+    ]
+
+
+def test_an_answer_of_another_shape_is_told_as_damaged(beta: Connection) -> None:
+    with pytest.raises(DamagedAnswer, match=r"^beta: its answer to add is damaged: all of it: Input should be a valid string"):
+        beta.request("add", str, a=1, b=1)
+    with pytest.raises(DamagedAnswer, match="its answer to add is damaged"):
+        beta.begin("add", a=1, b=1).done()
+    with pytest.raises(DamagedAnswer, match=r"beta: its answer to add is damaged: 1: Input should be a valid integer"):
+        beta.request("add", list[int], a=[1], b=["2"])
+    with pytest.raises(DamagedAnswer, match=r"damaged: errors: Field required"):
+        beta.request("add", Ran, a={"status": 0, "output": ""}, b=None)
+    assert beta.request("add", int, a=1, b=1) == 2
+
+
+#: What no agent writes, but a shell's start-up file or a broken machine may.
+_NO_MESSAGES = (
+    *('{"id": "1", "result": 2}', '{"result": 2}', '{"id": 1}', '{"id": 1, "error": {}}', '{"program": 1}', '{"netboxit": 1}'),
+    *('{"program": "x", "exit": 0}', '{"program": 1, "exit": "0"}', '{"program": 1, "output": 7}', '{"id": 99999, "result": 1}'),
+    *(
+        '{"program": 99999, "output": ""}',
+        '{"program": 99999, "exit": 0}',
+        "{}",
+        "[]",
+        "null",
+        "7",
+        '"id"',
+        "{",
+        "\x00",
+        "welcome",
+    ),
+    "[" * 100_000,
+)
+
+
+def test_lines_that_are_no_messages_are_passed_over() -> None:
+    code = f"import sys\nfor line in {_NO_MESSAGES!r}: print(line)\nsys.stdout.flush()\n{SERVER}"
+    with connected(code) as connection:
+        assert connection.request("add", int, a=1, b=1) == 2
+        assert connection.close()
+
+
+@pytest.mark.parametrize(
+    "line", ["{", "7", '{"id": 1}', '{"method": "add"}', '{"id": "1", "method": "add", "parameters": {}}', "[" * 100_000]
+)
+def test_an_agent_passes_over_what_is_no_request(line: str, beta: Connection) -> None:
+    assert beta._ssh.stdin is not None
+    beta._ssh.stdin.write(line.encode() + b"\n")
+    assert beta.request("add", int, a=1, b=1) == 2
 
 
 def test_an_agent_that_dies_fails_what_waits_for_it_and_what_runs_there(beta: Connection) -> None:
     ends: list[object] = []
-    beta.listen(lambda said: ends.append(said["exit"]))
+    number = beta.listen(ends.append)
     with pytest.raises(NotConnected, match=r"beta: the connection is lost; .*netboxit down"):
-        beta.request("die")
+        beta.begin("die").done()
     with pytest.raises(NotConnected, match="beta: the connection is lost"):
-        beta.request("add", a=1, b=1)
-    assert ends == [None]
+        beta.request("add", int, a=1, b=1)
+    assert ends == [{"program": number, "exit": None}]
 
 
 @pytest.mark.timeout(30)
@@ -143,7 +200,7 @@ def test_an_agent_ends_although_the_controller_reads_no_answer() -> None:
 
 def test_the_agent_ends_with_the_connection() -> None:
     connection = connected(SERVER)
-    process = connection.request("pid")
+    process = connection.request("pid", int)
     assert connection.close()
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
@@ -190,7 +247,7 @@ def test_ssh_asks_no_questions_and_quotes_what_a_shell_reads() -> None:
 
 def test_the_hidden_verb_is_the_agent() -> None:
     with Connection(BETA, [str(CHECKOUT / "netboxit.py"), "part"]) as connection:
-        assert connection.request("environment")["environment"]["kernel"]["machine"]
+        assert connection.request("environment", MachineFacts)["environment"]["kernel"]["machine"]
         with pytest.raises(FailedThere, match="no part of a lab"):
-            connection.request("status")
+            connection.begin("status").done()
         assert connection.close()
