@@ -7,7 +7,7 @@ import contextlib
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from applications.dscp import Dscp
 from applications.stream import Stream
+from contracts.debian_program import DebianProgram
 from contracts.errors import NetBoxITError
 from contracts.flow import ApplicationRecord, Flow
 from contracts.plan import TrafficPlan
@@ -107,6 +108,11 @@ class ApplicationOptions(BaseModel):
         return ()
 
 
+def programs_of(applications: Iterable[type[Application]]) -> list[DebianProgram]:
+    """Each once."""
+    return list(dict.fromkeys(program for application in applications for program in application.PROGRAMS))
+
+
 @dataclass(frozen=True)
 class Running:
     """A program of an application. One that is `held` waits for the application's start.
@@ -131,6 +137,8 @@ class Application(ABC):
     """
 
     OPTIONS: ClassVar[type[ApplicationOptions]] = ApplicationOptions
+    #: Programs of Debian that it starts.
+    PROGRAMS: ClassVar[tuple[DebianProgram, ...]] = ()
 
     def __init__(self, plan: TrafficPlan, hosts: Hosts, folder: Path) -> None:
         self.plan, self.hosts, self.folder = plan, hosts, folder

@@ -8,19 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from applications import registry
+from applications.application import programs_of
 from contracts.errors import NetBoxITError
 from contracts.flow import ApplicationRecord, Flow
+from contracts.installation import CHECKOUT
 from contracts.plugins import BadPlugin
 from results.analyse import analyse
 from results.conftest import CENTRE, FIELD, SyntheticRun
+from results.environment import environment
 from results.metrics_document import METRICS
 from testbed.description import topology_schema
 from testbed.description.topology_file import load
 from testbed.documents import kinds
 from testbed.documents.schemas import schema
+from testbed.probes import programs
 from tests.installed_packages import InstalledPackages
 
 APPLICATION = """
@@ -111,6 +116,36 @@ def test_its_metrics_are_in_the_document_the_schema_and_the_report(installed_pac
     assert not Draft202012Validator(schema(METRICS)).is_valid(metrics | {"probes": [{"flow": "p"}]})
     page = (folder / "report.html").read_text()
     assert "<h2>Probes of p</h2><b>255.0</b>" in page
+
+
+def test_its_programs_are_looked_for_and_their_packages_told(installed_packages: InstalledPackages) -> None:
+    """Of Debian's packages, base-files is on every machine, and "no-such-thing" on none."""
+    asked = """
+    PROGRAMS = (
+        DebianProgram("ls", "base-files", "listing"),
+        DebianProgram("netboxit-no-such-program", "no-such-thing", "probing"),
+    )
+    def prepare(self): ..."""
+    text = "from contracts.debian_program import DebianProgram\n" + APPLICATION.replace("    def prepare(self): ...", asked)
+    install(installed_packages, "probe-maker", "probe", application=text)
+    there, missing = programs.tools_of_others()
+    assert (there.name, there.there, missing.name, missing.there) == ("ls", "yes", "netboxit-no-such-program", "no")
+    assert (missing.lost, missing.remedy) == ("probing", "sudo apt-get install no-such-thing")
+    told = environment(programs_of(dict(registry.applications()).values()))["packages"]
+    assert told["base-files"] and told["no-such-thing"] is None and "baresip-core" in told
+
+
+def test_doctor_tells_of_an_application_that_cannot_be_imported(installed_packages: InstalledPackages) -> None:
+    install(installed_packages, "probe-maker", "probe", application="import no_such_thing")
+    (finding,) = programs.tools_of_others()
+    assert (finding.name, finding.there) == ("applications of other packages", "no")
+    assert "probe of probe-maker" in finding.found and "No module named 'no_such_thing'" in finding.found
+    assert finding.remedy == "repair or uninstall the package"
+
+
+def test_set_up_installs_the_programs_of_our_applications() -> None:
+    defaults = yaml.safe_load((CHECKOUT / "ansible/roles/packages/defaults/main.yml").read_text())
+    assert {program.package for program in programs.tools()} <= set(defaults["netboxit_packages"])
 
 
 def test_a_name_that_two_packages_have_is_an_error_that_names_both(installed_packages: InstalledPackages) -> None:

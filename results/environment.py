@@ -7,11 +7,12 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from contracts.debian_program import DebianProgram
 from contracts.installation import CHECKOUT
 from contracts.plan import Plan
 from results.commit import commit
@@ -22,16 +23,16 @@ if TYPE_CHECKING:
     from contracts.node_status import NodeStatus
     from contracts.run_records import LabRecord
 
-#: What is asked for its version: the Debian packages that do the work, and the Python ones.
-_PACKAGES = ("lxc", "baresip-core", "ffmpeg", "mgen", "espeak-ng", "tshark", "openvswitch-switch", "libc6")
+#: What is asked for its version in any case: Debian packages and Python ones.
+_PACKAGES = ("lxc", "tshark", "openvswitch-switch", "libc6")
 _DISTRIBUTIONS = ("ns3", "numpy", "polars", "pesq", "pydantic", "pyroute2", "ansible-core")
 
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0")
 _CPU = Path("/sys/devices/system/cpu")
 
 
-def environment() -> Machine:
-    """For environment.json. What the system does not tell is None."""
+def environment(programs: Iterable[DebianProgram] = ()) -> Machine:
+    """For environment.json, with the versions of these programs' packages. What the system does not tell is None."""
     return {
         "netboxit": {"commit": commit(CHECKOUT)},
         "kernel": {"release": platform.release(), "version": platform.version(), "machine": platform.machine()},
@@ -50,7 +51,7 @@ def environment() -> Machine:
             "available": (_read(_CLOCK / "available_clocksource") or "").split(),
         },
         "realtime_runtime_us": _read(Path("/proc/sys/kernel/sched_rt_runtime_us")),
-        "packages": _debian_packages(),
+        "packages": _debian_packages(dict.fromkeys((*_PACKAGES, *(program.package for program in programs)))),
         "python": {"python": platform.python_version(), **{name: _distribution(name) for name in _DISTRIBUTIONS}},
     }
 
@@ -109,10 +110,10 @@ def _offloads(namespace: str, interface: str) -> list[str]:
             return []
 
 
-def _debian_packages() -> dict[str, str | None]:
-    said = _output(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *_PACKAGES])
+def _debian_packages(names: Iterable[str]) -> dict[str, str | None]:
+    said = _output(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *names])
     found = dict(line.split(" ", 1) for line in (said or "").splitlines() if " " in line)
-    return {name: found.get(name) or None for name in _PACKAGES}
+    return {name: found.get(name) or None for name in names}
 
 
 def _output(command: list[str]) -> str | None:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from applications.application import Hosts
+from applications.application import Hosts, programs_of
 from applications.registry import analyses, applications
 from contracts import durable
 from contracts.errors import NetBoxITError, printable
@@ -141,7 +141,7 @@ def keep_inputs(topology: Path, said: Sequence[Setting], plan: Plan, folder: Pat
     for file, content in inputs.items():
         durable.write(folder / file, content)
     durable.write(folder / PLAN_FILE, json.dumps(plan.to_json(), indent=1) + "\n")
-    made_on: Environment = {"run_folder": VERSION, **environment()}
+    made_on: Environment = {"run_folder": VERSION, **environment(programs_of(dict(applications()).values()))}
     durable.write(folder / ENVIRONMENT_FILE, json.dumps(made_on, indent=1) + "\n")
 
 

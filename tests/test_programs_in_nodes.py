@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from testbed.labs.lab import Lab
-from testbed.probes.programs import TOOLS
+from testbed.probes.programs import tools
 from tests.switched_labs import clean_lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.patient]
@@ -59,7 +59,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 
 def test_all_of_them_are_tried() -> None:
-    assert {program for program, _, _ in TOOLS} == {*_USES, *_OF_THE_MACHINE}
+    assert {program.name for program in tools()} == {*_USES, *_OF_THE_MACHINE}
 
 
 @pytest.mark.parametrize("program", _USES)

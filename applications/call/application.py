@@ -21,6 +21,7 @@ from typing_extensions import TypedDict
 from applications.application import Application, ApplicationOptions, Ports, Running
 from applications.media.speech import Speaker, Speech
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
+from contracts.debian_program import DebianProgram
 from contracts.flow import Direction, Flow, VoiceCodec, opposite
 from contracts.quantities import TIME, Quantity
 
@@ -131,6 +132,10 @@ class Agent:
 
 class Call(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = CallOptions
+    PROGRAMS: ClassVar[tuple[DebianProgram, ...]] = (
+        DebianProgram("baresip", "baresip-core", "calls (traffic application call)", "-h"),
+        DebianProgram("espeak-ng", "espeak-ng", "speech for calls"),
+    )
 
     #: When the caller did, on the monotonic clock.
     _dialled: float | None = None

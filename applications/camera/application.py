@@ -18,6 +18,7 @@ from applications.application import Application, ApplicationOptions, Ports
 from applications.media.number_strip import NumberStrip
 from applications.sockets import listens
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
+from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.quantities import RATE, TIME, Quantity
 
@@ -64,6 +65,9 @@ class CameraFacts(TypedDict):
 
 class Camera(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = CameraOptions
+    PROGRAMS: ClassVar[tuple[DebianProgram, ...]] = (
+        DebianProgram("ffmpeg", "ffmpeg", "video streams (traffic application camera)", "-version"),
+    )
 
     @property
     def options(self) -> CameraOptions:

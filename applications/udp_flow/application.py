@@ -17,6 +17,7 @@ from applications.application import Application, ApplicationOptions, Ports
 from applications.sockets import listens
 from applications.stream import UDP_HEADERS, Stream
 from applications.udp_flow.timetable import Pattern, Timetable
+from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
 from contracts.plan import TrafficPlan
 from contracts.quantities import RATE, SIZE, TIME, Quantity
@@ -94,6 +95,9 @@ class UdpFlowFacts(TypedDict):
 
 class UdpFlow(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = UdpFlowOptions
+    PROGRAMS: ClassVar[tuple[DebianProgram, ...]] = (
+        DebianProgram("mgen", "mgen", "synthetic flows (traffic application udp-flow)", "help"),
+    )
 
     @property
     def options(self) -> UdpFlowOptions:

@@ -46,9 +46,9 @@ class NeighbourProxy
     {
         MacAddress mac{};
         StationId station{};
-        std::optional<bool> router; ///< nothing: IPv6, and it has not advertised itself yet
+        std::optional<bool> router{}; ///< nothing: IPv6, and it has not advertised itself yet
         std::int64_t confirmed{};   ///< when it last spoke
-        std::optional<std::int64_t> announced; ///< when an announcement of it last went over the medium
+        std::optional<std::int64_t> announced{}; ///< when an announcement of it last went over the medium
     };
 
     /// A question that has gone over the medium and was not answered.

@@ -51,11 +51,11 @@ struct PropagationPlan
     double antennaHeight{}; ///< m, added to each station's own height
     double shadowing{};     ///< dB, standard deviation
     std::string fading;     ///< none, nakagami or rayleigh
-    std::vector<std::pair<double, double>> nakagami; ///< from this distance (m) on, this shape m; three at most
+    std::vector<std::pair<double, double>> nakagami{}; ///< from this distance (m) on, this shape m; three at most
     double doppler{};                                ///< Hz
     double fade{};                                   ///< dB that all ways lose besides
-    std::vector<BuildingPlan> buildings;
-    std::vector<std::pair<StationId, StationId>> hidden; ///< pairs that do not hear each other
+    std::vector<BuildingPlan> buildings{};
+    std::vector<std::pair<StationId, StationId>> hidden{}; ///< pairs that do not hear each other
 };
 
 /// The parameters of one cell; names and units are those of parameters.py.

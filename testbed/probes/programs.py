@@ -8,9 +8,12 @@ import os
 import re
 import shutil
 import sysconfig
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from applications.application import programs_of
+from applications.registry import applications
+from contracts.debian_program import DebianProgram
 from contracts.installation import BUILD, BUILD_OF_OTHERS, CHECKOUT, SETUP
 from contracts.plugins import BadPlugin
 from netboxes.technology import technologies
@@ -18,16 +21,14 @@ from testbed.probes import asking
 from testbed.probes.finding import Finding
 
 _BUILT = CHECKOUT / "build/bin"
-#: Program, how it tells its version, what is lost without it.
-TOOLS: tuple[tuple[str, Sequence[str], str], ...] = (
-    ("baresip", ("-h",), "calls (traffic application call)"),
-    ("ffmpeg", ("-version",), "video streams (traffic application camera)"),
-    ("mgen", ("help",), "synthetic flows (traffic application udp-flow)"),
-    ("espeak-ng", ("--version",), "speech for calls"),
-    ("bwrap", ("--version",), "checking routers and flows, rating calls and videos: all of it happens in a sandbox only"),
-    ("dumpcap", ("--version",), "captures, hence all measuring of delay and loss"),
-    ("tcpdump", ("--version",), "looking at frames by hand"),
-    ("ping", ("-V",), "trying whether nodes reach each other"),
+#: Whatever the traffic is.
+_TOOLS = (
+    DebianProgram(
+        "bwrap", "bubblewrap", "checking routers and flows, rating calls and videos: all of it happens in a sandbox only"
+    ),
+    DebianProgram("dumpcap", "wireshark-common", "captures, hence all measuring of delay and loss"),
+    DebianProgram("tcpdump", "tcpdump", "looking at frames by hand"),
+    DebianProgram("ping", "iputils-ping", "trying whether nodes reach each other", "-V"),
 )
 
 
@@ -36,8 +37,25 @@ def probe() -> Iterator[Finding]:
     yield click()
     yield netboxes()
     yield from netboxes_of_others()
-    for program, version, lost in TOOLS:
-        yield tool(program, version, lost)
+    yield from (tool(program, SETUP) for program in tools())
+    yield from tools_of_others()
+
+
+def tools() -> list[DebianProgram]:
+    """Those that `netboxit setup` installs."""
+    return [*programs_of(applications().ours.values()), *_TOOLS]
+
+
+def tools_of_others() -> Iterator[Finding]:
+    """Of applications that other packages bring, where there are any."""
+    try:
+        programs = programs_of(dict(applications()).values())
+    except BadPlugin as error:
+        cause, _, remedy = str(error).rpartition("; ")
+        yield Finding("applications of other packages", "no", cause, "traffic of these applications", remedy)
+        return
+    known = {program.name for program in tools()}
+    yield from (tool(program, f"sudo apt-get install {program.package}") for program in programs if program.name not in known)
 
 
 def ns3() -> Finding:
@@ -88,16 +106,17 @@ def _built(names: Collection[str]) -> tuple[str, list[str]]:
     return f"built: {', '.join(built) or 'none'}" + (f"; missing: {', '.join(missing)}" if missing else ""), missing
 
 
-def tool(program: str, version: Sequence[str], lost: str) -> Finding:
-    path = shutil.which(program)
+def tool(program: DebianProgram, remedy: str) -> Finding:
+    path = shutil.which(program.name)
     if path is None:
-        return Finding(program, "no", "not installed", lost, SETUP)
+        return Finding(program.name, "no", "not installed", program.lost, remedy)
     # Some make a folder for their settings in the user's home.
-    told = asking.said([path, *version], {"PATH": os.environ.get("PATH", os.defpath)})
+    told = asking.said([path, program.version], {"PATH": os.environ.get("PATH", os.defpath)})
     if told is None:
-        return Finding(program, "no", asking.silent(path), lost, f"call `{' '.join([path, *version])}` by hand; {SETUP}")
+        by_hand = f"call `{path} {program.version}` by hand; {remedy}"
+        return Finding(program.name, "no", asking.silent(path), program.lost, by_hand)
     number = re.search(r"\d+(?:\.\d+)+|\d{8}", "".join(told))
-    return Finding(program, "yes", number[0] if number else program, lost, SETUP)
+    return Finding(program.name, "yes", number[0] if number else program.name, program.lost, remedy)
 
 
 def _ns3_folder() -> Path:

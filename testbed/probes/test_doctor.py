@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from contracts.debian_program import DebianProgram
 from system import containers, cores, loop_devices, monitors, node_disks
 from testbed.probes import asking, isolation, network, programs, timing, trial_lab
 from testbed.probes.doctor import Examination, examine
@@ -39,12 +40,12 @@ def test_an_examination_can_be_read_by_a_program(capsys: pytest.CaptureFixture[s
 
 
 def test_a_program_that_is_not_installed_is_missed_with_what_it_is_for() -> None:
-    finding = programs.tool("netboxit-no-such-program", ("--version",), "calls")
+    finding = programs.tool(DebianProgram("netboxit-no-such-program", "none", "calls"), "install it")
     assert (finding.there, finding.lost) == ("no", "calls")
 
 
 def test_the_version_of_an_installed_program_is_found() -> None:
-    assert programs.tool("python3", ("--version",), "everything").found.startswith("3.")
+    assert programs.tool(DebianProgram("python3", "python3", "everything"), "install it").found.startswith("3.")
 
 
 @pytest.mark.timeout(30)
@@ -54,7 +55,7 @@ def test_a_program_that_does_not_answer_keeps_nobody_waiting(monkeypatch: pytest
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(asking, "_PATIENCE_S", 0.2)
-    finding = programs.tool("sleeper", ("--version",), "sleep")
+    finding = programs.tool(DebianProgram("sleeper", "none", "sleep"), "install it")
     assert (finding.there, finding.lost) == ("no", "sleep")
     assert "does not end within 0.2 s" in finding.found and f"{program} --version" in finding.remedy
 

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 def environment_and_clock() -> MachineFacts:
     """`environment` as in environment.json, and by what its clock is kept at the right time."""
-    from results.environment import environment  # and what it asks for versions, which other commands do without
+    # And what it asks for versions, which other commands do without. Only the controller needs applications of other packages.
+    from applications.application import programs_of
+    from applications.registry import applications
+    from results.environment import environment
 
-    return {"environment": environment(), "synchronised": synchronisation()}
+    return {"environment": environment(programs_of(applications().ours.values())), "synchronised": synchronisation()}
 
 
 class ClockAnswers:
