@@ -30,8 +30,13 @@ if TYPE_CHECKING:
 
 
 def opened(name: str | None) -> BackEnd:
-    """The lab of that name, or without a name the only one. Raises NoSuchLab, DamagedRecord."""
-    here = Lab.one(name)
+    """The lab of that name, or without a name the only one, which this user may change. Raises NoSuchLab, SomebodyElses."""
+    return seen(state.chosen(name))
+
+
+def seen(name: str) -> BackEnd:
+    """The lab of that name, also somebody else's. Raises NoSuchLab, DamagedRecord."""
+    here = Lab.open(name)
     if not _has_parts(here.folder):
         return LocalLab(here)
     from testbed.several_hosts.distributed_lab import DistributedLab

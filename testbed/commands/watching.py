@@ -33,7 +33,7 @@ def status(
     from testbed import where
 
     names = [lab] if lab is not None else state.lab_names()
-    lab_view.show_status([where.opened(name).status() for name in names], json)
+    lab_view.show_status([where.seen(name).status() for name in names], json)
 
 
 def _watch(lab: str | None, interval: str, json: bool) -> None:

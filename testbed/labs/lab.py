@@ -93,11 +93,6 @@ class Lab:
         return lab
 
     @classmethod
-    def one(cls, name: str | None) -> Lab:
-        """The lab of that name, or without a name the only one."""
-        return cls.open(state.chosen(name))
-
-    @classmethod
     def open(cls, name: str) -> Lab:
         return cls(name, state.lab_folder(name))
 

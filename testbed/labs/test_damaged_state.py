@@ -14,7 +14,8 @@ from contracts.run_folder import PLAN_FILE
 from ownership import other_labs, recorded, state
 from ownership.ledger import DamagedLedger, Ledger, UndoFailed
 from ownership.recorded import DamagedRecord
-from testbed.changing import apply_now, unfinished
+from testbed import where
+from testbed.changing import unfinished
 from testbed.labs import removal
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
@@ -121,8 +122,6 @@ def test_a_record_of_an_unknown_kind_or_without_its_details_does_not_keep_the_ot
 
 @pytest.mark.parametrize("name", ["..", "../x", "/etc", ".", "", "x/../y", "x\0", "a" * 300, "\udcff", "x\n"])
 def test_no_name_of_a_lab_leads_out_of_the_folder_of_labs(name: str, folder: Path) -> None:
-    for asks in (Lab.one, state.lab_folder, removal.take_down):
+    for asks in (where.opened, state.lab_folder, removal.take_down):
         with pytest.raises(NetBoxITError):
             asks(name)
-    with pytest.raises(NetBoxITError):
-        apply_now.put_back(Lab.one(name))
