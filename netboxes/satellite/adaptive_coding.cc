@@ -6,16 +6,11 @@
 namespace netboxit
 {
 
-AdaptiveCoding::AdaptiveCoding(const std::vector<Profile>& profiles, std::size_t fixed, AdaptationRules rules, double esN0)
-    : m_profiles(profiles), m_rules(rules), m_esN0(esN0), m_wanted(fixed), m_announced(fixed), m_used(fixed)
+AdaptiveCoding::AdaptiveCoding(const ProfileSet& profiles, AdaptationRules rules, double esN0)
+    : m_profiles(profiles.profiles.begin(), profiles.profiles.begin() + static_cast<std::ptrdiff_t>(profiles.usable)), m_rules(rules),
+      m_esN0(esN0), m_wanted(Best(esN0 - rules.margin)), m_announced(m_wanted), m_used(m_wanted),
+      m_lost(esN0 < MostRobust().LossOfLock())
 {
-    if (rules.adaptive)
-    {
-        m_wanted = Best(esN0 - rules.margin);
-        m_announced = m_wanted;
-        m_used = m_wanted;
-    }
-    m_lost = esN0 < MostRobust().LossOfLock();
 }
 
 void AdaptiveCoding::Measure(double esN0)
@@ -23,10 +18,6 @@ void AdaptiveCoding::Measure(double esN0)
     m_esN0 = esN0;
     const double back = m_lost ? MostRobust().threshold + m_rules.hysteresis : MostRobust().LossOfLock();
     m_lost = esN0 < back;
-    if (!m_rules.adaptive)
-    {
-        return;
-    }
     const double usable = esN0 - m_rules.margin;
     if (usable < m_profiles[m_wanted].threshold)
     {

@@ -11,7 +11,6 @@ namespace netboxit
 /// What adaptive coding and modulation goes by.
 struct AdaptationRules
 {
-    bool adaptive{};     ///< false: one profile whatever the signal
     double margin{};     ///< dB that must be left above a threshold
     double hysteresis{}; ///< dB more to go up to a profile
 };
@@ -20,8 +19,8 @@ struct AdaptationRules
 class AdaptiveCoding
 {
   public:
-    /// Profiles from the most robust on; `fixed` is the one that is used without adaptation.
-    AdaptiveCoding(const std::vector<Profile>& profiles, std::size_t fixed, AdaptationRules rules, double esN0);
+    /// Follows the usable profiles, which are the reference alone without adaptation.
+    AdaptiveCoding(const ProfileSet& profiles, AdaptationRules rules, double esN0);
 
     /// Es/N0 is another (dB).
     void Measure(double esN0);
@@ -72,16 +71,16 @@ class AdaptiveCoding
     std::size_t Best(double esN0) const;
     const Profile& MostRobust() const
     {
-        return m_profiles[m_rules.adaptive ? 0 : m_used];
+        return m_profiles.front();
     }
 
-    std::vector<Profile> m_profiles;
+    std::vector<Profile> m_profiles; ///< usable ones, from the most robust on
     AdaptationRules m_rules;
     double m_esN0;
     std::size_t m_wanted;
     std::size_t m_announced;
     std::size_t m_used;
-    bool m_lost{};
+    bool m_lost;
 };
 
 } // namespace netboxit

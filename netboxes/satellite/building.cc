@@ -12,8 +12,6 @@ constexpr std::int64_t FIRST_STREAM = 2000;
 constexpr std::int64_t FIRST_CODEWORD_STREAM = 3000;
 constexpr std::int64_t FIRST_RAIN_STREAM = 4000;
 constexpr std::int64_t FIRST_QUEUE_STREAM = 5000;
-/// Control bursts are sent by the most robust waveform of 536 symbols (EN 301 545-2, Table A-1).
-constexpr int CONTROL_WAVEFORM = 3;
 
 std::optional<double> Optional(const Json& parameters, const char* name)
 {
@@ -54,7 +52,9 @@ SatelliteSegment::SatelliteSegment(const SegmentSetup& setup)
     : m_fates(setup.fates), m_announcements(setup.announcements), m_mesh(setup.parameters.at("connectivity") == "mesh"),
       m_shared(setup.parameters.at("return_channel") == "shared"), m_packetErrorRate(setup.parameters.at("packet_error_rate")),
       m_reaction(setup.parameters.at("acm_reaction")), m_outage(setup.parameters.at("outage")), m_delay(setup.parameters),
-      m_sky(setup.parameters), m_controlProfile(ReturnProfiles(CONTROL_WAVEFORM).front()), m_names(setup.stations),
+      m_sky(setup.parameters), m_forwardProfiles(ProfileSetOf(setup.parameters.at("forward_profiles"))),
+      m_returnProfiles(ProfileSetOf(setup.parameters.at("return_profiles"))),
+      m_controlProfile(ProfileOf(setup.parameters.at("control_profile"))), m_names(setup.stations),
       m_classes(setup.classes)
 {
     BuildStations(setup);
@@ -98,39 +98,15 @@ void SatelliteSegment::BuildStations(const SegmentSetup& setup)
 
 void SatelliteSegment::BuildLinks(const Json& parameters)
 {
-    const AdaptationRules rules{.adaptive = parameters.at("coding") == "adaptive",
-                                .margin = parameters.at("acm_margin"),
-                                .hysteresis = parameters.at("hysteresis")};
-    const std::string modcod = parameters.at("forward_modulation").get<std::string>() + " " + parameters.at("forward_code_rate").get<std::string>();
-    const int waveform = parameters.at("return_waveform");
-    const auto chosen = [&](std::vector<Profile> profiles) { return rules.adaptive ? Efficient(std::move(profiles)) : profiles; };
-    m_forwardProfiles = ForwardProfiles(parameters.at("forward_frame"));
-    m_returnProfiles = ReturnProfiles(waveform);
-    const auto forward = m_forwardProfiles[IndexOf(m_forwardProfiles, modcod)];
-    const auto back = m_returnProfiles[IndexOf(m_returnProfiles, WaveformName(waveform))];
-    m_forwardProfiles = chosen(std::move(m_forwardProfiles));
-    m_returnProfiles = chosen(std::move(m_returnProfiles));
-    // The rate is said of these, whether they are ever used or not.
-    const auto keep = [](std::vector<Profile>& profiles, const Profile& profile)
-    {
-        if (std::ranges::find(profiles, profile.name, &Profile::name) == profiles.end())
-        {
-            profiles.push_back(profile);
-        }
-        return IndexOf(profiles, profile.name);
-    };
-    auto forwardAll = m_forwardProfiles;
-    auto returnAll = m_returnProfiles;
-    m_forwardReference = keep(m_forwardProfiles, forward);
-    m_returnReference = keep(m_returnProfiles, back);
+    const AdaptationRules rules{.margin = parameters.at("acm_margin"), .hysteresis = parameters.at("hysteresis")};
     m_links.resize(m_stations.size());
     for (const auto id : m_terminals)
     {
         const auto& said = parameters.at("stations").at(m_names[id]);
         const double forwardClear = Optional(said, "forward_es_n0").value_or(parameters.at("forward_es_n0"));
         const double returnClear = Optional(said, "return_es_n0").value_or(parameters.at("return_es_n0"));
-        m_links[id].emplace(TerminalLink{.forward = AdaptiveCoding(forwardAll, m_forwardReference, rules, forwardClear),
-                                         .back = AdaptiveCoding(returnAll, m_returnReference, rules, returnClear),
+        m_links[id].emplace(TerminalLink{.forward = AdaptiveCoding(m_forwardProfiles, rules, forwardClear),
+                                         .back = AdaptiveCoding(m_returnProfiles, rules, returnClear),
                                          .forwardClearSky = forwardClear,
                                          .returnClearSky = returnClear,
                                          .delay = Optional(said, "delay"),
@@ -143,7 +119,7 @@ void SatelliteSegment::BuildLinks(const Json& parameters)
 void SatelliteSegment::BuildReturnChannel(const SegmentSetup& setup)
 {
     const auto& said = setup.parameters;
-    const auto& reference = m_returnProfiles[m_returnReference];
+    const auto& reference = m_returnProfiles.Reference();
     const double rate = said.at("return_rate");
     std::vector<NetworkControl::Terminal> terminals;
     for (const auto id : m_terminals)
@@ -197,11 +173,11 @@ std::unique_ptr<Sender> SatelliteSegment::MakeForward(const SegmentSetup& setup)
         setup,
         FIRST_QUEUE_STREAM + m_gateway,
         GSE,
-        m_forwardProfiles,
+        m_forwardProfiles.profiles,
         [this](const Packet& packet) { return ForwardCoding(packet); },
         [this](const Packet& packet, ns3::Time sent) { Depart(m_gateway, packet, sent); },
         [this](const Packet& packet, Loss reason) { Lose(m_gateway, packet, reason); });
-    return std::make_unique<Carrier>(std::move(filler), m_forwardReference, setup.parameters.at("forward_rate"));
+    return std::make_unique<Carrier>(std::move(filler), m_forwardProfiles.reference, setup.parameters.at("forward_rate"));
 }
 
 std::unique_ptr<Sender> SatelliteSegment::MakeReturn(StationId terminal, const SegmentSetup& setup)
@@ -211,7 +187,7 @@ std::unique_ptr<Sender> SatelliteSegment::MakeReturn(StationId terminal, const S
         setup,
         FIRST_QUEUE_STREAM + terminal,
         RLE,
-        m_returnProfiles,
+        m_returnProfiles.profiles,
         [this, terminal](const Packet&) { return Link(terminal).back.Used(); },
         [this, terminal](const Packet& packet, ns3::Time sent) { Depart(terminal, packet, sent); },
         [this, terminal](const Packet& packet, Loss reason) { Lose(terminal, packet, reason); });
@@ -220,7 +196,7 @@ std::unique_ptr<Sender> SatelliteSegment::MakeReturn(StationId terminal, const S
         return m_returnChannel->MakeSender(std::move(filler));
     }
     const double rate = Optional(said.at("stations").at(m_names[terminal]), "return_rate").value_or(said.at("return_rate"));
-    return std::make_unique<Carrier>(std::move(filler), m_returnReference, rate);
+    return std::make_unique<Carrier>(std::move(filler), m_returnProfiles.reference, rate);
 }
 
 std::unique_ptr<Segment> MakeSegment(const SegmentSetup& setup)

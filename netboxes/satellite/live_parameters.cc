@@ -78,7 +78,7 @@ void SatelliteSegment::SetOfLink(std::string_view parameter, const Json& value)
     }
     else if (parameter == "forward_rate")
     {
-        CheckCodeword(m_forwardProfiles[m_forwardReference], number);
+        CheckCodeword(m_forwardProfiles.Reference(), number);
         dynamic_cast<Carrier&>(*m_stations[m_gateway].sender).SetRate(number);
     }
     else
@@ -102,7 +102,7 @@ void SatelliteSegment::SetReturnRate(double rate)
         m_returnChannel->SetRate(rate);
         return;
     }
-    CheckCodeword(m_returnProfiles[m_returnReference], rate);
+    CheckCodeword(m_returnProfiles.Reference(), rate);
     for (const auto terminal : m_terminals)
     {
         dynamic_cast<Carrier&>(*m_stations[terminal].sender).SetRate(rate);
@@ -144,7 +144,7 @@ void SatelliteSegment::SetOfStation(StationId station, std::string_view paramete
         }
         if (parameter == "return_rate")
         {
-            CheckCodeword(m_returnProfiles[m_returnReference], number);
+            CheckCodeword(m_returnProfiles.Reference(), number);
             dynamic_cast<Carrier&>(*m_stations[station].sender).SetRate(number);
         }
         else if (parameter == "cra_rate")

@@ -28,7 +28,16 @@ from netboxes.satellite.stations import (
     Volume,
     check_methods,
 )
-from netboxes.satellite.waveforms import Profile, efficient, find, forward_profiles, return_profiles, waveform_profile
+from netboxes.satellite.waveforms import (
+    Profile,
+    ProfileSet,
+    efficient,
+    find,
+    forward_profiles,
+    profile_set,
+    return_profiles,
+    waveform_profile,
+)
 from netboxes.technology import Technology
 from netboxes.timeline import TimeSeries
 
@@ -36,8 +45,8 @@ from netboxes.timeline import TimeSeries
 MOST_SLOTS = 4096
 #: s of a burst or BBFRAME: frames are remembered for 30 s, and a packet may wait in two queues and take several.
 LONGEST_CODEWORD = 2.0
-#: EN 301 545-2, Table A-1: symbols of a control burst (waveform 3).
-CONTROL_SYMBOLS = 536
+#: EN 301 545-2, Table A-1: waveform of control bursts, of 536 symbols.
+CONTROL_WAVEFORM = 3
 
 
 def _gaps(value: object, info: ValidationInfo) -> object:
@@ -165,7 +174,7 @@ class Parameters(Technology):
         """Of a superframe, on all carriers together: without those for control."""
         needy = [station for station in self.terminals().values() if self._asks(station)]
         bursts = math.ceil(len(needy) / self.control_interval)
-        per_slot = waveform_profile(self.return_waveform).symbols // CONTROL_SYMBOLS
+        per_slot = waveform_profile(self.return_waveform).symbols // self.control_profile.symbols
         return self.return_carriers * self.slots_per_carrier - math.ceil(bursts / per_slot)
 
     def terminals(self) -> dict[str, Station]:
@@ -286,6 +295,25 @@ class Parameters(Technology):
                     f"the gap at {TIME.write(later)} begins before that at {TIME.write(start)} ends; put them in order"
                 )
         return self
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def forward_profiles(self) -> ProfileSet:
+        profiles = forward_profiles(self.forward_frame)
+        reference = find(profiles, f"{self.forward_modulation} {self.forward_code_rate}")
+        assert reference is not None, "_check_coding"
+        return profile_set(profiles, reference, self.coding == "adaptive")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def return_profiles(self) -> ProfileSet:
+        profiles = return_profiles(self.return_waveform)
+        return profile_set(profiles, waveform_profile(self.return_waveform), self.coding == "adaptive")
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def control_profile(self) -> Profile:
+        return waveform_profile(CONTROL_WAVEFORM)
 
     @computed_field  # type: ignore[prop-decorator]
     @property

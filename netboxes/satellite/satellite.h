@@ -94,10 +94,8 @@ class SatelliteSegment : public Segment
     bool m_gap{};
     PathDelay m_delay;
     Sky m_sky;
-    std::vector<Profile> m_forwardProfiles;
-    std::vector<Profile> m_returnProfiles;
-    std::size_t m_forwardReference{};
-    std::size_t m_returnReference{};
+    ProfileSet m_forwardProfiles;
+    ProfileSet m_returnProfiles;
     Profile m_controlProfile; ///< of control bursts
     std::vector<Station> m_stations;
     std::vector<std::optional<TerminalLink>> m_links; ///< none of the gateway

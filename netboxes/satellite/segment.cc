@@ -193,7 +193,7 @@ std::size_t SatelliteSegment::ForwardCoding(const Packet& packet) const
         return Link(*packet.to.station).forward.Used();
     }
     // The most robust that anybody needs who can be reached at all.
-    std::size_t coding = m_forwardProfiles.size() - 1;
+    std::size_t coding = m_forwardProfiles.profiles.size() - 1;
     bool anybody = false;
     for (const auto terminal : m_terminals)
     {

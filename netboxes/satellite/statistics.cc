@@ -57,9 +57,9 @@ Json SatelliteSegment::Read() const
             read["up"] = link.down ? 0 : 1;
             read["link_losses"] = link.downs;
             read["delay"] = DelayBetween(id, m_gateway).GetSeconds();
-            read["forward"] = Direction(link.forward, m_forwardProfiles[m_forwardReference], RateOf(*m_stations[m_gateway].sender));
+            read["forward"] = Direction(link.forward, m_forwardProfiles.Reference(), RateOf(*m_stations[m_gateway].sender));
             const double rate = m_shared ? m_returnChannel->Rate() : RateOf(*station.sender);
-            read["return"] = Direction(link.back, m_returnProfiles[m_returnReference], rate);
+            read["return"] = Direction(link.back, m_returnProfiles.Reference(), rate);
         }
         stations[station.name] = read;
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #pragma once
 
+#include "../engine/segment.h"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,19 +36,21 @@ struct Profile
     }
 };
 
-/// MODCODs of DVB-S2 (EN 302 307-1, Tables 12, 5a, 5b, 13) for FECFRAMEs that are `short` or `normal`, without pilots.
-std::vector<Profile> ForwardProfiles(const std::string& fecframe);
+/// What codewords of one direction can be sent with, as waveforms.py chose it.
+struct ProfileSet
+{
+    std::vector<Profile> profiles; ///< the first `usable` are chosen from, from the most robust on
+    std::size_t usable;
+    std::size_t reference; ///< which one the carrier's rate is stated for, used or not
 
-/// Reference waveforms of DVB-RCS2 (EN 301 545-2, Table A-1) with bursts as long as those of waveform `id` (3 … 22): 536 or 1616 symbols.
-std::vector<Profile> ReturnProfiles(int id);
+    const Profile& Reference() const
+    {
+        return profiles[reference];
+    }
+};
 
-/// The best at each Es/N0, from the most robust on: what needs more without carrying more is left out.
-std::vector<Profile> Efficient(std::vector<Profile> profiles);
-
-/// Where the profile whose name ends with `name` stands; throws std::invalid_argument when there is none.
-std::size_t IndexOf(const std::vector<Profile>& profiles, const std::string& name);
-
-/// What "14" is called in full; throws std::invalid_argument when it is not 3 … 22.
-std::string WaveformName(int id);
+Profile ProfileOf(const Json& parameters);
+/// Throws std::invalid_argument when there is no usable profile, or no such reference.
+ProfileSet ProfileSetOf(const Json& parameters);
 
 } // namespace netboxit

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Modulation and coding of both directions, as waveforms.cc has them: for the checks of parameters and for validation."""
+"""Modulation and coding of both directions: the tables that parameters are checked by, and that the segment is given."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ _Z_BURST, _Z_BBFRAME = 4.265, 5.199
 
 @dataclass(frozen=True)
 class Profile:
-    """How a codeword is modulated and coded; see waveforms.h."""
+    """How a codeword is modulated and coded: a BBFRAME by a MODCOD of DVB-S2, or a burst by a waveform of DVB-RCS2."""
 
     name: str
-    #: What the channel's rate counts.
+    #: What the channel's rate counts: the whole BBFRAME (Kbch), a burst's payload.
     bits: int
-    #: Bytes for packets and their encapsulation.
+    #: Bytes of a codeword for packets and their encapsulation.
     payload: int
+    #: Of a codeword on the channel, all that is not data included.
     symbols: int
     #: Es/N0 from which it is as good as free of errors, at which half of the codewords are lost, and its steepness, dB.
     threshold: float
@@ -112,6 +113,24 @@ def efficient(profiles: list[Profile]) -> list[Profile]:
 
 def find(profiles: list[Profile], name: str) -> Profile | None:
     return next((profile for profile in profiles if profile.name == name), None)
+
+
+@dataclass(frozen=True)
+class ProfileSet:
+    """What codewords of one direction can be sent with."""
+
+    #: The first `usable` are chosen from, from the most robust on.
+    profiles: list[Profile]
+    usable: int
+    #: Which one the carrier's rate is stated for, used or not.
+    reference: int
+
+
+def profile_set(profiles: list[Profile], reference: Profile, adaptive: bool) -> ProfileSet:
+    """Without adaptive coding the reference is the only one."""
+    usable = efficient(profiles) if adaptive else [reference]
+    listed = usable if reference in usable else [*usable, reference]
+    return ProfileSet(listed, len(usable), listed.index(reference))
 
 
 def waveform_profile(waveform: int) -> Profile:
