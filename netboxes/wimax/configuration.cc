@@ -105,7 +105,7 @@ Configuration::Configuration(const SegmentSetup& setup) : classes(setup.classes)
     contention = {parameters.at("backoff_start").get<std::uint32_t>(),
                   parameters.at("backoff_end").get<std::uint32_t>(),
                   ns3::Seconds(parameters.at("request_timeout").get<double>())};
-    receiverSnr = parameters.at("receiver_snr").get<std::string>();
+    receiverSnrDb = parameters.at("receiver_snr_thresholds").get<SnrThresholds>();
     if (const auto profile = parameters.at("burst_profile").get<std::string>(); profile != "adaptive")
     {
         std::array<std::string_view, PROFILES.size()> names;

@@ -79,7 +79,7 @@ struct Configuration
     FrameLayout::Parameters frame;
     MapRelevance mapRelevance{};
     ContentionParameters contention;
-    std::string receiverSnr;
+    SnrThresholds receiverSnrDb;
     std::optional<ProfileId> fixedProfile; ///< nothing: chosen by SNR
     double hysteresisDb{};
     Json queue;               ///< of connections that do not say otherwise, as queue.py dumps it

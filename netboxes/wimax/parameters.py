@@ -8,7 +8,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import Annotated, ClassVar, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, computed_field, model_validator
 
 from contracts.nature import SPEED_OF_LIGHT
 from contracts.quantities import FREQUENCY, GAIN, LENGTH, POWER, RATE, TIME, Quantity
@@ -27,8 +27,14 @@ FadeSeries = Annotated[list[tuple[float, float]], TimeSeries(Quantity(GAIN, 0.0,
 #: Frame durations of WirelessMAN-OFDM (IEEE 802.16-2009, 8.3.5.1), seconds.
 FRAME_DURATIONS = (2.5e-3, 4e-3, 5e-3, 8e-3, 10e-3, 12.5e-3, 20e-3)
 
-#: Modulation and rate of the code (8.3.3.2.3), from the most robust to the most efficient one; burst_profile.h has their codes.
+#: Modulation and rate of the code (8.3.3.2.3), from the most robust to the most efficient one; burst_profile.h has their bytes.
 BurstProfile = Literal["BPSK 1/2", "QPSK 1/2", "QPSK 3/4", "16-QAM 1/2", "16-QAM 3/4", "64-QAM 2/3", "64-QAM 3/4"]
+#: Receiver SNR in dB at which the standard wants a bit error ratio of 1e-6 after decoding (8.3.11.1; Table 266 of 2004, and as
+#: Corrigendum 1 of 2005 changed it): the editions differ widely, and equipment as well as the literature follows either.
+_RECEIVER_SNR = {
+    "802.16-2004": (6.4, 9.4, 11.2, 16.4, 18.2, 22.7, 24.4),
+    "802.16-2009": (3.0, 6.0, 8.5, 11.5, 15.0, 19.0, 21.0),
+}
 #: Of an OFDM symbol (8.3.2.4, Table 213), and bits on each by modulation.
 _DATA_CARRIERS = 192
 _CARRIER_BITS = {"BPSK": 1, "QPSK": 2, "16-QAM": 4, "64-QAM": 6}
@@ -150,6 +156,12 @@ class Parameters(Technology):
         default_factory=list,
         description="What no flow is declared for goes on one implicit best-effort flow a station and direction.",
     )
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def receiver_snr_thresholds(self) -> tuple[float, ...]:
+        """Of each burst profile, dB."""
+        return _RECEIVER_SNR[self.receiver_snr]
 
     def _check_booking(self) -> None:
         """Reserved rates that not even the best burst profile could keep; the segment announces those that today's cannot."""
