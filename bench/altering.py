@@ -27,7 +27,7 @@ def measure(around: Surroundings) -> Outcome:
         file.write_text(json.dumps(network, indent=1) + "\n")
 
     write(_network())
-    found: dict[str, list[tuple[float, int, int]]] = {name: [] for name in _CHANGES}
+    rounds: dict[str, list[tuple[float, int, int]]] = {name: [] for name in _CHANGES}
     with removed(_LAB):
         around.progress(f"bringing up {_LAB}")
         timed("apply", str(file))
@@ -40,23 +40,23 @@ def measure(around: Surroundings) -> Outcome:
                     write(changed)
                     taken_s = timed("apply", str(file))
                 lost = flows.lost()
-                found[name].append((taken_s, sum(lost[1:]), lost[0]))
+                rounds[name].append((taken_s, sum(lost[1:]), lost[0]))
                 write(_network())
                 timed("apply", str(file))
-    seconds = {name: [one[0] for one in all_of] for name, all_of in found.items()}
+    seconds = {name: [trial[0] for trial in all_of] for name, all_of in rounds.items()}
     return Outcome(
         figures={
             "apply_s": {name: median(values) for name, values in seconds.items()},
             "apply_link_s": max(median(seconds[_LIVE]), median(seconds[_AGAIN])),
-            "apply_lost": {name: sum(one[1] for one in all_of) for name, all_of in found.items()},
+            "apply_lost": {name: sum(trial[1] for trial in all_of) for name, all_of in rounds.items()},
         },
         tables=(
             Table(
                 "`netboxit apply` on a lab of 50 nodes, start of the program included",
                 ("change", "s", "spread", "lost of the 16 other flows", "of the flow through it"),
                 tuple(
-                    (name, *_range(seconds[name]), str(sum(one[1] for one in all_of)), _own(all_of))
-                    for name, all_of in found.items()
+                    (name, *_range(seconds[name]), str(sum(trial[1] for trial in all_of)), _own(all_of))
+                    for name, all_of in rounds.items()
                 ),
                 f"Each flow sends {Flows.RATE:g} datagrams a second while `apply` runs; the last column is a median.",
             ),
@@ -120,4 +120,4 @@ def _range(values: Sequence[float]) -> tuple[str, str]:
 
 
 def _own(measured: Sequence[tuple[float, int, int]]) -> str:
-    return f"{median(one[2] for one in measured):g}"
+    return f"{median(trial[2] for trial in measured):g}"

@@ -38,12 +38,12 @@ def lateness_us(core: int, lasts_s: float, folder: Path) -> dict[str, float]:
 def percentiles(histogram: Mapping[str, int]) -> dict[str, float]:
     """Of a histogram as cyclictest writes it: microseconds, as text, to how often."""
     counts = sorted((int(us), count) for us, count in histogram.items())
-    found: dict[str, float] = {}
+    lateness: dict[str, float] = {}
     for level, share in _SHARES.items():
         wanted, passed = share * sum(count for _, count in counts), 0
         for us, count in counts:
             passed += count
             if passed >= wanted:
-                found[level] = float(us)
+                lateness[level] = float(us)
                 break
-    return found
+    return lateness

@@ -71,10 +71,10 @@ def _cross(name: str, around: Surroundings) -> dict[str, Any]:
         around.progress(f"crossing: {name}")
         _lines(lab, DRAIN, 1)
         (lab.node_folder(SOURCE) / "go").touch()
-        found: dict[str, Any] = json.loads(_lines(lab, DRAIN, 2)[1])
-    if found["count"] < 0.99 * count:
-        raise ProgramFailed(f"only {found['count']} of {count} frames crossed the wire ({name})")
-    return found
+        counts: dict[str, Any] = json.loads(_lines(lab, DRAIN, 2)[1])
+    if counts["count"] < 0.99 * count:
+        raise ProgramFailed(f"only {counts['count']} of {count} frames crossed the wire ({name})")
+    return counts
 
 
 def _plan(name: str, count: int, around: Surroundings) -> Plan:

@@ -101,9 +101,9 @@ def measure(
 
 
 def compare_segment(netbox: Mapping[str, Any], duration_s: float, folder: Path, lab: str) -> dict[str, Any]:
-    said = conversation(duration_s)
-    real = run_real(netbox, said, folder, lab)
-    compared = list(compare(real, run_virtual(real, said)))
+    traffic = conversation(duration_s)
+    real = run_real(netbox, traffic, folder, lab)
+    compared = list(compare(real, run_virtual(real, traffic)))
     return {
         "worst": max(one.share for one in compared),
         "directions": [{**asdict(one), "share": one.share} for one in compared],
@@ -111,9 +111,9 @@ def compare_segment(netbox: Mapping[str, Any], duration_s: float, folder: Path, 
     }
 
 
-def run_real(netbox: Mapping[str, Any], said: Conversation, folder: Path, lab_name: str) -> RealRun:
+def run_real(netbox: Mapping[str, Any], traffic: Conversation, folder: Path, lab_name: str) -> RealRun:
     """Lets the recording cross the segment in a lab, from both ends at once."""
-    with Lab.up_and_ready(_plan(netbox, said, folder, lab_name)) as lab:
+    with Lab.up_and_ready(_plan(netbox, traffic, folder, lab_name)) as lab:
         for end in Conversation._fields:
             with lab.control(end) as control:
                 control.set("active", True)
@@ -127,11 +127,11 @@ def run_real(netbox: Mapping[str, Any], said: Conversation, folder: Path, lab_na
         )
 
 
-def _plan(netbox: Mapping[str, Any], said: Conversation, folder: Path, lab: str) -> Plan:
+def _plan(netbox: Mapping[str, Any], traffic: Conversation, folder: Path, lab: str) -> Plan:
     """A generator at each end of the segment; each replays its part, and takes what the other sends."""
     folder.mkdir(parents=True, exist_ok=True)
     netboxes: dict[str, Any] = {SEGMENT: netbox}
-    for end, frames in said._asdict().items():
+    for end, frames in traffic._asdict().items():
         pcapng.write(folder / f"{end}.pcapng", frames)
         trace = str((folder / f"{end}.pcapng").relative_to(CHECKOUT))
         netboxes[end] = {"technology": "generator", "stations": {"port": {}}, "pattern": "trace", "trace": trace, "active": False}
@@ -170,7 +170,7 @@ def _has_crossed(lab: Lab) -> bool:
         return bool(control.statistics()["frames"]["inside"] == 0)
 
 
-def run_virtual(real: RealRun, said: Conversation) -> virtual.Emulation:
+def run_virtual(real: RealRun, traffic: Conversation) -> virtual.Emulation:
     """The same segment with the frames as they arrived in the lab."""
     configuration = real.configuration
     stations = [station["name"] for station in configuration["stations"]]
@@ -178,15 +178,15 @@ def run_virtual(real: RealRun, said: Conversation) -> virtual.Emulation:
         configuration["technology"],
         stations,
         configuration["parameters"],
-        _arrivals(real, said, stations),
+        _arrivals(real, traffic, stations),
         seed=configuration["seed"],
         classes=configuration["classes"],
     )
 
 
-def _arrivals(real: RealRun, said: Conversation, stations: Sequence[str]) -> dict[str, list[virtual.TimedFrame]]:
+def _arrivals(real: RealRun, traffic: Conversation, stations: Sequence[str]) -> dict[str, list[virtual.TimedFrame]]:
     """What came in at each station and at which simulated time."""
-    known = {identity(frame): frame for frames in said for _, frame in frames}
+    known = {identity(frame): frame for frames in traffic for _, frame in frames}
     arrivals: dict[str, list[virtual.TimedFrame]] = {station: [] for station in stations}
     for record in real.records:
         frame = known.get(int(record["identity"]))

@@ -15,8 +15,8 @@ _LASTS_S, _QUICK_S = 10.0, 2.0
 def measure(around: Surroundings) -> Outcome:
     lasts_s = _QUICK_S if around.settings.quick else _LASTS_S
     around.progress(f"each segment in real and in virtual time: {lasts_s:g} s of traffic")
-    found = fidelity.measure(duration_s=lasts_s, folder=around.folder / "fidelity", lab="bench-fidelity")
-    rows = tuple(_row(name, direction) for name, segment in found["segments"].items() for direction in segment["directions"])
+    result = fidelity.measure(duration_s=lasts_s, folder=around.folder / "fidelity", lab="bench-fidelity")
+    rows = tuple(_row(name, direction) for name, segment in result["segments"].items() for direction in segment["directions"])
     head = (
         "segment",
         "from",
@@ -29,7 +29,7 @@ def measure(around: Surroundings) -> Outcome:
     )
     note = f"Tolerance: {fidelity.MOST_US:g} us or {100 * fidelity.MOST_SHARE:g} % of the mean delay, whichever is larger."
     title = "Emulation against simulation: the same frames in real and in virtual time"
-    return Outcome(figures={"fidelity": found}, tables=(Table(title, head, rows, note),))
+    return Outcome(figures={"fidelity": result}, tables=(Table(title, head, rows, note),))
 
 
 def _row(segment: str, direction: dict[str, Any]) -> tuple[str, ...]:

@@ -59,8 +59,8 @@ class Flows:
         self._over.set()
         self._thread.join()
         self._ready.close()
-        for one in (*self._into, *self._out):
-            one.close()
+        for endpoint in (*self._into, *self._out):
+            endpoint.close()
 
     def lost(self) -> list[int]:
         """Of each flow, once they have ended."""

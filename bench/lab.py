@@ -123,12 +123,12 @@ def _idle(around: Surroundings) -> dict[str, dict[str, Any]]:
     memory = networks.chain("bench-idle-mem", 1, "memory")
     veth = networks.chain("bench-idle-veth", 1, "veth")
     emergency = plan_file(EMERGENCY, realtime=realtime_support(), lab="bench-idle", cores=around.cores)
-    found = _idle_in(emergency, around, {name: name for name in ("field", "longhaul", "backhaul")})
+    figures_of = _idle_in(emergency, around, {name: name for name in ("field", "longhaul", "backhaul")})
     for network in (veth, memory):
         plan = planned(network, around, cores=networks.deal_cores(["link1"], around.cores))
         names = {netbox: f"{netbox}, {network['wire']} wires" for netbox in network["netboxes"]}
-        found |= _idle_in(plan, around, names)
-    return found
+        figures_of |= _idle_in(plan, around, names)
+    return figures_of
 
 
 def _idle_in(plan: Plan, around: Surroundings, names: dict[str, str]) -> dict[str, dict[str, Any]]:

@@ -23,10 +23,10 @@ def measure(around: Surroundings) -> Outcome:
     core = around.cores[-1]
     bare = bare_timer.lateness_us(core, lasts_s, around.folder)
     outcome = run.run(EMERGENCY, lab="bench-late", duration_s=lasts_s, progress=around.progress, results=around.folder)
-    found: Mapping[str, Any] = outcome.metrics["lateness_us"]
+    lateness: Mapping[str, Any] = outcome.metrics["lateness_us"]
     rows = tuple(
         (netbox, kind, *(f"{levels[level]:.1f}" for level in _LEVELS))
-        for netbox, frames in found.items()
+        for netbox, frames in lateness.items()
         for kind, levels in (("frames", frames), ("events", frames["event"]))
         if levels.get("count")
     )
@@ -36,6 +36,6 @@ def measure(around: Surroundings) -> Outcome:
     note += f"Verdict: {verdict['status']}" + (f" ({'; '.join(verdict['reasons'])})" if verdict["reasons"] else "") + "."
     title = f"Lateness in the emergency network, {lasts_s:g} s of call and camera, us"
     return Outcome(
-        figures={"lateness_us": found, "lateness_verdict": verdict, "lateness_of_a_bare_timer_us": bare},
+        figures={"lateness_us": lateness, "lateness_verdict": verdict, "lateness_of_a_bare_timer_us": bare},
         tables=(Table(title, ("netbox", "of", *(level.replace("_", ".") for level in _LEVELS)), rows, note),),
     )

@@ -42,7 +42,7 @@ _TRIAL_S = 2.0
 
 
 def measure(around: Surroundings) -> Outcome:
-    found = {cell: _steps(cell, around) for cell in _CELLS}
+    steps_of = {cell: _steps(cell, around) for cell in _CELLS}
     rows = tuple(
         (
             cell,
@@ -52,7 +52,7 @@ def measure(around: Surroundings) -> Outcome:
             f"{100 * step['spin']:.1f} %",
             f"{1e6 * (step['cpu'] - step['spin']) / step['delivered']:.1f}" if step["delivered"] else "",
         )
-        for cell, steps in found.items()
+        for cell, steps in steps_of.items()
         for step in steps
     )
     head = (
@@ -64,7 +64,9 @@ def measure(around: Surroundings) -> Outcome:
         "us a delivered frame",
     )
     note = "Spinning is what a netbox does of its own will, to be in time; it is not in the time of a frame."
-    return Outcome(figures={"load": found}, tables=(Table("CPU of a netbox against a load of 64-byte frames", head, rows, note),))
+    return Outcome(
+        figures={"load": steps_of}, tables=(Table("CPU of a netbox against a load of 64-byte frames", head, rows, note),)
+    )
 
 
 def _steps(cell: str, around: Surroundings) -> list[dict[str, float]]:

@@ -17,18 +17,18 @@ from system.realtime_support import realtime_support
 @contextmanager
 def described() -> Iterator[dict[str, Any]]:
     """The machine as data; after the block with the steal during it."""
-    found = environment()
-    processor = found["processor"]
+    facts = environment()
+    processor = facts["processor"]
     machine: dict[str, Any] = {
         "model": processor["model"],
         "cores": processor["cores"],
         "governor": processor["governor"],
         "hypervisor": _hypervisor(),
-        "kernel": found["kernel"]["release"],
-        "system": found["system"],
-        "clock_source": found["clock_source"]["current"],
-        "netboxit": found["netboxit"]["commit"],
-        "ns3": found["python"]["ns3"],
+        "kernel": facts["kernel"]["release"],
+        "system": facts["system"],
+        "clock_source": facts["clock_source"]["current"],
+        "netboxit": facts["netboxit"]["commit"],
+        "ns3": facts["python"]["ns3"],
         "realtime": realtime_support().reason,
         "load_before": os.getloadavg()[0],
         "steal_ratio": None,
@@ -58,9 +58,9 @@ def in_words(machine: dict[str, Any]) -> str:
 
 
 def _hypervisor() -> str | None:
-    said = subprocess.run(["lscpu", "--json"], capture_output=True, text=True, check=False)
+    listing = subprocess.run(["lscpu", "--json"], capture_output=True, text=True, check=False)
     try:
-        fields = json.loads(said.stdout)["lscpu"]
+        fields = json.loads(listing.stdout)["lscpu"]
     except (json.JSONDecodeError, KeyError):
         return None
     flat = [field for top in fields for field in (top, *top.get("children", ()))]

@@ -55,16 +55,21 @@ def _ratios(outcomes: Mapping[str, Outcome]) -> dict[str, Ratio]:
 
 def _table_to_reach(judged: Sequence[Mapping[str, Any]]) -> Table:
     rows = tuple(
-        (one["figure"], one["target"], f"{one['measured']:.3g} {one['unit']}".strip(), "yes" if one["reached"] else "**no**")
-        for one in judged
+        (
+            row["figure"],
+            row["target"],
+            f"{row['measured']:.3g} {row['unit']}".strip(),
+            "yes" if row["reached"] else "**no**",
+        )
+        for row in judged
     )
     return Table("To reach", ("figure", "target", "measured", "reached"), rows)
 
 
 def _table_of_ratios(ratios: Mapping[str, Ratio]) -> Table:
     rows = tuple(
-        (f"`{name}`", f"{one.median:.2f}", f"{min(one.values):.2f}", f"{max(one.values):.2f}", str(len(one.pairs)))
-        for name, one in ratios.items()
+        (f"`{name}`", f"{ratio.median:.2f}", f"{min(ratio.values):.2f}", f"{max(ratio.values):.2f}", str(len(ratio.pairs)))
+        for name, ratio in ratios.items()
     )
     return Table("Ratios, by pairs in turns", ("ratio", "median", "min", "max", "pairs"), rows)
 

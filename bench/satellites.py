@@ -25,10 +25,10 @@ _LIMIT_US = 1000.0
 
 
 def measure(around: Surroundings) -> Outcome:
-    found: list[dict[str, Any]] = []
+    runs: list[dict[str, Any]] = []
     for number in _NUMBERS[:2] if around.settings.quick else _NUMBERS:
-        found.append(_best_of_attempts(number, around))
-        if not found[-1]["valid"]:
+        runs.append(_best_of_attempts(number, around))
+        if not runs[-1]["valid"]:
             break
     rows = tuple(
         (
@@ -37,12 +37,12 @@ def measure(around: Surroundings) -> Outcome:
             f"{100 * one['cpu']:.2f} %",
             "yes" if one["valid"] else "no",
         )
-        for one in found
+        for one in runs
     )
-    valid = max((one["netboxes"] for one in found if one["valid"]), default=0)
+    valid = max((one["netboxes"] for one in runs if one["valid"]), default=0)
     head = ("netboxes", "worst lateness p99, us", "CPU of one, share of a core", "valid")
     title = f"Satellite netboxes with one voice call each (50 frames/s in each direction), best of up to {_ATTEMPTS} attempts"
-    return Outcome(figures={"satellites_valid": valid, "satellites": found}, tables=(Table(title, head, rows),))
+    return Outcome(figures={"satellites_valid": valid, "satellites": runs}, tables=(Table(title, head, rows),))
 
 
 def _best_of_attempts(number: int, around: Surroundings) -> dict[str, Any]:

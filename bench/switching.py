@@ -88,9 +88,9 @@ def _round_trip(kind: Kind, around: Surroundings) -> tuple[float, float]:
         pings = _QUICK_PINGS if around.settings.quick else _PINGS
         # The first ones wait for addresses to be asked for and learnt.
         lab.run("near", ["ping", "-q", "-c", "5", "-i", "0.05", "198.18.0.12"])
-        told = lab.run("near", ["ping", "-q", "-c", str(pings), "-i", "0.01", "198.18.0.12"])
-    if (found := _ROUND_TRIP.search(told.stdout)) is None:
-        raise ProgramFailed(f"no answer through the switch ({kind}): {told.stdout} {told.stderr}")
+        ping = lab.run("near", ["ping", "-q", "-c", str(pings), "-i", "0.01", "198.18.0.12"])
+    if (found := _ROUND_TRIP.search(ping.stdout)) is None:
+        raise ProgramFailed(f"no answer through the switch ({kind}): {ping.stdout} {ping.stderr}")
     around.progress(f"{kind}: {found[0]} ms")
     return float(found[1]), float(found[2])
 

@@ -88,8 +88,8 @@ class Outcome:
 
     def to_json(self) -> dict[str, Any]:
         """For JSON, which has no NaN: points of a curve that nothing arrived for are null."""
-        told: dict[str, Any] = json.loads(json.dumps(asdict(self)), parse_constant=lambda _: None)
-        return {**told, "as_known": not self.surprises}
+        document: dict[str, Any] = json.loads(json.dumps(asdict(self)), parse_constant=lambda _: None)
+        return {**document, "as_known": not self.surprises}
 
 
 def verdict_of(run: str, carried: Carried) -> Verdict:

@@ -140,7 +140,7 @@ def _emulate(plan: Plan, netbox: str, streams: Sequence[_Stream]) -> Emulation:
     stations = [station["name"] for station in configuration["stations"]]
     known = {(leg.entry, leg.source) for leg in legs.values()} | {(leg.exit, leg.destination) for leg in legs.values()}
     frames: dict[str, list[TimedFrame]] = {}
-    for turn, (station, interface) in enumerate(sorted(known, key=lambda one: (one[0], one[1].mac))):
+    for turn, (station, interface) in enumerate(sorted(known, key=lambda port: (port[0], port[1].mac))):
         address = interface.addresses[0].partition("/")[0]
         frames.setdefault(station, []).append((ANNOUNCED_S + turn * _TURN_S, announcement(_mac(interface), address)))
     for stream in streams:

@@ -89,13 +89,13 @@ class Packages:
                 continue
             depends = package.current_ver.depends_list
             for alternatives in (*depends.get("Depends", ()), *depends.get("PreDepends", ())):
-                found = {version.parent_pkg.id for one in alternatives for version in _installed(one)}
+                found = {version.parent_pkg.id for item in alternatives for version in _installed(item)}
                 if found and found <= set(going):
                     yield from ((id, package.name) for id in found)
 
     def _used(self, name: str, package: Any, programs: Collection[str], units: Collection[str]) -> str:
         info = [self._files / f"{form}.list" for form in (name, package.name)]
-        for file in (path for one in info if one.exists() for path in one.read_text().splitlines()):
+        for file in (path for item in info if item.exists() for path in item.read_text().splitlines()):
             if file in programs:
                 return f"{file} runs"
             if (unit := _UNIT.fullmatch(file)) and unit[1] in units:

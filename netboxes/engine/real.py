@@ -58,8 +58,8 @@ class RunningNetbox:
     def ended(self) -> tuple[int, str]:
         """Its exit status and what it said, once it has ended by itself."""
         assert self.process.stderr is not None
-        said = self.process.stderr.read()
-        return self.process.wait(DEADLINE_S), said
+        errors = self.process.stderr.read()
+        return self.process.wait(DEADLINE_S), errors
 
 
 def cpu_s(process: subprocess.Popen[Any]) -> float:

@@ -67,11 +67,11 @@ the well-known 1 488 095 frames/s. Tolerance: whole nanoseconds.
 
 def _propagation() -> Chapter:
     figures = []
-    for length, said, factor in ((100.0, "100 m", 0.67), (10e3, "10 km", 0.68), (2000e3, "2000 km", 0.68)):
-        network = lan("link", 2, length=said, velocity_factor=factor)
+    for length, distance, factor in ((100.0, "100 m", 0.67), (10e3, "10 km", 0.68), (2000e3, "2000 km", 0.68)):
+        network = lan("link", 2, length=distance, velocity_factor=factor)
         delay = float(delays_s(measure(network, {0: packets(0, 1, 500, [0.0])}))[0])
         expected = on_wire(500, gap=False) / 1e9 + length / (factor * SPEED_OF_LIGHT)
-        figures.append(Figure(f"{said}, 500 bytes, 1 Gbit/s", "us", expected * 1e6, delay * 1e6, absolute=0.002))
+        figures.append(Figure(f"{distance}, 500 bytes, 1 Gbit/s", "us", expected * 1e6, delay * 1e6, absolute=0.002))
     text = """
 From port to port: the frame's bits, without the gap, and the wire's length by the velocity of its signals.
 """

@@ -79,8 +79,8 @@ class Parameters(Technology):
     def _check_trace(self) -> Self:
         if (self.trace is None) == (self.pattern == "trace"):
             raise ValueError("`pattern: trace` and `trace: FILE` belong together")
-        if self.trace and (said := [key for key in self.OF_TEST_FRAMES if key in self.model_fields_set]):
-            raise ValueError(f"a trace has its own spacing and frames; leave out {', '.join(said)}")
+        if self.trace and (unfit := [key for key in self.OF_TEST_FRAMES if key in self.model_fields_set]):
+            raise ValueError(f"a trace has its own spacing and frames; leave out {', '.join(unfit)}")
         if self.burst > 1 and self.pattern != "burst":
             raise ValueError("`burst` is the size of a group of `pattern: burst`; write that too, or leave it out")
         return self

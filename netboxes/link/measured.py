@@ -36,8 +36,8 @@ def send(
 
     `folder` is where files that the parameters name are.
     """
-    said = {"stations": {"left": {}, "right": {}}, **link}
-    parameters = Parameters.model_validate(said, context={"folder": folder} if folder else None).model_dump(mode="json")
+    description = {"stations": {"left": {}, "right": {}}, **link}
+    parameters = Parameters.model_validate(description, context={"folder": folder} if folder else None).model_dump(mode="json")
     frames = [(float(at), udp(LEFT, RIGHT, payload, identification=number)) for number, at in enumerate(at_s)]
     return run("link", ["left", "right"], parameters, {"left": frames}, seed=seed, interval_s=interval_s, duration_s=duration_s)
 

@@ -19,7 +19,7 @@ def _short(model: type[BaseModel], key: str, *kinds: type) -> BeforeValidator:
     field = model.model_fields[key]
     value: Any = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
     return BeforeValidator(
-        lambda said: {key: said} if isinstance(said, kinds) and not isinstance(said, bool) else said,
+        lambda short: {key: short} if isinstance(short, kinds) and not isinstance(short, bool) else short,
         json_schema_input_type=value | model,
     )
 

@@ -110,16 +110,16 @@ def read_series(name: str, context: Mapping[str, Path] | None) -> dict[str, list
         raise ValueError(f"{name}, line 2: its first row is at {times[0]:g} s; a trace begins at 0")
     if falling := next((pair for pair in pairwise(times) if pair[1] <= pair[0]), None):
         raise ValueError(f"{name}: the row at {falling[1]:g} s follows that at {falling[0]:g} s; put them in order")
-    found: dict[str, list[tuple[float, float]]] = {}
+    sections: dict[str, list[tuple[float, float]]] = {}
     for place, (column, (what, minimum, maximum)) in enumerate(COLUMNS.items(), 1):
         if rows[0][place] is None:
             continue
         for row in rows:
             if not minimum <= row[place] <= maximum:
                 raise ValueError(f"{name}: {column} is {row[place]:g} at {row[0]:g} s, outside {minimum:g} … {maximum:g}")
-        found[what] = [(row[0], row[place]) for row in rows]
-    if not found:
+        sections[what] = [(row[0], row[place]) for row in rows]
+    if not sections:
         raise ValueError(f"{name} has no column besides time_s; it needs one of {', '.join(COLUMNS)}")
-    if "rate" in found and not any(value for _, value in found["rate"]):
+    if "rate" in sections and not any(value for _, value in sections["rate"]):
         raise ValueError(f"{name}: rate_bit_s is 0 throughout; use `up: false` for a link on which nothing passes")
-    return found
+    return sections

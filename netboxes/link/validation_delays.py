@@ -30,9 +30,9 @@ def chapters() -> Iterator[Chapter]:
     yield _reordering()
 
 
-def _jitter(said: dict[str, Any], folder: Path | None = None, correlation: float = 0.0) -> Times:
+def _jitter(jitter: dict[str, Any], folder: Path | None = None, correlation: float = 0.0) -> Times:
     """What delays differ by, in deviations. Frames are further apart than delays can differ: none waits for another."""
-    link = {"delay": f"{DELAY_S} s", "jitter": {**said, "correlation": correlation, "reorder": True}}
+    link = {"delay": f"{DELAY_S} s", "jitter": {**jitter, "correlation": correlation, "reorder": True}}
     return (delays_s(send(link, steady(COUNT, 1e-3), folder=folder)) - DELAY_S) / DEVIATION_S
 
 

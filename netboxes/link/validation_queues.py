@@ -58,13 +58,13 @@ def _pollaczek_khinchine(load: float) -> float:
 
 def _drop_tail() -> Chapter:
     figures = []
-    for load, room in ((0.8, 5), (0.95, 10), (1.1, 10), (1.5, 20)):
-        gone = lost(send(_link(room), poisson(COUNT, load / SERVICE_S, seed=8), payload=PAYLOAD)).mean()
-        expected = _blocking(load, room + 1)
+    for load, frames in ((0.8, 5), (0.95, 10), (1.1, 10), (1.5, 20)):
+        gone = lost(send(_link(frames), poisson(COUNT, load / SERVICE_S, seed=8), payload=PAYLOAD)).mean()
+        expected = _blocking(load, frames + 1)
         # Losses come in clusters while the queue is full.
-        deviation = sqrt(expected * (1 - expected) / COUNT * 2 * room)
+        deviation = sqrt(expected * (1 - expected) / COUNT * 2 * frames)
         figures.append(
-            Figure(f"load {load:g}, room for {room}: share dropped", "", expected, float(gone), absolute=3 * deviation)
+            Figure(f"load {load:g}, room for {frames}: share dropped", "", expected, float(gone), absolute=3 * deviation)
         )
     text = """
 A queue of K - 1 frames besides the one being sent, with Poisson arrivals: an M/D/1/K system, whose share of losses follows from
@@ -73,18 +73,18 @@ the clusters in which a full queue drops."""
     return Chapter("Drop-tail", text, figures)
 
 
-def _blocking(load: float, room: int) -> float:
+def _blocking(load: float, frames: int) -> float:
     """Of an M/G/1/K system with K = room, the one in service included, and constant service."""
-    arrivals = [exp(-load) * load**n / factorial(n) for n in range(room + 1)]
+    arrivals = [exp(-load) * load**n / factorial(n) for n in range(frames + 1)]
     # States 0 … room-1 as left behind by departures.
-    chain: NDArray[np.float64] = np.zeros((room, room))
-    for state in range(room):
+    chain: NDArray[np.float64] = np.zeros((frames, frames))
+    for state in range(frames):
         base = max(state - 1, 0)
-        for n in range(room - 1 - base):
+        for n in range(frames - 1 - base):
             chain[state, base + n] = arrivals[n]
-        chain[state, room - 1] = 1 - chain[state, : room - 1].sum()
-    equations = np.vstack([chain.T - np.eye(room), np.ones(room)])
-    left = np.linalg.lstsq(equations, np.append(np.zeros(room), 1.0), rcond=None)[0]
+        chain[state, frames - 1] = 1 - chain[state, : frames - 1].sum()
+    equations = np.vstack([chain.T - np.eye(frames), np.ones(frames)])
+    left = np.linalg.lstsq(equations, np.append(np.zeros(frames), 1.0), rcond=None)[0]
     return float(1 - 1 / (left[0] + load))
 
 

@@ -247,9 +247,9 @@ class Parameters(Technology):
         core = the_only("gateway", self.stations, "an LTE network")
         gateway = self.stations[core]
         radio = ("distance", "position", "path", "wander", "tx_power", "fade", "fade_series")
-        said = [key for key in radio if getattr(gateway, key) is not None] + ["outage"] * gateway.outage
-        if said:
-            raise ValueError(f"{core} is the gateway, behind the core network, and has no `{said[0]}`")
+        unfit = [key for key in radio if getattr(gateway, key) is not None] + ["outage"] * gateway.outage
+        if unfit:
+            raise ValueError(f"{core} is the gateway, behind the core network, and has no `{unfit[0]}`")
         if len(self.stations) - 1 > MOST_TERMINALS:
             raise ValueError(f"{len(self.stations) - 1} UEs are too many for one network; ns-3 can sound {MOST_TERMINALS}")
         if self.propagation == "okumura-hata":

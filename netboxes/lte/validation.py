@@ -45,17 +45,19 @@ def chapters() -> Iterator[Chapter]:
 def peak_rates() -> Chapter:
     figures, measured = [], {"downlink": [], "uplink": []}  # type: ignore[var-annotated]
     for blocks in BANDWIDTHS:
-        for way in measured:
-            uplink = way == "uplink"
+        for direction in measured:
+            uplink = direction == "uplink"
             peak = LARGEST_BLOCK[blocks if uplink else IN_GROUPS[blocks]] * 1e3
             # What a sender sends with all its power at once reaches the peak from 50 m; power control would have it sink below.
             cell = ONE | {"resource_blocks": blocks, "distance": "50 m", "uplink_power_control": False}
             emulation = emulate("lte", cell, saturated(cell, uplink, ["ue"], peak * 1.1, 0.6))
             rate = goodput(emulation, "core" if uplink else "ue", 0 if uplink else 1, 1500, 1.2, 1.6)
             figures.append(
-                Figure(f"{blocks} resource blocks, {way}: goodput", "Mbit/s", peak / MEGABIT, rate / MEGABIT, relative=0.015)
+                Figure(
+                    f"{blocks} resource blocks, {direction}: goodput", "Mbit/s", peak / MEGABIT, rate / MEGABIT, relative=0.015
+                )
             )
-            measured[way].append(rate / MEGABIT)
+            measured[direction].append(rate / MEGABIT)
     return Chapter(
         "LTE: peak rate of each bandwidth",
         "One UE at 50 m, 1500-byte packets, more than the cell carries. Expected is the largest transport block of one layer"
@@ -110,8 +112,8 @@ def crowd(uplink: bool, uphold: bool, seconds: float = 2.0) -> Emulation:
 
 def guarantees() -> Chapter:
     figures = []
-    for way in ("downlink", "uplink"):
-        uplink = way == "uplink"
+    for direction in ("downlink", "uplink"):
+        uplink = direction == "uplink"
         source = 0 if uplink else 5
         for uphold in (True, False):
             emulation = crowd(uplink, uphold)
@@ -121,9 +123,9 @@ def guarantees() -> Chapter:
             voice = delays(emulation, source, VOICE)
             if uphold:
                 figures += [
-                    Figure(f"{way}: the responder's camera, goodput", "Mbit/s", 5.0, 5.0 * share, relative=0.005),
+                    Figure(f"{direction}: the responder's camera, goodput", "Mbit/s", 5.0, 5.0 * share, relative=0.005),
                     Figure(
-                        f"{way}: the responder's voice, 99th percentile of delay",
+                        f"{direction}: the responder's voice, 99th percentile of delay",
                         "ms",
                         6.0,
                         float(np.percentile(voice, 99)),
@@ -132,7 +134,9 @@ def guarantees() -> Chapter:
                 ]
             else:
                 figures.append(
-                    Figure(f"{way}: the same camera with `uphold_guarantees: false`", "Mbit/s", 3.5, 5.0 * share, absolute=1.0)
+                    Figure(
+                        f"{direction}: the same camera with `uphold_guarantees: false`", "Mbit/s", 3.5, 5.0 * share, absolute=1.0
+                    )
                 )
     return Chapter(
         "LTE: first responders before civilians",

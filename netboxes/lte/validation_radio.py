@@ -107,10 +107,10 @@ def path_loss() -> Chapter:
         "COST 231, urban": ({"propagation": "okumura-hata"}, lambda d: cost231(d, "urban")),
     }
     figures, curves = [], []
-    for name, (said, formula) in models.items():
+    for name, (described, formula) in models.items():
         losses = []
         for distance in distances:
-            cell = ONE | said | {"resource_blocks": 6, "distance": f"{distance} m", "tx_power": "60 dBm"}
+            cell = ONE | described | {"resource_blocks": 6, "distance": f"{distance} m", "tx_power": "60 dBm"}
             emulation = emulate("lte", cell, {"ue": [hello(0)], "core": [hello(1)]}, duration_s=0.5)
             losses.append(60.0 - 10 * math.log10(6 * 12) - emulation.statistics["segment"]["stations"]["ue"]["rsrp"])
         # Free space and exponents go by the distance between antennas, Hata by that on the ground.
@@ -245,9 +245,9 @@ def handover_place() -> Chapter:
     hystereses = (0.0, 1.0, 2.0, 3.0, 4.0)
     for hysteresis in hystereses:
         # Where the difference of 30 log10(d) is the hysteresis.
-        ways = np.arange(500.0, 800.0, 0.1)
-        difference = 30 * np.log10(np.hypot(ways, height) / np.hypot(1000 - ways, height))
-        crossing = float(ways[np.argmax(difference >= hysteresis)])
+        along = np.arange(500.0, 800.0, 0.1)
+        difference = 30 * np.log10(np.hypot(along, height) / np.hypot(1000 - along, height))
+        crossing = float(along[np.argmax(difference >= hysteresis)])
         start, seconds = 470.0, (crossing + 50.0 - 470.0) / speed
         path = [
             {"at": "0 s", "position": [f"{start} m", "0 m"]},

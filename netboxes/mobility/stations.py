@@ -98,9 +98,9 @@ class MobileStation(StationParameters):
 
     @model_validator(mode="after")
     def _has_one_place(self) -> Self:
-        said = [key for key in ("distance", "position", "path", "wander") if getattr(self, key, None) is not None]
-        if len(said) > 1 and said != ["position", "wander"]:
-            raise ValueError(f"{' and '.join(said)} say where the station is, each in its way; keep one")
+        places = [key for key in ("distance", "position", "path", "wander") if getattr(self, key, None) is not None]
+        if len(places) > 1 and places != ["position", "wander"]:
+            raise ValueError(f"{' and '.join(places)} say where the station is, each in its way; keep one")
         return self
 
     def place(self) -> tuple[float, float, float] | None:

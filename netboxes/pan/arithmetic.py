@@ -28,12 +28,12 @@ def fragments(packet: int, extended: bool = False) -> list[int]:
     """MAC frames, in bytes, that carry a layer-3 packet (RFC 4944, 5.1 and 5.3): a dispatch byte; when that does not fit,
     a header of 4 bytes in the first fragment and of 5 in further ones, parts in units of 8 bytes."""
     overhead = mac_overhead(extended)
-    room = LONGEST_FRAME - overhead
-    if packet + 1 <= room:
+    payload = LONGEST_FRAME - overhead
+    if packet + 1 <= payload:
         return [overhead + 1 + packet]
-    first = (room - 5) // 8 * 8
+    first = (payload - 5) // 8 * 8
     frames, left = [overhead + 5 + first], packet - first
-    while left > room - 5:
+    while left > payload - 5:
         frames.append(overhead + 5 + first)
         left -= first
     return [*frames, overhead + 5 + left]

@@ -85,6 +85,6 @@ class Station(StationParameters):
         if self.role == "gateway":
             of_terminals = ["forward_es_n0", "return_es_n0", "delay", "packet_error_rate", "return_rate"]
             of_terminals += ["capacity_request", "cra_rate", "rbdc_max", "vbdc_max"]
-            if said := [key for key in of_terminals if getattr(self, key) is not None]:
-                raise ValueError(f"`{said[0]}` is a terminal's; set it there, or for the whole link")
+            if unfit := [key for key in of_terminals if getattr(self, key) is not None]:
+                raise ValueError(f"`{unfit[0]}` is a terminal's; set it there, or for the whole link")
         return self

@@ -45,10 +45,10 @@ def _by_chance() -> Chapter:
     figures = []
     seeds = numbers(1)
     for rate in (1e-3, 1e-2, 1e-1):
-        for sender, receiver, way in ((MEOC, HUB, "terminal to hub"), (HUB, MEOC, "hub to terminal")):
+        for sender, receiver, direction in ((MEOC, HUB, "terminal to hub"), (HUB, MEOC, "hub to terminal")):
             frames = {"meoc" if sender == MEOC else "hub": flow(sender, receiver, 100, 0.002, COUNT)}
             emulation = emulate("satellite", LINK | {"packet_error_rate": rate}, frames, seed=next(seeds))
-            figures.append(_rate(f"{way}, {rate:g} stated", rate, _errors(emulation)))
+            figures.append(_rate(f"{direction}, {rate:g} stated", rate, _errors(emulation)))
         for connectivity, hops in (("star", 2), ("mesh", 1)):
             frames = {"meoc": hello(MEOC) + flow(MEOC, OTHER, 100, 0.002, COUNT), "hub": hello(HUB), "other": hello(OTHER)}
             link = THREE | {"packet_error_rate": rate, "connectivity": connectivity}
@@ -128,21 +128,21 @@ def _ramp() -> Chapter:
     named = {profile.name: profile for profiles in usable.values() for profile in profiles}
     figures = []
     falls: dict[str, list[tuple[float, float]]] = {"forward": [], "return": []}
-    farthest = dict.fromkeys(((way, trend) for way in usable for trend in ("falls", "rises")), 0.0)
+    farthest = dict.fromkeys(((direction, trend) for direction in usable for trend in ("falls", "rises")), 0.0)
     changes = dict.fromkeys(farthest, 0)
     for line in emulation.events("profile"):
         left, taken = named[line["from"]], named[line["to"]]
         at = line["at_s"] - 0.1 - DELAY
         signal = 20.0 - slope * at if at < 24 / slope else -4.0 + slope * (at - 24 / slope)
-        way, trend = line["direction"], "falls" if at < 24 / slope else "rises"
+        direction, trend = line["direction"], "falls" if at < 24 / slope else "rises"
         threshold = left.threshold if trend == "falls" else taken.threshold
-        farthest[way, trend] = max(farthest[way, trend], abs(signal - threshold))
-        changes[way, trend] += 1
+        farthest[direction, trend] = max(farthest[direction, trend], abs(signal - threshold))
+        changes[direction, trend] += 1
         if trend == "falls":
-            falls[way].append((signal, left.efficiency))
-    for (way, trend), worst in farthest.items():
-        what = f"{way} coding while the signal {trend}"
-        figures.append(Figure(f"{what}: changes", "", len(usable[way]) - 1, changes[way, trend]))
+            falls[direction].append((signal, left.efficiency))
+    for (direction, trend), worst in farthest.items():
+        what = f"{direction} coding while the signal {trend}"
+        figures.append(Figure(f"{what}: changes", "", len(usable[direction]) - 1, changes[direction, trend]))
         figures.append(Figure(f"{what}: farthest from a threshold", "dB", 0.0, worst, absolute=slope * 0.1 + 0.01))
     down, up = emulation.events("link_down")[0]["at_s"], emulation.events("link_up")[0]["at_s"]
     # The return way is lost first, and found last.
@@ -150,9 +150,9 @@ def _ramp() -> Chapter:
     figures.append(Figure("link lost", "dB", robust.loss_of_lock, 20.0 - slope * down, absolute=slope * 0.1 + 0.01))
     figures.append(Figure("link found", "dB", robust.threshold, slope * up - 28.0, absolute=slope * 0.1 + 0.01))
     curves = []
-    for way, profiles in usable.items():
-        curves.append(Curve(way, [p.threshold for p in profiles], [p.efficiency for p in profiles], measured=False))
-        curves.append(Curve(way, [s for s, _ in falls[way]], [e for _, e in falls[way]], measured=True))
+    for direction, profiles in usable.items():
+        curves.append(Curve(direction, [p.threshold for p in profiles], [p.efficiency for p in profiles], measured=False))
+        curves.append(Curve(direction, [s for s, _ in falls[direction]], [e for _, e in falls[direction]], measured=True))
     return Chapter(
         "Adaptive coding during a fade",
         "The signal of 20 dB falls by 0.5 dB a second to -4 dB and rises again; coding is adaptive without margin and "

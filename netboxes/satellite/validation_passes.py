@@ -42,10 +42,10 @@ def _passes() -> Chapter:
         ("LEO 1200 km", {"altitude": "1200 km", "minimum_elevation": 25, "gap": "200 ms"}),
         ("MEO 8063 km", {"altitude": "8063 km", "minimum_elevation": 20, "inclination": 0, "every": "45 min"}),
     ]
-    for name, said in cases:
-        orbit = Orbit.model_validate(said)
+    for name, parameters in cases:
+        orbit = Orbit.model_validate(parameters)
         period = orbit.period()
-        emulation = emulate("satellite", FAST | {"orbit": said}, {"hub": flow(HUB, MEOC, 100, period / 301, 603)})
+        emulation = emulate("satellite", FAST | {"orbit": parameters}, {"hub": flow(HUB, MEOC, 100, period / 301, 603)})
         at, took = _took(emulation)
         expected = np.array([_delay_of_pass(orbit, float(x) % period) for x in at])
         worst = float(np.max(np.abs(took - expected)))
@@ -58,7 +58,7 @@ def _passes() -> Chapter:
         if orbit.every is None:
             farthest = 2e3 * _range_at(orbit.minimum_elevation, orbit.altitude) / SPEED_OF_LIGHT
             figures.append(Figure(f"{name}: longest delay", "ms", farthest, took.max() * 1e3, absolute=BBFRAMES))
-            figures += _gap(name, said, period, 0.2)
+            figures += _gap(name, parameters, period, 0.2)
         order = np.argsort(at)
         curves += [
             Curve(name, list(at[order] / period), list(expected[order] * 1e3), measured=False),
@@ -97,13 +97,13 @@ def _delay_of_pass(orbit: Orbit, seconds: float) -> float:
     return 2 * math.sqrt(EARTH_RADIUS**2 + radius**2 - 2 * EARTH_RADIUS * radius * math.cos(psi)) / SPEED_OF_LIGHT
 
 
-def _gap(name: str, said: dict[str, Any], period: float, gap: float) -> Iterator[Figure]:
+def _gap(name: str, parameters: dict[str, Any], period: float, gap: float) -> Iterator[Figure]:
     """Packets by the millisecond around the first handover."""
     sent = [*flow(HUB, MEOC, 100, 1.0, 1), *flow(HUB, MEOC, 60, 0.001, 2000, start=period)]
-    emulation = emulate("satellite", FAST | {"orbit": said}, {"hub": sent})
-    way = _delay_of_pass(Orbit.model_validate(said), period - gap)
+    emulation = emulate("satellite", FAST | {"orbit": parameters}, {"hub": sent})
+    path = _delay_of_pass(Orbit.model_validate(parameters), period - gap)
     lost = emulation.statistics["frames"]["lost"]["outage"]
-    yield Figure(f"{name}: packets lost at a handover", "", (gap + way) * 1e3, lost, absolute=1.5)
+    yield Figure(f"{name}: packets lost at a handover", "", (gap + path) * 1e3, lost, absolute=1.5)
     down, up = (emulation.events(event)[0]["at_s"] for event in ("link_down", "link_up"))
     yield Figure(f"{name}: link announced as lost", "s", period - gap, down, absolute=1e-6)
     yield Figure(f"{name}: and as found", "s", period, up, absolute=1e-6)
@@ -126,9 +126,9 @@ def _profile() -> Chapter:
     figures = [Figure("farthest from the profile at any time", "ms", 0.0, worst * 1e3, absolute=BBFRAMES)]
     lost = emulation.records["in_ns"][emulation.records["fate"] != 0] / 1e9 - 1.0
     for start, length in gaps:
-        way = float(np.interp(start, times, delays))
+        path = float(np.interp(start, times, delays))
         count = int(np.count_nonzero((lost > start - 1.0) & (lost < start + length + 1.0)))
-        figures.append(Figure(f"packets lost in a gap of {length:g} s", "", (length + way) / 0.002, count, absolute=1.5))
+        figures.append(Figure(f"packets lost in a gap of {length:g} s", "", (length + path) / 0.002, count, absolute=1.5))
     expected_lost = sum((length + float(np.interp(start, times, delays))) / 0.002 for start, length in gaps)
     figures.append(Figure("packets lost in all", "", expected_lost, len(lost), absolute=4.5))
     order = np.argsort(at)

@@ -49,14 +49,14 @@ def _prediction() -> Chapter:
 
 
 def _series() -> Chapter:
-    said = RAIN | {"speed_up": SPEED_UP, "probability": PROBABILITY}
-    stations = {f"t{i}": {"role": "terminal", "rain": said} for i in range(TERMINALS)} | {"hub": {"role": "gateway"}}
+    rainy = RAIN | {"speed_up": SPEED_UP, "probability": PROBABILITY}
+    stations = {f"t{i}": {"role": "terminal", "rain": rainy} for i in range(TERMINALS)} | {"hub": {"role": "gateway"}}
     link = LINK | {"stations": stations, "return_es_n0": "60 dB", "forward_es_n0": "60 dB"}
     emulation = emulate(
         "satellite", link, {"t0": flow(0, TERMINALS, 100, 1.0, 1, start=0.0)}, duration_s=DURATION, interval_s=INTERVAL
     )
     samples = [line["statistics"]["stations"] for line in emulation.journal if "statistics" in line]
-    model = Rain.model_validate(said)
+    model = Rain.model_validate(rainy)
     figures, curves = [], []
     for name, key, frequency in (
         ("29.5 GHz up", "fade_up", model.uplink_frequency),

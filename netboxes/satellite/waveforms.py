@@ -79,15 +79,17 @@ def forward_profiles(frame: str) -> list[Profile]:
     """MODCODs for FECFRAMEs that are `short` or `normal`."""
     normal = frame == "normal"
     width = 0.05 if normal else 0.1
-    found = []
+    modcods = []
     for (modulation, bits_per_symbol), thresholds in _MODCODS.items():
         for rate, threshold in thresholds.items():
             bits = _UNCODED[rate][0 if normal else 1]
             if bits:
                 at = threshold + (0.0 if normal else 0.25)
                 symbols = 90 + (64800 if normal else 16200) // bits_per_symbol
-                found.append(Profile(f"{modulation} {rate}", bits, (bits - 80) // 8, symbols, at, at - _Z_BBFRAME * width, width))
-    return found
+                modcods.append(
+                    Profile(f"{modulation} {rate}", bits, (bits - 80) // 8, symbols, at, at - _Z_BBFRAME * width, width)
+                )
+    return modcods
 
 
 def return_profiles(waveform: int) -> list[Profile]:

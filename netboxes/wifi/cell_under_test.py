@@ -59,11 +59,11 @@ def poisson(
     """Packets that come independently of each other, from 1 s on."""
     chance = random.Random(f"{source} {seed}")
     packet = udp(source, destination, length - HEADERS, dscp=dscp)
-    at, found = 1.0 + chance.expovariate(per_second), []
+    at, times = 1.0 + chance.expovariate(per_second), []
     while at < 1.0 + seconds:
-        found.append((at, packet))
+        times.append((at, packet))
         at += chance.expovariate(per_second)
-    return found
+    return times
 
 
 def broadcasts(count: int, interval: float) -> list[TimedFrame]:

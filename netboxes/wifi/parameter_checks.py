@@ -35,8 +35,8 @@ def check_stations(mode: str, stations: Mapping[str, Station], distance: float |
     roles = ROLES[mode]
     for name, station in stations.items():
         if station.role not in roles:
-            told = f"{name} cannot be `role: {station.role}`: with `mode: {mode}` stations are {_list(roles)}"
-            raise AtPlaces({("stations", name, "role"): told})
+            message = f"{name} cannot be `role: {station.role}`: with `mode: {mode}` stations are {_list(roles)}"
+            raise AtPlaces({("stations", name, "role"): message})
         if mode != "infrastructure" and station.distance is not None:
             raise ValueError(f"{name}: `distance` counts from an access point, which `mode: {mode}` has not; give its `position`")
     placed = [name for name, station in stations.items() if station.distance is not None or station.place() is not None]
@@ -89,16 +89,16 @@ def check_propagation(
 def check_channel(standard: str, band: float, width: float, channel: int | None) -> None:
     bands, widths = BANDS[standard], WIDTHS[standard]
     if band not in bands:
-        told = f"{standard} works at {_list(FREQUENCY.write(b) for b in bands)}, not {FREQUENCY.write(band)}"
-        raise AtPlaces({("band",): told})
+        message = f"{standard} works at {_list(FREQUENCY.write(b) for b in bands)}, not {FREQUENCY.write(band)}"
+        raise AtPlaces({("band",): message})
     if width not in widths or (band, width) not in CHANNELS:
         fitting = [w for w in widths if (band, w) in CHANNELS]
-        told = f"channel_width {FREQUENCY.write(width)} does not exist for {standard} at {FREQUENCY.write(band)}"
-        raise AtPlaces({("channel_width",): f"{told}; there are {_list(FREQUENCY.write(w) for w in fitting)}"})
+        message = f"channel_width {FREQUENCY.write(width)} does not exist for {standard} at {FREQUENCY.write(band)}"
+        raise AtPlaces({("channel_width",): f"{message}; there are {_list(FREQUENCY.write(w) for w in fitting)}"})
     channels = CHANNELS[band, width]
     if channel is not None and channel not in channels:
-        told = f"no channel {channel} of {FREQUENCY.write(width)} at {FREQUENCY.write(band)}"
-        raise AtPlaces({("channel",): f"{told}; there are {_list(map(str, channels))}"})
+        message = f"no channel {channel} of {FREQUENCY.write(width)} at {FREQUENCY.write(band)}"
+        raise AtPlaces({("channel",): f"{message}; there are {_list(map(str, channels))}"})
 
 
 def check_rate(standard: str, rate_control: str, rate: float | None, mcs: int | None) -> None:

@@ -98,8 +98,8 @@ def arrived(result: Emulation, source: int, destination: int, dscp: int | None =
     chosen = (records["fate"] == 0) & (records["station_in"] == source) & (records["station_out"] == destination)
     if dscp is not None:
         chosen &= records["class"] == CLASS_OF[dscp]
-    found: NDArray[np.void] = records[chosen]
-    return found
+    chosen_records: NDArray[np.void] = records[chosen]
+    return chosen_records
 
 
 def delays_ms(records: NDArray[np.void]) -> NDArray[np.float64]:
@@ -118,5 +118,5 @@ def lost(result: Emulation, reason: str) -> int:
 
 
 def link(result: Emulation, station: str = "ss1") -> dict[str, Any]:
-    found: dict[str, Any] = result.statistics["segment"]["links"][station]
-    return found
+    counters: dict[str, Any] = result.statistics["segment"]["links"][station]
+    return counters

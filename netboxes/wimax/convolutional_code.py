@@ -117,8 +117,8 @@ def fit(profile: Profile) -> tuple[float, list[float]]:
         blocks = lost = 0
         wrong = 0.0
         while lost < ENOUGH and blocks < MOST:
-            found, bits = lost_blocks(profile, snr, WORDS, chance)
-            blocks, lost, wrong = blocks + WORDS, lost + found, wrong + found * bits
+            lost_now, bits = lost_blocks(profile, snr, WORDS, chance)
+            blocks, lost, wrong = blocks + WORDS, lost + lost_now, wrong + lost_now * bits
         if lost < 0.95 * blocks:
             points.append((snr, blocks, lost, wrong / max(lost, 1)))
         snr += 0.25

@@ -190,8 +190,8 @@ class Parameters(Technology):
     def _check_stations(self) -> Self:
         bases = [name for name, station in self.stations.items() if station.role == "base"]
         if len(bases) != 1:
-            found = ", ".join(bases) or "none"
-            raise ValueError(f"a WiMAX cell has exactly one station with `role: base` (found: {found})")
+            names = ", ".join(bases) or "none"
+            raise ValueError(f"a WiMAX cell has exactly one station with `role: base` (found: {names})")
         if self.stations[bases[0]].distance is not None:
             raise ValueError(f"{bases[0]} is the base station, from which distances are measured: give `distance` to the others")
         base = self.stations[bases[0]]

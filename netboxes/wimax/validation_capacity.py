@@ -56,8 +56,8 @@ def _profiles() -> Chapter:
             expected = expected_bps(Frame(), profile, direction)
             parameters = cell(distance=distance_for(profile.thresholds[0] + 1.2))
             measured, result = measured_bps(parameters, direction, 1.1 * expected)
-            if (found := link(result)[f"{direction}_profile"]) != profile.name:
-                raise AssertionError(f"{profile.name} was wanted, {found} measured")
+            if (profile_used := link(result)[f"{direction}_profile"]) != profile.name:
+                raise AssertionError(f"{profile.name} was wanted, {profile_used} measured")
             values.append((number, expected / 1e6, measured / 1e6))
             figures.append(_figure(f"{profile.name}, {direction}", expected, measured))
         bytes_per_symbol = [PROFILES[number].symbol_bytes for number, _, _ in values]
@@ -108,7 +108,7 @@ What a frame has beside data weighs most in the shortest one."""
 
 
 def _packets() -> Chapter:
-    ways: dict[str, dict[str, bool]] = {
+    carriages: dict[str, dict[str, bool]] = {
         "fragmentation": {},
         "packing": {"packing": True},
         "no fragmentation": {"fragmentation": False},
@@ -117,7 +117,7 @@ def _packets() -> Chapter:
     lengths = (60, 100, 300, 600, 1000, 1500)
     profile = PROFILES[2]
     figures, curves = [], []
-    for name, carriage in ways.items():
+    for name, carriage in carriages.items():
         every = range(60, 1501, 20)
         curves.append(Curve(name, list(every), [_downwards(profile, length, carriage) for length in every], False))
         values = []
@@ -189,22 +189,22 @@ m; tolerance two frames. That the link is lost below 6.4 dB and comes back above
 def _walk() -> tuple[dict[str, dict[tuple[str, float], float]], float]:
     """Where profiles changed: by way, profile and the SNR that decides. And how fast the station was, m/s."""
     near, far, speed = 200.0, 7000.0, 100.0
-    way = (far - near) / speed
+    leg_s = (far - near) / speed
     path = [
         {"at": "0 s", "position": [f"{near} m", "0 m"]},
-        {"at": f"{way} s", "position": [f"{far} m", "0 m"]},
-        {"at": f"{2 * way} s", "position": [f"{near} m", "0 m"]},
+        {"at": f"{leg_s} s", "position": [f"{far} m", "0 m"]},
+        {"at": f"{2 * leg_s} s", "position": [f"{near} m", "0 m"]},
     ]
     parameters = cell()
     parameters["stations"]["ss1"] |= {"path": path}
-    sent = stream(1, 0, ip_bytes=100, rate_bps=8e3, seconds=2 * way + 1, start=0.0)
+    sent = stream(1, 0, ip_bytes=100, rate_bps=8e3, seconds=2 * leg_s + 1, start=0.0)
     result = run(parameters, {"ss1": sent})
     thresholds = {profile.name: profile.thresholds[0] for profile in PROFILES}
     changes: dict[str, dict[tuple[str, float], float]] = {"away": {}, "back": {}}
     for event in result.events("profile"):
         if event["direction"] == "downlink":
-            outwards = event["at_s"] < way
-            metres = near + speed * (event["at_s"] if outwards else 2 * way - event["at_s"])
+            outwards = event["at_s"] < leg_s
+            metres = near + speed * (event["at_s"] if outwards else 2 * leg_s - event["at_s"])
             name = f"{event['from']} to {event['to']}"
             decides = thresholds[event["from"]] if outwards else thresholds[event["to"]] + 1.0
             changes["away" if outwards else "back"][name, decides] = metres

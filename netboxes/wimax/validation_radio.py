@@ -46,9 +46,9 @@ def _path_loss() -> Chapter:
         "sui-c": ({"subscriber_height": "6 m"}, {"own": 6.0}),
     }
     axis = [50 * 140 ** (step / 150) for step in range(151)]
-    for model, (said, given) in models.items():
+    for model, (described, given) in models.items():
         options = {"frequency": 5e9} | given
-        parameters = cell(subscribers=len(distances), propagation=model, **said)
+        parameters = cell(subscribers=len(distances), propagation=model, **described)
         for number, metres in enumerate(distances, 1):
             parameters["stations"][f"ss{number}"]["distance"] = f"{metres} m"
         stations = run(parameters, {}, duration_s=0.1).statistics["segment"]["stations"]
@@ -82,24 +82,24 @@ def _shadowing() -> Chapter:
         Figure("Kolmogorov-Smirnov distance from a normal distribution", "", 0.0, distance, absolute=KOLMOGOROV / sqrt(count)),
     ]
     on_the_way, step = _losses_on_the_way(deviation)
-    ways = range(11)
-    measured = [float((on_the_way[:, : -way or None] * on_the_way[:, way:]).mean()) / deviation**2 for way in ways]
-    expected = [exp(-way * step / 100.0) for way in ways]
+    lags = range(11)
+    measured = [float((on_the_way[:, : -lag or None] * on_the_way[:, lag:]).mean()) / deviation**2 for lag in lags]
+    expected = [exp(-lag * step / 100.0) for lag in lags]
     # Bartlett's formula for far values of a first-order autoregression, which is more than that for near ones.
     kept = exp(-step / 100.0)
     scatter = sqrt((1 + kept**2) / (1 - kept**2) / on_the_way.size)
-    for way in (1, 2, 5, 10):
-        what = f"correlation over {way * step:g} m"
+    for lag in (1, 2, 5, 10):
+        what = f"correlation over {lag * step:g} m"
         # And that of the variance, which is measured with it.
-        figures.append(Figure(what, "", expected[way], measured[way], absolute=SIGMAS * sqrt(2) * scatter))
+        figures.append(Figure(what, "", expected[lag], measured[lag], absolute=SIGMAS * sqrt(2) * scatter))
     plot = Plot(
         "wimax-shadowing",
         "Correlation of shadowing along a station's way",
         "m",
         "",
         [
-            Curve("", [way * step for way in ways], expected, False),
-            Curve("", [way * step for way in ways], measured, True),
+            Curve("", [lag * step for lag in lags], expected, False),
+            Curve("", [lag * step for lag in lags], measured, True),
         ],
     )
     text = f"""

@@ -189,9 +189,11 @@ def _schedulers() -> Chapter:
     for scheduler, weight, bytes_due in cases:
         due = [_payload_rate(room, cuts=1) if room > 0 else 0.0 for room in bytes_due]
         measured = _near_and_far(scheduler, weight)
-        for which, expected, found in zip(("near", "far"), due, measured, strict=True):
-            said = f", weight {weight:g} to 1" if weight != 1.0 else ""
-            figures.append(Figure(f"{scheduler}{said}: {which}", "Mbit/s", expected, found, relative=0.01, absolute=0.02))
+        for which, expected, measured_rate in zip(("near", "far"), due, measured, strict=True):
+            weighting = f", weight {weight:g} to 1" if weight != 1.0 else ""
+            figures.append(
+                Figure(f"{scheduler}{weighting}: {which}", "Mbit/s", expected, measured_rate, relative=0.01, absolute=0.02)
+            )
     text = """
 Two stations of one class that always want more, one near (64-QAM 3/4, 108 bytes a symbol), one far (QPSK 3/4, 36 bytes).
 `strict` has no class to prefer and gives equal bytes in turn; `weighted` bytes by weight; `proportional-fair` equal times,
