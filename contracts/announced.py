@@ -23,16 +23,16 @@ def words(node: str, event: Mapping[str, Any]) -> str:
     told = details(event)
     if event["event"] == "set":
         return f"{place}: {told.get('parameter')} {_value(told.get('value'))}"
-    if event["event"] in ("route", "route_gone") and (ways := _ways(told.get("ways"))) is not None:
-        return f"{place}: {told.get('destination')} {'by' if event['event'] == 'route' else 'no more by'} {ways}"
+    if event["event"] in ("route", "route_gone") and (paths := _paths(told.get("paths"))) is not None:
+        return f"{place}: {told.get('destination')} {'by' if event['event'] == 'route' else 'no more by'} {paths}"
     more = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in told.items())
     return f"{place}: {str(event['event']).replace('_', ' ')}{f' ({more})' if more else ''}"
 
 
-def _ways(value: Any) -> str | None:
+def _paths(value: Any) -> str | None:
     """The paths of a route; None of what no router writes, as another program of its node may."""
     try:
-        return " and ".join(f"{way['interface']} ({way['gateway'] or 'its own network'})" for way in value)
+        return " and ".join(f"{path['interface']} ({path['gateway'] or 'its own network'})" for path in value)
     except (TypeError, LookupError):
         return None
 

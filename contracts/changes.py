@@ -53,15 +53,15 @@ class PowerChange:
 
 
 @dataclass(frozen=True)
-class StallChange:
+class FreezeChange:
     """A netbox that gets no time to compute for a while, as on a host that is too busy."""
 
     netbox: str
     for_s: float
-    kind: Literal["stall"] = "stall"
+    kind: Literal["freeze"] = "freeze"
 
     def words(self) -> str:
-        return f"{self.netbox}: stalled for {TIME.write(self.for_s)}"
+        return f"{self.netbox}: frozen for {TIME.write(self.for_s)}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class HandlerWrite:
         return f"{self.router}: {self.handler} {self.value}".rstrip()
 
 
-Change = ParameterChange | WireChange | PowerChange | StallChange | ConfigurationChange | HandlerWrite
+Change = ParameterChange | WireChange | PowerChange | FreezeChange | ConfigurationChange | HandlerWrite
 
 
 def recorded(change: Change) -> dict[str, Any]:

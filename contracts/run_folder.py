@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
-#: Grows when a file goes or means something else; environment.json says it. A folder that does not is of version 1.
-VERSION: Final = 1
+#: Grows when a file goes or means something else. environment.json says it; one that does not is of version 1.
+VERSION: Final = 2
 
 #: What was asked for. Of `netboxit traffic` it is traffic.yaml.
 TOPOLOGY_FILE: Final = "topology.yaml"

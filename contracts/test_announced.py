@@ -7,7 +7,7 @@ import pytest
 
 from contracts.announced import words
 
-A_WAY = {"gateway": "10.9.0.1", "interface": "backhaul"}
+A_PATH = {"gateway": "10.9.0.1", "interface": "backhaul"}
 
 
 @pytest.mark.parametrize(
@@ -18,12 +18,12 @@ A_WAY = {"gateway": "10.9.0.1", "interface": "backhaul"}
         ({"event": "link_up", "station": "fr1"}, "field.fr1: link up"),
         ({"event": "link_down", "station": "fr1", "reason": "out of range"}, "field.fr1: link down (reason out of range)"),
         ({"event": "handover", "station": "fr1", "from": "a", "to": "b"}, "field.fr1: handover (from a to b)"),
-        ({"event": "route", "destination": "10.1.0.0/24", "ways": [A_WAY]}, "field: 10.1.0.0/24 by backhaul (10.9.0.1)"),
+        ({"event": "route", "destination": "10.1.0.0/24", "paths": [A_PATH]}, "field: 10.1.0.0/24 by backhaul (10.9.0.1)"),
         (
-            {"event": "route_gone", "destination": "10.1.0.0/24", "ways": [A_WAY, {"gateway": None, "interface": "eth0"}]},
+            {"event": "route_gone", "destination": "10.1.0.0/24", "paths": [A_PATH, {"gateway": None, "interface": "eth0"}]},
             "field: 10.1.0.0/24 no more by backhaul (10.9.0.1) and eth0 (its own network)",
         ),
-        ({"event": "route", "ways": [1]}, "field: route (ways [1])"),
+        ({"event": "route", "paths": [1]}, "field: route (paths [1])"),
         ({"event": "route"}, "field: route"),
     ],
 )

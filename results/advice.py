@@ -52,7 +52,7 @@ def advice(
 
 
 def _was_late(kept: Timekeeping) -> bool:
-    return not kept["stalls"] and bool(kept["missed"] or kept["overload_drops"] + kept["send_drops"])
+    return not kept["freezes"] and bool(kept["missed"] or kept["overload_drops"] + kept["send_drops"])
 
 
 def _worked_s(counted: NetboxStatistics) -> float:

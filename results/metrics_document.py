@@ -213,7 +213,7 @@ class Miss(TypedDict):
     lateness_us: float
 
 
-class Stall(TypedDict):
+class Freeze(TypedDict):
     at_s: float
     for_s: float
 
@@ -244,7 +244,7 @@ class Timekeeping(KeptTime):
     """How a netbox kept its time."""
 
     #: When the run itself kept it from computing.
-    stalls: list[Stall]
+    freezes: list[Freeze]
 
 
 class SwitchPort(statistics.SwitchPort):
@@ -401,4 +401,4 @@ class Metrics(SeveralMachines):
     series: list[Constant | Gauge | Counter]
 
 
-METRICS: Final[Document[Metrics]] = Document("metrics")
+METRICS: Final[Document[Metrics]] = Document("metrics", version=2)

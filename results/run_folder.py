@@ -70,7 +70,8 @@ class RunFolder:
     environment: Environment = field(init=False)
 
     def __post_init__(self) -> None:
-        version = (self._known(ENVIRONMENT_FILE, FolderVersion) or {}).get("run_folder", 1)
+        told = self._known(ENVIRONMENT_FILE, FolderVersion)
+        version = VERSION if told is None else told.get("run_folder", 1)
         if version != VERSION:
             raise OtherVersion(
                 f"{self.path} is a run folder of version {version!r}, and this NetBoxIT reads version {VERSION}; "

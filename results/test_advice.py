@@ -8,7 +8,7 @@ import pytest
 from results.advice import advice
 from results.conftest import netbox_statistics, node_plan, node_status, plan_of
 
-QUIET: Any = {"missed": 0, "overload_drops": 0, "send_drops": 0, "stalls": []}
+QUIET: Any = {"missed": 0, "overload_drops": 0, "send_drops": 0, "freezes": []}
 
 
 def told(
@@ -63,4 +63,4 @@ def test_no_limit_helps_where_frames_were_dropped_or_nothing_could_be_told_any_m
 def test_nothing_is_told_of_a_run_in_time_or_of_what_a_drill_did() -> None:
     alone: dict[str, Any] = {"worked_s": {"field": 1.0}, "cores": {"field": [1]}, "awake": False}
     assert told({}, **alone) == []
-    assert told({"missed": 3, "stalls": [{"at_s": 1.0, "for_s": 0.1}]}, **alone) == []
+    assert told({"missed": 3, "freezes": [{"at_s": 1.0, "for_s": 0.1}]}, **alone) == []

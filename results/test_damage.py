@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
         "ended_ns": START_NS + 60_000 * MS,
         "began_s": {"cell": 1.0},
     }
-    made_on: Environment = {"run_folder": 1, "netboxit": {"commit": "abc"}, "system": "Debian"}
+    made_on: Environment = {"run_folder": 2, "netboxit": {"commit": "abc"}, "system": "Debian"}
     (folder / "lab.json").write_text(json.dumps(lab))
     (folder / "environment.json").write_text(json.dumps(made_on))
     return folder
@@ -98,7 +98,7 @@ def test_any_other_damaged_file_is_taken_as_missing_and_told(folder: Path, name:
 
 
 def test_an_environment_that_says_its_version_may_be_damaged_all_the_same(folder: Path) -> None:
-    (folder / "environment.json").write_text('{"run_folder": 1, "processor": {"cores": "many"}}')
+    (folder / "environment.json").write_text('{"run_folder": 2, "processor": {"cores": "many"}}')
     reasons = RunFolder(folder).absent
     assert [reason.partition(":")[0] for reason in reasons] == ["environment.json is damaged"]
     assert "processor.cores: Input should be a valid integer" in reasons[0]
@@ -122,7 +122,7 @@ def test_statistics_of_a_rebooted_netbox_are_damaged_with_those_of_any_of_its_li
 
 def test_a_line_of_another_shape_among_the_events_is_told_and_one_that_was_cut_short_is_not(folder: Path) -> None:
     made = {"at_s": 0.5, "late_ms": 1.0, "took_ms": 2.0, "words": "what was done", "error": None}
-    line = json.dumps(made | {"kind": "stall", "netbox": "cell", "for_s": 0.3})
+    line = json.dumps(made | {"kind": "freeze", "netbox": "cell", "for_s": 0.3})
     (events := folder / "events.jsonl").write_text(f"{line}\n{line[:20]}")
     assert len(analyse(folder, analyses())["events"]) == 1
     events.write_text(f"{line}\n[1]\n")

@@ -39,7 +39,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = run.write()
     samples = [{"at_s": float(at), "statistics": {NAME: at, "stations": {NAME: {NAME: at}}}} for at in range(4)]
     named = {"at_s": 1.0, "event": NAME, "station": NAME, NAME: NAME}
-    events = [named, {"at_s": 2.0, "event": "route", "ways": 7}, {"at_s": 3.0, "event": "stall"}]
+    events = [named, {"at_s": 2.0, "event": "route", "paths": 7}, {"at_s": 3.0, "event": "freeze"}]
     lines = [json.dumps(one) for one in ({"began_ns": START_NS}, *samples, *events)]
     (folder / "nodes/cell/journal.jsonl").write_text("\n".join([lines[0], *LINES, *lines[1:]]) + "\n")
     stations = {"x": 7, "y": {"behind": "all"}, "z": {"behind": 7}}
@@ -54,7 +54,7 @@ def test_the_rest_of_the_run_is_analysed(folder: Path) -> None:
     assert [one["received"] for one in found["flows"]] == [100, 100]
     assert [one["name"] for one in found["series"]] == [NAME, NAME]
     assert set(found["netboxes"]) == {"cell"}
-    assert [one["kind"] for one in found["events"]] == [NAME, "route", "stall"]
+    assert [one["kind"] for one in found["events"]] == [NAME, "route", "freeze"]
 
 
 def test_its_words_are_text_in_the_report(folder: Path) -> None:

@@ -161,7 +161,7 @@ def test_events_and_journals_of_another_machine_are_on_the_runs_time(two_machine
     beta = {"steal_ratio": 0.0, "steal_by_core": {"0": 0.2}, "began_ns": two_machines.shown("sky", later_ns)}
     lab = {"began_ns": START_NS, "steal_by_core": {"0": 0.01}, "hosts": {"beta": beta}}
     (folder / "lab.json").write_text(json.dumps(lab))
-    made = {"late_ms": 0.0, "took_ms": 1.0, "error": None, "kind": "stall", "for_s": 0.1}
+    made = {"late_ms": 0.0, "took_ms": 1.0, "error": None, "kind": "freeze", "for_s": 0.1}
     lines = [made | {"at_s": 50.0, "netbox": netbox, "words": netbox} for netbox in two_machines.netboxes]
     (folder / "events.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     began = {"cell": START_NS, "sky": two_machines.shown("sky", later_ns)}
@@ -170,8 +170,8 @@ def test_events_and_journals_of_another_machine_are_on_the_runs_time(two_machine
         (folder / f"nodes/{netbox}/journal.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in journal))
     found: Any = analyse(folder, analyses())
     times = {(one["netbox"], one["kind"]): one["time_s"] for one in found["events"]}
-    assert times["cell", "stall"] == times["cell", "link_down"] == 50.0
-    assert times["sky", "stall"] == times["sky", "link_down"] == pytest.approx(50.003 - 50 * 40e-6, abs=1e-4)
+    assert times["cell", "freeze"] == times["cell", "link_down"] == 50.0
+    assert times["sky", "freeze"] == times["sky", "link_down"] == pytest.approx(50.003 - 50 * 40e-6, abs=1e-4)
     series = pl.read_parquet(folder / "series.parquet")
     assert dict(series.select("netbox", "time_s").rows())["sky"] == pytest.approx(50.001, abs=1e-4)
     # Time was stolen from beta's cores; alpha's have the same numbers.

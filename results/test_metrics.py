@@ -263,7 +263,7 @@ def test_equal_frames_of_which_some_are_lost_keep_their_own_crossings(synthetic:
 
 
 @pytest.mark.parametrize(
-    ("told", "read"), [({}, True), ({"run_folder": 1}, True), ({"run_folder": 2}, False), ({"run_folder": "x"}, False)]
+    ("told", "read"), [({}, False), ({"run_folder": 1}, False), ({"run_folder": 2}, True), ({"run_folder": "x"}, False)]
 )
 def test_a_run_folder_of_another_version_is_refused(told: dict[str, object], read: bool, tmp_path: Path) -> None:
     run = SyntheticRun(tmp_path / "run")
@@ -273,6 +273,6 @@ def test_a_run_folder_of_another_version_is_refused(told: dict[str, object], rea
     if read:
         analyse(folder, analyses())
         return
-    with pytest.raises(OtherVersion, match=r"run folder of version .*, and this NetBoxIT reads version 1; report it by the one"):
+    with pytest.raises(OtherVersion, match=r"run folder of version .*, and this NetBoxIT reads version 2; report it by the one"):
         analyse(folder, analyses())
     assert not (folder / "metrics.json").exists()

@@ -42,7 +42,7 @@ def test_a_call_with_losses_an_outage_and_other_traffic(synthetic: SyntheticRun)
     (folder / "nodes/cell/journal.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     made = {"at_s": 0.5, "late_ms": 1.0, "took_ms": 2.0, "words": "what was done", "error": None}
     events = [
-        made | {"kind": "stall", "netbox": "cell", "for_s": 0.3},
+        made | {"kind": "freeze", "netbox": "cell", "for_s": 0.3},
         made | {"at_s": 0.6, "kind": "wire", "wire": "fr1-cell", "state": "down", "error": "there is none"},
     ]
     (folder / "events.jsonl").write_text("".join(f"{json.dumps(event)}\n" for event in events))
@@ -56,7 +56,7 @@ def test_a_call_with_losses_an_outage_and_other_traffic(synthetic: SyntheticRun)
     assert {one["dscp"] for one in found["conversations"]} == {8, None}
     assert {one["kind"] for one in found["series"]} == {"gauge", "counter", "constant"}
     assert [one["by_run"] for one in found["events"]] == [False, True, True]
-    assert found["netboxes"]["cell"]["stalls"][0]["for_s"] == 0.3
+    assert found["netboxes"]["cell"]["freezes"][0]["for_s"] == 0.3
     assert found["voice"][0]["heard"]["reason"].endswith("is missing")
 
 

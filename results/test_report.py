@@ -98,7 +98,7 @@ def test_metrics_have_what_programs_look_for(reported: tuple[Path, dict[str, Any
     folder, returned = reported
 
     found = document((folder / "metrics.json").read_text())
-    assert found == {"format": "netboxit metrics", "version": 1, **returned}
+    assert found == {"format": "netboxit metrics", "version": 2, **returned}
     assert found["verdict"].keys() >= {"status", "reasons"}
     for flow in found["flows"]:
         assert flow.keys() >= {"name", "direction", "one_way_delay_ms", "jitter_ms", "loss_ratio", "goodput_kbps", "packets"}

@@ -63,18 +63,18 @@ def test_what_was_dropped_at_a_node_without_power_is_nobodys_fault() -> None:
     assert timekeeping(plan, {"cell": COUNTED}, LAB)["cell"]["unplugged_drops"] == 4
 
 
-def test_a_netbox_knows_when_the_run_itself_stalled_it() -> None:
-    stalled: Event = {
+def test_a_netbox_knows_when_the_run_itself_froze_it() -> None:
+    frozen: Event = {
         "time_s": 2.0,
-        "kind": "stall",
+        "kind": "freeze",
         "netbox": "cell",
         "station": None,
-        "words": "cell: stalled",
+        "words": "cell: frozen",
         "details": {"for_s": 0.3},
         "by_run": True,
     }
-    found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB, [stalled])
-    assert (found["cell"]["stalls"], found["sky"]["stalls"]) == ([{"at_s": 2.0, "for_s": 0.3}], [])
+    found = timekeeping(PLAN, {"cell": COUNTED, "sky": COUNTED}, LAB, [frozen])
+    assert (found["cell"]["freezes"], found["sky"]["freezes"]) == ([{"at_s": 2.0, "for_s": 0.3}], [])
 
 
 def test_misses_have_the_time_since_the_traffic_began_where_that_is_known() -> None:

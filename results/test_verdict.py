@@ -14,7 +14,7 @@ LATENESS = {"count": 9, "p50": 0.0, "p99": 900.0, "p99_9": 950.0, "max": 990.0}
 NETBOX: Any = netbox_statistics(lateness_us={"frame": LATENESS, "event": LATENESS})
 KEPT: dict[str, Any] = {
     **{"limit_us": 1000.0, "policy": "mark", "received": 10_000, "overload_drops": 0, "send_drops": 0},
-    **{"missed": 0, "misses": [], "steal_ratio": 0.001, "stalls": []},
+    **{"missed": 0, "misses": [], "steal_ratio": 0.001, "freezes": []},
 }
 CAPTURE = {"node": "eoc", "interface": "eth", "received": 10, "dropped": 0}
 FLOW = {"name": "call.voice", "direction": "return", "packets": 10}
@@ -57,9 +57,9 @@ def test_one_in_a_hundred_over_the_limit_is_invalid(kind: str) -> None:
 
 def test_what_a_drill_did_is_not_blamed_on_the_host() -> None:
     misses = [{"after_s": at, "what": "frame", "lateness_us": 9e4} for at in (5.1, 5.2, 7.9)]
-    kept = {"missed": 3, "misses": misses, "stalls": [{"at_s": 5.0, "for_s": 0.3}], "overload_drops": 100}
+    kept = {"missed": 3, "misses": misses, "freezes": [{"at_s": 5.0, "for_s": 0.3}], "overload_drops": 100}
     late = {**NETBOX["lateness_us"], "frame": {**LATENESS, "p99": 2000.0}}
-    told = " (drill: the run stalled it for 300 ms at 5.0 s; 1 of the first 3 were at other times)"
+    told = " (drill: the run froze it for 300 ms at 5.0 s; 1 of the first 3 were at other times)"
     found = verdict_of({"lateness_us": late}, kept)
     assert found.status == "invalid"
     assert len(found.to_json()["reasons"]) == 3

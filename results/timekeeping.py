@@ -13,7 +13,7 @@ from contracts.plan import NodePlan, Plan
 if TYPE_CHECKING:
     from contracts.run_records import LabRecord, MachineShare
     from contracts.statistics import NetboxStatistics, SwitchStatus
-    from results.metrics_document import Event, KeptTime, Miss, Promise, Stall, Switch, SwitchPort, Timekeeping
+    from results.metrics_document import Event, Freeze, KeptTime, Miss, Promise, Switch, SwitchPort, Timekeeping
 
 
 def timekeeping(
@@ -24,14 +24,14 @@ def timekeeping(
 ) -> dict[str, Timekeeping]:
     """The entries of `netboxes` in metrics.json, for each netbox that left statistics."""
     return {
-        name: {**_of(plan.node(name), plan, counted, lab), "stalls": _stalls(name, events)}
+        name: {**_of(plan.node(name), plan, counted, lab), "freezes": _freezes(name, events)}
         for name, counted in statistics.items()
     }
 
 
-def _stalls(netbox: str, events: Sequence[Event]) -> list[Stall]:
+def _freezes(netbox: str, events: Sequence[Event]) -> list[Freeze]:
     """When the run itself kept the netbox from computing, and for how long."""
-    found = [event for event in events if event["by_run"] and event["kind"] == "stall" and event["netbox"] == netbox]
+    found = [event for event in events if event["by_run"] and event["kind"] == "freeze" and event["netbox"] == netbox]
     return [{"at_s": event["time_s"], "for_s": event["details"]["for_s"]} for event in found]
 
 

@@ -27,8 +27,8 @@ OVERLOAD_RATIO = 1e-3
 STEAL_RATIO = 0.05
 
 
-#: Stalls that are told with their times.
-_MOST_STALLS = 3
+#: Freezes that are told with their times.
+_MOST_FREEZES = 3
 
 
 @dataclass
@@ -141,14 +141,16 @@ def _when(misses: Sequence[Miss]) -> str:
 
 def _drill(kept: Timekeeping) -> str:
     """What the run itself did to the netbox's time, so that nobody looks for it at the host."""
-    if not (stalls := kept["stalls"]):
+    if not (freezes := kept["freezes"]):
         return ""
-    told = ", ".join(f"{stall['for_s'] * 1e3:,.0f} ms at {stall['at_s']:.1f} s" for stall in stalls[:_MOST_STALLS])
-    more = f" and {len(stalls) - _MOST_STALLS} times more" if len(stalls) > _MOST_STALLS else ""
+    told = ", ".join(f"{freeze['for_s'] * 1e3:,.0f} ms at {freeze['at_s']:.1f} s" for freeze in freezes[:_MOST_FREEZES])
+    more = f" and {len(freezes) - _MOST_FREEZES} times more" if len(freezes) > _MOST_FREEZES else ""
     misses = [miss["after_s"] for miss in kept["misses"] if miss["after_s"] is not None]
-    others = sum(not any(stall["at_s"] - 0.1 <= at <= stall["at_s"] + stall["for_s"] + 0.5 for stall in stalls) for at in misses)
+    others = sum(
+        not any(freeze["at_s"] - 0.1 <= at <= freeze["at_s"] + freeze["for_s"] + 0.5 for freeze in freezes) for at in misses
+    )
     rest = f"; {others} of the first {len(misses)} were at other times" if others else ""
-    return f" (drill: the run stalled it for {told}{more}{rest})"
+    return f" (drill: the run froze it for {told}{more}{rest})"
 
 
 def _ports(netbox: str, kept: Timekeeping, verdict: Verdict) -> None:

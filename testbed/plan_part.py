@@ -19,7 +19,7 @@ PARTS_FILE: Final = "parts.json"
 _NODE_OF = {
     "parameter": "netbox",
     "power": "node",
-    "stall": "netbox",
+    "freeze": "netbox",
     "configuration": "router",
     "handler": "router",
     "wire": "node",

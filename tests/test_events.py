@@ -43,7 +43,7 @@ events:
   - {at: 4 s, wire: [link.hub, b], state: down}
   - {name: back, when: {netbox: link, station: hub, silent: 1 s, within: 30 s}, wire: [link.hub, b], state: up}
   - {when: {event: back}, delay: 200 ms, netbox: link, set: {packet_error_rate: 0}}
-  - {when: {netbox: link, happens: set}, drill: emulator-stall, with: {stall: 10 ms}}
+  - {when: {netbox: link, happens: set}, drill: emulator-freeze, with: {freeze: 10 ms}}
 """
 
 #: By how much an event may be late on a busy machine without the test being about it.
@@ -63,7 +63,7 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     events = [(event["words"], event["time_s"]) for event in outcome.metrics["events"] if event["kind"] != "traffic"]
     assert [words for words, _ in events] == [
         "link: delay 100 ms",
-        "link: stalled for 10 ms (when link says set)",
+        "link: frozen for 10 ms (when link says set)",
         "wire link.hub--b.eth0 down",
         "wire link.hub--b.eth0 up (when nothing leaves by link.hub for 1 s)",
         "link: packet_error_rate 0 (after back)",
@@ -72,7 +72,7 @@ def test_a_change_and_an_unplugged_wire_are_in_what_the_hosts_measure(tmp_path: 
     assert [at for _, at in events] == pytest.approx(times, abs=LATE_S)
     # Half a distance of frames is what the silence may have begun before the wire was unplugged.
     assert all(at - due > -0.02 for (_, at), due in zip(events, times, strict=True))
-    assert outcome.metrics["netboxes"]["link"]["stalls"] == [{"at_s": events[1][1], "for_s": 0.01}]
+    assert outcome.metrics["netboxes"]["link"]["freezes"] == [{"at_s": events[1][1], "for_s": 0.01}]
 
     flows = {flow["name"]: flow for flow in outcome.metrics["flows"]}
     delay = dict(zip(flows["out"]["seconds"]["second"], flows["out"]["seconds"]["delay_ms"], strict=True))

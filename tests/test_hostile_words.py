@@ -92,7 +92,7 @@ HOSTILE = (
 #: What means something somewhere, so that nonsense stands where it is looked at.
 KNOWN = (
     *("a", "b", "seg", "r", "core", "a.eth0", "seg.left", "r.x", "a.eth0--seg.left", "eth2", "vm1"),
-    *("state=down", "reboot=1 s", "stall=1 s", "configuration=", "distance=1 km", "rt.table", "config", "list", "hotconfig"),
+    *("state=down", "reboot=1 s", "freeze=1 s", "configuration=", "distance=1 km", "rt.table", "config", "list", "hotconfig"),
 )
 NETWORK: dict[str, Any] = {
     "name": "words",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from applications.camera.application import CameraFacts
 from applications.camera.clips import clip_and_still
-from applications.camera.metrics import Likeness, Stalls, Video
+from applications.camera.metrics import Freezes, Likeness, Video
 from applications.media.decoding import MediaFailed, decoding
 from applications.media.number_strip import NumberStrip
 from results.application_analysis import ApplicationAnalysis, Evidence, Findings
@@ -23,7 +23,7 @@ from results.statistics import Values, summary
 from system.sandbox import Limits
 
 #: A picture that stays for longer than this many picture times is seen to stand still; ITU-T P.1201 calls it a freeze.
-STALL_PICTURES = 3.0
+FREEZE_PICTURES = 3.0
 
 #: SSIM's windows: 8 x 8, every 4 samples, as Z. Wang et al. ("Image quality assessment: from error visibility to structural
 #: similarity", IEEE Trans. Image Processing 13(4), 2004) did first, and ffmpeg and x264 still do.
@@ -51,7 +51,7 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
     sent_file, received_file = (evidence.file(record, facts[name]) for name in ("sent", "received"))
     sent, received = evidence.run / sent_file, evidence.run / received_file
     absent = [file.name for file in (sent, received) if not file.exists()]
-    seen = stalls(measured.rows, facts["frames_per_second"])
+    seen = freezes(measured.rows, facts["frames_per_second"])
     alike: Likeness | None = None
     reason = f"missing: {', '.join(absent)}" if absent else None
     if not absent:
@@ -106,7 +106,7 @@ def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> 
     }
 
 
-def stalls(rows: pl.DataFrame, frames_per_second: float) -> Stalls:
+def freezes(rows: pl.DataFrame, frames_per_second: float) -> Freezes:
     """From the times at which pictures were complete at the destination: how often and how long the picture stood still.
 
     A picture is all packets of one RTP timestamp; it is complete when the last of them came, and lost when one of them did.
@@ -118,13 +118,13 @@ def stalls(rows: pl.DataFrame, frames_per_second: float) -> Stalls:
     )
     whole = pictures.filter("complete")
     pauses = whole["at_ns"].sort().diff().drop_nulls().to_numpy() / 1e9
-    long = pauses[pauses > STALL_PICTURES / frames_per_second]
+    long = pauses[pauses > FREEZE_PICTURES / frames_per_second]
     return {
         "pictures_sent": pictures.height,
         "pictures_complete": whole.height,
         "interval_ms": summary(pauses * 1e3),
-        "stalls": int(long.size),
-        "stalled_s": float((long - 1.0 / frames_per_second).sum()),
+        "freezes": int(long.size),
+        "frozen_s": float((long - 1.0 / frames_per_second).sum()),
     }
 
 

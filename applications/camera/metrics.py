@@ -21,15 +21,15 @@ class Likeness(TypedDict):
     psnr_db: Summary | None
 
 
-class Stalls(TypedDict):
+class Freezes(TypedDict):
     pictures_sent: int
     pictures_complete: int
     interval_ms: Summary | None
-    stalls: int
-    stalled_s: float
+    freezes: int
+    frozen_s: float
 
 
-class Video(Stalls):
+class Video(Freezes):
     """A video stream. Files are in the run folder."""
 
     flow: str

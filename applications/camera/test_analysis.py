@@ -68,18 +68,18 @@ def test_equal_pictures_have_ssim_1_and_endless_psnr() -> None:
     assert analysis.psnr(picture, picture) == float("inf")
 
 
-def test_stalls_are_pauses_between_whole_pictures() -> None:
+def test_freezes_are_pauses_between_whole_pictures() -> None:
     # Ten pictures a second in two packets each; of picture 5 one packet is lost, and pictures 10 to 14 never come.
     rows = [
         (number * 9_000, number * 100_000_000 + packet if number not in range(10, 15) and (number, packet) != (5, 1) else None)
         for number in range(20)
         for packet in range(2)
     ]
-    found = analysis.stalls(pl.DataFrame(rows, schema={"rtp_timestamp": pl.UInt32, "received_ns": pl.Int64}, orient="row"), 10.0)
+    found = analysis.freezes(pl.DataFrame(rows, schema={"rtp_timestamp": pl.UInt32, "received_ns": pl.Int64}, orient="row"), 10.0)
     assert (found["pictures_sent"], found["pictures_complete"]) == (20, 14)
     # The pause at picture 5 is two picture times, the other one six, of which one is due.
-    assert found["stalls"] == 1
-    assert found["stalled_s"] == pytest.approx(0.5)
+    assert found["freezes"] == 1
+    assert found["frozen_s"] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("arrived", [True, False])

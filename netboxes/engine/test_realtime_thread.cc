@@ -57,7 +57,7 @@ TEST(Oversleep, LearnsWhatNineCasesOfTenStayBelow)
     EXPECT_NEAR(sum / 10'000, 90'000, 3'000);
 }
 
-TEST(Oversleep, IsNotMisledByStallsAndForgetsThem)
+TEST(Oversleep, IsNotMisledByFreezesAndForgetsThem)
 {
     Oversleep oversleep;
     for (int i = 0; i < 1000; ++i)

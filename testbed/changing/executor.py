@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from contracts.changes import (
     Change,
     ConfigurationChange,
+    FreezeChange,
     HandlerWrite,
     ParameterChange,
     PowerChange,
-    StallChange,
     WireChange,
 )
 from system import containers, node_files
 from testbed.changing import handlers
-from testbed.changing.stall import Stall, StallFailed
+from testbed.changing.freeze import Freeze, FreezeFailed
 from testbed.labs import restart
 from testbed.labs.removal import container_of
 
@@ -40,7 +40,7 @@ class Executor:
         self._lab, self._open, self._sample_s = lab, open_ones, sample_s
         self._controls: dict[str, Control] = {}
         self._switches: dict[tuple[str, str], Switch] = {}
-        self._stalls: list[Stall] = []
+        self._freezes: list[Freeze] = []
         #: Nodes that are without power.
         self.away: set[str] = set()
 
@@ -56,17 +56,17 @@ class Executor:
             case PowerChange():
                 switches = self._switches_of(change.node)
                 return lambda: self._power(change, switches)
-            case StallChange():
-                return lambda: self._stall(change)
+            case FreezeChange():
+                return lambda: self._freeze(change)
             case ConfigurationChange():
                 return lambda: self._swap(change)
             case HandlerWrite():
                 return lambda: handlers.write(self._lab, change.router, change.handler, change.value)
 
     def wait(self) -> None:
-        """Until all that was stalled goes on by itself."""
-        for stall in self._stalls:
-            stall.join()
+        """Until all that was frozen goes on by itself."""
+        for freeze in self._freezes:
+            freeze.join()
 
     def _control(self, netbox: str) -> Control:
         if netbox not in self._controls:
@@ -119,15 +119,15 @@ class Executor:
         self._lab.wait_ready(nodes={netbox}, besides=others)
         self._control(netbox).begin(self._sample_s)
 
-    def _stall(self, change: StallChange) -> None:
+    def _freeze(self, change: FreezeChange) -> None:
         node = self._lab.netbox(change.netbox)
         pid = containers.command_of(container_of(self._lab.folder, node.name, node.container), node.command)
         if pid is None:
-            raise StallFailed(f"netbox {change.netbox} does not run, so it cannot be stalled; `netboxit status` shows what does")
-        stall = Stall(pid, change.for_s)
-        stall.start()
-        self._open.callback(stall.end)
-        self._stalls.append(stall)
+            raise FreezeFailed(f"netbox {change.netbox} does not run, so it cannot be frozen; `netboxit status` shows what does")
+        freeze = Freeze(pid, change.for_s)
+        freeze.start()
+        self._open.callback(freeze.end)
+        self._freezes.append(freeze)
 
     def _swap(self, change: ConfigurationChange) -> None:
         """The router's own file gets the new text, too: with it the router starts when it is rebooted."""

@@ -34,10 +34,10 @@ def change(targets: Targets, target: str, text: str, beside: Path | None = None)
     if not separator:
         raise BadChange(f"{text!r}: write KEY=VALUE, say 'distance=2 km', state=down or 'reboot=5 s'")
     try:
-        if target in targets.netboxes and key not in ("stall", "reboot"):
+        if target in targets.netboxes and key not in ("freeze", "reboot"):
             return _parameter(targets, target, text, context)
-        if target in targets.netboxes and key == "stall":
-            return _sequence(targets, context, netbox=target, stall=value)
+        if target in targets.netboxes and key == "freeze":
+            return _sequence(targets, context, netbox=target, freeze=value)
         if key == "state":
             return _wire(targets, target, value)
         if target in targets.names():

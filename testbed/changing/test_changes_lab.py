@@ -176,13 +176,13 @@ def test_another_configuration_takes_over_and_is_there_after_a_reboot(lab: Lab, 
     assert ping(lab)
 
 
-def test_a_stalled_netbox_computes_nothing_meanwhile(lab: Lab, tmp_path: Path) -> None:
+def test_a_frozen_netbox_computes_nothing_meanwhile(lab: Lab, tmp_path: Path) -> None:
     """Frames that came meanwhile waited at its ports, and those that waited for more than 100 ms are dropped there."""
     with lab.control("space") as control:
         before = control.statistics()["ports"][0]
         pings = lab.start("a", ["ping", "-i", "0.01", "10.20.0.20"], log=tmp_path / "ping")
         wait_for(lambda: control.statistics()["ports"][0]["received"] > before["received"] + 5)
-        netboxit("set", "space", "stall=500 ms")
+        netboxit("set", "space", "freeze=500 ms")
         wait_for(lambda: control.statistics()["ports"][0]["overload_drops"] > before["overload_drops"] + 10)
         pings.interrupt()
         pings.wait(10)
@@ -194,7 +194,7 @@ def test_a_stalled_netbox_computes_nothing_meanwhile(lab: Lab, tmp_path: Path) -
     [
         ("satellite-fade", ("depth=2 dB", "ramp=400 ms", "hold=50 ms"), "space: fade 0.5 dB", "space: fade 0 dB"),
         ("router-reboot", ("node=meoc", "away=50 ms"), "meoc: power off", "meoc: power on"),
-        ("emulator-stall", ("stall=20 ms",), "space: stalled for 20 ms", "space: stalled for 20 ms"),
+        ("emulator-freeze", ("freeze=20 ms",), "space: frozen for 20 ms", "space: frozen for 20 ms"),
         (
             "link-flap",
             ("wire=[space.hub, b]", "times=2", "down=50 ms", "up=50 ms"),

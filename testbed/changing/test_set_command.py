@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from contracts.changes import ConfigurationChange, HandlerWrite, ParameterChange, PowerChange, StallChange, WireChange
+from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange
 from contracts.plan import WireEnd
 from testbed.changing import set_command
 from testbed.description.live import BadChange
@@ -30,7 +30,7 @@ SCENE = Targets(
 @pytest.mark.parametrize(
     ("target", "text", "change"),
     [
-        ("space", "stall=300 ms", StallChange("space", 0.3)),
+        ("space", "freeze=300 ms", FreezeChange("space", 0.3)),
         ("space.hub", "state=down", WireChange("space.hub--b.eth0", "down", "space", "hub")),
         ("b", "state = up", WireChange("space.hub--b.eth0", "up", "space", "hub")),
         ("a.eth0--meoc.ian", "state=down", WireChange("a.eth0--meoc.ian", "down", "meoc", "ian")),
@@ -85,8 +85,8 @@ def test_files_are_found_where_the_command_is_called_and_beside_the_topology(
 @pytest.mark.parametrize(
     ("target", "text", "told"),
     [
-        ("space", "stall", "write KEY=VALUE"),
-        ("space", "stall=2", "stall: '2' has no unit"),
+        ("space", "freeze", "write KEY=VALUE"),
+        ("space", "freeze=2", "freeze: '2' has no unit"),
         ("space", "fad=3 dB", 'did you mean "fade"'),
         ("spcae", "fade=3 dB", 'there is no node "spcae"; did you mean "space"'),
         ("space.hbu", "state=down", 'the end of no wire; did you mean "space.hub"'),

@@ -97,7 +97,7 @@ class Watcher:
         return now - since >= condition.silent_s
 
     def _statistics(self, netbox: str) -> RunningStatistics | None:
-        """None while it does not answer: it may be stalled, or have ended, which others find."""
+        """None while it does not answer: it may be frozen, or have ended, which others find."""
         try:
             if netbox not in self._controls:
                 self._controls[netbox] = self._lab.control(netbox)

@@ -22,7 +22,7 @@ def set_now(
         str,
         typer.Argument(
             metavar="KEY=VALUE",
-            help="As in the topology file. Of a netbox: 'distance=7.5 km', 'fr1.position=[10 m, 20 m]', 'stall=300 ms'. Wires: "
+            help="As in the topology file. Of a netbox: 'distance=7.5 km', 'fr1.position=[10 m, 20 m]', 'freeze=300 ms'. Wires: "
             "state=down, state=up. Routers and hosts: 'reboot=10 s'; Click routers: configuration=FILE, HANDLER=VALUE.",
         ),
     ],

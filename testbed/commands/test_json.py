@@ -32,7 +32,7 @@ traffic:
   flow: {application: udp-flow, from: left, to: right, rate: 100 kbit/s, duration: 1 s}
 events:
   - {at: 1 s, netbox: line, set: {delay: 30 ms}}
-  - {at: 1.5 s, netbox: line, stall: 100 ms}
+  - {at: 1.5 s, netbox: line, freeze: 100 ms}
 """
 
 
@@ -54,7 +54,7 @@ def test_a_file_and_its_plan_are_documents(pair: Path) -> None:
     assert result(netboxit("check", pair, "--json"), "check")["sound"] is True
     plan = result(netboxit("plan", pair, "--json"), "plan")
     assert [node["name"] for node in plan["nodes"]] == ["left", "right", "line"]
-    assert [event["change"]["kind"] for event in plan["events"]] == ["parameter", "stall"]
+    assert [event["change"]["kind"] for event in plan["events"]] == ["parameter", "freeze"]
     assert plan["difference"] is None and plan["load"]["netboxes"][0]["netbox"] == "line"
 
 

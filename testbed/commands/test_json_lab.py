@@ -86,7 +86,7 @@ def test_a_run(network: Path, tmp_path: Path) -> None:
     assert "analysing" in " ".join(steps(output))
     assert found["metrics"]["flows"][0]["received"] > 0
     kept = document((Path(found["folder"]) / "metrics.json").read_text())
-    assert kept == {"format": "netboxit metrics", "version": 1, **found["metrics"]}
+    assert kept == {"format": "netboxit metrics", "version": 2, **found["metrics"]}
 
 
 def _watched() -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
-from contracts.changes import Change, ConfigurationChange, HandlerWrite, Sequence, StallChange, Step, WireState
+from contracts.changes import Change, ConfigurationChange, FreezeChange, HandlerWrite, Sequence, Step, WireState
 from contracts.files import find_file
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
@@ -23,7 +23,7 @@ from testbed.description.wire_ends import TwoEnds
 _SUBJECTS = ("netbox", "wire", "node", "drill")
 #: What is said of each, and how.
 _SAYS = {
-    "netbox": ("what it sets, or how long it is stalled", "write set: {parameter: value}, or stall: 300 ms"),
+    "netbox": ("what it sets, or how long it is frozen", "write set: {parameter: value}, or freeze: 300 ms"),
     "wire": ("its state", "write state: down or state: up"),
     "node": (
         "how long it is rebooted, or of a Click router its configuration or what is written to its handlers",
@@ -31,7 +31,7 @@ _SAYS = {
     ),
     "drill": ("its options at most", "write with: {option: value}"),
 }
-_VERBS = {"netbox": ("values", "stall"), "wire": ("state",), "node": ("reboot", "configuration", "write"), "drill": ("options",)}
+_VERBS = {"netbox": ("values", "freeze"), "wire": ("state",), "node": ("reboot", "configuration", "write"), "drill": ("options",)}
 
 
 class Action(BaseModel):
@@ -44,7 +44,7 @@ class Action(BaseModel):
     values: dict[str, Any] | None = Field(
         None, alias="set", min_length=1, description="Live parameters and their new values, written as in the netbox itself."
     )
-    stall: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
+    freeze: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
         None, description="The netbox gets no time to compute for so long, as on a host that is too busy."
     )
     wire: TwoEnds | None = Field(None, description="The wire that changes, as meoc.jan--backhaul.meoc.")
@@ -123,8 +123,8 @@ class Action(BaseModel):
             netbox = targets.netbox(self.netbox)
             for key, said in (self.values or {}).items():
                 yield netbox.live(self.netbox, self.parameter(key), said, context)
-            if self.stall is not None:
-                yield StallChange(self.netbox, self.stall)
+            if self.freeze is not None:
+                yield FreezeChange(self.netbox, self.freeze)
         if self.wire is not None and self.state is not None:
             yield targets.switched(targets.wire_between(*self.wire), self.state)
         if self.node is not None:

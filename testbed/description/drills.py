@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
-from contracts.changes import PowerChange, Sequence, StallChange, Step
+from contracts.changes import FreezeChange, PowerChange, Sequence, Step
 from contracts.errors import listed
 from contracts.name import Name
 from contracts.plugins import BadPlugin, OursFirst
@@ -59,21 +59,21 @@ class NetboxReboot(Drill):
         return reboot(targets, netbox, self.away)
 
 
-class EmulatorStall(Drill):
+class EmulatorFreeze(Drill):
     """A netbox gets no time to compute, as on a host that is too busy: frames wait, and are late or dropped at its ports."""
 
-    NAME = "emulator-stall"
+    NAME = "emulator-freeze"
 
     netbox: Name | None = Field(None, description="Which; by default the only one.")
-    stall: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(0.3, description="How long each time.")
+    freeze: Annotated[float, Quantity(TIME, 1e-3, 60.0)] = Field(0.3, description="How long each time.")
     times: int = Field(1, ge=1, le=1000, description="How often.")
     pause: _Pause = Field(1.0, description="Between the end of one and the next.")
 
     def sequence(self, targets: Targets) -> Sequence:
         netbox = self.netbox or _only(targets.netboxes, "netbox", "netbox")
         targets.netbox(netbox)
-        change = StallChange(netbox, self.stall)
-        return Sequence(tuple(Step(number * (self.stall + self.pause), change) for number in range(self.times)))
+        change = FreezeChange(netbox, self.freeze)
+        return Sequence(tuple(Step(number * (self.freeze + self.pause), change) for number in range(self.times)))
 
 
 class LinkFlap(Drill):
@@ -97,7 +97,7 @@ class LinkFlap(Drill):
         return Sequence(tuple(steps), (up,))
 
 
-_OF_EVERY_NETWORK: Final = (RouterReboot, NetboxReboot, EmulatorStall, LinkFlap)
+_OF_EVERY_NETWORK: Final = (RouterReboot, NetboxReboot, EmulatorFreeze, LinkFlap)
 
 
 @cache

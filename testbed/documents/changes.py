@@ -23,10 +23,10 @@ class Apply(TypedDict):
 class Change(TypedDict):
     """A change that was made. Which of the keys it has is said by `kind`."""
 
-    kind: Literal["parameter", "wire", "power", "stall", "configuration", "handler"]
+    kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler"]
     #: The same for people.
     words: str
-    #: Of a parameter or a stall.
+    #: Of a parameter or a freeze.
     netbox: NotRequired[str]
     parameter: NotRequired[str]
     #: Of a parameter in base units, of a handler its text.
@@ -40,7 +40,7 @@ class Change(TypedDict):
     #: Of a wire: at which it was changed.
     interface: NotRequired[str]
     power: NotRequired[Literal["off", "on"]]
-    #: Of a stall.
+    #: Of a freeze.
     for_s: NotRequired[float]
     #: Of a configuration or a handler.
     router: NotRequired[str]

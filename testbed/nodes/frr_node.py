@@ -107,13 +107,13 @@ def follow_routes(journal: Journal) -> None:
                     continue
                 if message.get("table") != RT_TABLE_MAIN:
                     continue
-                # A destination with several ways of equal cost has them as a list, another its only one itself.
+                # A destination with several paths of equal cost has them as a list, another its only one itself.
                 journal.add(
                     "route" if kind == "RTM_NEWROUTE" else "route_gone",
                     destination=f"{message.get('dst') or '0.0.0.0'}/{message['dst_len']}",
-                    ways=[
-                        {"gateway": way.get("gateway"), "interface": names.get(way.get("oif"))}
-                        for way in message.get("multipath") or [message]
+                    paths=[
+                        {"gateway": path.get("gateway"), "interface": names.get(path.get("oif"))}
+                        for path in message.get("multipath") or [message]
                     ],
                 )
 

@@ -154,7 +154,7 @@ def test_routes_go_the_other_way_when_a_link_fails(tmp_path: Path, nothing_left:
             assert time.monotonic() < deadline, (lab.node_folder("west") / "journal.jsonl").read_text()
         lines = [json.loads(line) for line in (lab.node_folder("west") / "journal.jsonl").read_text().splitlines()]
         changes = [line for line in lines if line.get("event") == "route" and line["destination"] == "10.2.0.0/24"]
-        routes = [way["interface"] for line in changes for way in line["ways"]]
+        routes = [path["interface"] for line in changes for path in line["paths"]]
     assert routes[-1] == "far"
     assert "near" in routes
 
@@ -186,7 +186,7 @@ def test_a_router_that_was_rebooted_counts_from_the_same_time_as_before(tmp_path
     journal = tmp_path / "journal.jsonl"
     began_ns = time.time_ns() - 100 * 10**9
     journal.write_text(json.dumps({"began_ns": began_ns}) + "\n")
-    frr_node.Journal(journal).add("route", destination="10.0.0.0/8", ways=[])
+    frr_node.Journal(journal).add("route", destination="10.0.0.0/8", paths=[])
     first, added = map(json.loads, journal.read_text().splitlines())
     assert first == {"began_ns": began_ns}
     assert 100.0 <= added["at_s"] < 100.0 + (time.time_ns() - began_ns) / 1e9

@@ -13,7 +13,7 @@ import pytest
 
 from bench import report
 from bench.test_report import MACHINE, OUTCOMES
-from contracts.changes import ConfigurationChange, HandlerWrite, ParameterChange, PowerChange, StallChange, WireChange, recorded
+from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange, recorded
 from contracts.plan import EquipmentPlan, WireEnd
 from testbed.changing.handlers import Element
 from testbed.observation.capture_points import CapturePoint
@@ -34,7 +34,7 @@ CHANGES: Any = [
         ParameterChange("cell", "one.position", [1.0, 2.0, 0.0], "[1 m, 2 m, 0 m]"),
         WireChange("a--b", "down", "a", "b"),
         PowerChange("mid", "off"),
-        StallChange("cell", 0.3),
+        FreezeChange("cell", 0.3),
         ConfigurationChange("mid", "mid.click", "a whole file"),
         HandlerWrite("mid", "queue.capacity", "90"),
     )
@@ -71,7 +71,7 @@ def test_what_programs_are_told(document: str, show: Callable[[], object], capsy
 def test_each_kind_of_change_has_its_keys(capsys: pytest.CaptureFixture[str]) -> None:
     change_view.show_made(CHANGES, True)
     told = result(capsys.readouterr().out, "changes")["changes"]
-    assert [change["kind"] for change in told] == ["parameter", "wire", "power", "stall", "configuration", "handler"]
+    assert [change["kind"] for change in told] == ["parameter", "wire", "power", "freeze", "configuration", "handler"]
     assert "text" not in told[4], "a configuration is not told whole"
 
 

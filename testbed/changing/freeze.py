@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Stalls a program for a while, as a host that has no time for it does.
+"""Freezes a program for a while, as a host that has no time for it does.
 
 By ptrace(2), because the kernel itself lets go what is held by it as soon as whoever holds it is gone: however this program ends,
-nothing stays stalled. A stopped process (SIGSTOP) or a frozen control group would.
+nothing stays frozen. A process stopped by SIGSTOP, or one in a frozen control group (cgroups(7)), would.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ _libc.ptrace.argtypes = (ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_
 _libc.ptrace.restype = ctypes.c_long
 
 
-class StallFailed(NetBoxITError):
-    """A program could not be stalled."""
+class FreezeFailed(NetBoxITError):
+    """A program could not be frozen."""
 
 
 class _DoesNotStop(Exception):
     """A thread goes on waiting in the kernel."""
 
 
-class Stall:
+class Freeze:
     """Holds all threads of a program for so many seconds; `start` returns when they stand still, `join` when they go on."""
 
     def __init__(self, pid: int, seconds: float) -> None:
         self._pid, self._seconds = pid, seconds
         self._stands, self._over = threading.Event(), threading.Event()
-        self._failure: StallFailed | None = None
+        self._failure: FreezeFailed | None = None
         # Only the thread that holds a program can let it go.
-        self._thread = threading.Thread(target=self._hold, name=f"stall of {pid}", daemon=True)
+        self._thread = threading.Thread(target=self._hold, name=f"freeze of {pid}", daemon=True)
 
     def start(self) -> None:
-        """Raises StallFailed."""
+        """Raises FreezeFailed."""
         self._thread.start()
         self._stands.wait()  # set by the thread however it ends, within _STANDS_WITHIN_S
         if self._failure is not None:
@@ -79,13 +79,13 @@ class Stall:
             self._stands.set()
             self._over.wait(self._seconds)
         except OSError as error:
-            self._failure = StallFailed(
-                f"process {self._pid} could not be stalled: {error.strerror}; stalling needs the right to trace it "
+            self._failure = FreezeFailed(
+                f"process {self._pid} could not be frozen: {error.strerror}; freezing needs the right to trace it "
                 "(root, and kernel.yama.ptrace_scope below 3)"
             )
         except _DoesNotStop:
-            self._failure = StallFailed(
-                f"process {self._pid} could not be stalled: a thread of it has not stopped in {_STANDS_WITHIN_S:g} s; it waits "
+            self._failure = FreezeFailed(
+                f"process {self._pid} could not be frozen: a thread of it has not stopped in {_STANDS_WITHIN_S:g} s; it waits "
                 "in the kernel, say for a program that it starts (vfork(2)); repeat when that is through"
             )
         finally:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program that is stalled stands still and goes on, also when whoever stalled it was killed."""
+"""A program that is frozen stands still and goes on, also when whoever froze it was killed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from contracts.installation import CHECKOUT
-from testbed.changing.stall import Stall, StallFailed
+from testbed.changing.freeze import Freeze, FreezeFailed
 
 pytestmark = pytest.mark.lab
 
@@ -33,8 +33,8 @@ while True:
 """
 HOLDER = """\
 import sys, time
-from testbed.changing.stall import Stall
-Stall(int(sys.argv[1]), 60).start()
+from testbed.changing.freeze import Freeze
+Freeze(int(sys.argv[1]), 60).start()
 print("holds", flush=True)
 time.sleep(60)
 """
@@ -64,22 +64,22 @@ def states(program: subprocess.Popen[str]) -> set[str]:
 
 
 def test_all_threads_stand_still_for_the_time_that_was_asked_for(program: subprocess.Popen[str]) -> None:
-    stall = Stall(program.pid, 0.3)
-    stall.start()
+    freeze = Freeze(program.pid, 0.3)
+    freeze.start()
     assert states(program) == {"t"}
-    stall.join()
+    freeze.join()
     pause_of(program, 0.29)
     assert "t" not in states(program)
 
 
-def test_a_stall_can_be_ended_before_its_time(program: subprocess.Popen[str]) -> None:
-    stall = Stall(program.pid, 3600.0)
-    stall.start()
-    stall.end()
+def test_a_freeze_can_be_ended_before_its_time(program: subprocess.Popen[str]) -> None:
+    freeze = Freeze(program.pid, 3600.0)
+    freeze.start()
+    freeze.end()
     assert "t" not in states(program)
 
 
-def test_nothing_stays_stalled_when_whoever_stalled_it_is_killed(program: subprocess.Popen[str]) -> None:
+def test_nothing_stays_frozen_when_whoever_froze_it_is_killed(program: subprocess.Popen[str]) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(program.pid)], cwd=CHECKOUT, stdout=subprocess.PIPE, text=True
     ) as holder:
@@ -93,11 +93,11 @@ def test_nothing_stays_stalled_when_whoever_stalled_it_is_killed(program: subpro
         time.sleep(0.005)
 
 
-def test_what_is_gone_cannot_be_stalled() -> None:
+def test_what_is_gone_cannot_be_frozen() -> None:
     with subprocess.Popen(["true"]) as gone:
         gone.wait()
-    with pytest.raises(StallFailed, match=f"process {gone.pid}"):
-        Stall(gone.pid, 0.1).start()
+    with pytest.raises(FreezeFailed, match=f"process {gone.pid}"):
+        Freeze(gone.pid, 0.1).start()
 
 
 #: It waits in the kernel for its child, which never becomes another program.
@@ -109,7 +109,7 @@ int main() { puts("waits"); fflush(stdout); if (vfork() == 0) { sleep(60); _exit
 
 
 def test_a_program_that_cannot_stop_is_told_and_nobody_waits_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("testbed.changing.stall._STANDS_WITHIN_S", 0.2)
+    monkeypatch.setattr("testbed.changing.freeze._STANDS_WITHIN_S", 0.2)
     (source := tmp_path / "vforked.c").write_text(VFORKED)
     subprocess.run(["cc", "-o", tmp_path / "vforked", source], check=True)
     with subprocess.Popen([tmp_path / "vforked"], stdout=subprocess.PIPE, text=True, start_new_session=True) as program:
@@ -118,7 +118,7 @@ def test_a_program_that_cannot_stop_is_told_and_nobody_waits_for_it(tmp_path: Pa
             child = Path(f"/proc/{program.pid}/task/{program.pid}/children")
             while not child.read_text():
                 time.sleep(0.001)
-            with pytest.raises(StallFailed, match="a thread of it has not stopped"):
-                Stall(program.pid, 60).start()
+            with pytest.raises(FreezeFailed, match="a thread of it has not stopped"):
+                Freeze(program.pid, 60).start()
         finally:
             os.killpg(program.pid, signal.SIGKILL)
