@@ -15,20 +15,6 @@ from contracts.run_folder import FLOWS_FILE
 Direction = Literal["return", "forward"]
 
 
-class VoiceCodec(BaseModel):
-    """What a planner's voice model (the E-model) must know of a codec and of the phone that plays it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    name: str
-    #: Speech in one packet.
-    frame_ms: float
-    #: Speech that the encoder looks at beyond the frame.
-    lookahead_ms: float
-    #: What the receiver's playout buffer holds before it starts to play.
-    playout_ms: float
-
-
 class Flow(BaseModel):
     """One direction of one medium. Ports are inclusive ranges; None stands for any."""
 
@@ -47,7 +33,6 @@ class Flow(BaseModel):
     destination_ports: tuple[int, int] | None = None
     #: Rate of the RTP timestamps; None when the flow is not RTP (RFC 3550 jitter then takes the sending time).
     rtp_clock_hz: int | None = None
-    codec: VoiceCodec | None = None
 
 
 class ApplicationRecord(BaseModel):

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import pytest
 
-from contracts.flow import ApplicationRecord, Flow, VoiceCodec
+from contracts.flow import ApplicationRecord, Flow
 from contracts.netbox_configuration import CONFIGURATION_FILE, NetboxConfiguration
 from contracts.node_status import NodeStatus
 from contracts.plan import InterfacePlan, NodeKind, NodePlan, Plan, TrafficPlan, WireEnd, WirePlan
@@ -29,7 +29,7 @@ START_NS = 1_700_000_000_000_000_000
 MS, US = 1_000_000, 1_000
 
 FIELD, CENTRE = "10.1.0.1", "10.2.0.1"
-CODEC = VoiceCodec(name="pcma", frame_ms=20.0, lookahead_ms=0.0, playout_ms=60.0)
+CODEC = {"name": "pcma", "frame_ms": 20.0, "lookahead_ms": 0.0, "playout_ms": 60.0}
 
 
 def frame(source: str, destination: str, ip_id: int, payload: bytes, port: int = 20_000) -> bytes:
@@ -182,13 +182,13 @@ class SyntheticRun:
             name="call",
             application="call",
             flows=self.flows(),
-            facts={"parties": parties, "sample_rate_hz": 8000, "codec": "pcma"},
+            facts={"parties": parties, "sample_rate_hz": 8000, "codec": CODEC},
         ).write(folder)
 
     def flows(self) -> tuple[Flow, ...]:
         common: dict[str, Any] = {
             **{"name": "call.voice", "kind": "voice", "protocol": "udp", "source_ports": (20_000, 20_000)},
-            **{"destination_ports": (20_000, 20_000), "rtp_clock_hz": 8_000, "codec": CODEC},
+            **{"destination_ports": (20_000, 20_000), "rtp_clock_hz": 8_000},
             **self.flow,
         }
         fr1, eoc = {"host": "fr1", "address": FIELD}, {"host": "eoc", "address": CENTRE}

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 
-from applications.call.application import CallFacts
+from applications.call.application import CallFacts, VoiceCodec
 from applications.call.emodel import Connection, mean_opinion_score, rating
 from applications.call.intelligibility import RATE as STOI_RATE
 from applications.call.intelligibility import stoi
@@ -21,7 +21,6 @@ from applications.call.metrics import Heard, PlannedVoice, Voice
 from applications.call.players import players
 from applications.media import audio
 from applications.media.decoding import MediaFailed
-from contracts.flow import VoiceCodec
 from contracts.installation import CHECKOUT, PYTHON
 from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure, MeasuredFlow
 from results.metrics import delays_ms
@@ -74,12 +73,13 @@ INTELLIGIBLE = 0.8
 
 def judge(evidence: Evidence) -> Findings:
     """Both directions of each call. Raises DamagedRun."""
-    voices = [_voice(evidence, one, codec) for one in evidence.flows if (codec := one.measured.flow.codec) is not None]
+    voices = [_voice(evidence, flow) for flow in evidence.flows]
     return Findings(voices, [_key_figure(voice) for voice in voices], partial(_drawn, evidence.run, voices))
 
 
-def _voice(evidence: Evidence, one: MeasuredFlow, codec: VoiceCodec) -> Voice:
-    flow, record = one.measured.flow, one.measured.application
+def _voice(evidence: Evidence, measured_flow: MeasuredFlow) -> Voice:
+    measured = measured_flow.measured
+    flow, record = measured.flow, measured.application
     facts = evidence.facts(record, CallFacts)
     parties = {party["host"]: party for party in facts["parties"]}
     spoken_file = evidence.file(record, parties[flow.source]["spoken"])
@@ -88,7 +88,7 @@ def _voice(evidence: Evidence, one: MeasuredFlow, codec: VoiceCodec) -> Voice:
     return {
         "flow": flow.name,
         "direction": flow.direction,
-        **planned(codec, delays_ms(one.measured.rows), one.figures["loss_ratio"] or 0.0),
+        **planned(facts["codec"], delays_ms(measured.rows), measured_flow.figures["loss_ratio"] or 0.0),
         "heard": heard(evidence.run / spoken_file, evidence.run / heard_file, narrow_band=narrow_band),
         "spoken_file": spoken_file,
         "heard_file": heard_file,
@@ -112,7 +112,7 @@ def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> PlannedV
     Packets that come later than the fastest one by more than the playout buffer count as lost, because they miss their turn.
     There is no echo: the agents speak from files.
     """
-    impairment = IMPAIRMENTS[codec.name]
+    impairment = IMPAIRMENTS[codec["name"]]
     origin = f"Ie {impairment.ie:g}, Bpl {impairment.bpl:g}: {impairment.source}"
     if delays_ms.size == 0:
         return {
@@ -120,20 +120,20 @@ def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> PlannedV
             "r": None,
             "mouth_to_ear_ms": None,
             "late_ratio": None,
-            "codec": codec.name,
+            "codec": codec["name"],
             "impairment": origin,
             "reason": "no packet arrived",
         }
-    late = float(np.mean(delays_ms > delays_ms.min() + codec.playout_ms))
+    late = float(np.mean(delays_ms > delays_ms.min() + codec["playout_ms"]))
     lost = lost_ratio + (1.0 - lost_ratio) * late
-    mouth_to_ear = codec.frame_ms + codec.lookahead_ms + float(delays_ms.mean()) + codec.playout_ms
+    mouth_to_ear = codec["frame_ms"] + codec["lookahead_ms"] + float(delays_ms.mean()) + codec["playout_ms"]
     r = rating(Connection(ta=mouth_to_ear, ie=impairment.ie, bpl=impairment.bpl, ppl=100.0 * lost))
     return {
         "mos_e_model": mean_opinion_score(r),
         "r": r,
         "mouth_to_ear_ms": mouth_to_ear,
         "late_ratio": late,
-        "codec": codec.name,
+        "codec": codec["name"],
         "impairment": origin,
         "reason": None,
     }

@@ -22,7 +22,7 @@ from applications.application import Application, ApplicationOptions, Ports, Run
 from applications.media.speech import Speaker, Speech
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
 from contracts.debian_program import DebianProgram
-from contracts.flow import Direction, Flow, VoiceCodec, opposite
+from contracts.flow import Direction, Flow, opposite
 from contracts.quantities import TIME, Quantity
 
 LOUDSPEAKER = Path(__file__).with_name("loudspeaker.py")
@@ -113,10 +113,22 @@ class Party(TypedDict):
     heard: str
 
 
+class VoiceCodec(TypedDict):
+    """What a planner's voice model (the E-model) must know of a codec and of the phone that plays it."""
+
+    name: str
+    #: Speech in one packet.
+    frame_ms: float
+    #: Speech that the encoder looks at beyond the frame.
+    lookahead_ms: float
+    #: What the receiver's playout buffer holds before it starts to play.
+    playout_ms: float
+
+
 class CallFacts(TypedDict):
     """What an analysis needs to know of it."""
 
-    codec: str
+    codec: VoiceCodec
     sample_rate_hz: int
     parties: list[Party]
 
@@ -210,7 +222,12 @@ class Call(Application):
 
     def facts(self) -> CallFacts:
         return {
-            "codec": self.options.codec,
+            "codec": {
+                "name": self.options.codec,
+                "frame_ms": FRAME_MS,
+                "lookahead_ms": self.codec.lookahead_ms,
+                "playout_ms": self.options.playout * 1e3,
+            },
             "sample_rate_hz": self.codec.rate,
             "parties": [
                 {
@@ -291,10 +308,4 @@ statmode_default off
             source_ports=(port, port),
             destination_ports=(port, port),
             rtp_clock_hz=self.codec.clock,
-            codec=VoiceCodec(
-                name=self.options.codec,
-                frame_ms=FRAME_MS,
-                lookahead_ms=self.codec.lookahead_ms,
-                playout_ms=self.options.playout * 1e3,
-            ),
         )

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from applications.call.analysis import planned
+from applications.call.application import VoiceCodec
 from applications.call.emodel import Connection, delay_impairment, mean_opinion_score, rating
-from contracts.flow import VoiceCodec
 
 
 def test_default_parameters_give_what_g_107_says() -> None:
