@@ -12,7 +12,15 @@ from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
 from contracts.announced import Details
-from contracts.statistics import Count, Counts, FrameRecords, JournalLines, NetboxPort
+from contracts.statistics import (
+    Count,
+    FrameCounters,
+    FrameRecords,
+    JournalLines,
+    LatenessCountersByKind,
+    NetboxPort,
+    ThreadUsage,
+)
 
 
 class PortCounters(NetboxPort):
@@ -24,48 +32,6 @@ class PortCounters(NetboxPort):
     delay_s: FiniteFloat
     #: Frames that came without a checksum, which the netbox completed.
     checksums_missing: Count
-
-
-class FrameCounters(TypedDict):
-    """Copies of frames: what became of them, by the reason of those that were lost, and how many are in the netbox now."""
-
-    delivered: Count
-    lost: Counts
-    inside: Count
-    #: Frames that ended in the segment.
-    absorbed: Count
-
-
-class LatenessCounters(TypedDict):
-    """How much later than intended things were done, in microseconds."""
-
-    count: Count
-    #: Later than the limit.
-    missed: Count
-    sum: FiniteFloat
-    #: Pairs: a bound, and how many were no later than it. The difference of two answers tells the lateness of an interval.
-    up_to: list[tuple[FiniteFloat, Count]]
-    #: Of `statistics`, when there was anything.
-    p99: NotRequired[FiniteFloat]
-    max: NotRequired[FiniteFloat]
-
-
-class LatenessCountersByKind(TypedDict):
-    #: Events of the simulator.
-    event: LatenessCounters
-    #: Frames that left.
-    frame: LatenessCounters
-
-
-class ThreadUsage(TypedDict):
-    """What the netbox's real-time thread took of its core."""
-
-    #: Including `spin_s`.
-    cpu_s: FiniteFloat
-    #: Spent watching the clock.
-    spin_s: FiniteFloat
-    #: How often it left the real-time class, because it had used its share.
-    stepped_back: Count
 
 
 class NetboxCounters(TypedDict):

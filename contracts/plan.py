@@ -174,13 +174,13 @@ class EquipmentPlan:
 
     def words(self) -> str:
         """What it is, for people."""
-        if self.kind == "vlan":
-            return f"VLAN {self.vlan} of {self.device}"
-        if self.kind == "macvlan":
-            return f"macvlan ({self.mode}) of {self.device}"
-        if self.kind == "vxlan":
-            return f"VXLAN {self.vni} to {self.remote}"
-        return f"tap {self.device}" if self.kind == "tap" else f"NIC {self.device}"
+        return {
+            "nic": f"NIC {self.device}",
+            "vlan": f"VLAN {self.vlan} of {self.device}",
+            "macvlan": f"macvlan ({self.mode}) of {self.device}",
+            "tap": f"tap {self.device}",
+            "vxlan": f"VXLAN {self.vni} to {self.remote}",
+        }[self.kind]
 
 
 @dataclass(frozen=True)
@@ -262,17 +262,11 @@ class Plan:
 
     def host(self, name: str) -> HostPlan:
         """The machine of that name; KeyError when there is none."""
-        for host in self.hosts:
-            if host.name == name:
-                return host
-        raise KeyError(name)
+        return {host.name: host for host in self.hosts}[name]
 
     def node(self, name: str) -> NodePlan:
         """The node of that name; KeyError when there is none."""
-        for node in self.nodes:
-            if node.name == name:
-                return node
-        raise KeyError(name)
+        return {node.name: node for node in self.nodes}[name]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)

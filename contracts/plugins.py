@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,11 +74,11 @@ class Plugin:
         return BadPlugin(f"{self} cannot be used: {why}; repair or uninstall the package")
 
     def _import(self, module: str) -> ModuleType:
-        if self.folder is not None:
-            return importlib.import_module(module)
         try:
             return importlib.import_module(module)
         except (Exception, SystemExit) as error:
+            if self.folder is not None:
+                raise
             why = str(error) or type(error).__name__
             raise self.unusable(f"{module} cannot be imported: {why}") from error
 
@@ -151,13 +151,10 @@ def _a(kind: str) -> str:
 class _Loaded(Mapping[str, T]):
     def __init__(self, found: Mapping[str, Plugin], load: Callable[[Plugin], T]) -> None:
         self._plugins = found
-        self._load = load
-        self._known: dict[str, T] = {}
+        self._load = cache(load)
 
     def __getitem__(self, name: str) -> T:
-        if name not in self._known:
-            self._known[name] = self._load(self._plugins[name])
-        return self._known[name]
+        return self._load(self._plugins[name])
 
     def __contains__(self, name: object) -> bool:
         return name in self._plugins

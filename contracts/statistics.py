@@ -34,30 +34,30 @@ class NetboxPort(TypedDict):
     send_drops: Count
 
 
-class NetboxFrames(TypedDict):
-    """What became of the copies of frames that a netbox carried. Others of its keys are not read."""
+class FrameCounters(TypedDict):
+    """Copies of frames that a netbox carried: what became of them, and how many are in the netbox now."""
 
     delivered: Count
     #: By the reason.
     lost: Counts
-    #: On their way when this was read.
-    inside: NotRequired[Count]
-    #: Of a segment that is a source or a sink of traffic.
+    inside: Count
+    #: Frames that ended in the segment, which is a sink of traffic.
+    absorbed: Count
+    #: Frames that began in the segment, which is a source of traffic.
     emitted: NotRequired[Count]
-    absorbed: NotRequired[Count]
 
 
-class Lateness(TypedDict):
+class LatenessCounters(TypedDict):
     """How much later than intended things were done, in microseconds."""
 
     count: Count
     #: Later than the limit.
-    missed: NotRequired[Count]
+    missed: Count
     #: Of all of them.
-    sum: NotRequired[FiniteFloat]
-    #: Pairs: a bound, and how many were no later than it.
-    up_to: NotRequired[list[tuple[FiniteFloat, Count]]]
-    #: A percentile is not told of nothing.
+    sum: FiniteFloat
+    #: Pairs: a bound, and how many were no later than it. The difference of two answers tells the lateness of an interval.
+    up_to: list[tuple[FiniteFloat, Count]]
+    #: Percentiles are those of `statistics`; they are not told of nothing.
     p50: NotRequired[FiniteFloat]
     p90: NotRequired[FiniteFloat]
     p99: NotRequired[FiniteFloat]
@@ -65,11 +65,11 @@ class Lateness(TypedDict):
     max: NotRequired[FiniteFloat]
 
 
-class LatenessByKind(TypedDict):
+class LatenessCountersByKind(TypedDict):
     #: Events of the simulator.
-    event: Lateness
+    event: LatenessCounters
     #: Frames that left.
-    frame: Lateness
+    frame: LatenessCounters
 
 
 class Miss(TypedDict):
@@ -82,15 +82,15 @@ class Miss(TypedDict):
     lateness_us: FiniteFloat
 
 
-class CpuUsage(TypedDict):
-    """What the netbox's thread took of its core."""
+class ThreadUsage(TypedDict):
+    """What the netbox's real-time thread took of its core."""
 
     #: Including `spin_s`.
-    cpu_s: NotRequired[FiniteFloat]
+    cpu_s: FiniteFloat
     #: Spent watching the clock.
-    spin_s: NotRequired[FiniteFloat]
+    spin_s: FiniteFloat
     #: How often it left the real-time class, because it had used its share.
-    stepped_back: NotRequired[Count]
+    stepped_back: Count
 
 
 class FrameRecords(TypedDict):
@@ -114,16 +114,16 @@ class NetboxStatistics(TypedDict):
     #: CLOCK_REALTIME at simulated time 0, in nanoseconds.
     epoch_ns: int
     ports: list[NetboxPort]
-    frames: NetboxFrames
-    lateness_us: LatenessByKind
+    frames: FrameCounters
+    lateness_us: LatenessCountersByKind
     #: Events and frames later than the limit.
     missed: Count
     #: The first ones.
-    misses: NotRequired[list[Miss]]
-    records: NotRequired[FrameRecords]
-    journal: NotRequired[JournalLines]
-    #: Of a netbox in real time.
-    scheduler: NotRequired[CpuUsage]
+    misses: list[Miss]
+    records: FrameRecords
+    journal: JournalLines
+    #: Not of a netbox in virtual time.
+    scheduler: NotRequired[ThreadUsage]
     #: The technology's own.
     segment: Details
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from contracts.errors import listed
+from contracts.node_status import NodeStatus
 from contracts.plan import Plan
-
-if TYPE_CHECKING:
-    from contracts.node_status import NodeStatus
-    from contracts.statistics import NetboxStatistics
-    from results.metrics_document import LatenessOfNetbox, Timekeeping
+from contracts.statistics import NetboxStatistics
+from results.metrics_document import LatenessOfNetbox, Timekeeping
 
 #: Share of a core beyond which what comes waits longer, in the mean, than it takes: of work that comes at random and always takes
 #: as long, from two thirds on (M/D/1, Pollaczek-Khinchine: the wait is rho / (2 (1 - rho)) of the service).

@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import polars as pl
 
@@ -29,7 +29,15 @@ from results.counters import Series, all_series
 from results.events import read_events
 from results.flow_path import Gap, Network
 from results.machines_verdict import judge_machines
-from results.metrics_document import METRICS
+from results.metrics_document import (
+    METRICS,
+    Conversation,
+    Flow,
+    GapFigures,
+    Metrics,
+    Segment,
+)
+from results.metrics_document import Measured as MeasuredTold
 from results.outage import outages
 from results.report import write_report
 from results.run_folder import Measured, RunFolder
@@ -37,16 +45,6 @@ from results.seconds import per_second
 from results.statistics import Values, joined, summary
 from results.timekeeping import ports_of_switches, timekeeping
 from results.tunnels import clock_error, over_machines
-
-if TYPE_CHECKING:
-    from results.metrics_document import (
-        Conversation,
-        Flow,
-        GapFigures,
-        Metrics,
-        Segment,
-    )
-    from results.metrics_document import Measured as MeasuredTold
 
 #: Of a run folder, by an analysis.
 _WRITTEN = (FRAMES_TABLE, SERIES_TABLE, METRICS_FILE, REPORT_FILE)

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 from matplotlib import rc_context
 
 from results.chart_style import COLOURS, PALETTE, STYLE, as_svg, panels
+from results.metrics_document import LatenessOfNetbox, Summary
 from results.statistics import Values
-
-if TYPE_CHECKING:
-    from results.metrics_document import LatenessOfNetbox, Summary
 
 #: More points than this only make the file larger.
 _MOST_POINTS = 6000

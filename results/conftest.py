@@ -20,7 +20,7 @@ from contracts.netbox_configuration import CONFIGURATION_FILE, NetboxConfigurati
 from contracts.node_status import NodeStatus
 from contracts.plan import InterfacePlan, NodeKind, NodePlan, Plan, TrafficPlan, WireEnd, WirePlan
 from contracts.run_records import CaptureCount
-from contracts.statistics import Lateness, NetboxPort, NetboxStatistics
+from contracts.statistics import LatenessCounters, NetboxPort, NetboxStatistics
 from results import pcapng, records
 from results.identity import identity
 
@@ -158,7 +158,17 @@ class SyntheticRun:
         folder.mkdir(parents=True)
         table = np.array(rows, records.RECORD)
         (folder / "frames.bin").write_bytes(struct.pack("<8sII", records.MAGIC, 1, records.RECORD.itemsize) + table.tobytes())
-        late: Lateness = {"count": 9, "p50": 1.0, "p90": 2.0, "p99": 10.0, "p99_9": 50.0, "max": 90.0}
+        late: LatenessCounters = {
+            "count": 9,
+            "missed": 0,
+            "sum": 90.0,
+            "up_to": [],
+            "p50": 1.0,
+            "p90": 2.0,
+            "p99": 10.0,
+            "p99_9": 50.0,
+            "max": 90.0,
+        }
         statistics = netbox_statistics(
             port_counts("a", received=len(rows)),
             lateness_us={"event": late, "frame": late},
@@ -281,11 +291,21 @@ def port_counts(name: str, **counted: int) -> NetboxPort:
 
 def netbox_statistics(*ports: NetboxPort, **others: Any) -> NetboxStatistics:
     """Of a netbox that was in time, and carried nothing."""
-    late: Lateness = {"count": 0, "p50": 0.0, "p90": 0.0, "p99": 0.0, "p99_9": 0.0, "max": 0.0}
+    late: LatenessCounters = {
+        "count": 0,
+        "missed": 0,
+        "sum": 0.0,
+        "up_to": [],
+        "p50": 0.0,
+        "p90": 0.0,
+        "p99": 0.0,
+        "p99_9": 0.0,
+        "max": 0.0,
+    }
     counted: NetboxStatistics = {
         "epoch_ns": START_NS,
         "ports": list(ports),
-        "frames": {"delivered": 0, "lost": {}, "inside": 0},
+        "frames": {"delivered": 0, "lost": {}, "inside": 0, "absorbed": 0},
         "lateness_us": {"event": late, "frame": late},
         "missed": 0,
         "misses": [],

@@ -6,15 +6,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from results.metrics_document import Constant, Counter, Gauge, SeriesTold
 from results.statistics import Values
-
-if TYPE_CHECKING:
-    from results.metrics_document import Constant, Counter, Gauge, SeriesTold
 
 #: Words in a name by which it is a state, though it may happen never to fall in a run.
 _STATES = frozenset(

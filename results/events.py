@@ -6,16 +6,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from contracts.announced import details, words
 from contracts.run_files import read_lines
 from contracts.run_records import EventRecord
 from results.journal import Journal
 from results.machines import ONE_MACHINE, Machines
-
-if TYPE_CHECKING:
-    from results.metrics_document import Event
+from results.metrics_document import Event
 
 #: A router's journal begins with its process: how it found its routes while the lab came up is no part of the run.
 _EARLIEST_S = -0.5

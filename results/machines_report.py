@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import rc_context
 
+from contracts.run_records import MachineShare
 from results.chart_style import PALETTE, STYLE, as_svg, panels
+from results.metrics_document import MachineClock, Metrics, Tunnel
 from results.run_folder import RunFolder
-
-if TYPE_CHECKING:
-    from contracts.run_records import MachineShare
-    from results.metrics_document import MachineClock, Metrics, Tunnel
 
 
 def between_machines(run: RunFolder, found: Metrics) -> dict[str, object] | None:

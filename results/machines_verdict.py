@@ -7,14 +7,10 @@ that one clock saw enter and another leave was surely late, or not, only beyond 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from contracts.machines import ClockReading
 from contracts.plan import Plan
+from results.metrics_document import MachineClock, SeveralMachines, Tunnel, TunnelDirection
 from results.verdict import OVERLOAD_RATIO, Verdict
-
-if TYPE_CHECKING:
-    from contracts.machines import ClockReading
-    from results.metrics_document import MachineClock, SeveralMachines, Tunnel, TunnelDirection
 
 #: Two clocks gain on each other by what their crystals differ (below 100 ppm), and by what steers them: the kernel's loop may
 #: change a clock by 500 ppm (adjtimex(2)). What gains more was set, or is being pulled to another time (by chronyd up to 8 %).

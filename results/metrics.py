@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -13,21 +12,19 @@ from contracts import statistics
 from contracts.flow import Direction, Flow
 from results.flow_path import FlowPath, Gap
 from results.jitter import running_jitter, settled, unwrap_timestamps
+from results.metrics_document import (
+    FlowFigures,
+    GapFigures,
+    Lateness,
+    LatenessOfNetbox,
+    Loss,
+    PathChange,
+    PathFigures,
+    PathTaken,
+    Segment,
+)
 from results.run_folder import Measured
 from results.statistics import Values, joined, summary
-
-if TYPE_CHECKING:
-    from results.metrics_document import (
-        FlowFigures,
-        GapFigures,
-        Lateness,
-        LatenessOfNetbox,
-        Loss,
-        PathChange,
-        PathFigures,
-        PathTaken,
-        Segment,
-    )
 
 DIRECTIONS: tuple[Direction, Direction] = ("return", "forward")
 
@@ -214,7 +211,7 @@ def lateness_us(counted: statistics.NetboxStatistics) -> LatenessOfNetbox:
     return {**_lateness(measured["frame"]), "event": _lateness(measured["event"]), "missed": counted["missed"]}
 
 
-def _lateness(measured: statistics.Lateness) -> Lateness:
+def _lateness(measured: statistics.LatenessCounters) -> Lateness:
     return {
         "count": measured["count"],
         "p50": measured.get("p50"),

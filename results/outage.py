@@ -10,17 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from results.flow_path import FlowPath
+from results.metrics_document import Outage, Outages, Side
 from results.statistics import Values
-
-if TYPE_CHECKING:
-    from results.metrics_document import Outage, Outages, Side
 
 #: A pause is an outage from so many usual distances of the flow's frames on: two lost in a row.
 USUAL_DISTANCES = 3.0

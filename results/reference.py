@@ -6,15 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict
 from ruamel.yaml import YAML
 
 from contracts.flow import Direction
-
-if TYPE_CHECKING:
-    from results import metrics_document
+from results import metrics_document
 
 #: Beside a topology file, and its name in a run folder.
 SUFFIX = ".reference.yaml"

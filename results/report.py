@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -18,14 +17,12 @@ from results import charts, metrics, reference
 from results.application_analysis import ApplicationAnalysis, Findings, KeyFigure
 from results.counters import Series
 from results.machines_report import between_machines
+from results.metrics_document import Flow, Metrics, Segment
 from results.network_picture import picture
 from results.network_words import network_words, rightmost
 from results.run_course import course
 from results.run_folder import Measured, RunFolder
 from results.surroundings import describe, table_of_files
-
-if TYPE_CHECKING:
-    from results.metrics_document import Flow, Metrics, Segment
 
 _TEMPLATE = "report.html.j2"
 #: Of each netbox; metrics.json has more.

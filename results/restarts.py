@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
 
-from contracts.statistics import Count, CpuUsage, Lateness, Miss, NetboxFrames, NetboxPort, NetboxStatistics
+from contracts.statistics import Count, FrameCounters, LatenessCounters, NetboxStatistics
 
 #: Counters are added. Of percentiles the largest is taken, which is no less than that of all samples.
-_WORST: Final[tuple[Literal["p50", "p90", "p99", "p99_9", "max"], ...]] = ("p50", "p90", "p99", "p99_9", "max")
+_WORST: Final = ("p50", "p90", "p99", "p99_9", "max")
 #: Frames that were inside when the power went.
 POWER: Final = "power"
 
@@ -29,75 +29,51 @@ def _combined(starts: Sequence[NetboxStatistics]) -> NetboxStatistics:
     first, last = starts[0], starts[-1]
     found: NetboxStatistics = {
         "epoch_ns": first["epoch_ns"],
-        "ports": [_port(port["name"], starts) for port in last["ports"]],
-        "frames": _frames(starts),
+        "ports": [
+            _added([port for start in starts for port in start["ports"] if port["name"] == own["name"]]) for own in last["ports"]
+        ],
+        "frames": _frames([start["frames"] for start in starts]),
         "lateness_us": {
             "event": _lateness([start["lateness_us"]["event"] for start in starts]),
             "frame": _lateness([start["lateness_us"]["frame"] for start in starts]),
         },
         "missed": sum(start["missed"] for start in starts),
-        "misses": [_moved(one, start, first) for start in starts for one in start.get("misses", ())],
+        "misses": [
+            {**miss, "at_s": miss["at_s"] + (start["epoch_ns"] - first["epoch_ns"]) / 1e9}
+            for start in starts
+            for miss in start["misses"]
+        ],
+        "records": _added([start["records"] for start in starts]),
+        "journal": _added([start["journal"] for start in starts]),
         "segment": last["segment"],
     }
-    if records := [start["records"] for start in starts if "records" in start]:
-        found["records"] = {
-            "written": sum(one["written"] for one in records),
-            "dropped": sum(one["dropped"] for one in records),
-        }
-    if journals := [start["journal"] for start in starts if "journal" in start]:
-        found["journal"] = {"dropped": sum(one["dropped"] for one in journals)}
-    if schedulers := [start["scheduler"] for start in starts if "scheduler" in start]:
-        found["scheduler"] = _cpu(schedulers)
+    if usages := [start["scheduler"] for start in starts if "scheduler" in start]:
+        found["scheduler"] = _added(usages)
     return found
 
 
-def _port(name: str, starts: Sequence[NetboxStatistics]) -> NetboxPort:
-    all_starts = [port for start in starts for port in start["ports"] if port["name"] == name]
+def _added(counted: Sequence[Mapping[str, Any]]) -> Any:
+    """The sum of each counter; what is no number, as a port's name, is the same in all of them."""
+    return {key: value if isinstance(value, str) else sum(one[key] for one in counted) for key, value in counted[-1].items()}
+
+
+def _frames(counted: Sequence[FrameCounters]) -> FrameCounters:
+    reasons = dict.fromkeys(reason for one in counted for reason in one["lost"])
+    lost: dict[str, Count] = {reason: sum(one["lost"].get(reason, 0) for one in counted) for reason in reasons}
     return {
-        "name": name,
-        "received": sum(port["received"] for port in all_starts),
-        "sent": sum(port["sent"] for port in all_starts),
-        "overload_drops": sum(port["overload_drops"] for port in all_starts),
-        "oversize_drops": sum(port["oversize_drops"] for port in all_starts),
-        "malformed": sum(port["malformed"] for port in all_starts),
-        "send_drops": sum(port["send_drops"] for port in all_starts),
+        "delivered": sum(one["delivered"] for one in counted),
+        "lost": lost | {POWER: sum(one["inside"] for one in counted[:-1])},
+        "inside": counted[-1]["inside"],
+        "emitted": sum(one.get("emitted", 0) for one in counted),
+        "absorbed": sum(one["absorbed"] for one in counted),
     }
 
 
-def _frames(starts: Sequence[NetboxStatistics]) -> NetboxFrames:
-    frames = [start["frames"] for start in starts]
-    reasons = dict.fromkeys(reason for one in frames for reason in one["lost"])
-    lost: dict[str, Count] = {reason: sum(one["lost"].get(reason, 0) for one in frames) for reason in reasons}
-    lost[POWER] = sum(one.get("inside", 0) for one in frames[:-1])
-    return {
-        "delivered": sum(one["delivered"] for one in frames),
-        "lost": lost,
-        "inside": frames[-1].get("inside", 0),
-        "emitted": sum(one.get("emitted", 0) for one in frames),
-        "absorbed": sum(one.get("absorbed", 0) for one in frames),
-    }
-
-
-def _moved(miss: Miss, start: NetboxStatistics, first: NetboxStatistics) -> Miss:
-    """With its time in the first start's."""
-    return {**miss, "at_s": miss["at_s"] + (start["epoch_ns"] - first["epoch_ns"]) / 1e9}
-
-
-def _lateness(starts: Sequence[Lateness]) -> Lateness:
+def _lateness(measured: Sequence[Mapping[str, Any]]) -> LatenessCounters:
     """Without the histogram."""
-    found: Lateness = {"count": sum(start["count"] for start in starts)}
-    for key in _WORST:
-        if values := [start[key] for start in starts if key in start]:
-            found[key] = max(values)
-    return found
-
-
-def _cpu(starts: Sequence[CpuUsage]) -> CpuUsage:
-    found: CpuUsage = {}
-    if cpu_s := [start["cpu_s"] for start in starts if "cpu_s" in start]:
-        found["cpu_s"] = sum(cpu_s)
-    if spin_s := [start["spin_s"] for start in starts if "spin_s" in start]:
-        found["spin_s"] = sum(spin_s)
-    if stepped_back := [start["stepped_back"] for start in starts if "stepped_back" in start]:
-        found["stepped_back"] = sum(stepped_back)
-    return found
+    values = {key: [one[key] for one in measured if key in one] for key in _WORST}
+    worst = {key: max(found) for key, found in values.items() if found}
+    return cast(
+        LatenessCounters,
+        {**_added([{key: one[key] for key in ("count", "missed", "sum")} for one in measured]), "up_to": [], **worst},
+    )

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib import rc_context
@@ -17,10 +16,8 @@ from matplotlib.ticker import EngFormatter
 from contracts.errors import printable
 from results.chart_style import COLOURS, PALETTE, STYLE, as_svg
 from results.counters import Series
+from results.metrics_document import Outage, Seconds
 from results.statistics import Values
-
-if TYPE_CHECKING:
-    from results.metrics_document import Outage, Seconds
 
 #: More points than this only make the file larger.
 _MOST_POINTS = 6000

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from results import metrics, run_charts
 from results.counters import Series
+from results.metrics_document import Conversation, Event, Flow, Metrics, Seconds
 from results.run_charts import FlowOverTime, Mark
 from results.run_folder import Measured
-
-if TYPE_CHECKING:
-    from results.metrics_document import Conversation, Event, Flow, Metrics, Seconds
 
 #: Events that are listed, and drawn into charts of flows; metrics.json has all. A cell that flaps must not hide what was planned.
 _MOST_LISTED, _MOST_MARKED = 80, 30

@@ -3,12 +3,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
-if TYPE_CHECKING:
-    from results.metrics_document import Seconds
+from results.metrics_document import Seconds
 
 
 def per_second(rows: pl.DataFrame, began_ns: int) -> Seconds | None:

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from contracts.changes import PowerChange, WireChange
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
-
-if TYPE_CHECKING:
-    from contracts.run_records import LabRecord, MachineShare
-    from contracts.statistics import NetboxStatistics, SwitchStatus
-    from results.metrics_document import Event, Freeze, KeptTime, Miss, Promise, Switch, SwitchPort, Timekeeping
+from contracts.run_records import LabRecord, MachineShare
+from contracts.statistics import NetboxStatistics, SwitchStatus
+from results.metrics_document import Event, Freeze, KeptTime, Miss, Promise, Switch, SwitchPort, Timekeeping
 
 
 def timekeeping(
@@ -101,7 +98,7 @@ def _misses(counted: NetboxStatistics, began_s: float | None) -> list[Miss]:
             "what": miss["what"],
             "lateness_us": miss["lateness_us"],
         }
-        for miss in counted.get("misses", ())
+        for miss in counted["misses"]
     ]
 
 

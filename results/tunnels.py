@@ -8,7 +8,6 @@ clock is wrong by makes one direction longer and the other shorter.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,12 +17,10 @@ from contracts.machines import Wire, WireEnd
 from contracts.plan import Plan
 from results import metrics
 from results.machines import Machines
+from results.metrics_document import BothWays, ClockError, MachineClock, SeveralMachines, Tunnel, TunnelDelay, TunnelDirection
 from results.run_folder import Measured
 from results.statistics import Values, joined, summary
 from results.timekeeping import switched_wires
-
-if TYPE_CHECKING:
-    from results.metrics_document import BothWays, ClockError, MachineClock, SeveralMachines, Tunnel, TunnelDelay, TunnelDirection
 
 _CROSSED = {"received_ns": pl.Int64, "near_ns": pl.Int64, "far_ns": pl.Int64, "lost": pl.Boolean}
 

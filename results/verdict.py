@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from contracts.node_status import NodeStatus
 from contracts.plan import Plan
-
-if TYPE_CHECKING:
-    from contracts.node_status import NodeStatus
-    from contracts.run_records import CaptureCount
-    from contracts.statistics import LatenessByKind, NetboxStatistics
-    from results.metrics_document import Conversation, Event, Flow, Miss, Status, Switch, Timekeeping, VerdictTold
+from contracts.run_records import CaptureCount
+from contracts.statistics import LatenessCountersByKind, NetboxStatistics
+from results.metrics_document import Conversation, Event, Flow, Miss, Status, Switch, Timekeeping, VerdictTold
 
 #: What `netboxit run` ends with.
 EXIT_STATUS: dict[Status, int] = {"valid": 0, "degraded": 3, "invalid": 4}
@@ -71,7 +68,7 @@ def judge(
         _steal(netbox, kept, verdict)
         _records(netbox, counted, verdict)
         _generators(netbox, counted, verdict)
-        if lines := counted["journal"]["dropped"] if "journal" in counted else 0:
+        if lines := counted["journal"]["dropped"]:
             verdict.notes.append(
                 f"netbox {netbox}: {lines:,} lines of its journal found no room, so events or statistics are missing"
             )
@@ -112,7 +109,7 @@ def _without_link(events: Sequence[Event], verdict: Verdict) -> None:
         verdict.notes.append(f"netbox {node}: station {station} had no link when the run began ({why}), and {until}")
 
 
-def _lateness(netbox: str, lateness: LatenessByKind, kept: Timekeeping, verdict: Verdict) -> None:
+def _lateness(netbox: str, lateness: LatenessCountersByKind, kept: Timekeeping, verdict: Verdict) -> None:
     limit_us = kept["limit_us"]
     for late, things in ((lateness["frame"], "frames"), (lateness["event"], "events")):
         p99 = late.get("p99")
@@ -181,7 +178,7 @@ def _steal(netbox: str, kept: Timekeeping, verdict: Verdict) -> None:
 
 
 def _records(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> None:
-    if dropped := counted["records"]["dropped"] if "records" in counted else 0:
+    if dropped := counted["records"]["dropped"]:
         verdict.invalid.append(
             f"netbox {netbox}: {dropped:,} frame records are missing, so delays and losses inside it are not known"
         )

@@ -11,7 +11,7 @@ from contracts.plan import NodePlan, Plan
 from testbed.observation.reading import NodeReading, Reading
 
 if TYPE_CHECKING:
-    from contracts.control import LatenessCounters, LatenessCountersByKind
+    from contracts.statistics import LatenessCounters, LatenessCountersByKind
     from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
 
 #: Frames that did not get into the netbox, or should not have: counted at its ports.

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from contracts import durable
-from contracts.control import FrameCounters, RunningStatistics
+from contracts.control import RunningStatistics
 from contracts.errors import NetBoxITError
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE
+from contracts.statistics import FrameCounters
 from results.environment import cpu_times
 from system import node_files
 from testbed.labs import measuring
