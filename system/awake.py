@@ -13,12 +13,12 @@ holds it is kept below /run, which a reboot empties as it resets the setting.
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from contracts import durable
 from contracts.errors import NetBoxITError
-from system import holding
+from system import holding, kernel
 
 _CPUS = Path("/sys/devices/system/cpu")
 _HELD = Path("/run/netboxit/awake")
@@ -81,21 +81,15 @@ def _setting(core: int) -> Path:
 
 
 def _read(core: int) -> str:
-    try:
+    with _failures(core):
         return _setting(core).read_text().strip()
-    except OSError as error:
-        raise _failed(core, error) from error
 
 
 def _write(core: int, value: str) -> None:
-    try:
-        with _setting(core).open("r+") as file:  # the kernel's file has nothing to be emptied of
-            file.write(f"{value}\n")
-    except OSError as error:
-        raise _failed(core, error) from error
+    with _failures(core), _setting(core).open("r+") as file:  # the kernel's file has nothing to be emptied of
+        file.write(f"{value}\n")
 
 
-def _failed(core: int, error: OSError) -> AwakeFailed:
-    return AwakeFailed(
-        f"core {core} cannot be kept awake: {_setting(core)}: {error.strerror}; be root, or leave `realtime: keep_awake` out"
-    )
+def _failures(core: int) -> AbstractContextManager[None]:
+    remedy = "be root, or leave `realtime: keep_awake` out"
+    return kernel.errors_as(AwakeFailed, f"core {core} cannot be kept awake: {_setting(core)}", remedy)

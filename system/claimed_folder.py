@@ -13,8 +13,7 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -56,23 +55,13 @@ def is_own(folder: Path) -> bool:
     return False
 
 
-@contextmanager
-def _above(folder: Path) -> Iterator[int]:
-    descriptor = os.open(folder.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def _above(folder: Path) -> AbstractContextManager[int]:
+    return kernel.closing(os.open(folder.parent, os.O_PATH | os.O_DIRECTORY))
 
 
-@contextmanager
-def _opened(above: int, name: str) -> Iterator[int]:
+def _opened(above: int, name: str) -> AbstractContextManager[int]:
     """O_PATH asks neither the object nor its file system for anything."""
-    descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    return kernel.closing(os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=above))
 
 
 def _is_own(found: int, above: int) -> bool:

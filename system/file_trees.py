@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from contracts.errors import NetBoxITError, printable
+from system import kernel
 from system.user_privileges import as_user
 
 #: Of one copy: files, folders and links together; bytes of all files, with their holes; folders in each other; bytes of a path.
@@ -137,8 +138,7 @@ def _content(entry: _Entry, target: int | None = None) -> str:
 def _walk(source: Path) -> Iterator[_Entry]:
     """The source, and all that is below it in the order of names; each folder before what it has. Raises NotToBeCopied."""
     left = Extent(MOST_ENTRIES, MOST_BYTES)
-    parent = _opened_without_links(source.parent)
-    try:
+    with kernel.closing(_opened_without_links(source.parent)) as parent:
         for entry in _below(parent, source.name, "", source, 0):
             left = Extent(left.entries - 1, left.size - entry.size)
             if left.entries < 0:
@@ -146,8 +146,6 @@ def _walk(source: Path) -> Iterator[_Entry]:
             if left.size < 0:
                 raise NotToBeCopied(f"{source.name} has more than {MOST_BYTES:,} bytes; copy a part of it")
             yield entry
-    finally:
-        os.close(parent)
 
 
 def _below(parent: int, name: str, path: str, source: Path, depth: int) -> Iterator[_Entry]:
@@ -176,7 +174,7 @@ def _opened(parent: int, name: str, path: str, place: Path) -> tuple[_Entry, lis
             if kind not in (stat.S_IFREG, stat.S_IFDIR):
                 raise NotToBeCopied(f"{_name(place)} is neither a file nor a folder nor a link; remove it")
             folder = os.O_DIRECTORY if kind == stat.S_IFDIR else 0
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC | folder, dir_fd=parent)
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | folder, dir_fd=parent)
             try:
                 return _looked_at(descriptor, path, place)
             except BaseException:
@@ -210,15 +208,11 @@ def _inside(leads_to: str, path: str, place: Path) -> str:
 def _opened_without_links(folder: Path) -> int:
     """A folder by an absolute path that was resolved: what became a link since is refused."""
     with as_user():
-        descriptor = os.open("/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        for part in folder.parts[1:]:
-            above = descriptor
-            try:
-                descriptor = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=above)
-            except OSError as error:
-                raise NotToBeCopied(f"{_name(folder)} cannot be opened: {error.strerror}; see `ls -ld`") from error
-            finally:
-                os.close(above)
+        descriptor = os.open("/", os.O_PATH | os.O_DIRECTORY)
+        with kernel.errors_as(NotToBeCopied, f"{_name(folder)} cannot be opened", "see `ls -ld`"):
+            for part in folder.parts[1:]:
+                with kernel.closing(descriptor) as above:
+                    descriptor = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=above)
     return descriptor
 
 

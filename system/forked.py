@@ -10,9 +10,12 @@ import errno
 import os
 import select
 import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from contracts.errors import NetBoxITError
+from system import kernel
 
 #: Thousands of times what such calls take on a busy machine.
 _DEADLINE_S: Final = 30.0
@@ -22,18 +25,74 @@ class ChildHangs(NetBoxITError):
     """A child did not come to its end; it is killed."""
 
 
+def call(function: Callable[[], object], purpose: str) -> int:
+    """Has a child call the function: the number of the OSError that this raised, 0 when it went well. Raises ChildHangs."""
+    child = os.fork()
+    if child == 0:
+        number = errno.EINTR
+        try:
+            number = _error_of(function)
+        finally:
+            os._exit(number)
+    return status(child, purpose)
+
+
+@contextmanager
+def asked(functions: Iterable[Callable[[], object]], purpose: str) -> Iterator[tuple[int, Callable[[str], int]]]:
+    """A child that calls the next one of these functions whenever it is asked to. It ends with the block.
+
+    The block gets its number, and what asks it: a function that takes the purpose of the call, and returns its error number, 0
+    when it went well.
+    """
+    orders, order = os.pipe()
+    answers, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(order)
+            calls = iter(functions)
+            while os.read(orders, 1):
+                os.write(tell, bytes([_error_of(next(calls))]))
+        finally:
+            os._exit(0)
+    os.close(orders)
+    os.close(tell)
+
+    def ask(purpose: str) -> int:
+        os.write(order, b"1")
+        return answer(answers, child, purpose)
+
+    try:
+        yield child, ask
+    finally:
+        os.close(order)
+        os.close(answers)
+        status(child, purpose)
+
+
+def check(number: int) -> None:
+    """Raises OSError for the error number of a child's call that did not go well."""
+    if number:
+        raise OSError(number, os.strerror(number))
+
+
+def _error_of(function: Callable[[], object]) -> int:
+    try:
+        function()
+    except OSError as error:
+        return error.errno or 255
+    return 0
+
+
 def status(child: int, purpose: str) -> int:
     """The exit status of a child that was forked to do this, or minus the number of the signal that ended it.
 
     Raises ChildHangs.
     """
-    end = os.pidfd_open(child)
-    try:
+    with kernel.closing(os.pidfd_open(child)) as end:
         if not _readable(end):
             signal.pidfd_send_signal(end, signal.SIGKILL)
             raise _hangs(child, purpose)
-    finally:
-        os.close(end)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 

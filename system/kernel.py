@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The few system calls that Python 3.11 has no function for, each checked."""
+"""The few system calls that Python 3.11 has no function for, each checked; and what callers of the system need around them."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+
+from contracts.errors import NetBoxITError
 
 CLONE_NEWNET = 0x40000000
 CLONE_NEWUSER = 0x10000000
@@ -55,13 +58,9 @@ def mount_device(device: Path, target: Path, kind: str, options: str) -> None:
 
 def try_device(device: Path, kind: str) -> None:
     """Opens a block device's file system of that kind as a mount does, and closes it; it appears nowhere."""
-    descriptor = int(_libc.syscall(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC))
-    _check(0 if descriptor >= 0 else -1, f"fsopen {kind}")
-    try:
+    with closing(_check(_libc.syscall(_FSOPEN, kind.encode(), _FSOPEN_CLOEXEC), f"fsopen {kind}")) as descriptor:
         _check(_libc.syscall(_FSCONFIG, descriptor, _SET_STRING, b"source", bytes(device), 0), f"fsconfig {device}")
         _check(_libc.syscall(_FSCONFIG, descriptor, _CREATE, None, None, 0), f"open {kind} on {device}")
-    finally:
-        os.close(descriptor)
 
 
 def mount_new(kind: str, target: Path) -> None:
@@ -108,9 +107,8 @@ def bind_mount(source: Path, target: Path) -> None:
 
 def open_uncovered(folder: Path) -> int:
     """A descriptor of the folder as it is below what is mounted in it."""
-    descriptor = int(_libc.syscall(_OPEN_TREE, _AT_FDCWD, bytes(folder), _OPEN_TREE_CLONE | os.O_CLOEXEC))
-    _check(0 if descriptor >= 0 else -1, f"open_tree {folder}")
-    return descriptor
+    flags = _OPEN_TREE_CLONE | os.O_CLOEXEC
+    return _check(_libc.syscall(_OPEN_TREE, _AT_FDCWD, bytes(folder), flags), f"open_tree {folder}")
 
 
 def share_mounts(target: Path) -> None:
@@ -128,7 +126,26 @@ def exchange(folder: int, one: str, other: str) -> None:
     _check(_libc.renameat2(folder, os.fsencode(one), folder, os.fsencode(other), _RENAME_EXCHANGE), f"exchange {one} and {other}")
 
 
-def _check(result: int, call: str) -> None:
-    if result != 0:
+@contextmanager
+def closing(descriptor: int) -> Iterator[int]:
+    """The open file is closed after the block."""
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def errors_as(kind: type[NetBoxITError], what: str, remedy: str = "") -> Iterator[None]:
+    """An OSError of the block becomes an error of that kind: what was tried, what the system answered, what to do next."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{what}: {error.strerror}" + (f"; {remedy}" if remedy else "")) from error
+
+
+def _check(result: int, call: str) -> int:
+    if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{call}: {os.strerror(number)}")
+    return int(result)

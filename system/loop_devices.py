@@ -13,6 +13,8 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import Final
 
+from system import kernel
+
 CONTROL: Final = Path("/dev/loop-control")
 #: Of linux/loop.h.
 _GET_FREE: Final = 0x4C82
@@ -33,28 +35,20 @@ def attached(file: Path) -> Iterator[Path]:
     Raises OSError.
     """
     deadline = time.monotonic() + _TAKEN_WITHIN_S
-    backing = os.open(file, os.O_RDWR | os.O_CLOEXEC)
-    try:
+    with kernel.closing(os.open(file, os.O_RDWR)) as backing:
         while (free := _free_device(backing, bytes(file))) is None:
             if time.monotonic() > deadline:
                 raise OSError(errno.EBUSY, f"other programs took each free loop device for {_TAKEN_WITHIN_S:g} s")
-    finally:
-        os.close(backing)
     device, descriptor = free
-    try:
+    with kernel.closing(descriptor):
         yield device
-    finally:
-        os.close(descriptor)
 
 
 def _free_device(backing: int, name: bytes) -> tuple[Path, int] | None:
     """A device that was free and has the file now, and its descriptor; None when another program was faster."""
-    control = os.open(CONTROL, os.O_RDWR | os.O_CLOEXEC)
-    try:
+    with kernel.closing(os.open(CONTROL, os.O_RDWR)) as control:
         device = Path(f"/dev/loop{ioctl(control, _GET_FREE)}")
-    finally:
-        os.close(control)
-    descriptor = os.open(device, os.O_RDWR | os.O_CLOEXEC)
+    descriptor = os.open(device, os.O_RDWR)
     try:
         ioctl(descriptor, _CONFIGURE, _CONFIG.pack(backing, 0, _AUTOCLEAR, name[:_NAME_BYTES]))
     except OSError as error:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -48,15 +49,12 @@ def create(names: Iterable[str], users: Path | None = None, mark: str = "") -> N
 def _keep(made: Callable[[], Path], name: str, mark: str) -> None:
     target = path(name)
     try:
-        with durable.told(target):
-            descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        with durable.told(target), kernel.closing(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)) as file:
             try:
-                durable.write_all(descriptor, mark.encode())
+                durable.write_all(file, mark.encode())
             except OSError:
                 target.unlink()  # half a mark is another lab's
                 raise
-            finally:
-                os.close(descriptor)
     except FileExistsError:
         raise NamespaceFailed(
             f"network namespace {name} exists already; look with `ip netns`, and remove it if it is yours"
@@ -74,43 +72,22 @@ def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
 
     A child of this process makes them, being the only thread of a process that may change its user namespace.
     """
-    orders, order = os.pipe()
-    done, tell = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(order)
-            _make(users, orders, tell)
-        finally:
-            os._exit(0)
-    os.close(orders)
-    os.close(tell)
+    purpose = "make network namespaces"
 
-    def made() -> Path:
-        os.write(order, b"1")
-        if number := forked.answer(done, child, "make network namespaces"):
-            raise OSError(number, os.strerror(number))
-        return Path(f"/proc/{child}/ns/net")
+    def make() -> None:
+        nonlocal users
+        if users is not None:
+            kernel.enter_users(os.open(users, os.O_RDONLY))
+            users = None
+        kernel.unshare_network()
 
-    try:
+    with forked.asked(itertools.repeat(make), purpose) as (child, ask):
+
+        def made() -> Path:
+            forked.check(ask(purpose))
+            return Path(f"/proc/{child}/ns/net")
+
         yield made
-    finally:
-        os.close(order)
-        os.close(done)
-        forked.status(child, "make network namespaces")
-
-
-def _make(users: Path | None, orders: int, tell: int) -> None:
-    """What the child does: a namespace for each byte that it reads, and its error number, or 0, as the answer."""
-    while os.read(orders, 1):
-        try:
-            if users is not None:
-                kernel.enter_users(os.open(users, os.O_RDONLY | os.O_CLOEXEC))
-                users = None
-            kernel.unshare_network()
-            os.write(tell, b"\0")
-        except OSError as error:
-            os.write(tell, bytes([error.errno or 255]))
 
 
 def _prepare_folder() -> None:
@@ -119,15 +96,13 @@ def _prepare_folder() -> None:
     If that were left to it, it would mount the folder over itself later, and cover the namespaces that are there by that: what is
     covered cannot be unmounted any more.
     """
-    try:
+    with kernel.errors_as(NamespaceFailed, str(FOLDER), "labs need root (or CAP_SYS_ADMIN)"):
         FOLDER.mkdir(parents=True, exist_ok=True)
         if not _shared():
             with holding.locked(_HELD), _lock_of_ip_netns():
                 if not _shared():
                     kernel.bind_mount(FOLDER, FOLDER)
                     kernel.share_mounts(FOLDER)
-    except OSError as error:
-        raise NamespaceFailed(f"{FOLDER}: {error.strerror}; labs need root (or CAP_SYS_ADMIN)") from error
 
 
 def _shared() -> bool:
@@ -148,12 +123,9 @@ def _lock_of_ip_netns() -> Iterator[None]:
     Everybody can lock this folder, which is for everybody to read. So it is not waited for longer than `ip` could take: whoever
     has it still is no `ip` of root's, and others mount nothing here.
     """
-    folder = os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with kernel.closing(os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY)) as folder:
         locks.taken(folder, _LOCK_OF_IP_S)
         yield
-    finally:
-        os.close(folder)
 
 
 def is_there(name: str) -> bool:
@@ -167,11 +139,8 @@ def is_there(name: str) -> bool:
 def belongs(name: str, mark: str) -> bool:
     """Whether what has that name is marked so, or is nobody's: gone, or a file that no namespace was bound to yet."""
     try:
-        below = kernel.open_uncovered(FOLDER)
-        try:
-            file = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=below)
-        finally:
-            os.close(below)
+        with kernel.closing(kernel.open_uncovered(FOLDER)) as below:
+            file = os.open(name, os.O_RDONLY, dir_fd=below)
     except FileNotFoundError:
         return True
     with open(file, "rb") as found:  # noqa: PTH123
@@ -218,29 +187,20 @@ def check_seen(name: str) -> None:
 @contextmanager
 def entered_at(file: Path) -> Iterator[None]:
     """The same with any namespace, by a file that stands for it. Raises OSError when it cannot be entered."""
-    home = os.open(_OWN, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        inside = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-        try:
+    with kernel.closing(os.open(_OWN, os.O_RDONLY)) as home:
+        with kernel.closing(os.open(file, os.O_RDONLY)) as inside:
             kernel.enter_network(inside)
-        finally:
-            os.close(inside)
         try:
             yield
         finally:
             kernel.enter_network(home)
-    finally:
-        os.close(home)
 
 
 def write_settings(settings: Mapping[str, str]) -> None:
     """Writes sysctls below net/ of the namespace that the calling thread is in. One that this kernel lacks is an error."""
     for name, value in settings.items():
-        file = Path("/proc/sys/net") / name
-        try:
-            file.write_text(value)
-        except OSError as error:
-            raise NamespaceFailed(f"sysctl net/{name} = {value}: {error.strerror}") from error
+        with kernel.errors_as(NamespaceFailed, f"sysctl net/{name} = {value}"):
+            Path("/proc/sys/net", name).write_text(value)
 
 
 def end_processes_inside(names: Iterable[str]) -> None:
@@ -249,10 +209,8 @@ def end_processes_inside(names: Iterable[str]) -> None:
     me = os.getpid()
     for process in Path("/proc").iterdir():
         if process.name.isdecimal() and int(process.name) != me and _identity(process / "ns/net") in ours:
-            try:
+            with suppress(ProcessLookupError):
                 os.kill(int(process.name), signal.SIGKILL)
-            except ProcessLookupError:
-                continue
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

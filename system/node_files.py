@@ -12,12 +12,13 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from contracts import durable
 from contracts.errors import NetBoxITError, printable
+from system import kernel
 
 #: More than anything that is read as a whole: logs are a node's to fill.
 _MOST_BYTES = 16 << 20
@@ -42,7 +43,7 @@ def write(file: Path, content: str | bytes) -> None:
     beside = f".{file.name}.new"
     with _told(file, "written"), _folder(file) as folder:
         _remove(beside, folder)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with os.fdopen(os.open(beside, flags, 0o644, dir_fd=folder), "wb") as new:
             new.write(content.encode() if isinstance(content, str) else content)
         os.replace(beside, file.name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -69,12 +70,9 @@ def read(file: Path) -> str:
 
 def exists(file: Path) -> bool:
     """Whether there is anything of that name: a file, a pipe."""
-    try:
-        with _folder(file) as folder:
-            os.lstat(file.name, dir_fd=folder)
-    except OSError:
-        return False
-    return True
+    with suppress(OSError), _folder(file) as folder:
+        return _kind(file.name, folder) != 0
+    return False
 
 
 def take(file: Path, to: Path) -> bool:
@@ -103,9 +101,9 @@ def copy_all(folder: Path, to: Path) -> list[str]:
     """
     problems: list[str] = []
     left, files = MOST_COPIED, 0
-    with _opened_folder(folder) as source, _opened_folder(to) as target, os.scandir(source) as entries:
+    with _listable(folder) as source, _listable(to) as target, os.scandir(source) as entries:
         for entry in entries:
-            if _is_ordinary(entry.name, source) and not _is_there(entry.name, target):
+            if _kind(entry.name, source) == stat.S_IFREG and not _kind(entry.name, target):
                 if (files := files + 1) > MOST_FILES:
                     problems.append(f"{folder} has more than {MOST_FILES} files, and the others are not kept")
                     break
@@ -166,12 +164,9 @@ def make_folder(place: Path, owner: int | None) -> None:
     with _told(place, "made"), _folder(place) as folder:
         with suppress(FileExistsError):
             os.mkdir(place.name, dir_fd=folder)
-        descriptor = os.open(place.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-        try:
+        with kernel.closing(os.open(place.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)) as made:
             if owner is not None:
-                os.fchown(descriptor, owner, owner)
-        finally:
-            os.close(descriptor)
+                os.fchown(made, owner, owner)
 
 
 def make_pipe(file: Path, owner: int | None) -> int:
@@ -182,7 +177,7 @@ def make_pipe(file: Path, owner: int | None) -> int:
     with _told(file, "made"), _folder(file) as folder:
         _remove(file.name, folder)
         os.mkfifo(file.name, 0o600, dir_fd=folder)
-        descriptor = os.open(file.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        descriptor = os.open(file.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=folder)
         if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise NodeFileInTheWay(f"{file} was replaced by somebody in the node")
@@ -197,20 +192,16 @@ def socket_address(file: Path) -> Iterator[str]:
 
     Raises OSError when there is no socket.
     """
-    with _folder(file) as folder:
-        descriptor = os.open(file.name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+    with _folder(file) as folder, kernel.closing(os.open(file.name, os.O_PATH | os.O_NOFOLLOW, dir_fd=folder)) as place:
+        if not stat.S_ISSOCK(os.fstat(place).st_mode):
             raise OSError(f"{file} is no socket; see what the node has put there")
-        yield f"/proc/self/fd/{descriptor}"
-    finally:
-        os.close(descriptor)
+        yield f"/proc/self/fd/{place}"
 
 
 def _copy(file: Path, source: int, target: int, most: int, problems: list[str]) -> int:
     """Copies one file from folder to folder; returns how many bytes of data it has."""
     with os.fdopen(_opened(file, source, os.O_RDONLY), "rb") as found:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with os.fdopen(os.open(file.name, flags, 0o644, dir_fd=target), "wb") as copy:
             copied, whole = copy_sparsely(found.fileno(), copy.fileno(), LONGEST_COPY, most)
             if not whole:
@@ -221,38 +212,20 @@ def _copy(file: Path, source: int, target: int, most: int, problems: list[str]) 
     return copied
 
 
-def _is_ordinary(name: str, folder: int) -> bool:
-    try:
-        return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    except FileNotFoundError:
-        return False
+def _kind(name: str, folder: int) -> int:
+    """What has that name: one of stat.S_IFREG, S_IFDIR and so on. 0 for nothing."""
+    with suppress(FileNotFoundError):
+        return stat.S_IFMT(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    return 0
 
 
-def _is_there(name: str, folder: int) -> bool:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
+def _listable(folder: Path) -> AbstractContextManager[int]:
+    return kernel.closing(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW))
 
 
-@contextmanager
-def _opened_folder(folder: Path) -> Iterator[int]:
-    """To be listed, besides."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _folder(file: Path) -> Iterator[int]:
-    descriptor = os.open(file.parent, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def _folder(file: Path) -> AbstractContextManager[int]:
+    """The folder that the file is in."""
+    return kernel.closing(os.open(file.parent, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW))
 
 
 def _opened(file: Path, folder: int, flags: int) -> int:
@@ -260,7 +233,7 @@ def _opened(file: Path, folder: int, flags: int) -> int:
 
     A file with several names may be somebody else's, if a link to it could be made here.
     """
-    descriptor = os.open(file.name, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644, dir_fd=folder)
+    descriptor = os.open(file.name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder)
     found = os.fstat(descriptor)
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(descriptor)

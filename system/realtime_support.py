@@ -127,14 +127,11 @@ def remove_abandoned_probes() -> None:
 
 def _fifo_in_child(group: Path) -> int:
     """The error number that sched_setscheduler gave to a child inside the group, 0 for success."""
-    child = os.fork()
-    if child == 0:
-        try:
-            (group / "cgroup.procs").write_text(str(os.getpid()))
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-            # Back at once: ending takes more time than the little budget of a trial, and would be held up.
-            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-            os._exit(0)
-        except OSError as error:
-            os._exit(error.errno or 255)
-    return forked.status(child, "take real-time priority in a control group")
+
+    def take_priority() -> None:
+        (group / "cgroup.procs").write_text(str(os.getpid()))
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        # Back at once: ending takes more time than the little budget of a trial, and would be held up.
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+    return forked.call(take_priority, "take real-time priority in a control group")

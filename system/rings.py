@@ -14,7 +14,7 @@ from pathlib import Path
 
 from contracts import durable
 from contracts.errors import NetBoxITError
-from system import claimed_folder
+from system import claimed_folder, kernel
 
 #: Where the host keeps the memory wires of all labs.
 FOLDER = Path("/dev/shm/netboxit")
@@ -100,20 +100,14 @@ def delete(lab: str, wire: str, lab_folder: Path | None = None) -> None:
     if not claimed_folder.is_own(FOLDER) or _is_foreign(lab, lab_folder):
         return
     place = folder(lab, wire)
-    try:
+    with kernel.errors_as(MemoryWireFailed, f"memory wire {wire}: {place} cannot be removed"):
         with suppress(FileNotFoundError):
             shutil.rmtree(place)
         if place.parent.is_dir() and {entry.name for entry in place.parent.iterdir()} == {_OWNER}:
             (place.parent / _OWNER).unlink(missing_ok=True)
-    except OSError as error:
-        raise MemoryWireFailed(f"memory wire {wire}: {place} cannot be removed: {error.strerror}") from error
     for parent in (place.parent, FOLDER):
-        _remove_empty(parent)
-
-
-def _remove_empty(folder: Path) -> None:
-    with suppress(OSError):  # other wires, or other labs, are in it, or it is another user's
-        folder.rmdir()
+        with suppress(OSError):  # other wires, or other labs, are in it, or it is another user's
+            parent.rmdir()
 
 
 def _is_foreign(lab: str, lab_folder: Path | None) -> bool:
@@ -128,12 +122,9 @@ def _is_foreign(lab: str, lab_folder: Path | None) -> bool:
 
 def _make_ring(file: Path, capacity: int) -> None:
     """An empty ring, with memory behind all of it."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    try:
-        os.posix_fallocate(descriptor, 0, HEADER_BYTES + capacity)
-        durable.write_all(descriptor, _MAGIC + struct.pack("<Q", capacity))
-    finally:
-        os.close(descriptor)
+    with kernel.closing(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)) as ring:
+        os.posix_fallocate(ring, 0, HEADER_BYTES + capacity)
+        durable.write_all(ring, _MAGIC + struct.pack("<Q", capacity))
 
 
 def _share(place: Path, owner: int) -> None:

@@ -6,10 +6,9 @@ The network namespaces of a lab belong to its user namespace, so that its nodes'
 
 from __future__ import annotations
 
-import errno
 import os
 import resource
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,8 +72,8 @@ def support(folders: Iterable[Path]) -> UserSupport:
             if part.exists() and not _passable(part.stat()):
                 return UserSupport(f"only its owner may enter {part}, below which {folder} is (chmod o+x)", None)
     try:
-        with _child() as (_, failed):
-            if failed():
+        with _child() as (_, ask):
+            if ask("mount /proc and /sys in a user namespace"):
                 return UserSupport("part of /proc or /sys is hidden here, so that a user namespace cannot have its own", None)
     except OSError as error:
         if os.geteuid() != 0:
@@ -129,7 +128,7 @@ def _make_file(target: Path) -> None:
 def delete(mark: str) -> None:
     """Removes it; one that is gone is fine."""
     target = path(mark)
-    try:
+    with kernel.errors_as(UsersFailed, f"user namespace {target}"):
         if target.exists():
             with suppress(OSError):  # after a reboot it is a file alone
                 kernel.unmount(target)
@@ -137,8 +136,6 @@ def delete(mark: str) -> None:
         for folder in (FOLDER, FOLDER.parent):
             with suppress(OSError):  # others are in it
                 folder.rmdir()
-    except OSError as error:
-        raise UsersFailed(f"user namespace {target}: {error.strerror}") from error
 
 
 def give(folder: Path) -> None:
@@ -165,75 +162,36 @@ def is_own(pid: int) -> bool:
 def _limit(child: int) -> None:
     """Bounds what the kernel counts by user namespace, and for its maker, who is the host's root: root has to keep most of it."""
     limits = {name: max(1, int((_COUNTED / name).read_text()) // _SHARE) for name in _BOUNDED if (_COUNTED / name).exists()}
-    inside = os.open(f"/proc/{child}/ns/user", os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        writer = os.fork()
-        if writer == 0:
-            number = errno.EINTR
-            try:
-                number = _error_of(lambda: _write_inside(inside, limits))[0]
-            finally:
-                os._exit(number)
-    finally:
-        os.close(inside)
-    if number := forked.status(writer, "bound what a user namespace may have"):
-        raise OSError(number, os.strerror(number))
 
+    def write_inside() -> None:
+        kernel.enter_users(inside)
+        for name, most in limits.items():
+            (_COUNTED / name).write_text(str(most))
 
-def _write_inside(namespace: int, limits: Mapping[str, int]) -> None:
-    kernel.enter_users(namespace)
-    for name, most in limits.items():
-        (_COUNTED / name).write_text(str(most))
+    with kernel.closing(os.open(f"/proc/{child}/ns/user", os.O_RDONLY)) as inside:
+        forked.check(forked.call(write_inside, "bound what a user namespace may have"))
 
 
 def _unlimited() -> str | None:
-    child = os.fork()
-    if child == 0:
-        try:
-            resource.setrlimit(resource.RLIMIT_RTPRIO, (1, 1))
-            resource.setrlimit(resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            os._exit(0)
-        finally:
-            os._exit(1)
-    granted = forked.status(child, "raise limits of resources") == 0
-    return None if granted else "this host lets nobody raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK (CAP_SYS_RESOURCE)"
+    def raise_limits() -> None:
+        resource.setrlimit(resource.RLIMIT_RTPRIO, (1, 1))
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    refused = forked.call(raise_limits, "raise limits of resources")
+    return "this host lets nobody raise RLIMIT_RTPRIO and RLIMIT_MEMLOCK (CAP_SYS_RESOURCE)" if refused else None
 
 
 @contextmanager
-def _child() -> Iterator[tuple[int, Callable[[], int]]]:
+def _child() -> Iterator[tuple[int, Callable[[str], int]]]:
     """A process in a user namespace of its own, with its numbers mapped; it ends with the block.
 
-    Besides its number, a function by which it tries what a container's start takes there: the error number, 0 when it can.
+    Besides its number, what asks it to try what a container's start takes there (`forked.asked`).
     """
-    ready, told = os.pipe()
-    orders, order = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.close(order)
-            os.write(told, _error_of(kernel.unshare_users))
-            if os.read(orders, 1):
-                os.write(told, _error_of(_mount_own))
-                os.read(orders, 1)
-        finally:
-            os._exit(0)
-    os.close(told)
-    os.close(orders)
-
-    def failed() -> int:
-        os.write(order, b"1")
-        return forked.answer(ready, child, "mount /proc and /sys in a user namespace")
-
-    try:
-        if number := forked.answer(ready, child, "make a user namespace"):
-            raise OSError(number, os.strerror(number))
+    with forked.asked((kernel.unshare_users, _mount_own), "hold a user namespace") as (child, ask):
+        forked.check(ask("make a user namespace"))
         for kind in ("uid_map", "gid_map"):
             Path(f"/proc/{child}/{kind}").write_text(f"0 {FIRST_ID} {IDS}\n")
-        yield child, failed
-    finally:
-        os.close(ready)
-        os.close(order)
-        forked.status(child, "hold a user namespace")
+        yield child, ask
 
 
 def _mount_own() -> None:
@@ -244,21 +202,4 @@ def _mount_own() -> None:
         kernel.mount_new("proc", Path("/proc"))
 
     kernel.unshare_system()
-    inside = os.fork()
-    if inside == 0:
-        number = errno.EINTR
-        try:
-            number = _error_of(mount)[0]
-        finally:
-            os._exit(number)
-    if number := forked.status(inside, "mount /proc and /sys"):
-        raise OSError(number, os.strerror(number))
-
-
-def _error_of(call: Callable[[], object]) -> bytes:
-    """The error number as a byte, 0 when it went well."""
-    try:
-        call()
-    except OSError as error:
-        return bytes([error.errno or 255])
-    return b"\0"
+    forked.check(forked.call(mount, "mount /proc and /sys"))
