@@ -30,12 +30,12 @@ def known(database: Path = DATABASE) -> dict[str, Package]:
     """By name. One of several architectures counts once."""
     form = "\t".join(f"${{{field}}}" for field in _FIELDS) + "\n"
     argv = ["dpkg-query", f"--admindir={database}", "--show", f"--showformat={form}"]
-    found = {}
-    for line in subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout.splitlines():
+    packages = {}
+    for line in _output(argv).splitlines():
         name, version, status, source, *needs = line.split("\t")
         if status in ("installed", "config-files"):
-            found[name] = Package(version, status == "installed", source, frozenset(_names(",".join(needs))))
-    return found
+            packages[name] = Package(version, status == "installed", source, frozenset(_names(",".join(needs))))
+    return packages
 
 
 def name_of(wanted: str) -> str:
@@ -49,19 +49,20 @@ def made_anew(wanted: Sequence[str]) -> list[str]:
     A host sees the programs of all others as they are on the machine, and nothing of their configuration, which is the machine's.
     """
     machine = {name: package for name, package in known().items() if package.installed}
-    found: list[str] = []
+    anew: list[str] = []
     waiting = [name for name in map(name_of, wanted) if name in machine]
     while waiting:
-        if (one := waiting.pop(0)) not in found and _removable([*found, one]):
-            found.append(one)
-            needs = machine[one].needs & machine.keys()
-            waiting += sorted(need for need in needs if machine[need].source == machine[one].source)
-    return found
+        if (name := waiting.pop(0)) not in anew and _removable([*anew, name]):
+            anew.append(name)
+            waiting += sorted(
+                need for need in machine[name].needs & machine.keys() if machine[need].source == machine[name].source
+            )
+    return anew
 
 
 def left_behind(archives: Iterable[Path], machine: Mapping[str, Package]) -> list[str]:
     """Of which of these .deb files the machine has nothing but the configuration."""
-    names = {_run(["dpkg-deb", "--field", str(file), "Package"]).strip() for file in archives}
+    names = {_output(["dpkg-deb", "--field", str(file), "Package"]).strip() for file in archives}
     return sorted(name for name in names if name in machine and not machine[name].installed)
 
 
@@ -73,9 +74,9 @@ def _names(relations: str) -> Iterable[str]:
 def _removable(names: Sequence[str]) -> bool:
     """Whether dpkg would remove them all together: nothing else on the machine needs them."""
     argv = ["dpkg", "--simulate", "--purge", "--", *names]
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, env=strays.marked_environment(), check=False)
-    return done.returncode == 0
+    environment = strays.marked_environment()
+    return not subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, env=environment, check=False).returncode
 
 
-def _run(argv: Sequence[str]) -> str:
+def _output(argv: Sequence[str]) -> str:
     return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout

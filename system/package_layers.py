@@ -28,7 +28,7 @@ from urllib.parse import unquote
 from contracts import durable
 from contracts.errors import NetBoxITError, printable
 from ownership import locks, state
-from system import machine_packages, strays
+from system import kernel, machine_packages, strays
 from system.machine_packages import Package
 
 #: In the state folder. Whoever can enter it reads what any mirror of Debian's has, but set-user-ID programs: see `_clean`.
@@ -68,7 +68,7 @@ _LEFT_OUT: Final = (
     *(f"etc/{file}{old}" for file in ("shadow", "gshadow", "subuid", "subgid", "passwd", "group") for old in ("", "-")),
     *(_POLICY, _OTHERS),
 )
-_ACCOUNTS: Final = ("passwd", "group")
+ACCOUNTS: Final = ("passwd", "group")
 #: Of the machine's /etc: what nodes see of it anyway.
 _SEEN_BY_HOSTS: Final = (Path("/etc/alternatives"), Path("/etc/fonts"), Path("/etc/ld.so.cache"))
 _ACCOUNTS_OF_DEBIAN: Final = Path("/usr/share/base-passwd")
@@ -109,8 +109,7 @@ class Layer:
 
     def versions(self) -> Mapping[str, str]:
         """Of the packages that it is made of; those that the machine has itself are not among them."""
-        found: dict[str, str] = json.loads((self.folder / _MADE_OF).read_text())
-        return found
+        return dict(json.loads((self.folder / _MADE_OF).read_text()))
 
 
 def layer(names: Sequence[str]) -> Layer:
@@ -133,21 +132,16 @@ def layer(names: Sequence[str]) -> Layer:
 
 def _key(names: Sequence[str]) -> str:
     """Another one when the machine's own packages have changed."""
-    found = hashlib.blake2b(digest_size=12)
-    for text in (*(name.encode() for name in sorted(names)), (machine_packages.DATABASE / "status").read_bytes()):
-        found.update(len(text).to_bytes(8, "big") + text)
-    return found.hexdigest()
+    texts = [*(name.encode() for name in sorted(names)), (machine_packages.DATABASE / "status").read_bytes()]
+    return hashlib.blake2b(b"".join(len(text).to_bytes(8, "big") + text for text in texts), digest_size=12).hexdigest()
 
 
 @contextmanager
 def _locked(store: Path) -> Iterator[None]:
-    descriptor = os.open(store / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        if not locks.taken(descriptor, _DEADLINE_S):
-            raise PackagesNotInstalled(f"another command installs packages for a lab: {locks.holder(descriptor)}; try again")
+    with kernel.closing(os.open(store / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)) as lock:
+        if not locks.taken(lock, _DEADLINE_S):
+            raise PackagesNotInstalled(f"another command installs packages for a lab: {locks.holder(lock)}; try again")
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _make(store: Path, names: Sequence[str], folder: Path) -> None:
@@ -170,18 +164,23 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
         if archives:
             anew += machine_packages.left_behind(archives, before)
             _install(new, names, anew)
-            _check_places(new, names)
+            if elsewhere := sorted(entry.name for entry in (new / "opt").iterdir()):
+                where = f"hosts do not see /opt, where it puts {elsewhere[0]}"
+                raise PackagesNotInstalled(f"{', '.join(names)}: {where}; leave it out")
             for part in ("usr", "etc"):
                 _hide(new / part, Path("/", part))
         with durable.told(store):
             after = machine_packages.known(new / "var/lib/dpkg") if archives else before
-            said = _scripts(archives, new / "scripts")
-            accounts = {file: _of_debian(file) + _added(Path("/etc", file), new / "etc" / file, said) for file in _ACCOUNTS}
+            scripts = _scripts(archives, new / "scripts")
+            accounts = {file: _of_debian(file) + _added(Path("/etc", file), new / "etc" / file, scripts) for file in ACCOUNTS}
             _clean(new)
             for file, lines in accounts.items():
                 durable.write(new / file, lines)
-            changed = {name: package for name, package in after.items() if name in anew or before.get(name) != package}
-            versions = {name: package.version for name, package in changed.items() if package.installed}
+            versions = {
+                name: package.version
+                for name, package in after.items()
+                if package.installed and (name in anew or before.get(name) != package)
+            }
             durable.write(new / _MADE_OF, json.dumps(versions, indent=1) + "\n")
             shutil.rmtree(folder, ignore_errors=True)
             new.rename(folder)
@@ -196,14 +195,14 @@ def _download(lists: Path, new: Path, names: Sequence[str], anew: Sequence[str],
     what = f"{', '.join(names)} cannot be downloaded"
     # apt would get all anew that are named: so those that stay the machine's are not, but in another version.
     there = {name for name, package in before.items() if package.installed}
-    named = {machine_packages.name_of(one): one for one in names if "=" in one or machine_packages.name_of(one) not in there}
+    named = {machine_packages.name_of(word): word for word in names if "=" in word or machine_packages.name_of(word) not in there}
     wanted = ["install", "--reinstall", "--", *({name: name for name in anew} | named).values()]
     # A source that does not answer is no hindrance while the packages are in others, or its list is known from before.
-    lists_told = _ended("its lists cannot be had", [*_APT, *apart, "update"]).told
+    update = _run("its lists cannot be had", [*_APT, *apart, "update"], check=False)
     try:
         _run(what, [*_APT, *apart, "--download-only", *wanted])
     except PackagesNotInstalled as error:
-        raise PackagesNotInstalled(f"{error}{_quoted(_complaints(lists_told))}") from None
+        raise PackagesNotInstalled(f"{error}{_quoted(_complaints(update))}") from None
     for line in _run(what, [*_APT, *apart, "--print-uris", *wanted]).splitlines():
         if line.startswith("'file:"):  # of a folder of this machine, from which apt copies nothing
             address, name = line.split()[:2]
@@ -216,7 +215,9 @@ def _install(new: Path, names: Sequence[str], anew: Sequence[str]) -> None:
         policy = new / _POLICY
         policy.write_text("#!/bin/sh\nexit 101\n")
         policy.chmod(0o755)
-    enclosure = [
+    argv = [
+        *("unshare", "--mount", "--propagation", "private"),
+        *("sh", "-c", _INSTALL.format(" ".join(_OVER_THE_MACHINES)), "sh", str(new)),
         *("bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--die-with-parent", "--new-session"),
         *("--clearenv", "--cap-drop", "ALL"),
         *(word for name in _CAPABILITIES for word in ("--cap-add", f"CAP_{name.upper()}")),
@@ -224,81 +225,29 @@ def _install(new: Path, names: Sequence[str], anew: Sequence[str]) -> None:
         *("--bind", str(new / "var"), "/var", "--bind", str(new / "seen/var/lib/dpkg"), "/var/lib/dpkg"),
         *("--bind", str(new / "opt"), "/opt"),
         *(word for name in ("bin", "sbin", "lib", "lib32", "lib64") for word in ("--symlink", f"usr/{name}", f"/{name}")),
-        *(
-            "--dev",
-            "/dev",
-            "--proc",
-            "/proc",
-            "--remount-ro",
-            "/proc",
-            "--tmpfs",
-            "/run",
-            "--tmpfs",
-            "/tmp",
-            "--ro-bind",
-            str(new / "archives"),
-            "/archives",
-        ),
+        *("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc", "--tmpfs", "/run", "--tmpfs", "/tmp"),
+        *("--ro-bind", str(new / "archives"), "/archives"),
         *(word for name in ("root", "home", "srv", "mnt", "boot") for word in ("--dir", f"/{name}")),
         *("--chdir", "/", "--setenv", "PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "--setenv", "HOME", "/root"),
         *("--setenv", "LANG", "C.UTF-8", "--setenv", "DEBIAN_FRONTEND", "noninteractive", "--"),
+        *("sh", "-c", _INSTALL_THERE, "sh", *anew),
     ]
-    install = ["sh", "-c", _INSTALL_THERE, "sh", *anew]
-    unshared = [
-        "unshare",
-        "--mount",
-        "--propagation",
-        "private",
-        "sh",
-        "-c",
-        _INSTALL.format(" ".join(_OVER_THE_MACHINES)),
-        "sh",
-        str(new),
-    ]
-    _run(f"{', '.join(names)} cannot be installed", [*unshared, *enclosure, *install])
+    _run(f"{', '.join(names)} cannot be installed", argv)
 
 
-@dataclass(frozen=True)
-class _Ended:
-    status: int
-    told: str
-
-
-def _run(what: str, argv: Sequence[str]) -> str:
-    """Returns what it said. Raises PackagesNotInstalled with the end of that."""
-    ended = _ended(what, argv)
-    if ended.status:
-        raise PackagesNotInstalled(f"{what}:{_quoted(_complaints(ended.told) or ended.told.splitlines())}")
-    return ended.told
-
-
-def _complaints(told: str) -> list[str]:
-    """With what dpkg, and apt of dependencies, say about it in lines that are indented."""
-    found: list[str] = []
-    before = ""
-    for line in told.splitlines():
-        goes_on = line.startswith(" ") and (before in found or before.endswith("unmet dependencies:"))
-        if goes_on or (line.startswith(_COMPLAINTS) and "Download is performed unsandboxed" not in line):
-            found.append(line)
-        before = line
-    return found
-
-
-def _quoted(lines: Sequence[str]) -> str:
-    return "".join(f"\n    {printable(line)}" for line in lines[-_SHOWN_LINES:])
-
-
-def _ended(what: str, argv: Sequence[str]) -> _Ended:
-    environment = {**strays.marked_environment(), "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+def _run(what: str, argv: Sequence[str], *, check: bool = True) -> str:
+    """Returns what the program wrote. Raises PackagesNotInstalled with the end of that; not for its status without `check`."""
     try:
         done = subprocess.run(
             argv,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
             timeout=_DEADLINE_S,
             check=False,
-            env=environment,
+            env={**strays.marked_environment(), "LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"},
         )
     except FileNotFoundError:
         raise PackagesNotInstalled(
@@ -306,12 +255,25 @@ def _ended(what: str, argv: Sequence[str]) -> _Ended:
         ) from None
     except subprocess.TimeoutExpired:
         raise PackagesNotInstalled(f"{what}: it was not over after {_DEADLINE_S:g} s; see `apt-get update`") from None
-    return _Ended(done.returncode, done.stdout.decode(errors="replace"))
+    if check and done.returncode:
+        raise PackagesNotInstalled(f"{what}:{_quoted(_complaints(done.stdout) or done.stdout.splitlines())}")
+    return done.stdout
 
 
-def _check_places(new: Path, names: Sequence[str]) -> None:
-    if found := sorted(entry.name for entry in (new / "opt").iterdir()):
-        raise PackagesNotInstalled(f"{', '.join(names)}: hosts do not see /opt, where it puts {found[0]}; leave it out")
+def _complaints(output: str) -> list[str]:
+    """Of what apt and dpkg wrote: with what dpkg, and apt of dependencies, say about it in lines that are indented."""
+    complaints: list[str] = []
+    before = ""
+    for line in output.splitlines():
+        goes_on = line.startswith(" ") and (before in complaints or before.endswith("unmet dependencies:"))
+        if goes_on or (line.startswith(_COMPLAINTS) and "Download is performed unsandboxed" not in line):
+            complaints.append(line)
+        before = line
+    return complaints
+
+
+def _quoted(lines: Sequence[str]) -> str:
+    return "".join(f"\n    {printable(line)}" for line in lines[-_SHOWN_LINES:])
 
 
 def _hide(folder: Path, below: Path) -> None:
@@ -321,13 +283,13 @@ def _hide(folder: Path, below: Path) -> None:
     for `user`, which mount(2) does not know, and drops it. A character device 0:0 hides what is below it without (Linux,
     Documentation/filesystems/overlayfs.rst, "whiteouts and opaque directories").
     """
-    for entry in [Path(one.path) for one in os.scandir(folder) if one.is_dir(follow_symlinks=False)]:
-        if not (below / entry.name).is_dir():
+    for entry in list(folder.iterdir()):
+        if entry.is_symlink() or not entry.is_dir() or not (machines := below / entry.name).is_dir():
             continue
         if "user.overlay.opaque" in os.listxattr(entry):
-            for name in {one.name for one in (below / entry.name).iterdir()} - {one.name for one in entry.iterdir()}:
+            for name in {inside.name for inside in machines.iterdir()} - {inside.name for inside in entry.iterdir()}:
                 os.mknod(entry / name, stat.S_IFCHR, os.makedev(0, 0))
-        _hide(entry, below / entry.name)
+        _hide(entry, machines)
 
 
 def _of_debian(file: str) -> str:
@@ -348,28 +310,32 @@ def _added(before: Path, after: Path, scripts: str) -> str:
     """Lines of accounts that scripts have made, or would have made were they not the machine's already: that they name."""
     known = set(before.read_text().splitlines())
     named = set(re.findall(r"[a-z_][a-z0-9_-]*", scripts))
-    found = []
+    added = []
     for line in (after if after.is_file() else before).read_text().splitlines():
         name, _, number = line.split(":")[:3]
         if line not in known or (name in named and number.isdecimal() and int(number) in _ACCOUNTS_OF_PACKAGES):
-            found.append(f"{line}\n")
-    return "".join(found)
+            added.append(f"{line}\n")
+    return "".join(added)
 
 
 def _clean(new: Path) -> None:
     others = set((new / _OTHERS).read_bytes().decode(errors="surrogateescape").split("\0")) if (new / _OTHERS).exists() else set()
     for place in (*_LEFT_OUT, "opt", "work", "seen", "archives", "scripts", "pkgcache.bin", "srcpkgcache.bin"):
-        path = new / place
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
+        remove(new / place)
     _leave_out_the_machines(new / "etc", Path("/etc"), others)
     for folder, folders, files in os.walk(new):
         for name in (*folders, *files):
             status = (entry := Path(folder, name)).lstat()
             if not stat.S_ISLNK(status.st_mode) and status.st_mode & (stat.S_ISUID | stat.S_ISGID):
                 entry.chmod(stat.S_IMODE(status.st_mode) & 0o1777)
+
+
+def remove(entry: Path) -> None:
+    """Whatever it is, also when there is nothing."""
+    if entry.is_dir() and not entry.is_symlink():
+        shutil.rmtree(entry)
+    else:
+        entry.unlink(missing_ok=True)
 
 
 def _leave_out_the_machines(folder: Path, below: Path, others: Set[str]) -> None:

@@ -6,8 +6,6 @@ and /var, which it may change.
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +15,6 @@ from system.package_layers import Layer
 #: Of /etc what lies over the machine's, as programs do.
 _OVER: Final = ("etc/alternatives", "etc/fonts")
 _LIBRARIES: Final = "etc/ld.so.cache"
-_ACCOUNTS: Final = ("passwd", "group")
 _OPTIONS: Final = "ro,nosuid,nodev"
 #: In the folder of copies: which layer they are of.
 _LAYER: Final = "layer"
@@ -29,21 +26,20 @@ def copy(layer: Layer, copies: Path, root: Path, first_id: int) -> None:
     etc, var = copies / "etc", copies / "var"
     for entry in etc.iterdir():
         if entry.is_symlink() or (root / "etc" / entry.name).exists():  # what all nodes have is the lab's
-            _remove(entry)
-    for file in _ACCOUNTS:
+            package_layers.remove(entry)
+    for file in package_layers.ACCOUNTS:
         (made := etc / file).write_text((root / "etc" / file).read_text() + layer.accounts(file))
         os.chown(made, first_id, first_id)
         made.chmod(0o644)
     for entry in var.iterdir():
         if entry.is_symlink() or entry.name in ("run", "tmp"):
-            _remove(entry)
+            package_layers.remove(entry)
     (copies / _LAYER).write_text(str(layer.folder))
 
 
 def give_way(target: Path) -> None:
     """What packages have brought there, if anything, gives way to what the user has."""
-    if target.is_symlink() or target.exists():
-        _remove(target)
+    package_layers.remove(target)
 
 
 def layer_of(copies: Path) -> Layer | None:
@@ -62,7 +58,7 @@ def over_usr(layer: Layer) -> list[str]:
     """Lines of fstab(5). What is mounted below the machine's /usr is mounted again: an overlay does not show it."""
     table = Path("/proc/self/mountinfo").read_text().splitlines()
     mounted = sorted({Path(line.split()[4]) for line in table if line.split()[4].startswith("/usr/")})
-    first = [place for place in mounted if not _within(place, mounted)]
+    first = [place for place in mounted if not set(mounted) & set(place.parents)]
     return [_overlay(layer, "usr"), *(f"{place} {str(place)[1:]} none rbind,{_OPTIONS} 0 0" for place in first)]
 
 
@@ -76,14 +72,3 @@ def over_etc(layer: Layer, root: Path) -> list[str]:
 
 def _overlay(layer: Layer, place: str) -> str:
     return f"overlay {place} overlay {_OPTIONS},lowerdir={layer.folder / place}:/{place} 0 0"
-
-
-def _within(place: Path, others: Iterable[Path]) -> bool:
-    return any(other in place.parents for other in others)
-
-
-def _remove(entry: Path) -> None:
-    if entry.is_dir() and not entry.is_symlink():
-        shutil.rmtree(entry)
-    else:
-        entry.unlink()
