@@ -11,8 +11,7 @@ import errno
 import ipaddress
 import pwd
 import subprocess
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +30,6 @@ KIND: Final = "equipment"
 
 _INGRESS: Final = 0xFFFF0000
 _ALL_PROTOCOLS: Final = 3  # linux/if_ether.h: ETH_P_ALL
-_NO_IPV6: Final = "disable_ipv6"
 #: Of what carries a tunnel: enough for any way between two machines, as the kernel has it by default (net.ipv4.ip_default_ttl).
 _TTL: Final = 64
 
@@ -43,8 +41,19 @@ class EquipmentFailed(NetBoxITError):
 def take(plan: Plan, ports: Collection[EquipmentPlan], ledger: Ledger) -> None:
     """Makes each the interface of its node that it shall be, still down; `wires.configure` follows. Raises EquipmentFailed."""
     for port in ports:
-        with _told(f"equipment {port.name}: {port.words()}"):
-            _TAKERS[port.kind](_Taking(plan, port, ledger))
+        taking = _Taking(plan, port, ledger)
+        with wires.netlink_errors(EquipmentFailed, f"equipment {port.name}: {port.words()}"), IPRoute() as netlink:
+            match port.kind:
+                case "nic":
+                    _take_nic(netlink, taking)
+                case "vlan":
+                    _make_on(netlink, taking, kind="vlan", vlan_id=port.vlan)
+                case "macvlan":
+                    _make_on(netlink, taking, kind="macvlan", macvlan_mode=port.mode, address=taking.mac)
+                case "tap":
+                    _make_tap(netlink, taking)
+                case "vxlan":
+                    _make_vxlan(netlink, taking)
 
 
 def give_back(records: Collection[Record], notes: list[str]) -> None:
@@ -58,7 +67,7 @@ def give_back(records: Collection[Record], notes: list[str]) -> None:
         if details["boot"] != host_network.boot():
             continue  # the machine came up since as its own configuration makes it
         try:
-            with _told(f"equipment {record.name}: give back {details['device']}"):
+            with wires.netlink_errors(EquipmentFailed, f"equipment {record.name}: give back {details['device']}"):
                 if details["what"] == "nic":
                     notes += [f"equipment {record.name}: {note}" for note in _give_nic_back(details)]
                 else:
@@ -76,7 +85,7 @@ class _Taking:
         self.lab, self.port, self._ledger = plan.lab, port, ledger
         node = plan.node(port.end.node)
         self.namespace = node.namespace
-        self.mac = next(one.mac for one in node.interfaces if one.name == port.end.interface)
+        self.mac = next(interface.mac for interface in node.interfaces if interface.name == port.end.interface)
         self.mark = wires.mark(plan.lab, port.wire)
 
     def record(self, **details: Any) -> None:
@@ -94,75 +103,66 @@ class _Taking:
         self._ledger.add(Record(KIND, self.port.wire, common | details))
 
 
-def _take_nic(taking: _Taking) -> None:
-    port = taking.port
-    with IPRoute() as netlink:
-        link = _found(netlink, port.device)
-        index = link["index"]
-        taking.record(settings=interface_settings.read(netlink, index).to_json())
-        netlink.link("property_add", index=index, altname=taking.mark)
-        netlink.link("set", index=index, net_ns_fd=str(namespaces.path(taking.namespace)), ifname=port.end.interface)
-    with namespaces.entered(taking.namespace), IPRoute() as netlink:
-        netlink.link("set", index=_found(netlink, port.end.interface)["index"], mtu=port.mtu)
+def _take_nic(netlink: IPRoute, taking: _Taking) -> None:
+    port, index = taking.port, _index(netlink, taking.port.device)
+    taking.record(settings=interface_settings.read(netlink, index).to_json())
+    netlink.link("property_add", index=index, altname=taking.mark)
+    netlink.link("set", index=index, net_ns_fd=str(namespaces.path(taking.namespace)), ifname=port.end.interface)
+    with namespaces.entered(taking.namespace), IPRoute() as inside:
+        inside.link("set", index=_index(inside, port.end.interface), mtu=port.mtu)
 
 
-def _take_vlan(taking: _Taking) -> None:
-    _make_on(taking, kind="vlan", vlan_id=taking.port.vlan)
-
-
-def _take_macvlan(taking: _Taking) -> None:
-    _make_on(taking, kind="macvlan", macvlan_mode=taking.port.mode, address=taking.mac)
-
-
-def _make_on(taking: _Taking, **what: Any) -> None:
+def _make_on(netlink: IPRoute, taking: _Taking, **what: Any) -> None:
     """An interface on one of the host's."""
-    with IPRoute() as netlink:
-        below = _found(netlink, taking.port.device)["index"]
-        taking.record()
-        _make_in_node(netlink, taking, link=below, **what)
+    below = _index(netlink, taking.port.device)
+    taking.record()
+    _make_in_node(netlink, taking, link=below, **what)
 
 
-def _make_vxlan(taking: _Taking) -> None:
+def _make_vxlan(netlink: IPRoute, taking: _Taking) -> None:
     """A tunnel's end: what it carries leaves and comes by the host's network, though the interface itself is never in there."""
     port = taking.port
     family = "6" if ipaddress.ip_address(str(port.remote)).version == 6 else ""
-    with IPRoute() as netlink:
-        # With link-local addresses the kernel takes frames from that interface alone (drivers/net/vxlan, vxlan_vs_find_vni):
-        # what anybody sends to this machine's UDP port comes by another one.
-        below = {"vxlan_link": _found(netlink, port.device)["index"]} if port.device == SEALED_INTERFACE else {}
-        taking.record(vni=port.vni, udp_port=port.udp_port)
-        try:
-            _make_in_node(
-                netlink,
-                taking,
-                kind="vxlan",
-                address=taking.mac,
-                vxlan_id=port.vni,
-                vxlan_port=port.udp_port,
-                vxlan_ttl=_TTL,
-                # All of it goes to the one other end, so there is nothing to be learnt.
-                vxlan_learning=0,
-                **{f"vxlan_local{family}": port.local, f"vxlan_group{family}": port.remote},
-                **below,
-            )
-        except NetlinkError as error:
-            if error.code != errno.EEXIST:
-                raise
-            raise EquipmentFailed(
-                f"wire {port.wire}: somebody else on this machine has tunnel {port.vni} at UDP port {port.udp_port}; give the "
-                "lab another --name, from which the number follows, or the machines another netboxit_vxlan_port"
-            ) from error
+    # With link-local addresses the kernel takes frames from that interface alone (drivers/net/vxlan, vxlan_vs_find_vni):
+    # what anybody sends to this machine's UDP port comes by another one.
+    below = {"vxlan_link": _index(netlink, port.device)} if port.device == SEALED_INTERFACE else {}
+    taking.record(vni=port.vni, udp_port=port.udp_port)
+    try:
+        _make_in_node(
+            netlink,
+            taking,
+            kind="vxlan",
+            address=taking.mac,
+            vxlan_id=port.vni,
+            vxlan_port=port.udp_port,
+            vxlan_ttl=_TTL,
+            # All of it goes to the one other end, so there is nothing to be learnt.
+            vxlan_learning=0,
+            **{f"vxlan_local{family}": port.local, f"vxlan_group{family}": port.remote},
+            **below,
+        )
+    except NetlinkError as error:
+        if error.code != errno.EEXIST:
+            raise
+        raise EquipmentFailed(
+            f"wire {port.wire}: somebody else on this machine has tunnel {port.vni} at UDP port {port.udp_port}; give the "
+            "lab another --name, from which the number follows, or the machines another netboxit_vxlan_port"
+        ) from error
 
 
 def _make_in_node(netlink: IPRoute, taking: _Taking, **what: Any) -> None:
     """Made in the node's network at once, by one message."""
     port, place = taking.port, str(namespaces.path(taking.namespace))
     netlink.link("add", ifname=port.end.interface, net_ns_fd=place, mtu=port.mtu, **what)
+    _mark_in_node(taking)
+
+
+def _mark_in_node(taking: _Taking) -> None:
     with namespaces.entered(taking.namespace), IPRoute() as inside:
-        inside.link("property_add", index=_found(inside, port.end.interface)["index"], altname=taking.mark)
+        inside.link("property_add", index=_index(inside, taking.port.end.interface), altname=taking.mark)
 
 
-def _make_tap(taking: _Taking) -> None:
+def _make_tap(netlink: IPRoute, taking: _Taking) -> None:
     """The tap stays on the host, where its user's virtual machine opens it; all that comes in at it goes out at a veth pair.
 
     On the way the kernel segments and sums up what the machine left to an offload of its tap.
@@ -170,36 +170,27 @@ def _make_tap(taking: _Taking) -> None:
     port = taking.port
     first, cable = interface_name("nbt", taking.lab, port.name), interface_name("nbx", taking.lab, port.name)
     taking.record(made=[first, cable])
-    with IPRoute() as netlink:
-        owner = pwd.getpwnam(port.user).pw_uid if port.user else 0
-        netlink.link("add", ifname=first, kind="tuntap", mode="tap", uid=owner)
-        tap = _found(netlink, first)["index"]
-        netlink.link("property_add", index=tap, altname=taking.mark)
-        peer = {
-            "ifname": port.end.interface,
-            "address": taking.mac,
-            "mtu": port.mtu,
-            "net_ns_fd": str(namespaces.path(taking.namespace)),
-        }
-        netlink.link("add", ifname=cable, kind="veth", mtu=port.mtu, peer=peer)
-        end = _found(netlink, cable)["index"]
-        netlink.link("property_add", index=end, altname=f"{taking.mark}:host")
-        wires.turn_offloads_off(cable)
-        netlink.link("set", index=tap, ifname=port.device, mtu=port.mtu)
-        for name in (port.device, cable):
-            namespaces.write_settings({f"ipv6/conf/{name}/{_NO_IPV6}": "1"})
-        _redirect(netlink, tap, end)
-        _redirect(netlink, end, tap)
-        for index in (tap, end):
-            netlink.link("set", index=index, state="up")
-    with namespaces.entered(taking.namespace), IPRoute() as netlink:
-        netlink.link("property_add", index=_found(netlink, port.end.interface)["index"], altname=taking.mark)
+    owner = pwd.getpwnam(port.user).pw_uid if port.user else 0
+    netlink.link("add", ifname=first, kind="tuntap", mode="tap", uid=owner)
+    tap = _index(netlink, first)
+    netlink.link("property_add", index=tap, altname=taking.mark)
+    inside = wires.veth_end(port.end.interface, taking.mac, port.mtu, taking.namespace)
+    netlink.link("add", ifname=cable, kind="veth", mtu=port.mtu, peer=inside)
+    end = _index(netlink, cable)
+    netlink.link("property_add", index=end, altname=f"{taking.mark}:host")
+    wires.turn_offloads_off(cable)
+    netlink.link("set", index=tap, ifname=port.device, mtu=port.mtu)
+    namespaces.write_settings({f"ipv6/conf/{name}/disable_ipv6": "1" for name in (port.device, cable)})
+    _redirect(netlink, tap, end)
+    _redirect(netlink, end, tap)
+    for index in (tap, end):
+        netlink.link("set", index=index, state="up")
+    _mark_in_node(taking)
 
 
 def _redirect(netlink: IPRoute, source: int, target: int) -> None:
     """Every frame that comes in at one interface goes out at the other; the host itself sees none."""
     netlink.tc("add", "ingress", index=source, handle=_INGRESS)
-    action = {"kind": "mirred", "direction": "egress", "action": "redirect", "ifindex": target}
     netlink.tc(
         "add-filter",
         "u32",
@@ -209,48 +200,38 @@ def _redirect(netlink: IPRoute, source: int, target: int) -> None:
         protocol=_ALL_PROTOCOLS,
         target=0,
         keys=["0x0/0x0+0"],
-        action=action,
+        action={"kind": "mirred", "direction": "egress", "action": "redirect", "ifindex": target},
     )
-
-
-_TAKERS: Final[dict[str, Callable[[_Taking], None]]] = {
-    "nic": _take_nic,
-    "vlan": _take_vlan,
-    "macvlan": _take_macvlan,
-    "tap": _make_tap,
-    "vxlan": _make_vxlan,
-}
 
 
 def _give_nic_back(details: dict[str, Any]) -> Iterator[str]:
     settings = Settings(**details["settings"])
     try:
-        with host_network.entered(details["host"]):
-            yield from _restored(details, settings)
+        with host_network.entered(details["host"]), IPRoute() as netlink:
+            yield from _restored(netlink, details, settings)
     except host_network.HostNetworkGone as error:
         yield f"{settings.name}: {error}"
 
 
-def _restored(details: dict[str, Any], settings: Settings) -> Iterator[str]:
-    with IPRoute() as netlink:
-        _bring_home(details, settings)
-        link = _marked(netlink, details["mark"])
-        if link is None:
-            # Recorded and not yet touched, or lost: with its namespace the kernel sends home a NIC and destroys what is virtual.
-            if find(netlink, settings.name) is None:
-                addresses = ", ".join(one["address"] for one in settings.addresses) or "none"
-                yield (
-                    f"{settings.name} (MAC {settings.mac}) is gone, unplugged or lost with its node's network; when it is back, "
-                    f"set it up as it was: MTU {settings.mtu}, addresses: {addresses}"
-                )
-            return
-        index = link["index"]
-        netlink.link("set", index=index, state="down")
-        if link.get("ifname") != settings.name:
-            netlink.link("set", index=index, ifname=settings.name)
-        if refused := interface_settings.restore(netlink, index, settings):
-            yield f"{settings.name}: the kernel refused to put back: {', '.join(refused)}"
-        netlink.link("property_del", index=index, altname=details["mark"])
+def _restored(netlink: IPRoute, details: dict[str, Any], settings: Settings) -> Iterator[str]:
+    _bring_home(details, settings)
+    link = _marked(netlink, details["mark"])
+    if link is None:
+        # Recorded and not yet touched, or lost: with its namespace the kernel sends home a NIC and destroys what is virtual.
+        if find(netlink, settings.name) is None:
+            addresses = ", ".join(address["address"] for address in settings.addresses) or "none"
+            yield (
+                f"{settings.name} (MAC {settings.mac}) is gone, unplugged or lost with its node's network; when it is back, "
+                f"set it up as it was: MTU {settings.mtu}, addresses: {addresses}"
+            )
+        return
+    index = link["index"]
+    netlink.link("set", index=index, state="down")
+    if link.get("ifname") != settings.name:
+        netlink.link("set", index=index, ifname=settings.name)
+    if refused := interface_settings.restore(netlink, index, settings):
+        yield f"{settings.name}: the kernel refused to put back: {', '.join(refused)}"
+    netlink.link("property_del", index=index, altname=details["mark"])
 
 
 def _bring_home(details: dict[str, Any], settings: Settings) -> None:
@@ -258,14 +239,12 @@ def _bring_home(details: dict[str, Any], settings: Settings) -> None:
     if not namespaces.is_there(details["namespace"]):
         return
     with open("/proc/thread-self/ns/net") as home, namespaces.entered(details["namespace"]), IPRoute() as netlink:  # noqa: PTH123
-        link = _marked(netlink, details["mark"])
-        if link is None:
-            return
-        to = {"net_ns_fd": home.fileno(), "ifname": settings.name}
-        try:
-            netlink.link("set", index=link["index"], new_ifindex=settings.index, **to)
-        except NetlinkError:  # its number is another's by now, or the kernel (before 5.13) knows of no such wish
-            netlink.link("set", index=link["index"], **to)
+        if (link := _marked(netlink, details["mark"])) is not None:
+            to = {"net_ns_fd": home.fileno(), "ifname": settings.name}
+            try:
+                netlink.link("set", index=link["index"], new_ifindex=settings.index, **to)
+            except NetlinkError:  # its number is another's by now
+                netlink.link("set", index=link["index"], **to)
 
 
 def _remove_made(details: dict[str, Any]) -> None:
@@ -290,11 +269,11 @@ def find(netlink: IPRoute, name: str) -> Any:
     return netlink.get_links(found[0])[0] if found else None
 
 
-def _found(netlink: IPRoute, name: str) -> Any:
+def _index(netlink: IPRoute, name: str) -> int:
     link = find(netlink, name)
     if link is None:
         raise EquipmentFailed(f"there is no interface {name} any more")
-    return link
+    return int(link["index"])
 
 
 def _marked(netlink: IPRoute, mark: str) -> Any:
@@ -309,12 +288,3 @@ def has_vlans() -> bool:
         return subprocess.run(["/usr/sbin/modprobe", "--dry-run", "--quiet", "8021q"], check=False).returncode == 0
     except FileNotFoundError:  # a machine that loads none
         return False
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Says what was tried with the kernel's answer."""
-    try:
-        yield
-    except NetlinkError as error:
-        raise EquipmentFailed(f"{what}: the kernel answered: {error.args[-1]}") from error

@@ -30,17 +30,17 @@ def read() -> tuple[InterfaceFacts, ...]:
     from system import interface_features
 
     with IPRoute() as netlink:
-        addresses: dict[int, list[str]] = {}
-        for one in netlink.get_addr():
-            # Of a point-to-point interface "address" is the other end's.
-            own = one.get("local") or one.get("address")
-            addresses.setdefault(one["index"], []).append(f"{own}/{one['prefixlen']}")
+        # Of a point-to-point interface "address" is the other end's.
+        addresses = [
+            (address["index"], f"{address.get('local') or address.get('address')}/{address['prefixlen']}")
+            for address in netlink.get_addr()
+        ]
         return tuple(
             InterfaceFacts(
                 link.get("ifname"),
                 link.get("mtu"),
                 bool(link["flags"] & _UP),
-                tuple(addresses.get(link["index"], ())),
+                tuple(address for index, address in addresses if index == link["index"]),
                 tuple(interface_features.merging(link.get("ifname"))),
             )
             for link in netlink.get_links()
@@ -50,7 +50,7 @@ def read() -> tuple[InterfaceFacts, ...]:
 def with_address(interfaces: Iterable[InterfaceFacts], address: str) -> InterfaceFacts | None:
     """The one that has it."""
     wanted = ip_address(address)
-    return next((one for one in interfaces if any(ip_interface(own).ip == wanted for own in one.addresses)), None)
+    return next((face for face in interfaces if any(ip_interface(own).ip == wanted for own in face.addresses)), None)
 
 
 def merges(name: str, found: Sequence[str]) -> str:

@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
+from contextlib import closing, suppress
+from typing import Any
+
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 
 
-def active(name: str) -> list[str]:
+def read(interface: str) -> list[Any]:
+    """All of them: their name, whether they are on, whether they can be changed, and more. None of a driver that has none."""
+    with suppress(OSError), closing(IoctlEthtool(interface)) as ethtool:
+        return list(ethtool.get_features())
+    return []
+
+
+def active(interface: str) -> list[str]:
     """Those that are on, whether they can be changed or not."""
-    ethtool = IoctlEthtool(name)
-    try:
-        return [one for one, active, *_ in ethtool.get_features() if active]
-    except OSError:
-        return []
-    finally:
-        ethtool.close()
+    return [feature for feature, active, *_ in read(interface) if active]
 
 
-def merging(name: str) -> list[str]:
+def merging(interface: str) -> list[str]:
     """Those that are on and make one frame of several."""
-    return [one for one in active(name) if one in ("rx-gro", "rx-lro", "rx-gro-hw")]
+    return [feature for feature in active(interface) if feature in ("rx-gro", "rx-lro", "rx-gro-hw")]

@@ -7,15 +7,19 @@ an IPv6 router's advertisements made is left out: the kernel asks for them anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from socket import AF_INET, AF_INET6
 from typing import Any, Final
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
+
+from system import interface_features
 
 #: linux/if.h: what a user sets of an interface's flags, besides IFF_UP.
 _UP: Final = 0x1
@@ -50,9 +54,6 @@ class Settings:
     routes: list[dict[str, Any]]
     neighbours: list[dict[str, Any]]
 
-    def is_up(self) -> bool:
-        return bool(self.flags & _UP)
-
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -71,14 +72,14 @@ def read(netlink: IPRoute, index: int) -> Settings:
         group=link.get("group"),
         alias=link.get("ifalias") or "",
         altnames=altnames(link),
-        features=_features(name),
+        features={feature: bool(active) for feature, active, changeable, *_ in interface_features.read(name) if changeable},
         sysctls=dict(_sysctls(name)),
-        addresses=[_address(one) for one in _addresses(netlink, index) if one.get("proto") not in _KERNEL_ADDRESSES],
-        routes=[_route(one) for one in _routes(netlink, index) if one["proto"] not in _KERNEL_ROUTES],
+        addresses=[_address(address) for address in _addresses(netlink, index) if address.get("proto") not in _KERNEL_ADDRESSES],
+        routes=[_route(route) for route in _routes(netlink, index) if route["proto"] not in _KERNEL_ROUTES],
         neighbours=[
-            {"family": one["family"], "dst": one.get("dst"), "lladdr": one.get("lladdr")}
-            for one in netlink.get_neighbours(ifindex=index)
-            if one["state"] & _PERMANENT
+            {"family": neighbour["family"], "dst": neighbour.get("dst"), "lladdr": neighbour.get("lladdr")}
+            for neighbour in netlink.get_neighbours(ifindex=index)
+            if neighbour["state"] & _PERMANENT
         ],
     )
 
@@ -87,30 +88,34 @@ def restore(netlink: IPRoute, index: int, settings: Settings) -> list[str]:
     """Puts everything back, and returns what the kernel refused. The interface is down and has its name already."""
     refused: list[str] = []
     (link,) = netlink.get_links(index)
+    change = partial(netlink.link, "set", index=index)
     wanted = {"address": settings.mac, "mtu": settings.mtu, "txqlen": settings.queue, "group": settings.group}
     for key, value in wanted.items():
         if link.get(key) != value:
-            _try(refused, f"{key} {value}", lambda key=key, value=value: netlink.link("set", index=index, **{key: value}))
+            _try(refused, f"{key} {value}", partial(change, **{key: value}))
     if (link.get("ifalias") or "") != settings.alias:
-        _try(refused, "alias", lambda: netlink.link("set", index=index, ifalias=settings.alias))
+        _try(refused, "alias", partial(change, ifalias=settings.alias))
     for altname in settings.altnames:
         if altname not in altnames(link):
-            _try(refused, f"altname {altname}", lambda one=altname: netlink.link("property_add", index=index, altname=one))
-    refused += _restore_sysctls(settings)
-    _try(refused, "offloads", lambda: _restore_features(settings))
-    flags = settings.flags & _FLAGS
-    _try(refused, "flags", lambda: netlink.link("set", index=index, flags=flags, change=_FLAGS))
-    if settings.is_up():
-        _try(refused, "state up", lambda: netlink.link("set", index=index, state="up"))
+            _try(refused, f"altname {altname}", partial(netlink.link, "property_add", index=index, altname=altname))
+    for setting, text in settings.sysctls.items():
+        file = Path("/proc/sys/net", setting.replace("*", settings.name, 1))
+        with suppress(FileNotFoundError):
+            if file.read_text() != text:
+                _try(refused, f"sysctl {file.relative_to('/proc/sys')}", partial(file.write_text, text))
+    _try(refused, "offloads", partial(_restore_features, settings))
+    _try(refused, "flags", partial(change, flags=settings.flags & _FLAGS, change=_FLAGS))
+    if settings.flags & _UP:
+        _try(refused, "state up", partial(change, state="up"))
     for address in settings.addresses:
-        told = f"address {address['address']}/{address['prefixlen']}"
-        _try(refused, told, lambda one=address: netlink.addr("replace", index=index, **one))
+        what = f"address {address['address']}/{address['prefixlen']}"
+        _try(refused, what, partial(netlink.addr, "replace", index=index, **address))
     # Those of a link first: the gateways of the others are reached by them.
-    for route in sorted(settings.routes, key=lambda one: "gateway" in one):
-        _try(refused, f"route {route.get('dst', 'default')}", lambda one=route: netlink.route("replace", oif=index, **one))
+    for route in sorted(settings.routes, key=lambda route: "gateway" in route):
+        _try(refused, f"route {route.get('dst', 'default')}", partial(netlink.route, "replace", oif=index, **route))
     for neighbour in settings.neighbours:
-        told = f"neighbour {neighbour['dst']}"
-        _try(refused, told, lambda one=neighbour: netlink.neigh("replace", ifindex=index, state=_PERMANENT, **one))
+        replace = partial(netlink.neigh, "replace", ifindex=index, state=_PERMANENT, **neighbour)
+        _try(refused, f"neighbour {neighbour['dst']}", replace)
     return refused
 
 
@@ -120,60 +125,41 @@ def altnames(link: Any) -> list[str]:
     return [value for key, value in properties["attrs"] if key == "IFLA_ALT_IFNAME"] if properties else []
 
 
-def _try(refused: list[str], what: str, change: Any) -> None:
+def kind(link: Any) -> str | None:
+    """The same: "veth", "bridge" and so on; None for hardware."""
+    info = link.get("linkinfo")
+    return dict(info["attrs"]).get("IFLA_INFO_KIND") if info else None
+
+
+def _try(refused: list[str], what: str, change: Callable[[], object]) -> None:
     try:
         change()
     except (NetlinkError, OSError) as error:
         refused.append(f"{what} ({error.args[-1]})")
 
 
-def _features(name: str) -> dict[str, bool]:
-    ethtool = IoctlEthtool(name)
-    try:
-        return {one: bool(active) for one, active, changeable, *_ in ethtool.get_features() if changeable}
-    except OSError:
-        return {}  # a driver that knows of none
-    finally:
-        ethtool.close()
-
-
 def _restore_features(settings: Settings) -> None:
-    ethtool = IoctlEthtool(settings.name)
-    try:
+    with closing(IoctlEthtool(settings.name)) as ethtool:
         features = ethtool.get_features() if settings.features else []
-        changed = [one for one, active, *_ in features if one in settings.features and bool(active) != settings.features[one]]
-        for one in changed:
-            features[one] = settings.features[one]
+        changed = [name for name, active, *_ in features if settings.features.get(name, bool(active)) != bool(active)]
+        for name in changed:
+            features[name] = settings.features[name]
         if changed:
             ethtool.set_features(features)
-    finally:
-        ethtool.close()
 
 
 def _sysctls(name: str) -> Iterator[tuple[str, str]]:
-    top = Path("/proc/sys/net")
-    for folder in (f"{family}/{kind}" for family in ("ipv4", "ipv6") for kind in ("conf", "neigh")):
-        for file in sorted((top / folder / name).glob("*")):
+    for folder in ("ipv4/conf", "ipv4/neigh", "ipv6/conf", "ipv6/neigh"):
+        for file in sorted(Path("/proc/sys/net", folder, name).glob("*")):
             with suppress(OSError):  # some are for writing only, or hold nothing yet
                 yield f"{folder}/*/{file.name}", file.read_text()
 
 
-def _restore_sysctls(settings: Settings) -> list[str]:
-    refused: list[str] = []
-    for name, text in settings.sysctls.items():
-        folder, _, key = name.partition("/*/")
-        file = Path("/proc/sys/net") / folder / settings.name / key
-        with suppress(FileNotFoundError):
-            if file.read_text() != text:
-                _try(refused, f"sysctl net/{folder}/{settings.name}/{key}", lambda file=file, text=text: file.write_text(text))
-    return refused
-
-
 def _addresses(netlink: IPRoute, index: int) -> Iterator[Any]:
     """The oldest first: of IPv6 the kernel tells the newest first."""
-    found = list(netlink.get_addr(index=index))
-    yield from (one for one in found if one["family"] == 2)
-    yield from reversed([one for one in found if one["family"] != 2])
+    addresses = list(netlink.get_addr(index=index))
+    yield from (address for address in addresses if address["family"] == AF_INET)
+    yield from reversed([address for address in addresses if address["family"] != AF_INET])
 
 
 def _address(message: Any) -> dict[str, Any]:
@@ -194,14 +180,14 @@ def _address(message: Any) -> dict[str, Any]:
 
 
 def _routes(netlink: IPRoute, index: int) -> Iterator[Any]:
-    for family in (2, 10):  # AF_INET, AF_INET6
-        yield from (one for one in netlink.get_routes(family=family) if one.get("oif") == index and not one["flags"] & 0x200)
+    routes = (route for family in (AF_INET, AF_INET6) for route in netlink.get_routes(family=family))
+    return (route for route in routes if route.get("oif") == index and not route["flags"] & 0x200)
 
 
 def _route(message: Any) -> dict[str, Any]:
     """As `IPRoute.route` takes it."""
-    keys = ("family", "tos", "proto", "scope", "type")
-    route = {key: message[key] for key in keys} | {"table": message.get("table") or message["table"]}
+    route = {key: message[key] for key in ("family", "tos", "proto", "scope", "type")}
+    route["table"] = message.get("table") or message["table"]
     if message.get("dst"):
         route["dst"] = f"{message.get('dst')}/{message['dst_len']}"
     route |= {key: message.get(key) for key in ("gateway", "priority", "prefsrc") if message.get(key) is not None}

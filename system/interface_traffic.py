@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from socket import AF_INET, AF_INET6
 from typing import Any, Final
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
@@ -31,7 +32,7 @@ def default_routes(netlink: IPRoute, index: int) -> Iterator[str]:
     """The machine reaches by it what it knows no other way to."""
     for route in unicast(netlink):
         if route["dst_len"] == 0 and (route.get("oif") == index or index in next_hops(route)):
-            family = "IPv4" if route["family"] == 2 else "IPv6"
+            family = "IPv4" if route["family"] == AF_INET else "IPv6"
             yield f"has the {family} default route (table {route.get('table') or route['table']})"
             return
 
@@ -44,7 +45,7 @@ def of_this_machine(netlink: IPRoute, link: Any) -> Iterator[str]:
         if index in _interfaces_of(netlink, client, server):
             yield f"carries the SSH connection from {client}, by which you work"
     settings = interface_settings.read(netlink, index)
-    if addresses := [one["address"] for one in settings.addresses if one["scope"] < _LINK_SCOPE]:
+    if addresses := [address["address"] for address in settings.addresses if address["scope"] < _LINK_SCOPE]:
         yield f"has the address {', '.join(addresses)}"
     elif settings.routes:
         yield f"has routes that lead to it ({', '.join(route.get('dst', 'default') for route in settings.routes)})"
@@ -86,8 +87,8 @@ def ssh_connections() -> list[tuple[str, str]]:
 
 
 def unicast(netlink: IPRoute) -> Iterator[Any]:
-    for family in (2, 10):  # AF_INET, AF_INET6
-        yield from (route for route in netlink.get_routes(family=family) if route["type"] == _UNICAST)
+    routes = (route for family in (AF_INET, AF_INET6) for route in netlink.get_routes(family=family))
+    return (route for route in routes if route["type"] == _UNICAST)
 
 
 def next_hops(route: Any) -> set[int]:
@@ -105,15 +106,14 @@ def _is_address(text: str) -> bool:
 
 def _interfaces_of(netlink: IPRoute, client: str, server: str) -> set[int]:
     """Those that have the server's address, and the one by which the client is reached."""
-    address = server.partition("%")[0]
-    found = {one["index"] for one in netlink.get_addr() if one.get("address") == address}
+    indices = {address["index"] for address in netlink.get_addr() if address.get("address") == server.partition("%")[0]}
     remote, _, zone = client.partition("%")
     if zone:
-        found &= set(netlink.link_lookup(ifname=zone))  # link-local addresses may be the same at each interface
+        indices &= set(netlink.link_lookup(ifname=zone))  # link-local addresses may be the same at each interface
     elif not ipaddress.ip_address(remote).is_link_local:
         with suppress(NetlinkError):  # no route: it was another network's
-            found |= {route.get("oif") for route in netlink.route("get", dst=remote)}
-    return found
+            indices |= {route.get("oif") for route in netlink.route("get", dst=remote)}
+    return indices
 
 
 def _has_pppoe(name: str, index: int) -> bool:
@@ -140,10 +140,5 @@ def _children_of(netlink: IPRoute, index: int, home: int) -> list[Any]:
     if not there:
         return []
     known = netlink.get_netnsid(fd=home)["nsid"]
-    return [link for link in there if link.get("link_netnsid") == known and not _is_veth(link)]
-
-
-def _is_veth(link: Any) -> bool:
-    """Its other end is named in the same attribute, and is nothing below it."""
-    info = link.get("linkinfo")
-    return bool(info) and dict(info["attrs"]).get("IFLA_INFO_KIND") == "veth"
+    # The other end of a veth pair is named in the same attribute, and is nothing below it.
+    return [link for link in there if link.get("link_netnsid") == known and interface_settings.kind(link) != "veth"]

@@ -22,14 +22,14 @@ def why_not_moved(netlink: IPRoute, link: Any, *, named: bool) -> Iterator[str]:
     """Why the interface cannot be moved whole; nothing is touched. `named`: the person says that it may be in use."""
     index, name = link["index"], link.get("ifname")
     yield from _why_never(link)
-    if (kind := _kind(link)) in _GROUPS:
+    if (kind := interface_settings.kind(link)) in _GROUPS:
         yield f"is a {kind}, into which nothing is plugged; name the interface that is"
     yield from _why_part_of_others(netlink, link)
-    if _is_bound(name):
+    if "netns-local" in interface_features.active(name):
         yield "cannot leave its network namespace: its driver does not let it (wireless and bridges, say); use another interface"
     if (xdp := link.get("xdp")) and dict(xdp["attrs"]).get("IFLA_XDP_ATTACHED"):
         yield f"has an XDP program: somebody reads its frames; end that, or remove it (ip link set {name} xdp off)"
-    if own := [dict(one["attrs"])["TCA_KIND"] for one in netlink.get_qdiscs(index) if one["handle"]]:
+    if own := [dict(qdisc["attrs"])["TCA_KIND"] for qdisc in netlink.get_qdiscs(index) if qdisc["handle"]]:
         yield f"has queueing of its own ({', '.join(own)}), which would be lost; remove it (tc qdisc), or name another interface"
     if filters := interface_filters.on(name):
         yield (
@@ -64,8 +64,7 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool, alone: boo
 
 def managed_by(index: int, run: Path = _RUN) -> str | None:
     """Who will meddle with the interface of that number, and what to do about it; None: nobody that is known."""
-    manager = run / "NetworkManager/devices" / str(index)
-    if _has(manager, "managed=true"):
+    if _has(run / "NetworkManager/devices" / str(index), "managed=true"):
         return "NetworkManager manages it, and may change it when it returns; `nmcli device set NIC managed no` keeps it off"
     if _has(run / "systemd/netif/links" / str(index), "ADMIN_STATE=configured"):
         return "systemd-networkd manages it, and may change it when it returns; `Unmanaged=yes` in its .network file keeps it off"
@@ -84,7 +83,7 @@ def _why_part_of_others(netlink: IPRoute, link: Any) -> Iterator[str]:
     index, name = link["index"], link.get("ifname")
     if master := link.get("master"):
         (upper,) = netlink.get_links(master)
-        kind = _kind(upper) or "device"
+        kind = interface_settings.kind(upper) or "device"
         yield f"is a port of the {kind} {upper.get('ifname')}; take it out (ip link set {name} nomaster), or use another one"
     children = [other.get("ifname") for other in netlink.get_links() if _is_upper(other, index)]
     if children := [*children, *interface_traffic.children_elsewhere(index)]:
@@ -94,25 +93,17 @@ def _why_part_of_others(netlink: IPRoute, link: Any) -> Iterator[str]:
 def _why_never(link: Any) -> Iterator[str]:
     if link["flags"] & _LOOPBACK:
         yield "is a loopback interface; name the one that the equipment is plugged into"
-    if marks := [one for one in interface_settings.altnames(link) if one.startswith("netboxit:")]:
+    if marks := [name for name in interface_settings.altnames(link) if name.startswith("netboxit:")]:
         yield f"belongs to a lab ({marks[0]}); `netboxit down` or `detach` gives it back"
-
-
-def _kind(link: Any) -> str | None:
-    info = link.get("linkinfo")
-    return dict(info["attrs"]).get("IFLA_INFO_KIND") if info else None
 
 
 def _is_upper(link: Any, index: int) -> bool:
     """Whether it stands on the interface of that number. A veth pair's other end is named in the same attribute, and is none."""
-    if (info := link.get("linkinfo")) and _kind(link) == "vxlan":
-        data = dict(info["attrs"]).get("IFLA_INFO_DATA") or {"attrs": ()}
+    kind = interface_settings.kind(link)
+    if kind == "vxlan":
+        data = dict(link.get("linkinfo")["attrs"]).get("IFLA_INFO_DATA") or {"attrs": ()}
         return bool(dict(data["attrs"]).get("IFLA_VXLAN_LINK") == index)
-    return link.get("link") == index and link.get("link_netnsid") is None and _kind(link) != "veth"
-
-
-def _is_bound(name: str) -> bool:
-    return "netns-local" in interface_features.active(name)
+    return link.get("link") == index and link.get("link_netnsid") is None and kind != "veth"
 
 
 def _has(file: Path, line: str) -> bool:

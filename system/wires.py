@@ -8,6 +8,7 @@ import ipaddress
 from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from ipaddress import IPv4Interface, IPv6Interface
+from socket import AF_INET, AF_INET6
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import (  # type: ignore[import-untyped]
@@ -81,16 +82,16 @@ def create(plan: Plan, wire: WirePlan) -> None:
             ifname=left_interface.name,
             address=left_interface.mac,
             mtu=wire.mtu,
-            peer={
-                "ifname": right_interface.name,
-                "address": right_interface.mac,
-                "mtu": wire.mtu,
-                "net_ns_fd": str(namespaces.path(right.namespace)),
-            },
+            peer=veth_end(right_interface.name, right_interface.mac, wire.mtu, right.namespace),
         )
     for node, interface in ends:
         with netlink_in(node.namespace, f"wire {wire.name}: mark {interface.name} in {node.name}") as netlink:
             netlink.link("property_add", index=index_of(netlink, interface.name), altname=mark(plan.lab, wire.name))
+
+
+def veth_end(name: str, mac: str, mtu: int, namespace: str) -> dict[str, str | int]:
+    """The second end of a pair that is made, as netlink takes it: in that namespace at once."""
+    return {"ifname": name, "address": mac, "mtu": mtu, "net_ns_fd": str(namespaces.path(namespace))}
 
 
 def configure(plan: Plan, node: NodePlan) -> None:
@@ -116,7 +117,9 @@ def configure_interfaces(plan: Plan, node: NodePlan, of: Collection[str]) -> Non
             for address in _of_kernel(interface):
                 netlink.addr("add", index=index, address=str(address.ip), prefixlen=address.network.prefixlen)
             _set_up(netlink, index, interface, plan)
-            _check_mtu(node, interface, netlink.get_links(index)[0].get("mtu"), mtus[interface.wire])
+            mtu, planned = netlink.get_links(index)[0].get("mtu"), mtus[interface.wire]
+            if mtu != planned:
+                raise WireFailed(f"interface {interface.name} of {node.name}: the kernel says MTU {mtu}, the plan {planned}")
 
 
 def _set_up(netlink: IPRoute, index: int, interface: InterfacePlan, plan: Plan) -> None:
@@ -142,7 +145,7 @@ class Switch:
 
     def __init__(self, node: NodePlan, interface: str) -> None:
         self._node, self._interface = node, _interface(node, interface)
-        with _netlink_errors(f"node {node.name}: {interface}"), namespaces.entered(node.namespace):
+        with netlink_errors(WireFailed, f"node {node.name}: {interface}"), namespaces.entered(node.namespace):
             self._netlink = IPRoute()
             self._index = index_of(self._netlink, interface)
 
@@ -151,18 +154,14 @@ class Switch:
 
     def set(self, state: WireState) -> None:
         """Raises WireFailed with the kernel's answer."""
-        with _netlink_errors(f"node {self._node.name}: {self._interface.name} {state}"):
+        with netlink_errors(WireFailed, f"node {self._node.name}: {self._interface.name} {state}"):
             self._netlink.link("set", index=self._index, state=state)
-            if state == "up":
-                self._restore()
-
-    def _restore(self) -> None:
-        own = _of_kernel(self._interface)
-        for address in own:
-            self._netlink.addr("replace", index=self._index, address=str(address.ip), prefixlen=address.network.prefixlen)
-        for route in self._node.routes:
-            if any(ipaddress.ip_address(route.gateway) in address.network for address in own):
-                add_route(self._netlink, "replace", route)
+            own = _of_kernel(self._interface) if state == "up" else []
+            for address in own:
+                self._netlink.addr("replace", index=self._index, address=str(address.ip), prefixlen=address.network.prefixlen)
+            for route in self._node.routes:
+                if any(ipaddress.ip_address(route.gateway) in address.network for address in own):
+                    add_route(self._netlink, "replace", route)
 
 
 def _of_kernel(interface: InterfacePlan) -> list[IPv4Interface | IPv6Interface]:
@@ -223,21 +222,16 @@ def _ethtool(interface: str) -> Iterator[IoctlEthtool]:
 
 
 def _active(features: object) -> list[str]:
-    found = []
-    for name, active, changeable, *_ in features:  # type: ignore[attr-defined]
-        if active and changeable and name.startswith(("tx-", "rx-")) and name != "tx-nocache-copy":
-            found.append(name)
-    return found
+    return [
+        name
+        for name, active, changeable, *_ in features  # type: ignore[attr-defined]
+        if active and changeable and name.startswith(("tx-", "rx-")) and name != "tx-nocache-copy"
+    ]
 
 
 def add_route(netlink: IPRoute, how: str, route: RoutePlan) -> None:
-    family = {4: 2, 6: 10}[ipaddress.ip_address(route.gateway).version]  # AF_INET, AF_INET6
+    family = AF_INET if ipaddress.ip_address(route.gateway).version == 4 else AF_INET6
     netlink.route(how, family=family, dst=route.destination, gateway=route.gateway)
-
-
-def _check_mtu(node: NodePlan, interface: InterfacePlan, found: int | None, planned: int) -> None:
-    if found != planned:
-        raise WireFailed(f"interface {interface.name} of {node.name}: the kernel says MTU {found}, the plan {planned}")
 
 
 def _interface(node: NodePlan, name: str) -> InterfacePlan:
@@ -261,13 +255,14 @@ def index_of(netlink: IPRoute, interface: str) -> int:
 @contextmanager
 def netlink_in(namespace: str, what: str) -> Iterator[IPRoute]:
     """A netlink socket inside a namespace, the calling thread inside too; errors say `what` was tried."""
-    with namespaces.entered(namespace), _netlink_errors(what), IPRoute() as netlink:
+    with namespaces.entered(namespace), netlink_errors(WireFailed, what), IPRoute() as netlink:
         yield netlink
 
 
 @contextmanager
-def _netlink_errors(what: str) -> Iterator[None]:
+def netlink_errors(kind: type[NetBoxITError], what: str) -> Iterator[None]:
+    """What the kernel refuses in the block becomes an error of that kind, which says what was tried."""
     try:
         yield
     except NetlinkError as error:
-        raise WireFailed(f"{what}: the kernel answered: {error.args[-1]}") from error
+        raise kind(f"{what}: the kernel answered: {error.args[-1]}") from error
