@@ -92,8 +92,7 @@ def _is_users_mount(found: int, above: int) -> bool:
 
 def _mount_of(descriptor: int) -> str:
     """The number of the mount that it is in (proc(5), fdinfo)."""
-    lines = Path(f"/proc/self/fdinfo/{descriptor}").read_text().splitlines()
-    return next(line.split()[1] for line in lines if line.startswith("mnt_id:"))
+    return Path(f"/proc/self/fdinfo/{descriptor}").read_text().partition("mnt_id:")[2].split()[0]
 
 
 def _move_away(above: int, folder: Path, whose: str) -> str | None:

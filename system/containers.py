@@ -147,24 +147,29 @@ def configuration(
         f"{group}.cpuset.mems = {host.memory_nodes}",
         *limits.lines(node.limits, host.limits, locks_all=locks_all, bounds_files=has_disk or not locks_all),
         *limits.remembering(payload, container.configuration_file.parent),
-    ]
-    if node.realtime_priority and realtime_group is not None:
         # Groups of their own would have to divide one core's budget among them, though each may have a core of its own. LXC knows
         # no group for one controller alone, so the node's first process is moved before it becomes the command.
-        lines += [f"lxc.hook.start-host = echo $LXC_PID > '{realtime_group / 'cgroup.procs'}'"]
-    lines += [f"lxc.log.file = {container.lxc_log}", "lxc.log.level = WARN"]
+        *(
+            [f"lxc.hook.start-host = echo $LXC_PID > '{realtime_group / 'cgroup.procs'}'"]
+            if node.realtime_priority and realtime_group is not None
+            else []
+        ),
+        f"lxc.log.file = {container.lxc_log}",
+        "lxc.log.level = WARN",
+    ]
     return "\n".join(lines) + "\n"
 
 
 def _user_lines(node: NodePlan, user_namespace: Path) -> list[str]:
     """Its root is nobody on the host. What capabilities would grant on the host, limits of resources do there."""
     numbers = f"0 {users.FIRST_ID} {users.IDS}"
-    lines = [f"lxc.idmap = u {numbers}", f"lxc.idmap = g {numbers}", f"lxc.namespace.share.user = {user_namespace}"]
-    if node.realtime_priority:
-        lines.append(f"lxc.prlimit.rtprio = {node.realtime_priority}")
-    if "ipc_lock" in users.capabilities(node, confined=True):
-        lines.append("lxc.prlimit.memlock = unlimited")
-    return lines
+    return [
+        f"lxc.idmap = u {numbers}",
+        f"lxc.idmap = g {numbers}",
+        f"lxc.namespace.share.user = {user_namespace}",
+        *([f"lxc.prlimit.rtprio = {node.realtime_priority}"] if node.realtime_priority else []),
+        *(["lxc.prlimit.memlock = unlimited"] if "ipc_lock" in users.capabilities(node, confined=True) else []),
+    ]
 
 
 def start(container: Container, command: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -202,10 +207,9 @@ def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None
     """Waits until the container's init has started the command. Raises ContainerFailed with what LXC wrote."""
     begun = seen_alive = time.monotonic()
     while True:
-        inits = processes.children(monitor.pid)
+        inits, own = processes.children(monitor.pid), processes.executable(monitor.pid)
         # Its init starts others before, and hooks until it has given up new privileges; what then becomes another program is
         # the command.
-        own = processes.executable(monitor.pid)
         settled = filter(processes.has_no_new_privileges, inits)
         if any(processes.executable(child) not in (None, own) for init in settled for child in processes.children(init)):
             for group in container.groups:
@@ -213,14 +217,16 @@ def wait_started(container: Container, monitor: subprocess.Popen[bytes]) -> None
             return
         now = time.monotonic()
         if (status := monitor.poll()) is not None:
-            raise ContainerFailed(f"container {container.name} did not start (lxc-execute ended with {status}){_told(container)}")
+            raise ContainerFailed(
+                f"container {container.name} did not start (lxc-execute ended with {status}){_output(container)}"
+            )
         if now > begun + _START_DEADLINE_S:
-            raise ContainerFailed(f"container {container.name} did not start in {_START_DEADLINE_S:g} s{_told(container)}")
+            raise ContainerFailed(f"container {container.name} did not start in {_START_DEADLINE_S:g} s{_output(container)}")
         if not inits or any(map(processes.ProcessIdentity.of, inits)):
             seen_alive = now
         elif now > seen_alive + _HUNG_S:
             # LXC 5.0 waits for ever for an init that was killed before it had told all that it has to tell.
-            raise ContainerFailed(f"container {container.name} did not start: its first process was killed{_told(container)}")
+            raise ContainerFailed(f"container {container.name} did not start: its first process was killed{_output(container)}")
         time.sleep(0.002)
 
 
@@ -253,11 +259,11 @@ def end(home: Path, names: Sequence[str]) -> None:
     deadline = time.monotonic() + _END_DEADLINE_S
     while True:
         # These first: where there is none, nobody puts a process into a container any more.
-        found = monitors.of(home, names)
-        for monitor in found:
+        own_monitors = monitors.of(home, names)
+        for monitor in own_monitors:
             monitor.kill()
-        own = [name for name in names if cores.folders(name) and not monitors.is_anothers(home, name, name)]
-        if not [process for name in own for process in cores.kill_all(name)] and not found:
+        groups = [name for name in names if cores.folders(name) and not monitors.is_anothers(home, name, name)]
+        if not [process for group in groups for process in cores.kill_all(group)] and not own_monitors:
             return
         if time.monotonic() > deadline:
             raise ContainerFailed(f"the containers in {home} do not end even when killed; see `ps -o pid,stat,wchan,args`")
@@ -306,7 +312,7 @@ def log_tail(container: Container, lines: int = 12) -> str:
     return "".join(f"\n    {line}" for line in text[-lines:])
 
 
-def _told(container: Container) -> str:
+def _output(container: Container) -> str:
     try:
         errors = [line for line in container.lxc_log.read_text(errors="replace").splitlines() if " ERROR " in line]
     except FileNotFoundError:

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from contracts.errors import NetBoxITError
-from system import foreign_text, marks
+from system import foreign_text, kernel, marks
 
 #: Real-time budgets are dealt out over this period; a netbox that used up its share waits for the next one. The kernel also
 #: seems to charge it for the time for which a virtual machine's host stood still: with 100 ms, a stop that made two netboxes
@@ -45,15 +45,14 @@ class Hierarchy:
 
 @cache
 def hierarchies() -> tuple[Hierarchy, ...]:
-    found = []
+    trees = []
     for line in foreign_text.lines(Path("/proc/self/mounts")):
         _, folder, kind, options, *_ = line.split()
         if kind == "cgroup":
-            found.append(Hierarchy(Path(folder), 1, frozenset(options.split(","))))
+            trees.append(Hierarchy(Path(folder), 1, frozenset(options.split(","))))
         elif kind == "cgroup2":
-            names = (Path(folder) / "cgroup.controllers").read_text().split()
-            found.append(Hierarchy(Path(folder), 2, frozenset(names)))
-    return tuple(found)
+            trees.append(Hierarchy(Path(folder), 2, frozenset(Path(folder, "cgroup.controllers").read_text().split())))
+    return tuple(trees)
 
 
 def hierarchy_of(controller: str) -> Hierarchy | None:
@@ -122,10 +121,8 @@ def move(group: str, cores: Sequence[int]) -> None:
     if folder is None or not folder.is_dir():
         return
     wanted = ",".join(map(str, cores))
-    try:
+    with kernel.errors_as(GroupFailed, f"control group {folder}: cpuset.cpus = {wanted}"):
         (folder / "cpuset.cpus").write_text(wanted)
-    except OSError as error:
-        raise GroupFailed(f"control group {folder}: cpuset.cpus = {wanted}: {error.strerror}") from error
 
 
 def grant(group: Path, runtime_us: int, deadline_s: float = GRANTED_WITHIN_S) -> bool:
@@ -149,12 +146,12 @@ def grant(group: Path, runtime_us: int, deadline_s: float = GRANTED_WITHIN_S) ->
 
 def processes(group: str) -> set[int]:
     """Everything that runs in the groups of that name or below, in any hierarchy."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for top in folders(group):
         for folder, _, _ in os.walk(top):  # passes over what is removed meanwhile
             with suppress(OSError):
-                found.update(map(int, Path(folder, "cgroup.procs").read_text().split()))
-    return found
+                numbers.update(map(int, Path(folder, "cgroup.procs").read_text().split()))
+    return numbers
 
 
 def is_empty(group: str) -> bool:
@@ -172,14 +169,14 @@ def kill_all(group: str) -> set[int]:
     A process with real-time priority also loses it, if this one may take it: ending takes CPU time, of which a group with a small
     budget has too little.
     """
-    found = processes(group)
-    for process in found:
+    present = processes(group)
+    for process in present:
         with suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
             if os.sched_getscheduler(process) in (os.SCHED_FIFO, os.SCHED_RR):
                 with suppress(PermissionError):  # without CAP_SYS_NICE it ends later
                     os.sched_setscheduler(process, os.SCHED_OTHER, os.sched_param(0))
-    return found
+    return present
 
 
 def end_all(group: str, deadline_s: float = 5.0) -> None:

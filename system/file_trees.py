@@ -16,6 +16,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -71,7 +72,10 @@ def survey(source: Path) -> Extent:
 
 def digest(source: Path) -> str:
     """Names what is in it: names, modes, links and the content of files. Raises NotToBeCopied."""
-    return _Digest().of_all(_walk(source))
+    digest = _new_digest()
+    for entry in _walk(source):
+        digest.update(_written(entry, _content(entry) if entry.kind == "file" else ""))
+    return digest.hexdigest()
 
 
 def copy(source: Path, target: Path, owner: int | None) -> str:
@@ -79,7 +83,7 @@ def copy(source: Path, target: Path, owner: int | None) -> str:
 
     What is above the target no node may have been able to write in. Raises NotToBeCopied, NoRoom.
     """
-    found = _Digest()
+    digest = _new_digest()
     modes: list[tuple[Path, int]] = []
     with room_on_disk(target):
         for entry in _walk(source):
@@ -96,35 +100,26 @@ def copy(source: Path, target: Path, owner: int | None) -> str:
                 place.chmod(entry.mode)
             if owner is not None:
                 os.chown(place, owner, owner, follow_symlinks=False)
-            found.add(entry, content)
+            digest.update(_written(entry, content))
         for folder, mode in reversed(modes):
             folder.chmod(mode)
-    return found.text()
+    return digest.hexdigest()
 
 
-class _Digest:
-    def __init__(self) -> None:
-        self._hash = hashlib.blake2b(digest_size=16)
+_new_digest: Final = partial(hashlib.blake2b, digest_size=16)
 
-    def of_all(self, entries: Iterator[_Entry]) -> str:
-        for entry in entries:
-            self.add(entry, _content(entry) if entry.kind == "file" else "")
-        return self.text()
 
-    def add(self, entry: _Entry, content: str) -> None:
-        for word in (entry.kind, f"{entry.mode:o}", entry.path, entry.leads_to, content):
-            written = os.fsencode(word)
-            self._hash.update(len(written).to_bytes(4, "big") + written)
-
-    def text(self) -> str:
-        return self._hash.hexdigest()
+def _written(entry: _Entry, content: str) -> bytes:
+    """What goes into the digest for one entry, with the digest of its content: each word after its length."""
+    words = map(os.fsencode, (entry.kind, f"{entry.mode:o}", entry.path, entry.leads_to, content))
+    return b"".join(len(word).to_bytes(4, "big") + word for word in words)
 
 
 def _content(entry: _Entry, target: int | None = None) -> str:
     """The digest of a file's content, which is written to an empty file where there is one; what is all zeros becomes a hole."""
-    found, at = hashlib.blake2b(digest_size=16), 0
+    digest, at = _new_digest(), 0
     while at < entry.size and (piece := os.pread(entry.descriptor, min(_PIECE, entry.size - at), at)):
-        found.update(piece)
+        digest.update(piece)
         if target is not None and any(piece):
             written = 0
             while written < len(piece):
@@ -132,7 +127,7 @@ def _content(entry: _Entry, target: int | None = None) -> str:
         at += len(piece)
     if target is not None:
         os.ftruncate(target, at)
-    return found.hexdigest()
+    return digest.hexdigest()
 
 
 def _walk(source: Path) -> Iterator[_Entry]:
@@ -166,31 +161,28 @@ def _opened(parent: int, name: str, path: str, place: Path) -> tuple[_Entry, lis
     """And the names in a folder. With the rights of who calls in here, and nowhere else."""
     if len(os.fsencode(path)) > _LONGEST_PATH:
         raise NotToBeCopied(f"the path {_name(Path(path))[:80]}… is longer than {_LONGEST_PATH} bytes; use shorter names")
-    try:
-        with as_user():
-            kind = stat.S_IFMT(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
-            if kind == stat.S_IFLNK:
-                return _Entry(path, "link", leads_to=_inside(os.readlink(name, dir_fd=parent), path, place)), []
-            if kind not in (stat.S_IFREG, stat.S_IFDIR):
-                raise NotToBeCopied(f"{_name(place)} is neither a file nor a folder nor a link; remove it")
-            folder = os.O_DIRECTORY if kind == stat.S_IFDIR else 0
-            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | folder, dir_fd=parent)
-            try:
-                return _looked_at(descriptor, path, place)
-            except BaseException:
-                os.close(descriptor)
-                raise
-    except OSError as error:
-        raise NotToBeCopied(f"{_name(place)} cannot be read: {error.strerror}; see `ls -ld`") from error
+    with kernel.errors_as(NotToBeCopied, f"{_name(place)} cannot be read", "see `ls -ld`"), as_user():
+        kind = stat.S_IFMT(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
+        if kind == stat.S_IFLNK:
+            return _Entry(path, "link", leads_to=_inside(os.readlink(name, dir_fd=parent), path, place)), []
+        if kind not in (stat.S_IFREG, stat.S_IFDIR):
+            raise NotToBeCopied(f"{_name(place)} is neither a file nor a folder nor a link; remove it")
+        folder = os.O_DIRECTORY if kind == stat.S_IFDIR else 0
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | folder, dir_fd=parent)
+        try:
+            return _looked_at(descriptor, path, place)
+        except BaseException:
+            os.close(descriptor)
+            raise
 
 
 def _looked_at(descriptor: int, path: str, place: Path) -> tuple[_Entry, list[str]]:
     """What is open is no longer exchanged for anything else."""
-    found = os.fstat(descriptor)
-    mode = found.st_mode & _KEPT
-    if stat.S_ISREG(found.st_mode):
-        return _Entry(path, "file", mode, found.st_size, descriptor), []
-    if not stat.S_ISDIR(found.st_mode):
+    status = os.fstat(descriptor)
+    mode = status.st_mode & _KEPT
+    if stat.S_ISREG(status.st_mode):
+        return _Entry(path, "file", mode, status.st_size, descriptor), []
+    if not stat.S_ISDIR(status.st_mode):
         raise NotToBeCopied(f"{_name(place)} is neither a file nor a folder nor a link; remove it")
     with os.scandir(descriptor) as listed:
         names = [entry.name for entry in itertools.islice(listed, MOST_ENTRIES + 1)]

@@ -59,14 +59,10 @@ class Support:
 
     def missing(self) -> list[str]:
         """What is not enforced here, and why."""
-        missing = [
-            (what, controller)
-            for what, controller, version in (("processes", "pids", self.processes), ("memory", "memory", self.memory))
-            if version is None
-        ]
         return [
             f"nodes' limits of {what} are not enforced: no control group hierarchy has the {controller} controller"
-            for what, controller in missing
+            for what, controller, version in (("processes", "pids", self.processes), ("memory", "memory", self.memory))
+            if version is None
         ]
 
 
@@ -76,22 +72,19 @@ def lines(limits: Limits, support: Support, *, locks_all: bool, bounds_files: bo
     `locks_all`: its programs lock all memory that they have, so `memory` is their bound. `bounds_files`: no file may be longer
     than the node's disk. A program ends (SIGXFSZ) where it writes beyond: on a disk of that size it never gets there.
     """
-    found = []
-    if support.processes is not None:
-        found.append(f"{_key(support.processes)}.pids.max = {limits.processes}")
-    if support.memory == 1:
-        found.append(f"lxc.cgroup.memory.limit_in_bytes = {limits.memory}")
-    elif support.memory == 2:
-        found.append(f"lxc.cgroup2.memory.max = {limits.memory}")
-    if support.swap is not None and support.memory is not None:
-        # Of version 1 it is of memory and swap together, of version 2 of swap alone: nodes are not to be swapped out.
-        found.append(f"{_key(support.memory)}.{support.swap} = {limits.memory if support.memory == 1 else 0}")
-    if bounds_files:
-        found.append(f"lxc.prlimit.fsize = {limits.disk}")
-    found.append(f"lxc.prlimit.nofile = {min(limits.open_files, support.open_files)}")
-    if not locks_all:
-        found.append(f"lxc.prlimit.memlock = {min(limits.locked_memory, support.locked_memory)}")
-    return found
+    # What bounds swap is of version 1 the most of memory and swap together, of version 2 of swap alone: nodes are not to be
+    # swapped out.
+    groups = (
+        (support.processes, "pids.max", limits.processes),
+        (support.memory, "memory.limit_in_bytes" if support.memory == 1 else "memory.max", limits.memory),
+        (support.memory if support.swap else None, support.swap, limits.memory if support.memory == 1 else 0),
+    )
+    return [
+        *(f"lxc.cgroup{'' if version == 1 else version}.{key} = {most}" for version, key, most in groups if version is not None),
+        *([f"lxc.prlimit.fsize = {limits.disk}"] if bounds_files else []),
+        f"lxc.prlimit.nofile = {min(limits.open_files, support.open_files)}",
+        *([] if locks_all else [f"lxc.prlimit.memlock = {min(limits.locked_memory, support.locked_memory)}"]),
+    ]
 
 
 def remembering(group: str, home: Path) -> list[str]:
@@ -103,36 +96,31 @@ def remembering(group: str, home: Path) -> list[str]:
 def reached(group: str, home: Path, disks: Mapping[str, Path], limits: Limits) -> list[str]:
     """What a node has reached since it started, in words, also when it has ended meanwhile. `disks` are folders of its own, by
     what they are called; those that are no disks have no limit."""
-    counted = dict(_counted(group, home))
-    found = []
-    if refused := counted.get("pids", 0):
-        found.append(f"processes: {limits.processes} at one time ({refused} more were refused)")
-    if ended := counted.get("memory", 0):
-        found.append(f"memory: {SIZE.write(limits.memory)} (the kernel ended {ended} of its processes)")
+    counted = {controller: _count(file, word, home) for controller, file, word in _counters(group)}
+    words = []
+    if refused := counted.get("pids"):
+        words.append(f"processes: {limits.processes} at one time ({refused} more were refused)")
+    if ended := counted.get("memory"):
+        words.append(f"memory: {SIZE.write(limits.memory)} (the kernel ended {ended} of its processes)")
     for name, folder in disks.items():
         with suppress(OSError):
             if folder.is_mount() and is_full(folder):
-                found.append(f"disk: {name} is full ({SIZE.write(limits.disk)})")
-    return found + [f"temporary: {name} is full ({SIZE.write(limits.temporary)})" for name in _full(group)]
+                words.append(f"disk: {name} is full ({SIZE.write(limits.disk)})")
+    return words + [f"temporary: {name} is full ({SIZE.write(limits.temporary)})" for name in _full(group)]
 
 
-def _counted(group: str, home: Path) -> Iterator[tuple[str, int]]:
-    """How often a limit acted, by controller; what was kept of a node that ended comes first."""
-    kept: list[tuple[str, str]] = []
+def _count(file: Path, word: str, home: Path) -> int:
+    """How often a limit acted: the last number after that word, in what was kept of a node that ended or in the file itself.
+
+    Their lines are of a word and a number each (cgroups(7), Documentation/admin-guide/cgroup-v2.rst).
+    """
+    lines: list[str] = []
     with suppress(OSError):
-        kept = [(path, text) for path, _, text in (line.partition(":") for line in foreign_text.lines(home / AT_THE_END))]
-    for controller, file, word in _counters(group):
-        yield from ((controller, count) for count in _counts([text for path, text in kept if path == str(file)], word))
-        with suppress(OSError):
-            yield from ((controller, count) for count in _counts(foreign_text.lines(file), word))
-
-
-def _counts(text: list[str], word: str) -> Iterator[int]:
-    """Of lines with a word and a number each (cgroups(7), Documentation/admin-guide/cgroup-v2.rst)."""
-    for line in text:
-        key, _, value = line.partition(" ")
-        if key == word and value.isdecimal():
-            yield int(value)
+        lines += [line.removeprefix(f"{file}:") for line in foreign_text.lines(home / AT_THE_END)]
+    with suppress(OSError):
+        lines += foreign_text.lines(file)
+    numbers = [line.removeprefix(f"{word} ") for line in lines if line.startswith(f"{word} ")]
+    return next((int(number) for number in reversed(numbers) if number.isdecimal()), 0)
 
 
 def _counters(group: str) -> Iterator[tuple[str, Path, str]]:
@@ -152,12 +140,8 @@ def _full(group: str) -> Iterator[str]:
 
 def is_full(place: Path) -> bool:
     """Whether a file system has next to no room, for data or for files, left. Raises OSError."""
-    found = os.statvfs(place)
-    return found.f_bavail < _FULL * found.f_blocks or (found.f_files > 0 and found.f_favail < _FULL * found.f_files)
-
-
-def _key(version: int) -> str:
-    return "lxc.cgroup" if version == 1 else "lxc.cgroup2"
+    system = os.statvfs(place)
+    return system.f_bavail < _FULL * system.f_blocks or (system.f_files > 0 and system.f_favail < _FULL * system.f_files)
 
 
 def _swap(memory: cores.Hierarchy) -> str | None:

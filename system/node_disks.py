@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -76,7 +76,7 @@ def refused_when_tried() -> str | None:
         disk = NodeDisk(Path(folder) / "image", Path(folder) / "mounted", _TRIED)
         try:
             _make_image(disk, disk.image)
-            with _told_as_not_mounted(disk), loop_devices.attached(disk.image) as device:
+            with _mounting_errors(disk), loop_devices.attached(disk.image) as device:
                 kernel.try_device(device, "ext4")
         except NodeDiskFailed as error:
             return str(error)
@@ -93,7 +93,7 @@ def create(disks: Iterable[NodeDisk]) -> None:
         _make_image(disk, made.setdefault(disk.size, disk.image))
     for disk in disks:
         # The block device goes with the mount, however that ends.
-        with _told_as_not_mounted(disk), loop_devices.attached(disk.image) as device:
+        with _mounting_errors(disk), loop_devices.attached(disk.image) as device:
             kernel.mount_device(device, disk.folder, "ext4", _OPTIONS)
 
 
@@ -119,23 +119,17 @@ def _make_image(disk: NodeDisk, model: Path) -> None:
             raise NodeDiskFailed(f"{' '.join(_EMPTY)} {disk.image}: {wrong}")
 
 
-@contextmanager
-def _told_as_not_mounted(disk: NodeDisk) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise NotMounted(f"{disk.image} cannot be mounted at {disk.folder}: {error.strerror}; {_REMEDY}") from error
+def _mounting_errors(disk: NodeDisk) -> AbstractContextManager[None]:
+    return kernel.errors_as(NotMounted, f"{disk.image} cannot be mounted at {disk.folder}", _REMEDY)
 
 
 def delete(image: Path, folder: Path) -> None:
     """Unmounts and removes it; one that is gone, as after a reboot, is fine. Raises NodeDiskFailed."""
-    try:
+    with kernel.errors_as(NodeDiskFailed, f"{image}, mounted at {folder}, cannot be removed"):
         with suppress(FileNotFoundError):
             while folder.is_mount():
                 kernel.unmount(folder)
         image.unlink(missing_ok=True)
-    except OSError as error:
-        raise NodeDiskFailed(f"{image}, mounted at {folder}, cannot be removed: {error.strerror}") from error
 
 
 def _run(*command: str) -> str:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from system import cores, holding, marks
+from system import cores, holding, kernel, marks
 from system.cores import REALTIME_GROUP, REALTIME_PERIOD_US, GroupFailed
 
 _HELD: Final = holding.RUN / "realtime"
@@ -36,7 +36,7 @@ def hold(budget_us: int, lab: Path) -> int:
     how many: fewer where another program, or another lab in a group of its size, was faster than this lab after it was planned.
     """
     with holding.locked(_HELD):
-        _remove_half_made()
+        cores.remove(NEW)  # of a command that was killed: whoever has the lock makes none
         if path().is_dir() and cores.shared_realtime_group() is None:
             raise GroupFailed(f"control group {path()} exists already and is not NetBoxIT's; rename or remove it")
         holding.add(_HOLDERS, lab)
@@ -50,7 +50,7 @@ def release(lab: Path) -> None:
     with holding.locked(_HELD, make=False) as held:
         if not held or holding.drop(_HOLDERS, lab):
             return
-        _remove_half_made()
+        cores.remove(NEW)
         if cores.shared_realtime_group() is not None:
             _remove()
         with suppress(FileNotFoundError):
@@ -60,7 +60,7 @@ def release(lab: Path) -> None:
 def _make(budget_us: int) -> None:
     """Renamed when it is whole and marked, which cgroup v1 can: one that has the name is ours, or has no mark."""
     new = path().with_name(NEW)
-    try:
+    with kernel.errors_as(GroupFailed, f"control group {path()}"):
         new.mkdir()
         (new / "cpu.rt_period_us").write_text(str(REALTIME_PERIOD_US))
         if not cores.grant(new, _in_period(budget_us)) and not any(
@@ -72,17 +72,10 @@ def _make(budget_us: int) -> None:
             )
         marks.put([new], cores.REALTIME_MARK)
         new.rename(path())
-    except OSError as error:
-        raise GroupFailed(f"control group {path()}: {error.strerror}") from error
 
 
 def _in_period(budget_us: int) -> int:
     return budget_us * REALTIME_PERIOD_US // cores.SECOND_US
-
-
-def _remove_half_made() -> None:
-    """Of a command that was killed: whoever has the lock makes none."""
-    cores.remove(NEW)
 
 
 def _remove() -> None:

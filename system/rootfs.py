@@ -111,18 +111,18 @@ def mounts(
     mounts cover (mount_namespaces(7), "locked together as a single unit").
     Without set-uid, file capabilities count as little: ping runs without CAP_NET_RAW instead of being refused.
     """
-    lines = [
+    return [
         f"tmpfs tmp tmpfs nosuid,nodev,mode=1777,size={temporary} 0 0",
         f"tmpfs run tmpfs nosuid,nodev,mode=755,size={temporary} 0 0",
         *(package_mounts.over_usr(layer) if layer else ("/usr usr none rbind,ro,nosuid,nodev 0 0",)),
         f"{_escape(INSTALLATION)} {_escape(INSTALLATION)[1:]} none rbind,ro,nosuid,nodev,create=dir 0 0",
         f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,create=dir 0 0",
         f"tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,size={temporary},create=dir 0 0",
+        *(f"{_escape(wire)} {WIRES_FOLDER[1:]}/{name} none bind,rw,create=dir 0 0" for name, wire in memory.items()),
+        *(f"{_escape(source)} {place[1:]} none bind,rw 0 0" for place, source in own.items()),
+        *(f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()),
+        *(package_mounts.over_etc(layer, root) if layer else []),
     ]
-    lines += [f"{_escape(wire)} {WIRES_FOLDER[1:]}/{name} none bind,rw,create=dir 0 0" for name, wire in memory.items()]
-    lines += [f"{_escape(source)} {place[1:]} none bind,rw 0 0" for place, source in own.items()]
-    lines += [f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()]
-    return lines + (package_mounts.over_etc(layer, root) if layer else [])
 
 
 def restriction(memory: Mapping[str, Path], own: Iterable[str] = ()) -> str:
@@ -147,12 +147,10 @@ def write_hosts(root: Path, plan: Plan) -> None:
 
 def hosts_file(plan: Plan) -> str:
     """Every node that has addresses, by name: the first is the one that its name means."""
-    lines = ["127.0.0.1 localhost", "::1 localhost"]
-    for node in plan.nodes:
-        for interface in node.interfaces:
-            lines += [f"{ipaddress.ip_interface(address).ip} {node.name}" for address in interface.addresses]
-    lines += [f"{ipaddress.ip_interface(one).ip} {name}" for name, addresses in plan.elsewhere.items() for one in addresses]
-    return "\n".join(lines) + "\n"
+    here = [(address, node.name) for node in plan.nodes for interface in node.interfaces for address in interface.addresses]
+    elsewhere = [(address, name) for name, addresses in plan.elsewhere.items() for address in addresses]
+    named = (f"{ipaddress.ip_interface(address).ip} {name}" for address, name in here + elsewhere)
+    return "\n".join(["127.0.0.1 localhost", "::1 localhost", *named]) + "\n"
 
 
 def _escape(path: Path) -> str:

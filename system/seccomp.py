@@ -10,19 +10,20 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-_KERNEL: Final = ("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "acct")
-_MEMORY: Final = ("swapon", "swapoff")
-_CLOCK: Final = ("settimeofday", "clock_settime", "clock_adjtime", "adjtimex")
-_FILES: Final = ("open_by_handle_at", "name_to_handle_at", "quotactl", "fanotify_init", "chroot", "pivot_root")
-_MOUNTS: Final = (
-    *("mount", "umount2", "mount_setattr", "move_mount", "open_tree"),
-    *("fsopen", "fsconfig", "fsmount", "fspick"),
+#: By what they act on: the kernel itself, swap, the clock, files by other ways than their names, mounts, namespaces, other
+#: processes, hardware ports, keys; and the large ones.
+_REFUSED: Final = (
+    *("kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot", "syslog", "acct"),
+    *("swapon", "swapoff"),
+    *("settimeofday", "clock_settime", "clock_adjtime", "adjtimex"),
+    *("open_by_handle_at", "name_to_handle_at", "quotactl", "fanotify_init", "chroot", "pivot_root"),
+    *("mount", "umount2", "mount_setattr", "move_mount", "open_tree", "fsopen", "fsconfig", "fsmount", "fspick"),
+    *("setns", "unshare"),
+    *("ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd"),
+    *("iopl", "ioperm"),
+    *("add_key", "keyctl", "request_key"),
+    *("perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register"),
 )
-_NAMESPACES: Final = ("setns", "unshare")
-_PROCESSES: Final = ("ptrace", "process_vm_readv", "process_vm_writev", "kcmp", "pidfd_getfd")
-_PORTS: Final = ("iopl", "ioperm")
-_KEYS: Final = ("add_key", "keyctl", "request_key")
-_LARGE: Final = ("perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register")
 
 #: A program that goes on as the user that it is already (tcpdump) sets its groups, too; where it may not, it has none to give up,
 #: and is told that it did.
@@ -35,7 +36,7 @@ _CLONE3: Final = "clone3 errno 38"
 
 def profile(capabilities: Collection[str]) -> str:
     """The text of the profile of a node with these: `bpf` for a netbox whose ports are AF_XDP's, which loads a program."""
-    refused = [*_KERNEL, *_MEMORY, *_CLOCK, *_FILES, *_MOUNTS, *_NAMESPACES, *_PROCESSES, *_PORTS, *_KEYS, *_LARGE]
-    refused += [] if "bpf" in capabilities else ["bpf"]
-    more = [_NEW_USER, _CLONE3] if "setgid" in capabilities else [_GROUPS, _NEW_USER, _CLONE3]
-    return "\n".join(("2", "denylist", "[all]", *(f"{name} errno 1" for name in refused), *more)) + "\n"
+    refused = _REFUSED if "bpf" in capabilities else (*_REFUSED, "bpf")
+    groups = () if "setgid" in capabilities else (_GROUPS,)
+    lines = ("2", "denylist", "[all]", *(f"{name} errno 1" for name in refused), *groups, _NEW_USER, _CLONE3)
+    return "\n".join(lines) + "\n"
