@@ -27,18 +27,14 @@ def close_to_users(folder: Path) -> None:
     """
     status = folder.stat()
     if os.geteuid() == 0 and status.st_gid != NODES:
-        _give_to_nodes(folder)
+        try:
+            os.chown(folder, -1, NODES)
+        except OSError as error:
+            # EINVAL: root of a user namespace without that number. Nodes can have none of their own here, and are this root's.
+            if error.errno != errno.EINVAL:
+                raise
     if status.st_mode & 0o777 != _PASSED:
         folder.chmod(_PASSED)
-
-
-def _give_to_nodes(folder: Path) -> None:
-    try:
-        os.chown(folder, -1, NODES)
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-        # Root of a user namespace without that number: nodes can have none of their own here, and are this root's.
 
 
 def make_closed(folder: Path) -> None:

@@ -70,10 +70,10 @@ class Ledger:
 
         A last line without its end was never acted upon: its writer died while writing it.
         """
-        found, damaged = self._read()
+        records, damaged = self._read()
         if damaged:
             raise DamagedLedger(f"{damaged}; `netboxit down {self._file.parent.name}` undoes what can be read")
-        return found
+        return records
 
     def remove(self, records: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
         """Undoes some records while the rest stays, the last made first, and only then strikes them out.
@@ -100,7 +100,7 @@ class Ledger:
             whole = self._file.read_bytes().rpartition(b"\n")[0]
         except FileNotFoundError:
             return [], ""
-        found: dict[tuple[str, str], Record] = {}
+        records: dict[tuple[str, str], Record] = {}
         damaged = []
         for number, line in enumerate(whole.split(b"\n") if whole else (), 1):
             try:
@@ -109,11 +109,11 @@ class Ledger:
                 damaged.append(number)
                 continue
             if of is not None:
-                found.pop((of, record.name), None)
+                records.pop((of, record.name), None)
             else:
-                found[record.kind, record.name] = record
+                records[record.kind, record.name] = record
         lines = f"line{'s' if len(damaged) > 1 else ''} {', '.join(map(str, damaged[:10]))}"
-        return list(found.values()), f"{self._file} is damaged, {lines}" if damaged else ""
+        return list(records.values()), f"{self._file} is damaged, {lines}" if damaged else ""
 
 
 def _parsed(line: bytes) -> tuple[Record, str | None]:

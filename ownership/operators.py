@@ -62,8 +62,8 @@ class Settings:
     def read(cls) -> Self:
         """Raises NoPrivilege when there are none, so that nobody is an operator."""
         try:
-            said = json.loads(SETTINGS.read_text())
-            return cls(Path(said["checkout"]), str(said["group"]), tuple(map(str, said["interfaces"])))
+            settings = json.loads(SETTINGS.read_text())
+            return cls(Path(settings["checkout"]), str(settings["group"]), tuple(map(str, settings["interfaces"])))
         except FileNotFoundError:
             raise NoPrivilege(
                 "labs need root: run this by sudo, or have root name operators (ansible/operators.yml, docs/rights.md)"
@@ -74,13 +74,13 @@ class Settings:
 
 def operator() -> Operator | None:
     """For whom this process has root's rights; None when it is root's own, or has none."""
-    said = os.environ.get(VARIABLE)
-    if said is None or os.getuid() != 0:
+    number = os.environ.get(VARIABLE)
+    if number is None or os.getuid() != 0:
         return None
     try:
-        user = pwd.getpwuid(int(said))
+        user = pwd.getpwuid(int(number))
     except (ValueError, KeyError):
-        raise NoPrivilege(f"{VARIABLE} is {printable(said)!r}, which is no user of this machine") from None
+        raise NoPrivilege(f"{VARIABLE} is {printable(number)!r}, which is no user of this machine") from None
     return Operator(user.pw_uid, user.pw_gid, tuple(os.getgrouplist(user.pw_name, user.pw_gid)), user.pw_name, Path(user.pw_dir))
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from contracts.errors import NetBoxITError
 from ownership import recorded, state
 
@@ -12,14 +14,10 @@ def emulating(besides: str) -> dict[int, str]:
 
     A lab of whose plan nothing can be read (it goes just now, or is another user's) counts as none.
     """
-    found: dict[int, str] = {}
-    for name in state.seen_lab_names() or ():
-        if name == besides:
-            continue
-        try:
+    cores: dict[int, str] = {}
+    for name in [name for name in state.seen_lab_names() or () if name != besides]:
+        with suppress(OSError, NetBoxITError):
             plans = recorded.states(state.labs_folder() / name)
-        except (OSError, NetBoxITError):
-            continue
-        nodes = [node for plan in plans for node in plan.nodes if node.realtime_priority or node.kind == "netbox"]
-        found |= {core: name for node in nodes for core in node.cores}
-    return found
+            nodes = [node for plan in plans for node in plan.nodes if node.realtime_priority or node.kind == "netbox"]
+            cores |= {core: name for node in nodes for core in node.cores}
+    return cores

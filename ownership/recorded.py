@@ -38,7 +38,7 @@ def states(folder: Path) -> list[Plan]:
     """The plans that parts of the lab may be of, the recorded one first; none: it never came up whole."""
     changing = folder / CHANGING
     if changing.exists():
-        return read(changing, lambda said: [Plan.from_json(one) for one in said])
+        return read(changing, lambda plans: list(map(Plan.from_json, plans)))
     return [plan(folder)]
 
 
@@ -76,9 +76,8 @@ def read(file: Path, understand: Callable[[Any], _Read]) -> _Read:
 
 def damaged(file: Path, error: Exception) -> DamagedRecord:
     """`error` is what came of reading it."""
-    cause = printable(f"{type(error).__name__}: {error}")[:200]
-    lab = file.parent.name
-    return DamagedRecord(f"{file} is damaged ({cause}); `netboxit down {lab}` removes the lab, so that it can come up again")
+    cause, remedy = printable(f"{type(error).__name__}: {error}")[:200], f"`netboxit down {file.parent.name}` removes the lab"
+    return DamagedRecord(f"{file} is damaged ({cause}); {remedy}, so that it can come up again")
 
 
 def put(file: Path, data: object) -> None:

@@ -55,14 +55,14 @@ def lab_names() -> list[str]:
     """
     folder = labs_folder()
     try:
-        found = sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
+        names = sorted(entry.name for entry in folder.iterdir() if entry.is_dir()) if folder.is_dir() else []
     except PermissionError as error:
         raise NoPrivilege(f"{folder} cannot be read: {error.strerror}; ask as root") from None
-    if os.geteuid() == 0 and found:
-        for one in (folder, *(folder / name for name in found)):
+    if os.geteuid() == 0 and names:
+        for closed in (folder, *(folder / name for name in names)):
             with suppress(FileNotFoundError):  # another command takes the lab down
-                close_to_users(one)
-    return found
+                close_to_users(closed)
+    return names
 
 
 def seen_lab_names() -> list[str] | None:

@@ -40,18 +40,18 @@ def claim(folder: Path) -> str | None:
         for _ in range(_TRIES):
             with suppress(FileExistsError):
                 os.mkdir(folder.name, 0o700, dir_fd=above)
-            with suppress(FileNotFoundError), _opened(above, folder.name) as found:
-                if _is_own(found, above):
-                    Path(f"/proc/self/fd/{found}").chmod(_MODE)  # also where the umask, or a killed command, had closed it
+            with suppress(FileNotFoundError), _opened(above, folder.name) as descriptor:
+                if _is_own(descriptor, above):
+                    Path(f"/proc/self/fd/{descriptor}").chmod(_MODE)  # also where the umask, or a killed command, had closed it
                     return note
-                note = _move_away(above, folder, _whose(found, above)) or note
+                note = _move_away(above, folder, _whose(descriptor, above)) or note
     raise NotClaimed(f"{folder}: another user puts something there again and again; `ls -l {folder.parent}` shows who")
 
 
 def is_own(folder: Path) -> bool:
     """Whether it is there and this user's."""
-    with suppress(FileNotFoundError), _above(folder) as above, _opened(above, folder.name) as found:
-        return _is_own(found, above)
+    with suppress(FileNotFoundError), _above(folder) as above, _opened(above, folder.name) as descriptor:
+        return _is_own(descriptor, above)
     return False
 
 
@@ -64,26 +64,26 @@ def _opened(above: int, name: str) -> AbstractContextManager[int]:
     return kernel.closing(os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=above))
 
 
-def _is_own(found: int, above: int) -> bool:
-    if _is_users_mount(found, above):
+def _is_own(descriptor: int, above: int) -> bool:
+    if _is_users_mount(descriptor, above):
         return False
-    status = os.fstat(found)
+    status = os.fstat(descriptor)
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
-def _whose(found: int, above: int) -> str:
+def _whose(descriptor: int, above: int) -> str:
     """In words. Raises NotClaimed for what only root can have put there: that is for root to remove."""
-    if _is_users_mount(found, above):
+    if _is_users_mount(descriptor, above):
         return "a user's file system (FUSE)"
-    owner = os.fstat(found).st_uid
-    if owner == os.geteuid() or _mount_of(found) != _mount_of(above):
+    owner = os.fstat(descriptor).st_uid
+    if owner == os.geteuid() or _mount_of(descriptor) != _mount_of(above):
         raise NotClaimed("it is not a folder of root's, and only root can have put it there; remove or unmount it")
     return f"of user {owner}"
 
 
-def _is_users_mount(found: int, above: int) -> bool:
+def _is_users_mount(descriptor: int, above: int) -> bool:
     """Users can mount file systems of programs of theirs (fusermount3(1)), and nothing else."""
-    mount = _mount_of(found)
+    mount = _mount_of(descriptor)
     return mount != _mount_of(above) and any(
         line.split(" ")[0] == mount and line.partition(" - ")[2].startswith("fuse")
         for line in foreign_text.lines(Path("/proc/self/mountinfo"))

@@ -265,8 +265,8 @@ def _delete(netlink: IPRoute, link: Any) -> None:
 
 def find(netlink: IPRoute, name: str) -> Any:
     """None when there is none of that name, or alternative name."""
-    found = netlink.link_lookup(ifname=name)
-    return netlink.get_links(found[0])[0] if found else None
+    indices = netlink.link_lookup(ifname=name)
+    return netlink.get_links(indices[0])[0] if indices else None
 
 
 def _index(netlink: IPRoute, name: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote
@@ -76,20 +76,15 @@ def _still_there(holder: Path) -> bool:
 def _open_locked(folder: Path, make: bool) -> int | None:
     deadline = time.monotonic() + _PATIENCE_S
     while make or folder.is_dir():
-        with suppress(FileNotFoundError):  # another command has just removed it
+        with suppress(FileNotFoundError), ExitStack() as unless_locked:  # another command has just removed it
             if make:
                 make_closed(folder.parent)
                 make_closed(folder)
-            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                if not locks.taken(descriptor, deadline - time.monotonic()):
-                    raise HoldingBusy(
-                        f"{folder}: another netboxit command works on it: {locks.holder(descriptor)}; try again later"
-                    )
-                if os.path.samestat(os.fstat(descriptor), folder.stat()):
-                    return descriptor
-            except BaseException:
-                os.close(descriptor)
-                raise
-            os.close(descriptor)
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            unless_locked.callback(os.close, descriptor)
+            if not locks.taken(descriptor, deadline - time.monotonic()):
+                raise HoldingBusy(f"{folder}: another netboxit command works on it: {locks.holder(descriptor)}; try again later")
+            if os.path.samestat(os.fstat(descriptor), folder.stat()):
+                unless_locked.pop_all()
+                return descriptor
     return None

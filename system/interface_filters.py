@@ -28,10 +28,10 @@ def on(name: str) -> list[str]:
     try:
         with nftsocket.NFTSocket(nfgen_family=_ALL_FAMILIES) as netlink:
             return [
-                f"{what} {one.get('name')} of table {_FAMILIES.get(one['nfgen_family'], '?')} {one.get('table')}"
+                f"{what} {entry.get('name')} of table {_FAMILIES.get(entry['nfgen_family'], '?')} {entry.get('table')}"
                 for asked, what, places in _ASKED
-                for one in netlink.request_get(nftsocket.nfgen_msg(), asked)
-                if name in _devices(one.get("hook"), places)
+                for entry in netlink.request_get(nftsocket.nfgen_msg(), asked)
+                if name in _devices(entry.get("hook"), places)
             ]
     except (NetlinkError, OSError):
         return []

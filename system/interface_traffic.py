@@ -55,14 +55,14 @@ def of_this_machine(netlink: IPRoute, link: Any) -> Iterator[str]:
 
 def children_elsewhere(index: int) -> list[str]:
     """VLANs, macvlans and others on an interface of the calling thread's network that are in another one (a container's, say)."""
-    found = []
+    children = []
     with open("/proc/thread-self/ns/net") as home:  # noqa: PTH123
         own = os.fstat(home.fileno()).st_ino
         for identity, place in _namespaces().items():
             if identity != own:
                 with suppress(OSError), namespaces.entered_at(place), IPRoute() as netlink:  # it may end just now
-                    found += [f"{link.get('ifname')} in {place}" for link in _children_of(netlink, index, home.fileno())]
-    return found
+                    children += [f"{link.get('ifname')} in {place}" for link in _children_of(netlink, index, home.fileno())]
+    return children
 
 
 def ssh_connections() -> list[tuple[str, str]]:
@@ -70,7 +70,7 @@ def ssh_connections() -> list[tuple[str, str]]:
 
     sudo takes the variable away, so that of the shell before counts.
     """
-    found, pid = [], os.getpid()
+    connections, pid = [], os.getpid()
     while pid > 0:
         try:
             environment = (_PROCESSES / str(pid) / "environ").read_bytes()
@@ -81,9 +81,9 @@ def ssh_connections() -> list[tuple[str, str]]:
             name, _, value = entry.partition(b"=")
             words = value.decode(errors="replace").split()
             if name == b"SSH_CONNECTION" and len(words) == 4 and all(map(_is_address, (words[0], words[2]))):
-                found.append((words[0], words[2]))
+                connections.append((words[0], words[2]))
         pid = int(status.split(b"\nPPid:")[1].split()[0])
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(connections))
 
 
 def unicast(netlink: IPRoute) -> Iterator[Any]:
@@ -127,11 +127,11 @@ def _namespaces() -> dict[int, Path]:
     """All networks that are bound to a file (`ip netns`, Docker) or that a process is in, by their number."""
     lines = (line.split() for line in _MOUNTS.read_text(errors="surrogateescape").splitlines())
     places = [Path(words[4]) for words in lines if words[3].startswith("net:[")]
-    found: dict[int, Path] = {}
+    networks: dict[int, Path] = {}
     for place in (*places, *_PROCESSES.glob("[0-9]*/ns/net")):
         with suppress(OSError):
-            found.setdefault(place.stat().st_ino, place)
-    return found
+            networks.setdefault(place.stat().st_ino, place)
+    return networks
 
 
 def _children_of(netlink: IPRoute, index: int, home: int) -> list[Any]:

@@ -121,9 +121,11 @@ def unmount(target: Path) -> None:
     _check(_libc.umount2(bytes(target), _MNT_DETACH | _UMOUNT_NOFOLLOW), f"unmount {target}")
 
 
-def exchange(folder: int, one: str, other: str) -> None:
+def exchange(folder: int, name: str, other: str) -> None:
     """Two objects in an open folder get each other's names, at once."""
-    _check(_libc.renameat2(folder, os.fsencode(one), folder, os.fsencode(other), _RENAME_EXCHANGE), f"exchange {one} and {other}")
+    _check(
+        _libc.renameat2(folder, os.fsencode(name), folder, os.fsencode(other), _RENAME_EXCHANGE), f"exchange {name} and {other}"
+    )
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -33,12 +33,10 @@ def network(home: Path) -> str | None:
     return name if namespaces.is_there(name) else None
 
 
-@contextmanager
-def apart(home: Path) -> Iterator[None]:
+def apart(home: Path) -> AbstractContextManager[None]:
     """What is started in the block is in the network of the lab's monitors."""
     name = network(home)
-    with namespaces.entered(name) if name else nullcontext():
-        yield
+    return namespaces.entered(name) if name else nullcontext()
 
 
 def options(home: Path, name: str) -> list[str]:
@@ -58,9 +56,9 @@ def is_anothers(home: Path, name: str, group: str) -> bool:
     By its mark, or, where that is still to come, by the monitor that makes it. What has neither was being made by the lab of that
     folder when its maker was killed.
     """
-    found = marks.of(cores.folders(group))
-    if found:
-        return found != {marks.of_lab(home.parent)}
+    marked = marks.of(cores.folders(group))
+    if marked:
+        return marked != {marks.of_lab(home.parent)}
     of_that_name, own = _written(["-n", name]), _written(options(home, name))
     return any(of_that_name in line and own not in line for _, line in _all())
 

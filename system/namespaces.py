@@ -143,8 +143,8 @@ def belongs(name: str, mark: str) -> bool:
             file = os.open(name, os.O_RDONLY, dir_fd=below)
     except FileNotFoundError:
         return True
-    with open(file, "rb") as found:  # noqa: PTH123
-        text = foreign_text.decoded(found.read())
+    with open(file, "rb") as opened:  # noqa: PTH123
+        text = foreign_text.decoded(opened.read())
     return text == mark or (not text and not is_there(name))
 
 

@@ -63,9 +63,9 @@ def opened(file: Path) -> IO[bytes]:
 
 def read(file: Path) -> str:
     """A whole ordinary file; of one that is large its end. Raises NodeFileInTheWay, FileNotFoundError."""
-    with opened(file) as found:
-        found.seek(max(0, os.fstat(found.fileno()).st_size - _MOST_BYTES))
-        return found.read(_MOST_BYTES).decode(errors="replace")
+    with opened(file) as opened_file:
+        opened_file.seek(max(0, os.fstat(opened_file.fileno()).st_size - _MOST_BYTES))
+        return opened_file.read(_MOST_BYTES).decode(errors="replace")
 
 
 def exists(file: Path) -> bool:
@@ -81,11 +81,11 @@ def take(file: Path, to: Path) -> bool:
     Raises NodeFileInTheWay for a file longer than LONGEST_COPY.
     """
     try:
-        with _folder(file) as folder, os.fdopen(_opened(file, folder, os.O_RDONLY), "rb") as found:
-            if os.fstat(found.fileno()).st_size > LONGEST_COPY:
+        with _folder(file) as folder, os.fdopen(_opened(file, folder, os.O_RDONLY), "rb") as source:
+            if os.fstat(source.fileno()).st_size > LONGEST_COPY:
                 raise NodeFileTooLong(f"{file} is longer than {LONGEST_COPY >> 30} GiB, and stays in the node")
             with to.open("wb") as taken:
-                copy_sparsely(found.fileno(), taken.fileno(), LONGEST_COPY)
+                copy_sparsely(source.fileno(), taken.fileno(), LONGEST_COPY)
             _remove(file.name, folder)
     except NodeFileTooLong:
         raise
@@ -200,10 +200,10 @@ def socket_address(file: Path) -> Iterator[str]:
 
 def _copy(file: Path, source: int, target: int, most: int, problems: list[str]) -> int:
     """Copies one file from folder to folder; returns how many bytes of data it has."""
-    with os.fdopen(_opened(file, source, os.O_RDONLY), "rb") as found:
+    with os.fdopen(_opened(file, source, os.O_RDONLY), "rb") as opened_file:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
         with os.fdopen(os.open(file.name, flags, 0o644, dir_fd=target), "wb") as copy:
-            copied, whole = copy_sparsely(found.fileno(), copy.fileno(), LONGEST_COPY, most)
+            copied, whole = copy_sparsely(opened_file.fileno(), copy.fileno(), LONGEST_COPY, most)
             if not whole:
                 kept = os.fstat(copy.fileno()).st_size
                 problems.append(
@@ -234,10 +234,10 @@ def _opened(file: Path, folder: int, flags: int) -> int:
     A file with several names may be somebody else's, if a link to it could be made here.
     """
     descriptor = os.open(file.name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644, dir_fd=folder)
-    found = os.fstat(descriptor)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
         os.close(descriptor)
-        what = "has several names (hard links)" if stat.S_ISREG(found.st_mode) else "is no ordinary file"
+        what = "has several names (hard links)" if stat.S_ISREG(status.st_mode) else "is no ordinary file"
         raise NodeFileInTheWay(f"{printable(str(file))} {what}; see what the node has put there")
     return descriptor
 

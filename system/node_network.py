@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ipaddress import ip_interface
 from typing import Any, Final
 
@@ -24,30 +25,27 @@ def changes(plan: Plan, node: NodePlan) -> list[str]:
     mtus = plan.mtus()
     # The kernel is asked for these interfaces alone: a node may have any number of others, of any name.
     with namespaces.entered(node.namespace), IPRoute(strict_check=True) as netlink:
-        found = []
+        differences = []
         for interface in plan.kernel_interfaces(node):
             try:
                 (link,) = netlink.link("get", ifname=interface.name)
-                wrong = _of_interface(netlink, link, interface, mtus[interface.wire])
+                own = list(_of_interface(netlink, link, interface, mtus[interface.wire]))
             except (NetlinkError, wires.WireFailed):  # it may go at any moment
-                wrong = ["is gone"]
-            found += [f"{interface.name} {one}" for one in wrong]
-        return found
+                own = ["is gone"]
+            differences += [f"{interface.name} {difference}" for difference in own]
+        return differences
 
 
-def _of_interface(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: int) -> list[str]:
-    found = [] if link["flags"] & _UP else ["is down"]
+def _of_interface(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: int) -> Iterator[str]:
+    if not link["flags"] & _UP:
+        yield "is down"
     # That of a NIC is not planned.
     if interface.mac and link.get("address") != interface.mac:
-        found.append(f"has the MAC address {link.get('address')}, not {interface.mac}")
+        yield f"has the MAC address {link.get('address')}, not {interface.mac}"
     if link.get("mtu") != mtu:
-        found.append(f"has the MTU {link.get('mtu')}, not {mtu}")
-    has = {f"{one.get('address')}/{one['prefixlen']}" for one in netlink.get_addr(index=link["index"])}
-    found += [
-        f"has no address {address}"
-        for address in interface.addresses
-        if interface.port == "kernel" and str(ip_interface(address)) not in has
-    ]
+        yield f"has the MTU {link.get('mtu')}, not {mtu}"
+    has = {f"{address.get('address')}/{address['prefixlen']}" for address in netlink.get_addr(index=link["index"])}
+    planned = interface.addresses if interface.port == "kernel" else ()
+    yield from (f"has no address {address}" for address in planned if str(ip_interface(address)) not in has)
     if on := wires.offloads_on(interface.name):
-        found.append(f"has offloads on: {', '.join(on)}")
-    return found
+        yield f"has offloads on: {', '.join(on)}"

@@ -50,8 +50,8 @@ def layer_of(copies: Path) -> Layer | None:
 
 def places(copies: Path) -> list[str]:
     """Where a host sees its copies."""
-    found = (entry for part in ("etc", "var") if (copies / part).is_dir() for entry in sorted((copies / part).iterdir()))
-    return [f"/{entry.relative_to(copies)}" for entry in found]
+    entries = (entry for part in ("etc", "var") if (copies / part).is_dir() for entry in sorted((copies / part).iterdir()))
+    return [f"/{entry.relative_to(copies)}" for entry in entries]
 
 
 def over_usr(layer: Layer) -> list[str]:

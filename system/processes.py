@@ -74,7 +74,9 @@ class Process:
 
     def __init__(self, carrier: subprocess.Popen[bytes], pid: int, argv: Sequence[str]) -> None:
         self._carrier = carrier
-        self._descriptor = _open(pid)
+        self._descriptor: int | None = None
+        with suppress(ProcessLookupError):
+            self._descriptor = os.pidfd_open(pid)
         self.pid = pid
         self.argv = tuple(argv)
 
@@ -221,13 +223,6 @@ def executable(pid: int) -> str | None:
     try:
         return str(Path(f"/proc/{pid}/exe").readlink())
     except OSError:
-        return None
-
-
-def _open(pid: int) -> int | None:
-    try:
-        return os.pidfd_open(pid)
-    except ProcessLookupError:
         return None
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from contracts.plan import RealtimeSupport
@@ -31,7 +32,7 @@ def _fifo_support() -> RealtimeSupport:
         return RealtimeSupport(
             False,
             0,
-            f"all of the kernel's real-time budget is given to {', '.join(_granted()) or 'control groups not seen here'}",
+            f"all of the kernel's real-time budget is given to {', '.join(sorted(_granted())) or 'control groups not seen here'}",
         )
     if os.geteuid() != 0:
         return RealtimeSupport(False, budget, "only root can try whether containers get it", tried=False)
@@ -52,19 +53,15 @@ def realtime_budget_us() -> int | None:
         return None
     if (shared := cores.shared_realtime_group()) is not None:
         return cores.granted_us(shared)
-    return cores.granted_us(cpu.folder) - sum(map(cores.granted_us, _lasting(cpu)))
+    return cores.granted_us(cpu.folder) - sum(_granted().values())
 
 
-def _lasting(cpu: Hierarchy) -> list[Path]:
-    """Groups that keep a budget which they have: not what other commands just try out, nor the labs' group while it is made."""
-    groups = [group for group in cpu.folder.iterdir() if group.is_dir()]
-    return [group for group in groups if group.name != realtime_group.NEW and not group.name.startswith(_PROBE)]
-
-
-def _granted() -> list[str]:
-    """Names of the groups that have a real-time budget."""
+def _granted() -> dict[str, int]:
+    """What groups have of it that keep it: not what other commands just try out, nor the labs' group while it is made."""
     cpu = cores.hierarchy_of("cpu")
-    return sorted(group.name for group in _lasting(cpu) if cores.granted_us(group)) if cpu else []
+    groups = [group for group in (cpu.folder.iterdir() if cpu else ()) if group.is_dir()]
+    lasting = [group for group in groups if group.name != realtime_group.NEW and not group.name.startswith(_PROBE)]
+    return {group.name: budget_us for group in lasting if (budget_us := cores.granted_us(group))}
 
 
 def _try_fifo(budget_us: int | None) -> str | None:
@@ -88,14 +85,16 @@ def _try_fifo(budget_us: int | None) -> str | None:
 
 
 def _fifo_in_group(cpu: Hierarchy, budget_us: int | None) -> int | None:
-    """As `_fifo_in_child`; None when another command is in the way, so that it is to be tried again.
+    """The error number with which a child in a group is refused it, 0 when it is not.
+
+    None when another command is in the way, so that it is to be tried again.
 
     That one tries it, too, or makes the labs' group, or takes the last lab down, and the group with it.
     """
     with _group_to_try(cpu) as group:
         if group.name != cores.REALTIME_GROUP and budget_us is not None and not cores.grant(group, min(1000, budget_us), 0.0):
             return None
-        number = _fifo_in_child(group)
+        number = forked.call(partial(_take_priority, group), "take real-time priority in a control group")
     return None if number in (errno.ENOENT, errno.ENODEV) else number
 
 
@@ -106,13 +105,12 @@ def _group_to_try(cpu: Hierarchy) -> Iterator[Path]:
     if (shared := cores.shared_realtime_group()) is not None:
         yield shared
         return
-    name = f"{_PROBE}-{ProcessIdentity.own()}"
-    group = cpu.folder / name
+    group = cpu.folder / f"{_PROBE}-{ProcessIdentity.own()}"
     group.mkdir()
     try:
         yield group
     finally:
-        cores.remove(name)
+        cores.remove(group.name)
 
 
 def remove_abandoned_probes() -> None:
@@ -125,13 +123,8 @@ def remove_abandoned_probes() -> None:
             cores.remove(group.name)
 
 
-def _fifo_in_child(group: Path) -> int:
-    """The error number that sched_setscheduler gave to a child inside the group, 0 for success."""
-
-    def take_priority() -> None:
-        (group / "cgroup.procs").write_text(str(os.getpid()))
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        # Back at once: ending takes more time than the little budget of a trial, and would be held up.
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-
-    return forked.call(take_priority, "take real-time priority in a control group")
+def _take_priority(group: Path) -> None:
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    # Back at once: ending takes more time than the little budget of a trial, and would be held up.
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))

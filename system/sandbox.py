@@ -160,8 +160,8 @@ class Program:
         if status == _BY_SIGNAL + signal.SIGXFSZ:
             raise self._exceeded(f"it wrote a file of more than {_mebibytes(_FILE_BYTES)}")
         if status in (_BY_SIGNAL + signal.SIGABRT, _BY_SIGNAL + signal.SIGSEGV, _BY_SIGNAL + signal.SIGKILL):
-            memory = f"it may use {_mebibytes(self._limits.memory_bytes)} of memory"
-            raise self._exceeded(f"it ended by {signal.Signals(status - _BY_SIGNAL).name}; {memory}")
+            name, memory = signal.Signals(status - _BY_SIGNAL).name, _mebibytes(self._limits.memory_bytes)
+            raise self._exceeded(f"it ended by {name}; it may use {memory} of memory")
         return status
 
     def complaint(self) -> str:
@@ -172,8 +172,8 @@ class Program:
         return self._exceeded(f"it was not over after {self._limits.time_s:g} s")
 
     def _exceeded(self, what: str) -> LimitExceeded:
-        said = printable_lines(self.complaint().strip())[-500:]
-        return LimitExceeded(f"{Path(self._name).name} was ended: {what}" + (f"; it said: {said}" if said else ""))
+        complaint = printable_lines(self.complaint().strip())[-500:]
+        return LimitExceeded(f"{Path(self._name).name} was ended: {what}" + (f"; it said: {complaint}" if complaint else ""))
 
 
 @contextmanager

@@ -31,32 +31,29 @@ def room(address: str) -> int:
 
 def problems(interfaces: Iterable[InterfaceFacts], address: str, packet: int) -> Iterator[str]:
     """Why a machine with these cannot be the end of a tunnel by that address for packets of so many bytes, with the remedy."""
-    if (said := ipaddress.ip_address(address)).is_loopback or said.is_link_local:
+    if (end := ipaddress.ip_address(address)).is_loopback or end.is_link_local:
         yield f"{address} is an address that other machines do not reach; {_REMEDY}"
         return
-    found = interface_facts.with_address(interfaces, address)
-    if found is None:
+    interface = interface_facts.with_address(interfaces, address)
+    if interface is None:
         yield f"no interface of this machine has the address {address}; {_REMEDY}"
         return
     needed = packet + room(address)
-    if found.mtu < needed:
+    if interface.mtu < needed:
         yield (
-            f"{found.name} carries packets of {found.mtu} bytes, and a packet of {packet} bytes takes {needed}; raise its MTU on "
-            f"both machines and on what is between them (ip link set {found.name} mtu {needed}), or say mtu: "
-            f"{packet - needed + found.mtu} at the wire"
+            f"{interface.name} carries packets of {interface.mtu} bytes, and a packet of {packet} bytes takes {needed}; raise its "
+            f"MTU on both machines and on what is between them (ip link set {interface.name} mtu {needed}), or say mtu: "
+            f"{packet - needed + interface.mtu} at the wire"
         )
-    if found.merging:
-        yield f"{found.name} {interface_facts.merges(found.name, found.merging)}"
-    if not found.up:
-        yield f"{found.name} is down; set it up first (ip link set {found.name} up)"
+    yield from _unfit(interface, f"set it up first (ip link set {interface.name} up)")
 
 
 def sealed_problems(interfaces: Iterable[InterfaceFacts], machine: str, packet: int, underlay: str = "") -> Iterator[str]:
     """The same of a tunnel inside of WireGuard, on the machine of that name; `underlay` is its address that carries WireGuard."""
     interfaces = tuple(interfaces)
-    found = next((one for one in interfaces if one.name == SEALED_INTERFACE), None)
+    sealed = next((interface for interface in interfaces if interface.name == SEALED_INTERFACE), None)
     address = sealed_address(machine)
-    if found is None or interface_facts.with_address([found], address) is None:
+    if sealed is None or interface_facts.with_address([sealed], address) is None:
         yield (
             f"there is no WireGuard interface {SEALED_INTERFACE} with the address {address}, for which netboxit_tunnels in the "
             f"inventory asks; {_PREPARE}, or take that out of the inventory, where the kernel has no WireGuard say"
@@ -66,18 +63,22 @@ def sealed_problems(interfaces: Iterable[InterfaceFacts], machine: str, packet: 
     carrier = interface_facts.with_address(interfaces, underlay) if underlay else None
     seal = _SEAL[ipaddress.ip_address(underlay).version] if underlay else max(_SEAL.values())
     below = f"the interface that carries WireGuard{f', {carrier.name},' if carrier else ''}"
-    if found.mtu < needed:
+    if sealed.mtu < needed:
         yield (
-            f"WireGuard carries packets of {found.mtu} bytes, and a packet of {packet} bytes takes {needed}; raise the MTU of "
+            f"WireGuard carries packets of {sealed.mtu} bytes, and a packet of {packet} bytes takes {needed}; raise the MTU of "
             f"{below} to {needed + seal} on both machines and on what is between them and {_PREPARE}, or say mtu: "
-            f"{packet - needed + found.mtu} at the wire"
+            f"{packet - needed + sealed.mtu} at the wire"
         )
-    elif carrier is not None and carrier.mtu < found.mtu + seal:
+    elif carrier is not None and carrier.mtu < sealed.mtu + seal:
         yield (
-            f"{below} carries packets of {carrier.mtu} bytes, and those of WireGuard take up to {found.mtu + seal}; raise its "
-            f"MTU (ip link set {carrier.name} mtu {found.mtu + seal}), or {_PREPARE}"
+            f"{below} carries packets of {carrier.mtu} bytes, and those of WireGuard take up to {sealed.mtu + seal}; raise its "
+            f"MTU (ip link set {carrier.name} mtu {sealed.mtu + seal}), or {_PREPARE}"
         )
-    if found.merging:
-        yield f"{found.name} {interface_facts.merges(found.name, found.merging)}"
-    if not found.up:
-        yield f"{found.name} is down; start it (systemctl start wg-quick@{found.name})"
+    yield from _unfit(sealed, f"start it (systemctl start wg-quick@{sealed.name})")
+
+
+def _unfit(interface: InterfaceFacts, remedy_when_down: str) -> Iterator[str]:
+    if interface.merging:
+        yield f"{interface.name} {interface_facts.merges(interface.name, interface.merging)}"
+    if not interface.up:
+        yield f"{interface.name} is down; {remedy_when_down}"

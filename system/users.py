@@ -140,8 +140,8 @@ def delete(mark: str) -> None:
 
 def give(folder: Path) -> None:
     """All that is in a folder, and itself, to the nodes' root. None of them may have been able to write there before."""
-    for one in (folder, *folder.rglob("*")):
-        os.chown(one, FIRST_ID, FIRST_ID, follow_symlinks=False)
+    for entry in (folder, *folder.rglob("*")):
+        os.chown(entry, FIRST_ID, FIRST_ID, follow_symlinks=False)
 
 
 def enclose(folder: Path, support: UserSupport) -> None:

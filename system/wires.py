@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from ipaddress import IPv4Interface, IPv6Interface
 from socket import AF_INET, AF_INET6
+from typing import Literal
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import (  # type: ignore[import-untyped]
@@ -172,7 +173,7 @@ def _of_kernel(interface: InterfacePlan) -> list[IPv4Interface | IPv6Interface]:
 def set_aside(plan: Plan, wire: WirePlan, node: NodePlan) -> None:
     """Takes a wire's interface in a node down, and its name away, so that another can have it: the cable is unplugged there."""
     with netlink_in(node.namespace, f"wire {wire.name}: set aside in {node.name}") as netlink:
-        index = _marked(netlink, mark(plan.lab, wire.name))
+        index = index_of(netlink, mark(plan.lab, wire.name), by="altname")
         netlink.link("set", index=index, state="down")
         netlink.flush_addr(index=index)
         netlink.link("set", index=index, ifname=f"aside{index}")
@@ -181,7 +182,8 @@ def set_aside(plan: Plan, wire: WirePlan, node: NodePlan) -> None:
 def take_back(plan: Plan, wire: WirePlan, node: NodePlan, interface: str) -> None:
     """Gives the wire's interface its name again; it is still down. One that has it is fine."""
     with netlink_in(node.namespace, f"wire {wire.name}: take back in {node.name}") as netlink:
-        netlink.link("set", index=_marked(netlink, mark(plan.lab, wire.name)), ifname=interface)
+        index = index_of(netlink, mark(plan.lab, wire.name), by="altname")
+        netlink.link("set", index=index, ifname=interface)
 
 
 def turn_offloads_off(interface: str) -> None:
@@ -238,18 +240,13 @@ def _interface(node: NodePlan, name: str) -> InterfacePlan:
     return next(interface for interface in node.interfaces if interface.name == name)
 
 
-def _marked(netlink: IPRoute, name: str) -> int:
-    found = netlink.link_lookup(altname=name)
-    if not found:
-        raise WireFailed(f"interface {name} is not there; `netboxit down` and `up` bring the lab back")
-    return int(found[0])
-
-
-def index_of(netlink: IPRoute, interface: str) -> int:
-    found = netlink.link_lookup(ifname=interface)
-    if not found:
-        raise WireFailed(f"interface {interface} is not there; is it the end of a wire in the plan?")
-    return int(found[0])
+def index_of(netlink: IPRoute, name: str, *, by: Literal["ifname", "altname"] = "ifname") -> int:
+    """Of the interface with that name, or alternative name. Raises WireFailed."""
+    indices = netlink.link_lookup(**{by: name})
+    if not indices:
+        remedy = {"ifname": "is it the end of a wire in the plan?", "altname": "`netboxit down` and `up` bring the lab back"}[by]
+        raise WireFailed(f"interface {name} is not there; {remedy}")
+    return int(indices[0])
 
 
 @contextmanager
