@@ -41,8 +41,8 @@ def problems(interfaces: Iterable[InterfaceFacts], address: str, packet: int) ->
     needed = packet + room(address)
     if interface.mtu < needed:
         yield (
-            f"{interface.name} carries packets of {interface.mtu} bytes, and a packet of {packet} bytes takes {needed}; raise its "
-            f"MTU on both machines and on what is between them (ip link set {interface.name} mtu {needed}), or say mtu: "
+            f"{interface.name} carries packets of {interface.mtu} bytes, and a packet of {packet} bytes takes {needed}; raise "
+            f"its MTU on both machines and on what is between them (ip link set {interface.name} mtu {needed}), or say mtu: "
             f"{packet - needed + interface.mtu} at the wire"
         )
     yield from _unfit(interface, f"set it up first (ip link set {interface.name} up)")
