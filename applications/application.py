@@ -46,7 +46,7 @@ class Program(Protocol):
 
 
 class Files(Protocol):
-    """Files of an application inside a host (`system.own_files`)."""
+    """Files of an application inside a host (`system.node_files`)."""
 
     def write(self, name: str, content: str | bytes) -> None: ...
     def exists(self, name: str) -> bool: ...

@@ -15,7 +15,7 @@ import pytest
 from applications.application import INSIDE
 from contracts.errors import NetBoxITError
 from contracts.plan import TrafficPlan
-from system.own_files import OwnFiles
+from system.node_files import OwnFiles
 from system.processes import HELD
 
 #: Runs a program in a mount namespace of its own, where the host's folder is at /run/netboxit. That of the machine is its labs'.

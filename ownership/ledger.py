@@ -49,21 +49,18 @@ class Ledger:
     def add(self, *records: Record) -> None:
         """All of them or none. Raises NotWritten: then the caller makes nothing."""
         lines = "".join(json.dumps({"kind": r.kind, "name": r.name, **r.details}) + "\n" for r in records)
-        with durable.told(self._file):
-            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+        with durable.told(self._file), os.fdopen(os.open(self._file, flags, 0o600), "rb", buffering=0) as file:
+            before = _cut_half_line(file.fileno())
             try:
-                before = _cut_half_line(descriptor)
-                try:
-                    durable.write_all(descriptor, lines.encode())
-                    os.fsync(descriptor)
-                except OSError:
-                    with suppress(OSError):  # what is left of it names what is not there
-                        os.ftruncate(descriptor, before)
-                    raise
-                if not before:
-                    durable.sync_folder(self._file.parent)
-            finally:
-                os.close(descriptor)
+                durable.write_all(file.fileno(), lines.encode())
+                os.fsync(file)
+            except OSError:
+                with suppress(OSError):  # what is left of it names what is not there
+                    os.ftruncate(file.fileno(), before)
+                raise
+            if not before:
+                durable.sync_folder(self._file.parent)
 
     def records(self) -> list[Record]:
         """What is there, in the order of creation. Raises DamagedLedger.

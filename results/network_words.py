@@ -14,7 +14,7 @@ from contracts.errors import NetBoxITError
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from results.network_picture import picture
-from system.new_files import check_new
+from system.user_privileges import check_new
 
 #: As many parameters fit into a box of the picture.
 _MOST_LINES = 6

@@ -48,7 +48,8 @@ def entered(wanted: str) -> Iterator[None]:
     if identity() == wanted:
         yield
         return
-    for place in _places():
+    places = sorted(namespaces.FOLDER.iterdir()) if namespaces.FOLDER.is_dir() else []
+    for place in (_FIRST, *places):
         with ExitStack() as inside:
             try:
                 inside.enter_context(namespaces.entered_at(place))
@@ -60,9 +61,3 @@ def entered(wanted: str) -> Iterator[None]:
     raise HostNetworkGone(
         "the network namespace that it came from is not found; if it is still there, run this in it (nsenter --net=…)"
     )
-
-
-def _places() -> Iterator[Path]:
-    yield _FIRST
-    if namespaces.FOLDER.is_dir():
-        yield from sorted(namespaces.FOLDER.iterdir())

@@ -6,9 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_interface
-from typing import Final
-
-_UP: Final = 0x1  # linux/if.h: IFF_UP
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ def read() -> tuple[InterfaceFacts, ...]:
             InterfaceFacts(
                 link.get("ifname"),
                 link.get("mtu"),
-                bool(link["flags"] & _UP),
+                link["state"] == "up",
                 tuple(address for index, address in addresses if index == link["index"]),
                 tuple(interface_features.merging(link.get("ifname"))),
             )

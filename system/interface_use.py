@@ -4,18 +4,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
+from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
+from pyroute2.netlink.nfnetlink import nftsocket  # type: ignore[import-untyped]
 
-from system import interface_facts, interface_features, interface_filters, interface_settings, interface_traffic
+from system import interface_facts, interface_features, interface_settings, interface_traffic
 
-_UP: Final = 0x1  # linux/if.h: IFF_UP
-_LOOPBACK: Final = 0x8
+_LOOPBACK: Final = 0x8  # linux/if.h: IFF_LOOPBACK
 _RUN: Final = Path("/run")
 #: Kinds of interfaces that stand for others.
 _GROUPS: Final = ("bridge", "bond", "team", "vrf", "openvswitch")
+#: What nftables is asked for: chains and flow tables, what a message calls them, and where their devices stand.
+_FILTERS: Final = (
+    (nftsocket.NFT_MSG_GETCHAIN, "chain", ("NFTA_HOOK_DEV", "NFTA_HOOK_DEVS")),
+    (nftsocket.NFT_MSG_GETFLOWTABLE, "flow table", ("NFTA_FLOWTABLE_HOOK_DEVS",)),
+)
+#: linux/netfilter.h; `inet` has number 1.
+_FAMILIES: Final = {1: "inet", 2: "ip", 5: "netdev", 7: "bridge", 10: "ip6"}
+_ALL_FAMILIES: Final = 0
 
 
 def why_not_moved(netlink: IPRoute, link: Any, *, named: bool) -> Iterator[str]:
@@ -31,7 +41,7 @@ def why_not_moved(netlink: IPRoute, link: Any, *, named: bool) -> Iterator[str]:
         yield f"has an XDP program: somebody reads its frames; end that, or remove it (ip link set {name} xdp off)"
     if own := [dict(qdisc["attrs"])["TCA_KIND"] for qdisc in netlink.get_qdiscs(index) if qdisc["handle"]]:
         yield f"has queueing of its own ({', '.join(own)}), which would be lost; remove it (tc qdisc), or name another interface"
-    if filters := interface_filters.on(name):
+    if filters := _filters(name):
         yield (
             f"is filtered by the {', the '.join(filters)}, which kernels before 6.16 remove when it leaves; remove that yourself "
             "(nft delete), or name another interface"
@@ -58,7 +68,7 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool, alone: boo
         yield from _unless_named(link, reasons, "what is made on it is in that network")
     if whole_frames and (found := interface_features.merging(link.get("ifname"))):
         yield f"{interface_facts.merges(link.get('ifname'), found)}, or move the interface whole (nic)"
-    if not link["flags"] & _UP:
+    if link["state"] != "up":
         yield f"is down, and what is made on it would be, too; set it up first (ip link set {link.get('ifname')} up)"
 
 
@@ -95,6 +105,29 @@ def _why_never(link: Any) -> Iterator[str]:
         yield "is a loopback interface; name the one that the equipment is plugged into"
     if marks := [name for name in interface_settings.altnames(link) if name.startswith("netboxit:")]:
         yield f"belongs to a lab ({marks[0]}); `netboxit down` or `detach` gives it back"
+
+
+def _filters(interface: str) -> list[str]:
+    """Packet filters that hang on the interface, in words: chains at its ingress or egress, and flow tables that use it.
+
+    Kernels before 6.16 remove such a chain with all its rules when the interface leaves its network namespace (NETDEV_UNREGISTER
+    in net/netfilter/nft_chain_filter.c); later ones keep it and bind it again when the interface is back. Without root's rights,
+    and in a kernel without nftables, none is seen.
+    """
+    with suppress(NetlinkError, OSError), nftsocket.NFTSocket(nfgen_family=_ALL_FAMILIES) as netlink:
+        return [
+            f"{what} {entry.get('name')} of table {_FAMILIES.get(entry['nfgen_family'], '?')} {entry.get('table')}"
+            for message, what, places in _FILTERS
+            for entry in netlink.request_get(nftsocket.nfgen_msg(), message)
+            if interface in _devices(entry.get("hook"), places)
+        ]
+    return []
+
+
+def _devices(hook: Any, places: tuple[str, ...]) -> Iterator[str]:
+    for key, value in dict(hook["attrs"]).items() if hook else ():
+        if key in places:
+            yield from [value] if isinstance(value, str) else [device for _, device in value["attrs"]]
 
 
 def _is_upper(link: Any, index: int) -> bool:

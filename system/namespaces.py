@@ -99,7 +99,11 @@ def _prepare_folder() -> None:
     with kernel.errors_as(NamespaceFailed, str(FOLDER), "labs need root (or CAP_SYS_ADMIN)"):
         FOLDER.mkdir(parents=True, exist_ok=True)
         if not _shared():
-            with holding.locked(_HELD), _lock_of_ip_netns():
+            with holding.locked(_HELD), kernel.closing(os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY)) as folder:
+                # That which `ip netns` takes for the same purpose (iproute2, ipnetns.c), if it is to be had. Everybody can lock
+                # this folder, which is for everybody to read. So it is not waited for longer than `ip` could take: whoever has it
+                # still is no `ip` of root's, and others mount nothing here.
+                locks.taken(folder, _LOCK_OF_IP_S)
                 if not _shared():
                     kernel.bind_mount(FOLDER, FOLDER)
                     kernel.share_mounts(FOLDER)
@@ -114,18 +118,6 @@ def _shared() -> bool:
             raise
         return False
     return True
-
-
-@contextmanager
-def _lock_of_ip_netns() -> Iterator[None]:
-    """That which `ip netns` takes for the same purpose (iproute2, ipnetns.c), if it is to be had.
-
-    Everybody can lock this folder, which is for everybody to read. So it is not waited for longer than `ip` could take: whoever
-    has it still is no `ip` of root's, and others mount nothing here.
-    """
-    with kernel.closing(os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY)) as folder:
-        locks.taken(folder, _LOCK_OF_IP_S)
-        yield
 
 
 def is_there(name: str) -> bool:

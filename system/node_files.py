@@ -38,6 +38,33 @@ class NodeFileTooLong(NodeFileInTheWay):
     """A node's file is longer than anything that is taken out of one."""
 
 
+class OwnFiles:
+    """Files that an application has in a node, in a folder of its own, by their names.
+
+    Programs of the node see them and can write them. What they put in the files' places is never followed. `testbed.several_hosts`
+    has the same for nodes of other machines.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write(self, name: str, content: str | bytes) -> None:
+        """A new file in the place of what is there."""
+        write(self._folder / name, content)
+
+    def exists(self, name: str) -> bool:
+        """Whether there is anything of that name: a file, a pipe."""
+        return exists(self._folder / name)
+
+    def take(self, name: str, to: Path) -> bool:
+        """Moves a file out of the node. False when there is none, or no ordinary one."""
+        return take(self._folder / name, to)
+
+    def remove(self, name: str) -> None:
+        """What is not there is removed already."""
+        remove(self._folder / name)
+
+
 def write(file: Path, content: str | bytes) -> None:
     """A new file in the place of what is there, whole from the beginning. Raises NodeFileInTheWay."""
     beside = f".{file.name}.new"

@@ -5,16 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from ipaddress import ip_interface
-from typing import Any, Final
+from typing import Any
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 
 from contracts.plan import InterfacePlan, NodePlan, Plan
 from system import namespaces, wires
-
-#: linux/if.h
-_UP: Final = 0x1
 
 
 def changes(plan: Plan, node: NodePlan) -> list[str]:
@@ -37,7 +34,7 @@ def changes(plan: Plan, node: NodePlan) -> list[str]:
 
 
 def _of_interface(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: int) -> Iterator[str]:
-    if not link["flags"] & _UP:
+    if link["state"] != "up":
         yield "is down"
     # That of a NIC is not planned.
     if interface.mac and link.get("address") != interface.mac:

@@ -8,12 +8,19 @@ it would have the privileges of neither.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from contracts.errors import NetBoxITError, printable
 from ownership.operators import VARIABLE, operator
 from system import kernel
+
+
+class FileThere(NetBoxITError):
+    """A file would be written over; nothing was done."""
+
+    exit_status = 2
 
 
 @contextmanager
@@ -29,6 +36,19 @@ def as_user() -> Iterator[None]:
         yield
     finally:
         kernel.become_root_again(before)
+
+
+def check_new(files: Iterable[Path]) -> None:
+    """Raises FileThere naming those of the files that are there already, as far as the operator may see.
+
+    A command makes them where its user says, and writes over none unless the user asks for it. A link counts, wherever it leads.
+    Raises PermissionError where a folder is closed to the operator.
+    """
+    with as_user():
+        there = [printable(str(file)) for file in files if file.is_symlink() or file.exists()]
+    if there:
+        verb = "is" if len(there) == 1 else "are"
+        raise FileThere(f"{', '.join(there)} {verb} there already; give another name, or --overwrite")
 
 
 def drop_privileges() -> None:

@@ -20,7 +20,7 @@ from contracts.flow import ApplicationRecord
 from results import pcapng
 from results.capture import Capture
 from results.datagram import datagram, rtp
-from system.own_files import OwnFiles
+from system.node_files import OwnFiles
 from tests.waiting import until
 
 EF = 46

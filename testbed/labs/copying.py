@@ -15,9 +15,8 @@ from tempfile import TemporaryFile
 from typing import IO, Final
 
 from contracts.errors import NetBoxITError, printable
-from system.new_files import check_new
 from system.node_files import LONGEST_COPY
-from system.user_privileges import as_user
+from system.user_privileges import as_user, check_new
 from testbed.labs.lab import Lab
 
 #: In the node: a folder takes the file by its own name.

@@ -20,7 +20,7 @@ from ownership.operators import NotConfined, operator
 from system import containers, cores, namespaces, node_files, processes, rootfs, users
 from system.containers import Container
 from system.interruption import HeldBack
-from system.own_files import OwnFiles
+from system.node_files import OwnFiles
 from system.processes import Process, ProgramFailed
 from testbed.labs import removal
 from testbed.labs.event_log import EventLog

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from contracts.errors import NetBoxITError
-from system.new_files import FileThere
+from system.user_privileges import FileThere
 from testbed.labs import copying
 from testbed.labs.copying import BadCopy, NotCopied
 from testbed.labs.lab import Lab, NoSuchNode

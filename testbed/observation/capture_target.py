@@ -9,8 +9,7 @@ from pathlib import Path
 
 from contracts.errors import NetBoxITError
 from results.pcapng import Point
-from system.new_files import check_new
-from system.user_privileges import as_user
+from system.user_privileges import as_user, check_new
 from testbed.observation.capture_files import CaptureFile, LivePipe, Ring, Sink, of_ring
 
 

@@ -12,8 +12,7 @@ from contracts.quantities import RATE, TIME
 from contracts.run_folder import MACHINES_FILE
 from results.machines import Clock
 from results.run_folder import RunFolder
-from system.new_files import check_new
-from system.user_privileges import as_user
+from system.user_privileges import as_user, check_new
 from testbed.labs.lab import Lab, NoSuchNode
 from testbed.observation.record_captures import from_captures
 from testbed.observation.record_probe import End, Probing, probe

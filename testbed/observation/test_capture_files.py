@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from results import pcapng
 from results.pcapng import Packet, Point
-from system.new_files import FileThere
+from system.user_privileges import FileThere
 from testbed.observation.capture_files import BadRing, CaptureFile, Counts, LivePipe, Ring
 from testbed.observation.capture_merge import Merge
 from testbed.observation.capture_sources import CaptureFailed, of_socket

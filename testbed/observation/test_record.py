@@ -13,7 +13,7 @@ from netboxes.engine.virtual import Emulation, run, udp
 from netboxes.link.parameters import Parameters
 from results import pcapng
 from results.records import Fate
-from system.new_files import FileThere
+from system.user_privileges import FileThere
 from testbed.labs.lab import Lab
 from testbed.observation import record
 from testbed.observation.record import (

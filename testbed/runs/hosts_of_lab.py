@@ -17,7 +17,7 @@ from typing import Final
 from contracts.errors import NetBoxITError
 from contracts.plan import TrafficPlan
 from system import cores, node_files
-from system.own_files import OwnFiles
+from system.node_files import OwnFiles
 from system.processes import Process, ProcessIdentity
 from testbed.labs.lab import Lab
 

@@ -14,7 +14,7 @@ import pytest
 
 from contracts.plan import TrafficPlan
 from system import cores
-from system.own_files import OwnFiles
+from system.node_files import OwnFiles
 from testbed.labs.lab import Lab
 from testbed.runs.hosts_of_lab import HostsOfLab, NameTaken
 from tests.waiting import until

@@ -20,7 +20,7 @@ from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd, WirePlan
 from ownership import state
 from system.interruption import HeldBack
-from system.own_files import OwnFiles
+from system.node_files import OwnFiles
 from system.processes import Process
 from testbed import plan_part
 from testbed.labs import deployment, removal

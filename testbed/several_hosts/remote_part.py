@@ -154,7 +154,7 @@ class RemoteProber:
 
 
 class RemoteFiles:
-    """Files of an application in a node of another machine (`system.own_files`)."""
+    """Files of an application in a node of another machine (`system.node_files`)."""
 
     def __init__(self, connection: Connection, node: str, own: str) -> None:
         self._connection, self._which = connection, {"node": node, "own": own}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from system.own_files import OwnFiles
+from system.node_files import OwnFiles
 from testbed.several_hosts.agent_files import PIECE, AgentFiles, NoSuchFile
 from testbed.several_hosts.connection import Answer
 from testbed.several_hosts.remote_part import RemoteFiles, StrangeFile, below, fetch
