@@ -41,8 +41,8 @@ class NodeFileTooLong(NodeFileInTheWay):
 class OwnFiles:
     """Files that an application has in a node, in a folder of its own, by their names.
 
-    Programs of the node see them and can write them. What they put in the files' places is never followed. `testbed.several_hosts`
-    has the same for nodes of other machines.
+    Programs of the node see them and can write them. What they put in the files' places is never followed.
+    `testbed.several_hosts` has the same for nodes of other machines.
     """
 
     def __init__(self, folder: Path) -> None:
