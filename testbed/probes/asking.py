@@ -7,14 +7,20 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from contracts.errors import NetBoxITError
+
 #: They answer within milliseconds, and when the machine is busy within seconds.
 _PATIENCE_S: Final = 10.0
 
 
-def said(command: Sequence[str], environment: Mapping[str, str] | None = None) -> tuple[str, str] | None:
-    """What a program wrote on its standard output and error; None when it is not over in time. Raises OSError."""
+class NoAnswer(NetBoxITError):
+    """A program is not there, or does not end in time."""
+
+
+def ask(command: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """What a program wrote on its standard output and error. Raises NoAnswer, and OSError where it cannot be started."""
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -24,11 +30,7 @@ def said(command: Sequence[str], environment: Mapping[str, str] | None = None) -
             stdin=subprocess.DEVNULL,
             env=environment,
         )
+    except (FileNotFoundError, PermissionError):  # execvp(3): EACCES also where a folder of PATH may not be searched
+        raise NoAnswer(f"{command[0]} is not installed") from None
     except subprocess.TimeoutExpired:
-        return None
-    return done.stdout, done.stderr
-
-
-def silent(program: str) -> str:
-    """What is found of a program that is not over in time."""
-    return f"{program} does not end within {_PATIENCE_S:g} s when it is asked for its version"
+        raise NoAnswer(f"{command[0]} does not end within {_PATIENCE_S:g} s when it is asked for its version") from None

@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 import resource
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -20,10 +16,9 @@ from pydantic import ValidationError
 from contracts.errors import NetBoxITError
 from netboxes.engine import virtual
 from netboxes.technology import Technology, technologies
-from system.realtime_support import realtime_support
 from testbed.labs.lab import Lab
 from testbed.plans.calibration import LARGE, SMALL, Calibration, Costs, Machine, PortCost, TechnologyCost, program_hash
-from testbed.plans.planning import plan_file
+from testbed.probes import trial_lab
 
 #: Simulated seconds that are tried, until the frames take so much CPU time that it can be told from chance, or are so many.
 _DURATIONS_S = (4.0, 20.0, 100.0, 500.0, 2500.0)
@@ -76,22 +71,21 @@ def calibrate(progress: Callable[[str], None]) -> Calibration:
                 missing[kind] = why
             else:
                 failed[f"{kind} ports"] = why
-    found: dict[str, TechnologyCost] = {}
+    costs: dict[str, TechnologyCost] = {}
     for name in names:
         try:
             technology = technologies()[name]
             if technology.TYPICAL is not None:
                 progress(name)
-                found[name] = _technology(name, technology)
+                costs[name] = _technology(name, technology)
         except NetBoxITError as error:
             failed[name] = " ".join(str(error).split())
-    if failed and not found and not ports:
+    if failed and not costs and not ports:
         raise NotMeasured("nothing could be measured:\n" + "\n".join(f"{what}: {why}" for what, why in failed.items()))
-    measured = datetime.now(UTC).isoformat(timespec="seconds")
     return Calibration(
-        measured=measured,
+        measured=datetime.now(UTC).isoformat(timespec="seconds"),
         machine=Machine.this(),
-        technologies=dict(sorted(found.items())),
+        technologies=dict(sorted(costs.items())),
         ports=ports,
         missing=missing,
         failed=failed,
@@ -112,10 +106,9 @@ def _slope(name: str, technology: type[Technology], frame_bytes: int, start_s: f
     few, many = technology.CALIBRATION_RATES[0 if frame_bytes == SMALL else 1]
 
     def pair(duration_s: float) -> tuple[float, float]:
-        few_s, many_s = (_cpu_s(name, technology, frame_bytes, rate, duration_s) for rate in (few, many))
-        return few_s, many_s
+        return _cpu_s(name, technology, frame_bytes, few, duration_s), _cpu_s(name, technology, frame_bytes, many, duration_s)
 
-    for duration_s in (one for one in _DURATIONS_S if one == _DURATIONS_S[0] or one * many <= _MOST_FRAMES):
+    for duration_s in (_DURATIONS_S[0], *(longer for longer in _DURATIONS_S[1:] if longer * many <= _MOST_FRAMES)):
         pairs = [pair(duration_s) for _ in range(_LEAST_TRIALS)]
         if min(high for _, high in pairs) - min(low for low, _ in pairs) > _ENOUGH_S:
             break
@@ -170,13 +163,8 @@ def _ports(kind: str) -> PortCost:
 
 
 def _port_costs(kind: str, spacing: Mapping[str, Any]) -> Costs:
-    with tempfile.TemporaryDirectory(prefix="netboxit-") as folder:
-        Path(folder).chmod(0o711)  # a topology is read with the rights of who calls, who may be an operator
-        file = Path(folder, "calibration.yaml")
-        file.write_text(json.dumps(_port_network(kind, spacing)))  # JSON is YAML
-        plan = plan_file(file, lab=f"frames-{os.getpid()}", realtime=realtime_support())
-        with Lab.up_and_ready(plan) as lab:
-            small, large = (_port_slope(lab, size) for size in (SMALL, LARGE))
+    with trial_lab.up("frames", _port_network(kind, spacing)) as lab:
+        small, large = (_port_slope(lab, size) for size in (SMALL, LARGE))
     return Costs(small_us=round(small, 3), large_us=round(large, 3))
 
 

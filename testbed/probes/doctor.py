@@ -24,5 +24,5 @@ def examine() -> Examination:
 
     Where nothing that labs need is missing, a lab is brought up: only that shows whether all of it works together.
     """
-    found = Examination((*timing.probe(), *isolation.probe(), *network.probe(), *other_software.probe(), *programs.probe()))
-    return Examination((*found.findings, trial_lab.probe())) if found.able else found
+    examination = Examination((*timing.probe(), *isolation.probe(), *network.probe(), *other_software.probe(), *programs.probe()))
+    return Examination((*examination.findings, trial_lab.probe())) if examination.able else examination

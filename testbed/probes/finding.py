@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from contracts.errors import NetBoxITError
+
 There = Literal["yes", "partly", "no"]
 
 
@@ -21,5 +23,11 @@ class Finding:
     needed: bool = False
 
 
-def there(found: bool) -> There:
-    return "yes" if found else "no"
+def there(able: bool, otherwise: There = "no") -> There:
+    return "yes" if able else otherwise
+
+
+def of_error(name: str, error: NetBoxITError, lost: str, needed: bool = False) -> Finding:
+    """An error as a finding: the last part of its message is the remedy."""
+    cause, _, remedy = str(error).rpartition("; ")
+    return Finding(name, "no", cause or remedy, lost, remedy, needed)

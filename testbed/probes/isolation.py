@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 from contracts.installation import INSTALLATION, SETUP
@@ -17,16 +15,20 @@ from testbed.probes.finding import Finding, there
 
 #: Bits of capabilities(7) that bringing a lab up takes.
 _CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23}
+#: Those that labs use, or that a user may want to know of.
+_CONTROLLERS = {"cpu", "cpuset", "cpuacct", "memory", "io", "blkio", "pids", "freezer", "devices"}
 
 
-def probe() -> Iterator[Finding]:
-    yield privileges()
-    yield lxc()
-    yield user_namespaces()
-    yield control_groups()
-    yield limits_of_nodes()
-    yield realtime()
-    yield confinement_by_apparmor()
+def probe() -> tuple[Finding, ...]:
+    return (
+        privileges(),
+        lxc(),
+        user_namespaces(),
+        control_groups(),
+        limits_of_nodes(),
+        realtime(),
+        confinement_by_apparmor(),
+    )
 
 
 def privileges() -> Finding:
@@ -36,49 +38,45 @@ def privileges() -> Finding:
     missing = [name for name, bit in _CAPABILITIES.items() if not mask >> bit & 1]
     folder = state.state_folder()
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
-    if missing or not os.access(existing, os.W_OK):
-        found = f"missing: {', '.join(missing)}" if missing else f"{folder} cannot be written"
-        return Finding(
-            "privileges",
-            "no",
-            found,
-            "labs; check and plan work",
-            "run as root, or as an operator (docs/rights.md)",
-            needed=True,
-        )
-    return Finding("privileges", "yes", f"root's capabilities, state in {folder}", needed=True)
+    if not missing and os.access(existing, os.W_OK):
+        return Finding("privileges", "yes", f"root's capabilities, state in {folder}", needed=True)
+    return Finding(
+        "privileges",
+        "no",
+        f"missing: {', '.join(missing)}" if missing else f"{folder} cannot be written",
+        "labs; check and plan work",
+        "run as root, or as an operator (docs/rights.md)",
+        needed=True,
+    )
 
 
 def lxc() -> Finding:
-    lost, remedy = "containers", f"{SETUP} (it installs the package lxc)"
-    if shutil.which("lxc-execute") is None:
-        return Finding("LXC", "no", "lxc-execute is not installed", lost, remedy, needed=True)
-    told = asking.said(["lxc-execute", "--version"])
-    if told is None:
-        return Finding("LXC", "no", asking.silent("lxc-execute"), lost, remedy, needed=True)
-    return Finding("LXC", "yes", told[0].strip(), needed=True)
+    try:
+        return Finding("LXC", "yes", asking.ask(["lxc-execute", "--version"]).stdout.strip(), needed=True)
+    except asking.NoAnswer as error:
+        return Finding("LXC", "no", str(error), "containers", f"{SETUP} (it installs the package lxc)", needed=True)
 
 
 def user_namespaces() -> Finding:
-    lost = "one of several walls around nodes: their root is the host's own, with few capabilities"
     support = users.support([state.state_folder(), INSTALLATION])
-    if support.refused:
-        return Finding("user namespaces", "no", support.refused, lost, "docs/rights.md")
-    if support.unlimited:
-        return Finding(
-            "user namespaces", "partly", f"not for netboxes and Click routers: {support.unlimited}", lost, "docs/rights.md"
-        )
-    return Finding("user namespaces", "yes", "the root of all nodes is nobody on this host")
+    if not support.refused and not support.unlimited:
+        return Finding("user namespaces", "yes", "the root of all nodes is nobody on this host")
+    return Finding(
+        "user namespaces",
+        "no" if support.refused else "partly",
+        support.refused or f"not for netboxes and Click routers: {support.unlimited}",
+        "one of several walls around nodes: their root is the host's own, with few capabilities",
+        "docs/rights.md",
+    )
 
 
 def control_groups() -> Finding:
     cpuset = cores.hierarchy_of("cpuset")
     if cpuset is None:
         cause, remedy = cores.why_no_cpuset()
-        remedy += ", and boot without cgroup_disable=cpuset"
-        return Finding("cgroups", "no", cause, "nodes cannot be pinned to cores", remedy, needed=True)
-    known = {"cpu", "cpuset", "cpuacct", "memory", "io", "blkio", "pids", "freezer", "devices"}
-    names = sorted({name for hierarchy in cores.hierarchies() for name in hierarchy.controllers & known})
+        boot = f"{remedy}, and boot without cgroup_disable=cpuset"
+        return Finding("cgroups", "no", cause, "nodes cannot be pinned to cores", boot, needed=True)
+    names = sorted({name for hierarchy in cores.hierarchies() for name in hierarchy.controllers & _CONTROLLERS})
     return Finding("cgroups", "yes", f"version {cpuset.version}: {', '.join(names)}", needed=True)
 
 
@@ -90,15 +88,16 @@ def limits_of_nodes() -> Finding:
         for what, controller, version in (("processes", "pids", support.processes), ("memory", "memory", support.memory))
         if version is None
     }
-    if support.memory is not None and support.swap is None and _swaps():
+    # The kernel lists swap space below a heading (proc(5)).
+    if support.memory is not None and support.swap is None and len(foreign_text.lines(Path("/proc/swaps"))) > 1:
         unbounded["swap"] = "boot with swapaccount=1, or without swap"
-    tried = os.geteuid() == 0
-    if tried and (why := node_disks.refused_when_tried()):
+    is_root = os.geteuid() == 0
+    if is_root and (why := node_disks.refused_when_tried()):
         unbounded["disk"] = why
-    every = ("processes", "memory", "disk") if tried else ("processes", "memory")
-    found = f"bounded: {', '.join(one for one in every if one not in unbounded) or 'none of them'}"
-    if not tried:
-        found += "; whether disk is, only root can try"
+    tried = ("processes", "memory", "disk") if is_root else ("processes", "memory")
+    found = f"bounded: {', '.join(what for what in tried if what not in unbounded) or 'none of them'}" + (
+        "" if is_root else "; whether disk is, only root can try"
+    )
     if not unbounded:
         return Finding("limits of nodes", "yes", found)
     return Finding(
@@ -110,20 +109,20 @@ def limits_of_nodes() -> Finding:
     )
 
 
-def _swaps() -> bool:
-    """Whether this host swaps at all: a heading, and a line for each place (proc(5))."""
-    return len(foreign_text.lines(Path("/proc/swaps"))) > 1
-
-
 def realtime() -> Finding:
     support = realtime_support()
-    lost = "netboxes run at ordinary priority: lateness of milliseconds on a busy host instead of tens of microseconds"
-    return Finding("SCHED_FIFO in containers", there(support.fifo), support.reason, lost, "" if support.fifo else support.reason)
+    return Finding(
+        "SCHED_FIFO in containers",
+        there(support.fifo),
+        support.reason,
+        "netboxes run at ordinary priority: lateness of milliseconds on a busy host instead of tens of microseconds",
+        "" if support.fifo else support.reason,
+    )
 
 
 def confinement_by_apparmor() -> Finding:
-    found = apparmor.read()
-    if found.refused is None:
+    support = apparmor.read()
+    if support.refused is None:
         return Finding("AppArmor", "yes", f"confines containers by LXC's profile {apparmor.PROFILE}")
     lost = "one of several walls around nodes: namespaces, capabilities and seccomp alone confine them"
-    return Finding("AppArmor", "partly", found.refused, lost, found.remedy)
+    return Finding("AppArmor", "partly", support.refused, lost, support.remedy)

@@ -12,10 +12,11 @@ from contracts.errors import NetBoxITError
 from contracts.machines import MachineFacts
 from contracts.names import SEALED_INTERFACE
 from system import interface_facts, tunnel
+from system.interface_facts import InterfaceFacts
 from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.probes.doctor import Examination
-from testbed.probes.finding import Finding
+from testbed.probes.finding import Finding, of_error, there
 from testbed.several_hosts import clocks, inventory
 from testbed.several_hosts.connection import Connection, OtherVersion
 from testbed.several_hosts.inventory import Listed
@@ -31,29 +32,27 @@ _CLOCK_ERROR_NS = 100_000
 
 def examine(file: Path | None) -> dict[str, Examination]:
     """By the names of the inventory, this machine first. Takes some seconds. Raises BadInventory."""
-    found = inventory.read(inventory.find(file))
-    here = found.machine(found.here)
-    others = {name: one for name, one in found.machines.items() if name != found.here}
+    listed = inventory.read(inventory.find(file))
+    here = listed.machine(listed.here)
+    others = {name: machine for name, machine in listed.machines.items() if name != listed.here}
     with ThreadPoolExecutor(max(1, len(others))) as pool:
-        examined = pool.map(lambda one: Examination(tuple(_other(one, here))), others.values())
+        examined = pool.map(lambda machine: Examination(tuple(_other(machine, here))), others.values())
         return {
-            found.here: Examination(tuple(_this(here, next(iter(others.values()), None)))),
+            listed.here: Examination(tuple(_this(here, next(iter(others.values()), None)))),
             **dict(zip(others, examined, strict=True)),
-            **{name: Examination((_refused(why),)) for name, why in found.refused.items()},
+            **{
+                name: Examination((Finding("inventory", "no", "not meant for labs", "parts of labs on it", why),))
+                for name, why in listed.refused.items()
+            },
         }
-
-
-def _refused(why: str) -> Finding:
-    return Finding("inventory", "no", "not meant for labs", "parts of labs on it", why)
 
 
 def _this(here: Listed, other: Listed | None) -> Iterator[Finding]:
     """The machine of whoever asks; `doctor` without an inventory says more of it."""
-    found = facts.read("")
-    yield from _computing(found)
+    own = facts.read("")
+    yield from _computing(own)
     if other is not None:
-        address = here.address or own_address_towards(looked_up(other) or None)
-        yield from _wires(found, here, address)
+        yield from _wires(own, here, here.address or own_address_towards(looked_up(other) or None))
     yield kept(synchronisation())
 
 
@@ -63,10 +62,10 @@ def _other(listed: Listed, here: Listed) -> Iterator[Finding]:
         connection = Connection(listed.machine)
     except OtherVersion as error:
         yield Finding("reachable", "yes", "by ssh", needed=True)
-        yield _told("NetBoxIT", error, "any part of a lab on it", needed=True)
+        yield of_error("NetBoxIT", error, "any part of a lab on it", needed=True)
         return
     except NetBoxITError as error:
-        yield _told("reachable", error, "any part of a lab on it", needed=True)
+        yield of_error("reachable", error, "any part of a lab on it", needed=True)
         return
     with connection:
         yield Finding("reachable", "yes", f"by ssh, ready after {time.monotonic() - began:.1f} s", needed=True)
@@ -74,72 +73,78 @@ def _other(listed: Listed, here: Listed) -> Iterator[Finding]:
         try:
             yield from _asked(connection, listed, here)
         except NetBoxITError as error:
-            yield _told("connection", error, "labs with parts on it", needed=True)
+            yield of_error("connection", error, "labs with parts on it", needed=True)
 
 
 def _asked(connection: Connection, listed: Listed, here: Listed) -> Iterator[Finding]:
-    found = facts_of(connection, "")
-    yield from _computing(found)
+    theirs = facts_of(connection, "")
+    yield from _computing(theirs)
     address = looked_up(listed)
-    yield from _wires(found, listed, address)
+    yield from _wires(theirs, listed, address)
     if address:
         yield _clock(connection, address, here.address or "")
     yield kept(connection.request("environment", MachineFacts)["synchronised"])
 
 
-def _computing(found: Facts) -> Iterator[Finding]:
-    taken = f", {len(found.others)} of them other labs'" if found.others else ""
-    lost = "a core for each netbox: they share cores and make each other late"
-    enough = len(found.cores) >= 2
+def _computing(machine: Facts) -> Iterator[Finding]:
     yield Finding(
-        "cores", "yes" if enough else "partly", f"{len(found.cores)} usable{taken}", lost, "a machine with two cores at the least"
+        "cores",
+        there(len(machine.cores) >= 2, "partly"),
+        f"{len(machine.cores)} usable" + (f", {len(machine.others)} of them other labs'" if machine.others else ""),
+        "a core for each netbox: they share cores and make each other late",
+        "a machine with two cores at the least",
     )
-    remedy = "`netboxit doctor` on that machine says what its kernel lacks"
     yield Finding(
-        "real-time", "yes" if found.realtime.fifo else "partly", found.realtime.reason, "a bound of netboxes' lateness", remedy
+        "real-time",
+        there(machine.realtime.fifo, "partly"),
+        machine.realtime.reason,
+        "a bound of netboxes' lateness",
+        "`netboxit doctor` on that machine says what its kernel lacks",
     )
 
 
-def underlay(found: Facts, address: str) -> Finding:
+def underlay(machine: Facts, address: str) -> Finding:
     """Whether the interface that carries wires to other machines has room for what tunnels put around a frame."""
-    carrier = interface_facts.with_address(found.interfaces, address) if address else None
-    lost = "wires to other machines"
+    carrier = interface_facts.with_address(machine.interfaces, address) if address else None
     if carrier is None:
+        problem = f"no interface has {address}" if address else "no address is known"
         remedy = "say by netboxit_address in the inventory which of its addresses carries wires"
-        return Finding(
-            "underlay", "no", f"no interface has {address}" if address else "no address is known", lost, remedy, needed=True
-        )
-    if not carrier.up:
-        return Finding("underlay", "no", f"{carrier.name}, {address}: down", lost, f"ip link set {carrier.name} up", needed=True)
-    if carrier.merging:
-        words = (
-            f"{carrier.name}, {address}: merges frames that arrive ({', '.join(carrier.merging)}), also those inside of tunnels"
-        )
-        return Finding("underlay", "no", words, lost, f"ethtool -K {carrier.name} gro off lro off rx-gro-hw off", needed=True)
-    room = carrier.mtu - tunnel.room(address)
-    words = f"{carrier.name}, {address}, MTU {carrier.mtu}: wires of up to {room}"
-    if room >= _WIRE_MTU:
+    elif not carrier.up:
+        problem, remedy = f"{carrier.name}, {address}: down", f"ip link set {carrier.name} up"
+    elif carrier.merging:
+        merging = ", ".join(carrier.merging)
+        problem = f"{carrier.name}, {address}: merges frames that arrive ({merging}), also those inside of tunnels"
+        remedy = f"ethtool -K {carrier.name} gro off lro off rx-gro-hw off"
+    else:
+        return _size_of_wires(carrier, address)
+    return Finding("underlay", "no", problem, "wires to other machines", remedy, needed=True)
+
+
+def _size_of_wires(carrier: InterfaceFacts, address: str) -> Finding:
+    headers = tunnel.room(address)
+    largest = carrier.mtu - headers
+    words = f"{carrier.name}, {address}, MTU {carrier.mtu}: wires of up to {largest}"
+    if largest >= _WIRE_MTU:
         return Finding("underlay", "yes", words, needed=True)
-    wanted = _WIRE_MTU + carrier.mtu - room
-    remedy = f"ip link set {carrier.name} mtu {wanted}, where all between the machines can; or wires with `mtu: {room}`"
+    wider = f"ip link set {carrier.name} mtu {_WIRE_MTU + headers}, where all between the machines can"
+    remedy = f"{wider}; or wires with `mtu: {largest}`"
     return Finding("underlay", "partly", words, f"wires with the default MTU of {_WIRE_MTU}", remedy, needed=True)
 
 
-def _wires(found: Facts, listed: Listed, address: str) -> Iterator[Finding]:
+def _wires(machine: Facts, listed: Listed, address: str) -> Iterator[Finding]:
     """WireGuard asks something else of what carries it than a tunnel does."""
     if not listed.sealed:
-        yield underlay(found, address)
-    yield tunnels(found, listed, address)
+        yield underlay(machine, address)
+    yield tunnels(machine, listed, address)
 
 
-def tunnels(found: Facts, listed: Listed, address: str) -> Finding:
+def tunnels(machine: Facts, listed: Listed, address: str) -> Finding:
     """Whether tunnels to other machines take frames from these alone."""
     if not listed.sealed:
         words = f"open: VXLAN takes frames from whoever can send to UDP port {listed.vxlan_port}"
         lost = "protection of labs from others in the network between the machines"
         return Finding("tunnels", "partly", words, lost, "netboxit_tunnels: wireguard in the inventory, then ansible/hosts.yml")
-    wrong = "; ".join(tunnel.sealed_problems(found.interfaces, listed.machine.name, _WIRE_MTU, address))
-    if wrong:
+    if wrong := "; ".join(tunnel.sealed_problems(machine.interfaces, listed.machine.name, _WIRE_MTU, address)):
         return Finding("tunnels", "no", wrong, "wires to other machines", "see what was found", needed=True)
     return Finding("tunnels", "yes", f"sealed by WireGuard ({SEALED_INTERFACE})", needed=True)
 
@@ -150,32 +155,28 @@ def _clock(connection: Connection, address: str, own: str) -> Finding:
     try:
         return clock(clocks.compare(address, port, token, own_address=own))
     except clocks.ClocksNotCompared as error:
-        return _told("clock", error, "delays between it and others: runs are invalid")
+        return of_error("clock", error, "delays between it and others: runs are invalid")
     finally:
         connection.begin("clock_answered").done()
 
 
 def clock(read: clocks.ClockReading) -> Finding:
     """How far it is off, which runs correct, and how well that is known, which they cannot better."""
-    words = f"{read.offset_ns / 1e6:+,.3f} ms from this machine's, known to {read.error_ns / 1e3:,.0f} us"
-    remedy = "a network with a shorter round trip between the machines, or machines and a network with less to do"
     return Finding(
         "clock",
-        "yes" if read.error_ns <= _CLOCK_ERROR_NS else "partly",
-        words,
+        there(read.error_ns <= _CLOCK_ERROR_NS, "partly"),
+        f"{read.offset_ns / 1e6:+,.3f} ms from this machine's, known to {read.error_ns / 1e3:,.0f} us",
         "exactness of delays between it and others",
-        remedy,
+        "a network with a shorter round trip between the machines, or machines and a network with less to do",
     )
 
 
 def kept(by: str | None) -> Finding:
     """Who keeps the clock at the right time."""
-    lost = "clocks that stay near each other; runs correct them without, along a line"
-    remedy = "chrony (apt install chrony), or linuxptp where the network has a PTP clock"
-    return Finding("clock kept by", "yes" if by else "partly", by or "neither chrony nor PTP", lost, remedy)
-
-
-def _told(name: str, error: NetBoxITError, lost: str, needed: bool = False) -> Finding:
-    """What an error says, whose remedy is its last part."""
-    cause, _, remedy = str(error).rpartition("; ")
-    return Finding(name, "no", cause or remedy, lost, remedy, needed)
+    return Finding(
+        "clock kept by",
+        there(bool(by), "partly"),
+        by or "neither chrony nor PTP",
+        "clocks that stay near each other; runs correct them without, along a line",
+        "chrony (apt install chrony), or linuxptp where the network has a PTP clock",
+    )

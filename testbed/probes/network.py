@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
@@ -23,11 +21,8 @@ _AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
 _ETH_P_ALL = 3
 
 
-def probe() -> Iterator[Finding]:
-    yield wires_and_ports()
-    yield xdp()
-    yield bpf_jit()
-    yield open_vswitch()
+def probe() -> tuple[Finding, ...]:
+    return wires_and_ports(), xdp(), bpf_jit(), open_vswitch()
 
 
 def wires_and_ports() -> Finding:
@@ -35,22 +30,27 @@ def wires_and_ports() -> Finding:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writing, json.dumps(_try_wire()).encode())
+        os.write(writing, _try_wire().encode())
         os._exit(0)
     os.close(writing)
     with os.fdopen(reading) as answers:
         try:
             status = forked.status(child, "make a wire")
-            told = answers.read()
-            problem = json.loads(told) if told else f"the trial ended with {status}"
+            problem = f"the trial ended with {status}" if status else answers.read()
         except forked.ChildHangs as hangs:
             problem = str(hangs)
-    name, lost = "namespaces, veth, packet sockets", "wires between nodes, ports of netboxes and routers"
-    remedy = "run as root, on a kernel with NET_NS, VETH and PACKET"
-    return Finding(name, there(problem is None), problem or "made, offloads off, opened", lost, remedy, needed=True)
+    return Finding(
+        "namespaces, veth, packet sockets",
+        there(not problem),
+        problem or "made, offloads off, opened",
+        "wires between nodes, ports of netboxes and routers",
+        "run as root, on a kernel with NET_NS, VETH and PACKET",
+        needed=True,
+    )
 
 
-def _try_wire() -> str | None:
+def _try_wire() -> str:
+    """What is wrong; nothing when all of it works."""
     try:
         kernel.unshare_network()
         with IPRoute() as netlink:
@@ -60,23 +60,20 @@ def _try_wire() -> str | None:
             port.bind(("left", 0))
     except (OSError, NetlinkError, NetBoxITError) as error:
         return str(error)
-    return None
+    return ""
 
 
 def xdp() -> Finding:
-    lost, remedy = "the fastest kind of port, once a netbox can use it", "a kernel with XDP_SOCKETS and BPF_SYSCALL"
+    lost, kernel_with = "the fastest kind of port, once a netbox can use it", "a kernel with XDP_SOCKETS and BPF_SYSCALL"
     try:
         socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
     except OSError as error:
         if isinstance(error, PermissionError) and os.geteuid() != 0:
             return Finding("AF_XDP", "partly", f"only root can try it ({error.strerror})", lost, "call doctor as root")
-        return Finding("AF_XDP", "no", error.strerror or str(error), lost, remedy)
-    mounted = any(line.split()[2] == "bpf" for line in foreign_text.lines(Path("/proc/self/mounts")))
-    if not mounted:
-        remedy = "mount -t bpf bpf /sys/fs/bpf"
-    return Finding(
-        "AF_XDP", "yes" if mounted else "partly", f"sockets open, bpffs {'' if mounted else 'not '}mounted", lost, remedy
-    )
+        return Finding("AF_XDP", "no", error.strerror or str(error), lost, kernel_with)
+    if any(line.split()[2] == "bpf" for line in foreign_text.lines(Path("/proc/self/mounts"))):
+        return Finding("AF_XDP", "yes", "sockets open, bpffs mounted", lost, kernel_with)
+    return Finding("AF_XDP", "partly", "sockets open, bpffs not mounted", lost, "mount -t bpf bpf /sys/fs/bpf")
 
 
 def bpf_jit() -> Finding:
@@ -88,18 +85,13 @@ def bpf_jit() -> Finding:
 
 
 def open_vswitch() -> Finding:
+    if not shutil.which("ovs-vswitchd") and not Path("/usr/sbin/ovs-vswitchd").exists():
+        return Finding("Open vSwitch", "no", "not installed", "switches in topologies", SETUP)
     in_kernel = switches.kernel_datapath()
-    program = shutil.which("ovs-vswitchd") or (Path("/usr/sbin/ovs-vswitchd").exists() and "/usr/sbin/ovs-vswitchd")
-    lost, remedy = "switches in topologies", SETUP
-    if not program:
-        return Finding("Open vSwitch", "no", "not installed", lost, remedy)
-    found = (
-        "kernel datapath" if in_kernel else "datapath in user space (AF_PACKET or AF_XDP): this kernel has no module openvswitch"
-    )
     return Finding(
         "Open vSwitch",
-        "yes" if in_kernel else "partly",
-        found,
+        there(in_kernel, "partly"),
+        "kernel datapath" if in_kernel else "datapath in user space (AF_PACKET or AF_XDP): this kernel has no module openvswitch",
         "speed of switches",
         "a kernel with OPENVSWITCH",
     )

@@ -15,15 +15,13 @@ from pathlib import Path
 
 from system import foreign_text
 from testbed.probes import asking
-from testbed.probes.finding import Finding
+from testbed.probes.finding import Finding, there
 
 ROOT = Path("/")
 
 
-def probe() -> Iterator[Finding]:
-    yield from managers(ROOT)
-    yield from filters(ROOT, chains)
-    yield from tables(ROOT)
+def probe() -> tuple[Finding, ...]:
+    return *managers(ROOT), filters(ROOT, chains), *tables(ROOT)
 
 
 def managers(root: Path) -> Iterator[Finding]:
@@ -66,14 +64,14 @@ _HARMLESS = {
 
 
 def _running(root: Path) -> set[str]:
-    found = set()
+    names = set()
     for file in root.glob("proc/[0-9]*/comm"):
         with suppress(OSError):  # it has ended meanwhile
-            found.add(foreign_text.read(file).strip())
-    return found
+            names.add(foreign_text.read(file).strip())
+    return names
 
 
-def filters(root: Path, chains: Callable[[], str]) -> Iterator[Finding]:
+def filters(root: Path, chains: Callable[[], str]) -> Finding:
     """What drops frames that the host forwards: between an interface of its own and one that a lab uses."""
     bridged = [
         family
@@ -82,17 +80,15 @@ def filters(root: Path, chains: Callable[[], str]) -> Iterator[Finding]:
     ]
     dropping = _dropping(chains())
     if not dropping and not bridged:
-        yield Finding("packet filters", "yes", "none drops what this host forwards")
-        return
-    said = [
+        return Finding("packet filters", "yes", "none drops what this host forwards")
+    effects = [
         *([f"{', '.join(dropping)} drops what this host forwards and no rule accepts"] if dropping else []),
         *([f"bridged frames pass {', '.join(bridged)}, too (bridge-nf-call)"] if bridged else []),
     ]
-    relevant = bool(dropping and bridged)
-    yield Finding(
+    return Finding(
         "packet filters",
-        "partly" if relevant else "yes",
-        f"{'; '.join(said)}; labs have packet filters of their own",
+        "partly" if dropping and bridged else "yes",
+        f"{'; '.join(effects)}; labs have packet filters of their own",
         "frames on a bridge of this host with a lab's tap or a virtual machine on it",
         "give the NIC itself to the node instead of a bridge; or accept that bridge in the filter's own configuration "
         "(Docker: the chain DOCKER-USER, firewalld: its zone `trusted`)",
@@ -101,11 +97,9 @@ def filters(root: Path, chains: Callable[[], str]) -> Iterator[Finding]:
 
 def chains() -> str:
     """The packet filter's chains as JSON; without the program, or its answer, none can be seen."""
-    try:
-        told = asking.said(["nft", "-j", "list", "chains"])
-    except FileNotFoundError:
-        return ""
-    return told[0] if told else ""
+    with suppress(asking.NoAnswer):
+        return asking.ask(["nft", "-j", "list", "chains"]).stdout
+    return ""
 
 
 def tables(root: Path) -> Iterator[Finding]:
@@ -119,7 +113,7 @@ def tables(root: Path) -> Iterator[Finding]:
         hosts = min(limits) // _NEIGHBOURS_OF_A_NODE
         yield Finding(
             "neighbour tables",
-            "yes" if hosts >= _LARGE_LAB else "partly",
+            there(hosts >= _LARGE_LAB, "partly"),
             f"{min(limits)} entries for all labs together, enough for {hosts} nodes that each know {_NEIGHBOURS_OF_A_NODE}",
             "larger labs lose packets (`neighbour: arp_cache: neighbor table overflow!` in dmesg)",
             f"sysctl net.ipv4.neigh.default.gc_thresh3={_LARGE_LAB * _NEIGHBOURS_OF_A_NODE}, and the same of net.ipv6",
@@ -131,7 +125,7 @@ def tables(root: Path) -> Iterator[Finding]:
     }
     yield Finding(
         "limits for large labs",
-        "partly" if tight else "yes",
+        there(not tight, "partly"),
         ", ".join(f"{name.replace('/', '.')} is {limit}" for name, limit in tight.items()) or f"enough for {_LARGE_LAB} nodes",
         f"labs of {_LARGE_LAB} nodes",
         " ".join(["sysctl", *(f"{name.replace('/', '.')}={_NEEDED_BY_A_LARGE_LAB[name]}" for name in tight)]),
@@ -156,10 +150,9 @@ _NEEDED_BY_A_LARGE_LAB = {
 def _dropping(listed: str) -> list[str]:
     """Chains at the hook `forward` whose policy is to drop."""
     entries = json.loads(listed)["nftables"] if listed.strip() else []
-    found = [entry["chain"] for entry in entries if "chain" in entry]
     return [
         f"the chain {chain['name']} of table {chain['family']} {chain['table']}"
-        for chain in found
+        for chain in (entry["chain"] for entry in entries if "chain" in entry)
         if chain.get("hook") == "forward" and chain.get("policy") == "drop"
     ]
 

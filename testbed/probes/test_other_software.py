@@ -36,7 +36,7 @@ def names(findings: list[Finding]) -> dict[str, str]:
 
 def test_a_host_with_nobody_else_says_so(tmp_path: Path) -> None:
     assert names(list(other_software.managers(tmp_path))) == {"other network software": "yes"}
-    assert names(list(other_software.filters(tmp_path, str))) == {"packet filters": "yes"}
+    assert names([other_software.filters(tmp_path, str)]) == {"packet filters": "yes"}
 
 
 @pytest.mark.parametrize(
@@ -59,14 +59,14 @@ def test_what_cannot_reach_a_lab_is_no_problem(tmp_path: Path) -> None:
 
 
 def test_a_filter_that_drops_matters_only_when_bridged_frames_pass_it(tmp_path: Path) -> None:
-    (finding,) = other_software.filters(tmp_path, lambda: DROPPING)
+    finding = other_software.filters(tmp_path, lambda: DROPPING)
     assert finding.there == "yes" and "chain FORWARD of table ip filter" in finding.found
     setting = tmp_path / "proc/sys/net/bridge/bridge-nf-call-iptables"
     setting.parent.mkdir(parents=True)
     setting.write_text("1\n")
-    (finding,) = other_software.filters(tmp_path, lambda: DROPPING)
+    finding = other_software.filters(tmp_path, lambda: DROPPING)
     assert finding.there == "partly" and "DOCKER-USER" in finding.remedy
-    (finding,) = other_software.filters(tmp_path, str)
+    finding = other_software.filters(tmp_path, str)
     assert finding.there == "yes"
 
 

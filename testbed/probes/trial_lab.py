@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A small lab for a moment: whether containers start here, and frames cross wires of both kinds."""
+"""Labs for a moment: whether containers start here, and frames cross wires of both kinds."""
 
 from __future__ import annotations
 
 import json
 import os
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,21 +30,26 @@ _PING: Final = ("ping", "-c", "1", "-i", "0.2", "-w", "10", "10.0.0.2")
 
 
 def probe() -> Finding:
-    name = "a lab"
     try:
-        with tempfile.TemporaryDirectory(prefix="netboxit-") as folder:
-            Path(folder).chmod(0o711)  # a topology is read with the rights of who calls
-            file = Path(folder, "doctor.yaml")
-            file.write_text(json.dumps(_NETWORK))  # JSON is YAML
-            plan = plan_file(file, lab=f"doctor-{os.getpid()}", realtime=realtime_support())
-            with Lab.up_and_ready(plan) as lab:
-                pinged = lab.run("a", _PING)
+        with up("doctor", _NETWORK) as lab:
+            plan, pinged = lab.plan, lab.run("a", _PING)
     except NetBoxITError as error:
         remedy = f"what the message names; where something is not built: {BUILD}"
-        return Finding(name, "no", f"it does not come up: {error}", "labs", remedy, needed=True)
+        return Finding("a lab", "no", f"it does not come up: {error}", "labs", remedy, needed=True)
     kinds = " and ".join(sorted({wire.kind for wire in plan.wires}))
     if pinged.returncode:
-        return Finding(
-            name, "no", f"no ping crosses {kinds} wires: {pinged.stdout}", "labs", "look for packet filters", needed=True
-        )
-    return Finding(name, "yes", f"{len(plan.nodes)} nodes came up, a ping crossed {kinds} wires", needed=True)
+        answer = f"no ping crosses {kinds} wires: {pinged.stdout}"
+        return Finding("a lab", "no", answer, "labs", "look for packet filters", needed=True)
+    return Finding("a lab", "yes", f"{len(plan.nodes)} nodes came up, a ping crossed {kinds} wires", needed=True)
+
+
+@contextmanager
+def up(name: str, network: Mapping[str, Any]) -> Iterator[Lab]:
+    """A lab of this network, by a name that no other has."""
+    with tempfile.TemporaryDirectory(prefix="netboxit-") as folder:
+        Path(folder).chmod(0o711)  # a topology is read with the rights of who calls, who may be an operator
+        file = Path(folder, f"{network['name']}.yaml")
+        file.write_text(json.dumps(network))  # JSON is YAML
+        plan = plan_file(file, lab=f"{name}-{os.getpid()}", realtime=realtime_support())
+        with Lab.up_and_ready(plan) as lab:
+            yield lab
