@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -22,59 +21,48 @@ class MediaFailed(NetBoxITError):
     """A recording of a run could not be read."""
 
 
-@dataclass(frozen=True)
-class _Form:
-    """ffmpeg's names of a file's format and of what may be in it."""
-
-    container: str
-    codec: str
-
-
-#: What the applications write (applications.call, applications.camera), by the end of a file's name.
-_FORMS: Final = {
-    ".wav": _Form("wav", "pcm_s16le"),
-    ".h264": _Form("h264", "h264"),
-    ".mkv": _Form("matroska", "h264"),
-}
+#: What the applications write (applications.call, applications.camera), by the end of a file's name: ffmpeg's names of its
+#: container and of the codec in it.
+_FORMS: Final = {".wav": ("wav", "pcm_s16le"), ".h264": ("h264", "h264"), ".mkv": ("matroska", "h264")}
 
 
 def convert(file: Path, output: Sequence[str], limits: sandbox.Limits) -> bytes:
     """What ffmpeg makes of a file by those options, written to its standard output. Raises MediaFailed."""
-    with decoding(file, output, limits) as (program, told):
+    with decoding(file, output, limits) as (program, name):
         content = program.read(limits.output_bytes + 1)
         if status := program.wait():
-            raise MediaFailed(f"ffmpeg could not read {told} (status {status}): {printable(program.complaint().strip()[-500:])}")
+            raise MediaFailed(f"ffmpeg could not read {name} (status {status}): {printable(program.complaint().strip()[-500:])}")
         return content
 
 
 @contextmanager
 def decoding(file: Path, output: Sequence[str], limits: sandbox.Limits) -> Iterator[tuple[sandbox.Program, str]]:
     """The same while it is read, and what a message calls the file. Raises MediaFailed, also for what exceeds the limits."""
-    told = printable(file.name)
-    form = _FORMS.get(file.suffix)
-    if form is None:
-        raise MediaFailed(f"{told} is no recording: its name ends in none of {', '.join(_FORMS)}")
+    name = printable(file.name)
+    if file.suffix not in _FORMS:
+        raise MediaFailed(f"{name} is no recording: its name ends in none of {', '.join(_FORMS)}")
+    container, codec = _FORMS[file.suffix]
     command = [
         *("ffmpeg", "-v", "error", "-nostdin", "-threads", "1", "-protocol_whitelist", "pipe"),
-        *("-format_whitelist", form.container, "-codec_whitelist", form.codec, "-f", form.container, "-i", "pipe:0"),
+        *("-format_whitelist", container, "-codec_whitelist", codec, "-f", container, "-i", "pipe:0"),
         # With a thread for each core it would need memory by the number of cores.
         *("-filter_threads", "1", "-threads", "1", *output),
     ]
     try:
-        with _opened(file, told) as content, sandbox.running(command, limits, stdin=content) as program:
-            yield program, told
+        with _opened(file, name) as content, sandbox.running(command, limits, stdin=content) as program:
+            yield program, name
     except (sandbox.LimitExceeded, sandbox.SandboxFailed) as error:
-        raise MediaFailed(f"{told} could not be read: {error}") from error
+        raise MediaFailed(f"{name} could not be read: {error}") from error
 
 
 @contextmanager
-def _opened(file: Path, told: str) -> Iterator[BinaryIO]:
+def _opened(file: Path, name: str) -> Iterator[BinaryIO]:
     """A file that is one: nothing else is waited for, and no link followed."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        raise MediaFailed(f"{told} could not be read: {error.strerror}") from error
+        raise MediaFailed(f"{name} could not be read: {error.strerror}") from error
     with os.fdopen(descriptor, "rb") as content:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise MediaFailed(f"{told} is no recording: it is no ordinary file")
+            raise MediaFailed(f"{name} is no recording: it is no ordinary file")
         yield content

@@ -30,12 +30,13 @@ class NumberStrip:
 
     def filters(self) -> str:
         """The ffmpeg filters that draw it, frame by frame."""
-        width = BITS * SQUARE
-        boxes = [f"drawbox=x={_MARGIN}:y={self.top}:w={width}:h={2 * SQUARE}:c=black:t=fill"]
+        boxes = [f"drawbox=x={_MARGIN}:y={self.top}:w={BITS * SQUARE}:h={2 * SQUARE}:c=black:t=fill"]
         for bit in range(BITS):
             place = f"x={_MARGIN + bit * SQUARE}:w={SQUARE}:h={SQUARE}:c=white:t=fill"
-            boxes.append(f"drawbox={place}:y={self.top}:enable='eq(mod(floor(n/{1 << bit}),2),1)'")
-            boxes.append(f"drawbox={place}:y={self.top + SQUARE}:enable='eq(mod(floor(n/{1 << bit}),2),0)'")
+            boxes += [
+                f"drawbox={place}:y={y}:enable='eq(mod(floor(n/{1 << bit}),2),{value})'"
+                for y, value in ((self.top, 1), (self.top + SQUARE, 0))
+            ]
         return ",".join(boxes)
 
     def read(self, luma: NDArray[np.uint8]) -> int | None:

@@ -93,23 +93,10 @@ class Speech:
         with tempfile.TemporaryDirectory() as folder:
             spoken = Path(folder) / "spoken.wav"
             _run(["espeak-ng", "-v", _VOICES[self.speaker], "-s", str(PACE), "-w", str(spoken), "--stdin"], "\n".join(text))
-            rate = ["rate", "-v", str(self.rate)]
             _run(
                 [
-                    "sox",
-                    "-D",
-                    str(spoken),
-                    "-b",
-                    "16",
-                    "-c",
-                    "1",
-                    str(path),
-                    *rate,
-                    "trim",
-                    "0",
-                    f"{self.seconds:.3f}",
-                    "norm",
-                    str(PEAK_DB),
+                    *("sox", "-D", str(spoken), "-b", "16", "-c", "1", str(path)),
+                    *("rate", "-v", str(self.rate), "trim", "0", f"{self.seconds:.3f}", "norm", str(PEAK_DB)),
                 ]
             )
 
