@@ -9,6 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Annotated, ClassVar, Final, Protocol
@@ -16,6 +17,7 @@ from typing import Annotated, ClassVar, Final, Protocol
 from pydantic import BaseModel, ConfigDict
 
 from applications.dscp import Dscp
+from applications.sockets import Transport, listens
 from applications.stream import Stream
 from contracts.debian_program import DebianProgram
 from contracts.errors import NetBoxITError
@@ -35,8 +37,6 @@ _TAIL_LINES = 12
 class Program(Protocol):
     """A program that runs in a host."""
 
-    @property
-    def pid(self) -> int: ...
     def poll(self) -> int | None: ...
     def wait(self, timeout_s: float | None = None, /) -> int: ...
     def release(self) -> None: ...
@@ -117,7 +117,8 @@ def programs_of(applications: Iterable[type[Application]]) -> list[DebianProgram
 class Running:
     """A program of an application. One that is `held` waits for the application's start.
 
-    `finite` ones end by themselves, with `status`, within `patience_s` of the traffic's end.
+    One that `ends_with` an exit status ends by itself, within `patience_s` of the traffic's end. All others run until they are
+    stopped.
     """
 
     host: str
@@ -125,9 +126,8 @@ class Running:
     program: Program
     log: Path
     patience_s: float
-    finite: bool
     held: bool
-    status: int = 0
+    ends_with: int | None = None
 
 
 class Application(ABC):
@@ -143,7 +143,9 @@ class Application(ABC):
     def __init__(self, plan: TrafficPlan, hosts: Hosts, folder: Path) -> None:
         self.plan, self.hosts, self.folder = plan, hosts, folder
         self._running: list[Running] = []
-        self._started, self._end = False, math.inf
+        self._started = False
+        #: When its duration will be over, on the monotonic clock; infinite before it began.
+        self.ends = math.inf
         folder.mkdir(parents=True, exist_ok=True)
 
     @abstractmethod
@@ -173,19 +175,14 @@ class Application(ABC):
         JSON values; files are relative to the application's folder.
         """
 
-    @property
+    @cached_property
     def options(self) -> ApplicationOptions:
-        """The options of the plan, in base units already, over the defaults."""
+        """The options of the plan, in base units already, over the defaults; an application declares its own type for them."""
         return self.OPTIONS.model_construct(**self.plan.options)
-
-    @property
-    def ends(self) -> float:
-        """When its duration will be over, on the monotonic clock; infinite before it began."""
-        return self._end
 
     def wait(self) -> None:
         """Returns when the duration is over. Raises ApplicationFailed as soon as a program has failed."""
-        while (left := self._end - time.monotonic()) > 0:
+        while (left := self.ends - time.monotonic()) > 0:
             self.check()
             time.sleep(min(left, 0.05))
         self.check()
@@ -194,7 +191,7 @@ class Application(ABC):
         """Raises ApplicationFailed when a program that should run has ended."""
         for running in self._running:
             status = running.program.poll()
-            if status is not None and not (running.finite and status == running.status):
+            if status not in (None, running.ends_with):
                 raise self.failed(
                     f"{running.name} on {running.host} ended with status {status} before the traffic was over", running.log
                 )
@@ -202,13 +199,13 @@ class Application(ABC):
     def stop(self) -> None:
         """Ends what still runs, last started first. Safe to call twice, or when it was not arranged whole.
 
-        Of one that started it writes `flows.json`. Once the duration is over, finite programs are given the time to end by
-        themselves.
+        Of one that started it writes `flows.json`. Once the duration is over, programs that end by themselves are given the time
+        to do so.
         """
-        over = self._end <= time.monotonic()
+        over = self.ends <= time.monotonic()
         while self._running:
             running = self._running.pop()
-            if over and running.finite:
+            if over and running.ends_with is not None:
                 with contextlib.suppress(NetBoxITError):
                     running.program.wait(running.patience_s)
             end(running.program, min(running.patience_s, _INSISTENCE_S))
@@ -216,15 +213,15 @@ class Application(ABC):
             self.keep()
         finally:
             if self._started:
-                self.record().write(self.folder)
+                ApplicationRecord(
+                    name=self.plan.name,
+                    application=self.plan.application,
+                    flows=tuple(self.flows()),
+                    facts=dict(self.facts()),
+                ).write(self.folder)
 
     def keep(self) -> None:  # noqa: B027, most have nothing to keep
         """Takes what its programs left, when they have ended; nothing of most applications. It may come again, as `stop` may."""
-
-    def record(self) -> ApplicationRecord:
-        return ApplicationRecord(
-            name=self.plan.name, application=self.plan.application, flows=tuple(self.flows()), facts=dict(self.facts())
-        )
 
     # What the applications are built with.
 
@@ -236,14 +233,13 @@ class Application(ABC):
         *,
         env: Mapping[str, str] | None = None,
         patience_s: float = _INSISTENCE_S,
-        finite: bool = False,
         held: bool = False,
-        status: int = 0,
+        ends_with: int | None = None,
     ) -> Running:
         """Starts a program in a host, or has it wait there; its log is `<host>-<name>.log` in the application's folder."""
         log = self.folder / f"{host}-{name}.log"
         program = self.hosts.start(host, argv, log=log, env=env, held=held)
-        running = Running(host, name, program, log, patience_s, finite, held, status)
+        running = Running(host, name, program, log, patience_s, held, ends_with)
         self._running.append(running)
         return running
 
@@ -256,7 +252,7 @@ class Application(ABC):
 
     def begin(self) -> None:
         """Lets the duration count from now."""
-        self._end = time.monotonic() + self.options.duration
+        self.ends = time.monotonic() + self.options.duration
 
     def own_files(self, host: str) -> Files:
         """Files of this application inside the host, which sees them as `inside()`."""
@@ -274,8 +270,14 @@ class Application(ABC):
                 raise self.failed(f"{what} did not happen within {deadline_s:g} s", log)
             time.sleep(0.05)
 
+    def wait_for_port(self, server: Running, port: int, *protocols: Transport, named: str, deadline_s: float) -> None:
+        """The same, when the server has opened the port; `named` is how a message calls it, with others that it opens."""
+        self.wait_for(lambda: listens(self.hosts.run, server.host, port, *protocols), f"opening {named}", deadline_s, server.log)
+
     def failed(self, what: str, log: Path) -> ApplicationFailed:
-        return ApplicationFailed(f"traffic {self.plan.name}: {what}; the end of {log} says:\n{tail(log)}")
+        text = log.read_text(errors="replace") if log.exists() else ""
+        end_of_it = "\n".join(text.replace("\r", "\n").splitlines()[-_TAIL_LINES:]) or "(nothing)"
+        return ApplicationFailed(f"traffic {self.plan.name}: {what}; the end of {log} says:\n{end_of_it}")
 
 
 def end(program: Program, patience_s: float) -> None:
@@ -286,8 +288,3 @@ def end(program: Program, patience_s: float) -> None:
         ask()
         with contextlib.suppress(NetBoxITError):
             program.wait(patience_s)
-
-
-def tail(log: Path) -> str:
-    text = log.read_text(errors="replace") if log.exists() else ""
-    return "\n".join(text.replace("\r", "\n").splitlines()[-_TAIL_LINES:]) or "(nothing)"

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from subprocess import CompletedProcess
 from typing import Final, Literal
 
-Protocol = Literal["udp", "tcp"]
+Transport = Literal["udp", "tcp"]
 
 #: Of a TCP socket that listens; UDP has one state (include/net/tcp_states.h).
 _LISTENS: Final = {"tcp": {"0A"}, "udp": {"07", "01"}}
 _ASK_S: Final = 5.0
 
 
-def listens(run: Callable[..., CompletedProcess[str]], host: str, port: int, *protocols: Protocol) -> bool:
+def listens(run: Callable[..., CompletedProcess[str]], host: str, port: int, *protocols: Transport) -> bool:
     """Whether a program in the host has opened the port, for IPv4 or IPv6. `run` is that of `applications.application.Hosts`."""
     for protocol in protocols:
         # Where there is no IPv6, there is no table of it.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from applications.application import ApplicationFailed, ApplicationOptions, Running, tail
+from applications.application import ApplicationFailed, ApplicationOptions, Running
 from applications.call.application import Call, CallOptions
 from applications.camera.application import Camera
 from applications.conftest import traffic_plan
@@ -62,13 +62,13 @@ def test_a_program_that_ended_early_is_told_with_the_end_of_its_log(tmp_path: Pa
     camera = Camera(traffic_plan("camera"), None, tmp_path)  # type: ignore[arg-type]
     log = tmp_path / "left-sender.log"
     log.write_text("".join(f"line {number}\n" for number in range(100)) + "\r no such codec")
-    camera._running.append(Running("left", "sender", Ended(3), log, 1.0, finite=True, held=False))
-    with pytest.raises(ApplicationFailed, match=r"(?s)sender on left ended with status 3.*line 99\n\n no such codec$"):
+    camera._running.append(Running("left", "sender", Ended(3), log, 1.0, held=False, ends_with=0))
+    with pytest.raises(ApplicationFailed, match=r"(?s)sender on left ended with status 3.*line 99\n\n no such codec$") as failure:
         camera.check()
-    assert "line 50" not in tail(log)
+    assert "line 50" not in str(failure.value)
 
 
 def test_a_finite_program_that_ended_well_is_no_failure(tmp_path: Path) -> None:
     camera = Camera(traffic_plan("camera"), None, tmp_path)  # type: ignore[arg-type]
-    camera._running.append(Running("left", "sender", Ended(0), tmp_path / "left-sender.log", 1.0, finite=True, held=False))
+    camera._running.append(Running("left", "sender", Ended(0), tmp_path / "left-sender.log", 1.0, held=False, ends_with=0))
     camera.check()

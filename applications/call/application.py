@@ -149,12 +149,9 @@ class Call(Application):
         DebianProgram("espeak-ng", "espeak-ng", "speech for calls"),
     )
 
+    options: CallOptions
     #: When the caller did, on the monotonic clock.
     _dialled: float | None = None
-
-    @property
-    def options(self) -> CallOptions:
-        return CallOptions.model_construct(**self.plan.options)
 
     @property
     def codec(self) -> Codec:
@@ -184,9 +181,10 @@ class Call(Application):
     def arrange(self) -> None:
         caller, called = self.agents
         for agent in (called, caller):
-            speaker_log = self.launch(agent.host, "loudspeaker", ["/usr/bin/python3", *self._loudspeaker_arguments()]).log
+            program = [self.inside(file) for file in ("loudspeaker.py", "loudspeaker.fifo", "heard.wav")]
+            speaker = self.launch(agent.host, "loudspeaker", ["/usr/bin/python3", *program, str(self.codec.rate)])
             plays = partial(self.own_files(agent.host).exists, "loudspeaker.fifo")
-            self.wait_for(plays, "a loudspeaker's start", _READY_DEADLINE_S, speaker_log)
+            self.wait_for(plays, "a loudspeaker's start", _READY_DEADLINE_S, speaker.log)
         called_log = self._telephone(called).log
         self.wait_for(
             lambda: _READY in called_log.read_text(errors="replace"), "the called agent's start", _READY_DEADLINE_S, called_log
@@ -277,9 +275,6 @@ statmode_default off
             "</usr/share/alsa/alsa.conf>\n"
             f'pcm.loudspeaker {{ type file slave.pcm {{ type null }} file "{self.inside("loudspeaker.fifo")}" format raw }}\n'
         )
-
-    def _loudspeaker_arguments(self) -> list[str]:
-        return [self.inside("loudspeaker.py"), self.inside("loudspeaker.fifo"), self.inside("heard.wav"), str(self.codec.rate)]
 
     def _telephone(self, agent: Agent, *more: str, held: bool = False) -> Running:
         argv = ["baresip", "-f", self.inside(), *more]

@@ -11,6 +11,7 @@ The pace is what matters: a player whose samples are taken at once would empty t
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import signal
@@ -24,21 +25,11 @@ SAMPLE_BYTES = 2
 PIPE_BYTES = 4096
 
 
-class Interrupted(Exception):
-    """SIGINT or SIGTERM: the recording is complete as it is."""
-
-
-def interrupt(*_: object) -> None:
-    raise Interrupted
-
-
 def record(fifo: str, recording: str, rate: int) -> None:
     step = round(rate * STEP_S) * SAMPLE_BYTES
     with wave.open(recording, "wb") as wav:
-        wav.setnchannels(1)
-        wav.setsampwidth(SAMPLE_BYTES)
-        wav.setframerate(rate)
-        try:
+        wav.setparams((1, SAMPLE_BYTES, rate, 0, "NONE", "not compressed"))
+        with contextlib.suppress(KeyboardInterrupt):  # SIGINT or SIGTERM: the recording is complete as it is
             # The pipe must be small before anything is in it, and its reader must not see an end before the first writer came:
             # so this program is a writer too until the first samples are there.
             both = os.open(fifo, os.O_RDWR)
@@ -52,14 +43,12 @@ def record(fifo: str, recording: str, rate: int) -> None:
                 due += len(piece) / SAMPLE_BYTES / rate
                 time.sleep(max(0.0, due - time.monotonic()))
                 piece = os.read(reader, step)
-        except Interrupted:
-            return
 
 
 def main() -> None:
     fifo, recording, rate = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    signal.signal(signal.SIGINT, interrupt)
-    signal.signal(signal.SIGTERM, interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     os.mkfifo(fifo)
     record(fifo, recording, rate)
 

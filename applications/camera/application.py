@@ -16,7 +16,6 @@ from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports
 from applications.media.number_strip import NumberStrip
-from applications.sockets import listens
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
 from contracts.debian_program import DebianProgram
 from contracts.flow import Flow
@@ -69,13 +68,7 @@ class Camera(Application):
         DebianProgram("ffmpeg", "ffmpeg", "video streams (traffic application camera)", "-version"),
     )
 
-    @property
-    def options(self) -> CameraOptions:
-        return CameraOptions.model_construct(**self.plan.options)
-
-    @property
-    def strip(self) -> NumberStrip:
-        return NumberStrip(self.options.height)
+    options: CameraOptions
 
     def prepare(self) -> None:
         self.own_files(self.plan.source)
@@ -83,12 +76,12 @@ class Camera(Application):
 
     def arrange(self) -> None:
         """The sender will end by itself, the receiver with the sender's RTCP BYE, or when nothing has come for a while: 10 s."""
+        port, late_s = self.options.rtp_port, self.options.duration * 0.1 + 5.0
         receiver = self.launch(
-            self.plan.destination, "receiver", self.receiver_command(), finite=True, patience_s=_BYE_PATIENCE_S
+            self.plan.destination, "receiver", self.receiver_command(), ends_with=0, patience_s=_BYE_PATIENCE_S
         )
-        self.wait_for(self._receiver_listens, f"opening port {self.options.rtp_port}", _READY_DEADLINE_S, receiver.log)
-        late = self.options.duration * 0.1 + 5.0
-        self.launch(self.plan.source, "sender", self.sender_command(), finite=True, patience_s=late, held=True)
+        self.wait_for_port(receiver, port, "udp", named=f"port {port}", deadline_s=_READY_DEADLINE_S)
+        self.launch(self.plan.source, "sender", self.sender_command(), ends_with=0, patience_s=late_s, held=True)
 
     def keep(self) -> None:
         for host, file in ((self.plan.source, "sent.h264"), (self.plan.destination, "received.mkv")):
@@ -141,13 +134,11 @@ class Camera(Application):
         large = f"testsrc2=size={width * 3 // 2}x{height * 3 // 2}:rate={rate}"
         pan = f"crop={width}:{height}:x='(iw-ow)/2*(1+sin(t/3))':y='(ih-oh)/2*(1+cos(t/4))'"
         clock = r"drawtext=text='frame %{n}   %{pts\:hms}':x=16:y=16:fontsize=20:fontcolor=white:box=1:boxcolor=black"
-        return f"{large},{pan},noise=alls=6:allf=t,{clock},{self.strip.filters()},format=yuv420p"
+        return f"{large},{pan},noise=alls=6:allf=t,{clock},{NumberStrip(height).filters()},format=yuv420p"
 
     def sender_command(self) -> list[str]:
-        options = self.options
-        rate = f"{options.rate:.0f}"
-        pictures = str(round(options.key_interval * options.frames_per_second))
-        port = options.rtp_port
+        options, port = self.options, self.options.rtp_port
+        rate, pictures = f"{options.rate:.0f}", str(round(options.key_interval * options.frames_per_second))
         target = (
             f"rtp://{self.plan.destination_address}:{port}?localrtpport={port}&pkt_size={RTP_PACKET_BYTES}&dscp={options.dscp}"
         )
@@ -169,6 +160,3 @@ class Camera(Application):
             *("-fflags", "+genpts", "-i", self.inside("camera.sdp")),
             *("-map", "0:v", "-c", "copy", "-f", "matroska", self.inside("received.mkv"), "-map", "0:v", "-f", "null", "-"),
         ]
-
-    def _receiver_listens(self) -> bool:
-        return listens(self.hosts.run, self.plan.destination, self.options.rtp_port, "udp")

@@ -15,7 +15,6 @@ from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports, Running
 from applications.dscp import Dscp
-from applications.sockets import listens
 from contracts.command_line import CommandLine
 from contracts.flow import Flow
 
@@ -84,13 +83,10 @@ class CommandFacts(TypedDict):
 class Command(Application):
     OPTIONS: ClassVar[type[ApplicationOptions]] = CommandOptions
 
+    options: CommandOptions
     #: On the monotonic clock: when it started, and when it was seen to have ended by itself.
     _began: float | None = None
     _ended: float | None = None
-
-    @property
-    def options(self) -> CommandOptions:
-        return CommandOptions.model_construct(**self.plan.options)
 
     def prepare(self) -> None:
         """Raises NotConfined: an operator's file starts nothing in a host whose root is the machine's."""
@@ -99,14 +95,12 @@ class Command(Application):
             self.own_files(host)
 
     def arrange(self) -> None:
-        options, there = self.options, self.plan.destination
+        options = self.options
         if options.server is not None and options.listens is not None:
-            port, server = options.listens, self._launch(there, "server", options.server)
-            self.wait_for(
-                lambda: listens(self.hosts.run, there, port, "tcp", "udp"), f"opening port {port}", _READY_DEADLINE_S, server.log
-            )
-        own = options.ends == "itself"
-        self._launch(self.plan.source, "run", options.run, finite=own, status=options.status if own else 0, held=True)
+            server, port = self._launch(self.plan.destination, "server", options.server), options.listens
+            self.wait_for_port(server, port, "tcp", "udp", named=f"port {port}", deadline_s=_READY_DEADLINE_S)
+        ends_with = options.status if options.ends == "itself" else None
+        self._launch(self.plan.source, "run", options.run, ends_with=ends_with, held=True)
 
     def start(self) -> None:
         self._began = time.monotonic()
@@ -121,7 +115,7 @@ class Command(Application):
         (run,) = (running for running in self._running if running.name == "run")
         now = time.monotonic()
         if run.program.poll() is not None:
-            self._ended = self._end = now
+            self._ended = self.ends = now
         elif now > self._began + self.options.duration:
             raise self.failed(
                 f"run on {run.host} has not ended by itself within its duration of {self.options.duration:g} s; give it a longer "
@@ -142,6 +136,6 @@ class Command(Application):
         took = None if self._began is None or self._ended is None else round(self._ended - self._began, 3)
         return {"run": self.options.run, "server": self.options.server, "took_s": took, "absent": absent}
 
-    def _launch(self, host: str, name: str, line: str, *, finite: bool = False, status: int = 0, held: bool = False) -> Running:
+    def _launch(self, host: str, name: str, line: str, *, ends_with: int | None = None, held: bool = False) -> Running:
         argv = ["/bin/sh", "-c", 'cd "$0" && exec /bin/sh -c "$1"', self.inside(), line]
-        return self.launch(host, name, argv, patience_s=_GOODBYE_S, finite=finite, status=status, held=held)
+        return self.launch(host, name, argv, patience_s=_GOODBYE_S, ends_with=ends_with, held=held)

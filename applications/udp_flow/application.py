@@ -14,7 +14,6 @@ from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from applications.application import Application, ApplicationOptions, Ports
-from applications.sockets import listens
 from applications.stream import UDP_HEADERS, Stream
 from applications.udp_flow.timetable import Pattern, Timetable
 from contracts.debian_program import DebianProgram
@@ -99,9 +98,7 @@ class UdpFlow(Application):
         DebianProgram("mgen", "mgen", "synthetic flows (traffic application udp-flow)", "help"),
     )
 
-    @property
-    def options(self) -> UdpFlowOptions:
-        return UdpFlowOptions.model_construct(**self.plan.options)
+    options: UdpFlowOptions
 
     @property
     def version(self) -> int:
@@ -118,16 +115,13 @@ class UdpFlow(Application):
 
     def arrange(self) -> None:
         """The sender ends by itself; the receiver takes what comes, so that no host answers that the port is closed."""
-        receiver = self.launch(self.plan.destination, "receiver", ["mgen", *self._family(), "nolog", "port", self._ports()])
-        last = self.options.port + self.options.count - 1
-        self.wait_for(
-            lambda: listens(self.hosts.run, self.plan.destination, last, "udp"),
-            f"opening ports {self._ports()}",
-            _READY_DEADLINE_S,
-            receiver.log,
-        )
-        sender = ["mgen", *self._family(), "nolog", "input", self.inside("flows.mgn")]
-        self.launch(self.plan.source, "sender", sender, finite=True, patience_s=_LATE_S, held=True)
+        mgen = ["mgen", f"ipv{self.version}", "nolog"]
+        first, last = self.options.port, self.options.port + self.options.count - 1
+        ports = str(first) if first == last else f"{first}-{last}"
+        receiver = self.launch(self.plan.destination, "receiver", [*mgen, "port", ports])
+        self.wait_for_port(receiver, last, "udp", named=f"ports {ports}", deadline_s=_READY_DEADLINE_S)
+        sender = [*mgen, "input", self.inside("flows.mgn")]
+        self.launch(self.plan.source, "sender", sender, ends_with=0, patience_s=_LATE_S, held=True)
 
     def flows(self) -> list[Flow]:
         return flows(self.plan)
@@ -148,13 +142,6 @@ class UdpFlow(Application):
                 lines += [(at, f"ON {ordinal} {flow}"), (until, f"OFF {ordinal}")]
         return "".join(f"{at:.6f} {event}\n" for at, event in sorted(lines, key=lambda line: line[0]))
 
-    def _family(self) -> tuple[str, ...]:
-        return (f"ipv{self.version}",)
-
-    def _ports(self) -> str:
-        first, last = self.options.port, self.options.port + self.options.count - 1
-        return str(first) if first == last else f"{first}-{last}"
-
 
 def version(plan: TrafficPlan) -> int:
     """Of IP."""
@@ -166,7 +153,8 @@ def flows(plan: TrafficPlan) -> list[Flow]:
     options = UdpFlowOptions.model_construct(**plan.options)
     return [
         Flow(
-            name=flow_name(plan.name, number, options.count),
+            # A single flow has the name of its traffic, one of several a number from 1 besides.
+            name=plan.name if options.count == 1 else f"{plan.name}.{number + 1}",
             kind="udp",
             direction=plan.direction,
             source=plan.source,
@@ -179,8 +167,3 @@ def flows(plan: TrafficPlan) -> list[Flow]:
         )
         for number in range(options.count)
     ]
-
-
-def flow_name(traffic: str, number: int, count: int) -> str:
-    """A single flow has the name of its traffic, one of several a number from 1 besides."""
-    return traffic if count == 1 else f"{traffic}.{number + 1}"
