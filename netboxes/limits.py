@@ -44,12 +44,12 @@ def _limit(annotation: Any, metadata: list[Any]) -> Limit:
         kinds = [kind for kind in arguments if kind is not NoneType]
         limit = _limit(kinds[0], metadata) if len(kinds) == 1 else Limit()
         return {**limit, "optional": True} if limit and NoneType in arguments else limit
-    if any(isinstance(one, PlainSerializer | WrapSerializer) for one in metadata):
+    if any(isinstance(item, PlainSerializer | WrapSerializer) for item in metadata):
         return {}
     if origin is Literal:
         return {"words": list(arguments)} if all(isinstance(word, str) for word in arguments) else {}
     if origin is list or (origin is tuple and Ellipsis in arguments):
-        fewest = next((one.min_length for one in metadata if isinstance(one, annotated_types.MinLen)), 0)
+        fewest = next((item.min_length for item in metadata if isinstance(item, annotated_types.MinLen)), 0)
         return {"items": _limit(arguments[0], []), "fewest": fewest}
     if origin is tuple:
         return {"parts": [_limit(part, []) for part in arguments]}
@@ -72,24 +72,18 @@ def _mapping(model: type[BaseModel]) -> Limit:
 
 
 def _number(metadata: list[Any], *, is_whole: bool) -> Limit:
-    lowest: list[float] = []
-    highest: list[float] = []
-    unit = ""
-    for one in _flat(metadata):
-        if isinstance(one, Quantity):
-            lowest.append(one.minimum)
-            highest.append(one.maximum)
-            unit = one.dimension.base
-        elif isinstance(one, annotated_types.Ge):
-            lowest.append(float(one.ge))  # type: ignore[arg-type]
-        elif isinstance(one, annotated_types.Le):
-            highest.append(float(one.le))  # type: ignore[arg-type]
-        elif isinstance(one, annotated_types.MultipleOf):
-            is_whole = is_whole or one.multiple_of == 1
+    constraints = _flat(metadata)
+    quantities = [constraint for constraint in constraints if isinstance(constraint, Quantity)]
+    lowest = [float(limit.ge) for limit in constraints if isinstance(limit, annotated_types.Ge)]  # type: ignore[arg-type]
+    highest = [float(limit.le) for limit in constraints if isinstance(limit, annotated_types.Le)]  # type: ignore[arg-type]
+    lowest += [quantity.minimum for quantity in quantities]
+    highest += [quantity.maximum for quantity in quantities]
     if not (lowest and highest):
         return {}
+    unit = quantities[-1].dimension.base if quantities else ""
+    is_whole = is_whole or annotated_types.MultipleOf(1) in constraints
     return {"minimum": max(lowest), "maximum": min(highest), "unit": unit, **({"whole": True} if is_whole else {})}
 
 
 def _flat(metadata: list[Any]) -> list[Any]:
-    return [one for each in metadata for one in (_flat(each.metadata) if isinstance(each, FieldInfo) else [each])]
+    return [inner for item in metadata for inner in (_flat(item.metadata) if isinstance(item, FieldInfo) else [item])]

@@ -60,13 +60,13 @@ def random_set(technology: str, chance: random.Random) -> dict[str, Any]:
     model = technologies()[technology]
     if model.TYPICAL is None:
         raise ValueError(f"{technology} has no ordinary segment to begin with")
-    parameters = {**model.TYPICAL, "stations": {name: dict(said) for name, said in model.TYPICAL["stations"].items()}}
+    parameters = {**model.TYPICAL, "stations": {name: dict(keys) for name, keys in model.TYPICAL["stations"].items()}}
     station = get_args(model.model_fields["stations"].annotation)[1]
     for number in range(chance.choice((0, 0, 1, 2, 6))):
         parameters["stations"][f"further{number}"] = dict(chance.choice(list(parameters["stations"].values())))
-    for said in parameters["stations"].values():
+    for keys in parameters["stations"].values():
         if chance.random() < 0.5:
-            said.update(_some_fields(station, chance, 3))
+            keys.update(_some_fields(station, chance, 3))
     return parameters | _some_fields(model, chance, MOST_CHANGES, leave=("stations",))
 
 
@@ -104,14 +104,13 @@ def _value(annotation: Any, metadata: list[Any], chance: random.Random) -> Any:
         return {name: _value(arguments[1], [], chance) for name in ("one", "two")[: chance.randint(0, 2)]}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         needed = {name: field for name, field in annotation.model_fields.items() if field.is_required()}
-        said = {field.alias or name: _of_field(field, chance) for name, field in needed.items()}
-        return said | _some_fields(annotation, chance, 4, leave=tuple(needed))
+        values = {field.alias or name: _of_field(field, chance) for name, field in needed.items()}
+        return values | _some_fields(annotation, chance, 4, leave=tuple(needed))
     return _plain(annotation, metadata, chance)
 
 
 def _quantity(quantity: Quantity, chance: random.Random) -> str:
-    unit = quantity.dimension.base
-    return f"{_number(quantity.minimum, quantity.maximum, chance):.6g} {unit}"
+    return f"{_number(quantity.minimum, quantity.maximum, chance):.6g} {quantity.dimension.base}"
 
 
 def _number(low: float, high: float, chance: random.Random) -> float:
@@ -140,13 +139,13 @@ def _plain(annotation: Any, metadata: list[Any], chance: random.Random) -> Any:
 
 def frames(stations: Sequence[str], chance: random.Random) -> dict[str, list[TimedFrame]]:
     """A few frames of all kinds from all stations."""
-    found: dict[str, list[TimedFrame]] = {}
-    for number, station in enumerate(stations):
-        found[station] = [
+    return {
+        station: [
             (0.01 + 0.2 * chance.random(), _frame(number, chance.randrange(len(stations)), chance))
             for _ in range(chance.randint(0, 12))
         ]
-    return found
+        for number, station in enumerate(stations)
+    }
 
 
 def _frame(source: int, destination: int, chance: random.Random) -> bytes:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from jinja2 import Environment, StrictUndefined
+
 from netboxes.technology import FOLDER
-from netboxes.validation import Chapter, Figure
+from netboxes.validation import Chapter
 from netboxes.validation_plot import draw
 
 PAGE = FOLDER.parent / "docs" / "validation.md"
@@ -30,6 +32,32 @@ all again and writes this page, and fails when a figure is outside its tolerance
 
 In the plots lines are expected and points measured. What each technology does not model is in its README.
 """
+_TEMPLATE = Environment(trim_blocks=True, keep_trailing_newline=True, undefined=StrictUndefined).from_string("""\
+{% macro number(value) %}{{ "%.4g" | format(value) }}{% endmacro %}
+## {{ technology }}
+
+[Its page](../netboxes/{{ technology }}/README.md)
+{% for chapter in chapters %}
+
+### {{ chapter.title }}
+
+{{ chapter.text.strip() }}
+{% for plot in chapter.plots %}
+
+![{{ plot.title }}](validation/{{ plot.name }}.svg)
+{% endfor %}
+{% if chapter.figures %}
+
+| what | expected | measured | unit | difference | may differ by | |
+|---|---|---|---|---|---|---|
+{% for figure in chapter.figures %}
+| {{ figure.what }} | {{ number(figure.expected) }} | {{ number(figure.measured) }} | {{ figure.unit }} {# the same line #}
+| {{ number(figure.measured - figure.expected) }} | {{ number(figure.tolerance) }} {# the same line #}
+| {{ "" if figure.holds else "**outside**" }} |
+{% endfor %}
+{% endif %}
+{% endfor %}
+""")
 
 
 def technologies() -> list[str]:
@@ -45,23 +73,7 @@ def chapters(technology: str) -> list[Chapter]:
 
 def part(technology: str, shown: Sequence[Chapter]) -> str:
     """A technology's part of the page."""
-    lines = [f"## {technology}", "", f"[Its page](../netboxes/{technology}/README.md)", ""]
-    for chapter in shown:
-        lines += [f"### {chapter.title}", "", chapter.text.strip(), ""]
-        lines += [line for plot in chapter.plots for line in (f"![{plot.title}](validation/{plot.name}.svg)", "")]
-        if chapter.figures:
-            lines += [*_table(chapter.figures), ""]
-    return "\n".join(lines)
-
-
-def _table(figures: Sequence[Figure]) -> Iterator[str]:
-    yield "| what | expected | measured | unit | difference | may differ by | |"
-    yield "|---|---|---|---|---|---|---|"
-    for figure in figures:
-        numbers = (figure.expected, figure.measured, figure.measured - figure.expected, figure.tolerance)
-        expected, measured, difference, tolerance = (f"{number:.4g}" for number in numbers)
-        verdict = "" if figure.holds else "**outside**"
-        yield f"| {figure.what} | {expected} | {measured} | {figure.unit} | {difference} | {tolerance} | {verdict} |"
+    return _TEMPLATE.render(technology=technology, chapters=shown)
 
 
 def page(parts: Mapping[str, str]) -> str:

@@ -13,9 +13,9 @@ from netboxes.limits import limit_of, limits_of
 
 Discipline = Literal["fifo", "priority", "codel", "fq-codel", "pie", "red"]
 
-
-#: What limits how much may wait.
-_ROOM = ("packets", "bytes", "buffer")
+#: What limits how much may wait, and with how long it may wait what every discipline has.
+_MOST = ("packets", "bytes", "buffer")
+_COMMON = (*_MOST, "time")
 
 
 class Queue(BaseModel):
@@ -71,14 +71,13 @@ class Queue(BaseModel):
     @property
     def settings(self) -> dict[str, float]:
         """What the discipline has besides its limits."""
-        own = {key: (getattr(self, key), default) for key, default in self._OF[self.discipline].items()}
-        return {key: default if said is None else said for key, (said, default) in own.items()}
+        defaults = self._OF[self.discipline]
+        return {key: default if getattr(self, key) is None else getattr(self, key) for key, default in defaults.items()}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        common = {"discipline", "time", *_ROOM}
-        said = {key for key in self.model_fields_set if getattr(self, key) is not None}
-        if strange := sorted(said - common - self._OF[self.discipline].keys()):
+        given = {key for key in self.model_fields_set if getattr(self, key) is not None}
+        if strange := sorted(given - {"discipline", *_COMMON} - self._OF[self.discipline].keys()):
             own = ", ".join(self._OF[self.discipline]) or "nothing of its own"
             raise ValueError(f"{self.discipline} has no {', '.join(strange)}; it has {own}")
         if self.discipline == "red" and self.settings["minimum"] >= self.settings["maximum"]:
@@ -87,12 +86,11 @@ class Queue(BaseModel):
 
     @model_serializer
     def _dump(self) -> dict[str, Any]:
-        limits = {"packets": self.packets, "bytes": self.bytes, "buffer": self.buffer, "time": self.time}
-        return {"discipline": self.discipline, **limits, **self.settings}
+        return {"discipline": self.discipline, **{key: getattr(self, key) for key in _COMMON}, **self.settings}
 
     @classmethod
     def limit(cls) -> Limit:
-        common = {key: limit_of(cls.model_fields[key]) for key in ("discipline", *_ROOM, "time")}
+        common = {key: limit_of(cls.model_fields[key]) for key in ("discipline", *_COMMON)}
         return {"keys": common, "cases": {"discipline": {name: limits_of(cls, *own) for name, own in cls._OF.items() if own}}}
 
 
@@ -100,15 +98,16 @@ def queue_or_short(discipline: Discipline = "fifo", **usual: float | str) -> Bef
     """Takes a number for packets, a word for a discipline; adds a technology's usual discipline and limits where none of their
     kind is said."""
 
-    def complete(said: object) -> object:
-        if isinstance(said, int) and not isinstance(said, bool):
-            said = {"packets": said}
-        elif isinstance(said, str):
-            said = {"discipline": said}
-        if not isinstance(said, dict):
-            return said
-        room = any(said.get(key) is not None for key in _ROOM)
-        missing = {key: limit for key, limit in usual.items() if not (room and key in _ROOM) and said.get(key) is None}
-        return {"discipline": discipline, **said, **missing}
+    def complete(value: object) -> object:
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = {"packets": value}
+        elif isinstance(value, str):
+            value = {"discipline": value}
+        if not isinstance(value, dict):
+            return value
+        given = {key for key, limit in value.items() if limit is not None}
+        if not given.isdisjoint(_MOST):
+            given.update(_MOST)
+        return {"discipline": discipline, **value, **{key: limit for key, limit in usual.items() if key not in given}}
 
     return BeforeValidator(complete, json_schema_input_type=int | Discipline | Queue)
