@@ -37,32 +37,57 @@ _TAIL_LINES = 12
 class Program(Protocol):
     """A program that runs in a host."""
 
-    def poll(self) -> int | None: ...
-    def wait(self, timeout_s: float | None = None, /) -> int: ...
-    def release(self) -> None: ...
-    def interrupt(self) -> None: ...
-    def terminate(self) -> None: ...
-    def kill(self) -> None: ...
+    def poll(self) -> int | None:
+        """Its exit status, or minus the number of the signal that ended it; None while it runs."""
+
+    def wait(self, timeout_s: float | None = None, /) -> int:
+        """The same, when it has ended. Raises NetBoxITError when it does not within this time."""
+
+    def release(self) -> None:
+        """Lets it begin, when it was started `held`."""
+
+    def interrupt(self) -> None:
+        """SIGINT."""
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+
+    def kill(self) -> None:
+        """SIGKILL."""
 
 
 class Files(Protocol):
     """Files of an application inside a host (`system.node_files`)."""
 
-    def write(self, name: str, content: str | bytes) -> None: ...
-    def exists(self, name: str) -> bool: ...
-    def take(self, name: str, to: Path) -> bool: ...
-    def remove(self, name: str) -> None: ...
+    def write(self, name: str, content: str | bytes) -> None:
+        """Makes a file, or writes it anew."""
+
+    def exists(self, name: str) -> bool:
+        """Whether there is anything of this name."""
+
+    def take(self, name: str, to: Path) -> bool:
+        """Moves a file out of the host; False when there is none, or no ordinary one."""
+
+    def remove(self, name: str) -> None:
+        """Removes a file, when there is one."""
 
 
 class Hosts(Protocol):
     """The part of a lab that applications use."""
 
-    def own_files(self, node: str, name: str) -> Files: ...
-    def check_confined(self, node: str) -> None: ...
-    def run(self, node: str, argv: Sequence[str], *, timeout_s: float = ...) -> CompletedProcess[str]: ...
+    def own_files(self, node: str, name: str) -> Files:
+        """A folder of this name below INSIDE, made when it is not there."""
+
+    def check_confined(self, node: str) -> None:
+        """Raises NotConfined when programs of an operator's file may not run in this node."""
+
+    def run(self, node: str, argv: Sequence[str], *, timeout_s: float = ...) -> CompletedProcess[str]:
+        """Runs a program to its end."""
+
     def start(
         self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
-    ) -> Program: ...
+    ) -> Program:
+        """Starts a program whose output goes to a log of this machine; one that is `held` waits to be released."""
 
 
 class ApplicationFailed(NetBoxITError):

@@ -26,25 +26,19 @@ def applications() -> OursFirst[type[Application]]:
 @cache
 def analyses() -> Mapping[str, ApplicationAnalysis]:
     """The analyses of those applications that have one, by the applications' names. Raises BadPlugin."""
-    found: dict[str, ApplicationAnalysis] = {}
+    analysis_of: dict[str, ApplicationAnalysis] = {}
     by_key = {key: "every run's metrics" for key in ("format", "version", *Metrics.__required_keys__, *Metrics.__optional_keys__)}
     for name, plugin in application_plugins().items():
-        if (analysis := _analysis(plugin)) is not None:
+        if plugin.has("analysis"):
+            analysis = getattr(plugin.module("analysis"), "ANALYSIS", None)
+            if not isinstance(analysis, ApplicationAnalysis):
+                raise plugin.unusable(f"{plugin.package}.analysis has no ANALYSIS, an ApplicationAnalysis")
             if (other := by_key.setdefault(analysis.key, str(plugin))) != str(plugin):
                 raise BadPlugin(f"{other} and {plugin} both have the key {analysis.key} in metrics.json; one needs another")
-            found[name] = analysis
-    return found
+            analysis_of[name] = analysis
+    return analysis_of
 
 
 @cache
 def application_plugins() -> OursFirst[Plugin]:
     return plugins("application", GROUP, Path(__file__).parent, "application")
-
-
-def _analysis(plugin: Plugin) -> ApplicationAnalysis | None:
-    if not plugin.has("analysis"):
-        return None
-    found = getattr(plugin.module("analysis"), "ANALYSIS", None)
-    if not isinstance(found, ApplicationAnalysis):
-        raise plugin.unusable(f"{plugin.package}.analysis has no ANALYSIS, an ApplicationAnalysis")
-    return found

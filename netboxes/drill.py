@@ -33,21 +33,21 @@ class NetboxDrill(BaseModel, ABC):
 @cache
 def netbox_drills() -> OursFirst[tuple[str, type[NetboxDrill]]]:
     """By its name each drill and its technology. BadPlugin is raised when those of other packages are looked for."""
-    found = technology_plugins()
-    return OursFirst(_drills(found.ours), lambda: _drills(found))
+    plugins = technology_plugins()
+    return OursFirst(_drills(plugins.ours), lambda: _drills(plugins))
 
 
 def _drills(technologies: Mapping[str, Plugin]) -> dict[str, tuple[str, type[NetboxDrill]]]:
-    found: dict[str, tuple[str, type[NetboxDrill]]] = {}
+    drills: dict[str, tuple[str, type[NetboxDrill]]] = {}
     for technology, plugin in technologies.items():
         if plugin.has("drills"):
             for kind in plugin.classes("drills", NetboxDrill):  # type: ignore[type-abstract]
                 name = getattr(kind, "NAME", None)
                 if not isinstance(name, str):
                     raise plugin.unusable(f"{kind.__module__}.{kind.__name__} has no NAME")
-                if name in found:
+                if name in drills:
                     raise BadPlugin(
-                        f"{technologies[found[name][0]]} and {plugin} both have a drill {name}; uninstall one of the packages"
+                        f"{technologies[drills[name][0]]} and {plugin} both have a drill {name}; uninstall one of the packages"
                     )
-                found[name] = technology, kind
-    return found
+                drills[name] = technology, kind
+    return drills

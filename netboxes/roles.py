@@ -14,8 +14,8 @@ def the_only(role: str, stations: Mapping[str, Any], whole: str, otherwise: str 
 
     `whole` is what has one ("a satellite link"), `otherwise` a remedy besides.
     """
-    found = [name for name, station in stations.items() if station.role == role]
-    if len(found) != 1:
-        told = f"{whole} has exactly one station with `role: {role}` (found: {', '.join(found) or 'none'}){otherwise}"
-        raise AtPlaces({("stations", found[-1], "role") if found else ("stations",): told})
-    return found[0]
+    names = [name for name, station in stations.items() if station.role == role]
+    if len(names) != 1:
+        problem = f"{whole} has exactly one station with `role: {role}` (found: {', '.join(names) or 'none'}){otherwise}"
+        raise AtPlaces({("stations", names[-1], "role") if names else ("stations",): problem})
+    return names[0]

@@ -102,10 +102,10 @@ def technology_of(name: str) -> type[Technology]:
 
 
 def _technology(plugin: Plugin) -> type[Technology]:
-    found = plugin.only_class("parameters", Technology)
-    if "stations" not in found.model_fields:
-        raise plugin.unusable(f"{found.__module__}.{found.__name__} has no field stations")
-    return found
+    technology = plugin.only_class("parameters", Technology)
+    if "stations" not in technology.model_fields:
+        raise plugin.unusable(f"{technology.__module__}.{technology.__name__} has no field stations")
+    return technology
 
 
 def program(segment: str) -> Path:

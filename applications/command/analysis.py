@@ -28,15 +28,7 @@ def judge(evidence: Evidence) -> Findings:
 
 def _program(evidence: Evidence, record: ApplicationRecord) -> Program:
     entry, facts = evidence.planned[record.name], evidence.facts(record, CommandFacts)
-    return {
-        "traffic": record.name,
-        "from": entry.source,
-        "to": entry.destination,
-        "run": facts["run"],
-        "server": facts["server"],
-        "took_s": facts["took_s"],
-        "absent": facts["absent"],
-    }
+    return {"traffic": record.name, "from": entry.source, "to": entry.destination, **facts}
 
 
 ANALYSIS: Final = ApplicationAnalysis(

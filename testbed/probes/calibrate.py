@@ -158,14 +158,12 @@ def _cpu_s(name: str, technology: type[Technology], frame_bytes: int, rate: floa
 
 def _ports(kind: str) -> PortCost:
     """What a frame costs an Ethernet netbox between a generator and a sink."""
-    alone, among_many = (_port_costs(kind, spacing) for spacing in ({}, {"pattern": "burst", "burst": _BURST}))
-    return PortCost(alone=alone, among_many=among_many)
+    return PortCost(alone=_port_costs(kind, {}), among_many=_port_costs(kind, {"pattern": "burst", "burst": _BURST}))
 
 
 def _port_costs(kind: str, spacing: Mapping[str, Any]) -> Costs:
     with trial_lab.up("frames", _port_network(kind, spacing)) as lab:
-        small, large = (_port_slope(lab, size) for size in (SMALL, LARGE))
-    return Costs(small_us=round(small, 3), large_us=round(large, 3))
+        return Costs(small_us=_port_slope(lab, SMALL), large_us=_port_slope(lab, LARGE))
 
 
 def _port_network(kind: str, spacing: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -195,7 +193,7 @@ def _port_slope(lab: Lab, frame_bytes: int) -> float:
             f"frames of {frame_bytes} bytes took no more CPU time, or did not arrive, when more were sent; "
             "repeat it when the machine has less to do"
         )
-    return slope
+    return round(slope, 3)
 
 
 def _port_load(lab: Lab, change: Callable[[str, object], Any], rate: float) -> tuple[int, float]:
@@ -212,5 +210,4 @@ def _port_load(lab: Lab, change: Callable[[str, object], Any], rate: float) -> t
 
 def _working_s(statistics: Mapping[str, Any]) -> float:
     """CPU time without what went by in watching the clock."""
-    scheduler = statistics["scheduler"]
-    return float(scheduler["cpu_s"]) - float(scheduler["spin_s"])
+    return float(statistics["scheduler"]["cpu_s"]) - float(statistics["scheduler"]["spin_s"])
