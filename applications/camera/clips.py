@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
-from applications.media.decoding import convert
-from applications.media.embedded import embedded
+from applications.media.decoding import embedded
 from system.sandbox import Limits
 
 #: Seconds of a received video: half a megabyte at 400 kbit/s.
@@ -19,13 +17,11 @@ _LIMITS = Limits(60.0, output_bytes=64 << 20)
 
 def clip_and_still(file: Path) -> dict[str, str | None]:
     """`clip` and `still` of a video file, each None where it cannot be shown."""
-    if not file.exists():
-        return {"clip": None, "still": None}
     # A file that can be played while it is read must have its index first, and ffmpeg writes it so only into fragments on a pipe.
     fragments = ["-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "pipe:1"]
     clip = ["-t", f"{_VIDEO_S:g}", "-an", "-c:v", "copy", *fragments]
     still = ["-ss", f"{_STILL_AT_S:g}", "-frames:v", "1", "-f", "image2pipe", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"]
     return {
-        "clip": embedded("video/mp4", partial(convert, file, clip, _LIMITS)),
-        "still": embedded("image/jpeg", partial(convert, file, still, _LIMITS)),
+        "clip": embedded("video/mp4", file, clip, _LIMITS),
+        "still": embedded("image/jpeg", file, still, _LIMITS),
     }

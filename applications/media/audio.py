@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded sound for measuring and for the report: resampled, aligned, compressed, by ffmpeg."""
+"""Recorded sound for measuring: read by ffmpeg, resampled, aligned."""
 
 from __future__ import annotations
 
@@ -22,12 +22,6 @@ def samples(path: Path, rate: int) -> Values:
     limits = Limits(_TIME_S + size / _BYTES_PER_S, output_bytes=2 * size + (1 << 20))
     raw = convert(path, ["-ac", "1", "-ar", str(rate), "-f", "s16le", "pipe:1"], limits)
     return np.frombuffer(raw, "<i2").astype(float)
-
-
-def opus(path: Path, seconds: float, kbit_per_s: int = 24) -> bytes:
-    """The first seconds as an Ogg Opus file, which browsers play. Raises MediaFailed."""
-    options = ["-t", f"{seconds:g}", "-c:a", "libopus", "-b:a", f"{kbit_per_s}k", "-ac", "1", "-f", "ogg", "pipe:1"]
-    return convert(path, options, Limits(_TIME_S))
 
 
 def lag(reference: Values, heard: Values, limit: int) -> int:

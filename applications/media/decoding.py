@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -53,6 +54,18 @@ def decoding(file: Path, output: Sequence[str], limits: sandbox.Limits) -> Itera
             yield program, name
     except (sandbox.LimitExceeded, sandbox.SandboxFailed) as error:
         raise MediaFailed(f"{name} could not be read: {error}") from error
+
+
+def embedded(kind: str, file: Path, output: Sequence[str], limits: sandbox.Limits) -> str | None:
+    """What `convert` gives, as a URL of that media type for a page; None where it is nothing, or cannot be read.
+
+    A report is written also when a recording of the run is damaged or missing; the metrics say what is wrong with it.
+    """
+    try:
+        content = convert(file, output, limits)
+    except MediaFailed:
+        return None
+    return f"data:{kind};base64,{b64encode(content).decode()}" if content else None
 
 
 @contextmanager
