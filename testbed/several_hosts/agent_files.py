@@ -4,19 +4,19 @@
 from __future__ import annotations
 
 import itertools
+from base64 import b64decode, b64encode
+from collections import defaultdict
 from pathlib import Path
 from typing import Final
 
 from contracts.errors import NetBoxITError
 from testbed.labs.lab import Lab
-from testbed.several_hosts.messages import OfferedFile, packed, unpacked
+from testbed.several_hosts.messages import PIECE, OfferedFile
 
 #: In the lab's folder, with which it goes.
 RUN: Final = "run"
 #: In that folder: what was taken out of nodes.
 _TAKEN: Final = "taken"
-#: One answer has so much of a file, in bytes.
-PIECE: Final = 1 << 19
 
 
 class NoSuchFile(NetBoxITError):
@@ -29,9 +29,14 @@ class AgentFiles:
         self.folder = lab.folder / RUN
         self.folder.mkdir(exist_ok=True)
         self._numbers = itertools.count(1)
+        #: By node, folder and name: what has come of files that are not whole yet.
+        self._coming: defaultdict[tuple[str, str, str], bytearray] = defaultdict(bytearray)
 
-    def write(self, node: str, own: str, name: str, data: str) -> None:
-        self._lab.own_files(node, own).write(name, unpacked(data))
+    def write(self, node: str, own: str, name: str, piece: str, last: bool) -> None:
+        """The pieces of a file come in their order; it is in the node with the last one."""
+        self._coming[node, own, name] += b64decode(piece)
+        if last:
+            self._lab.own_files(node, own).write(name, bytes(self._coming.pop((node, own, name))))
 
     def exists(self, node: str, own: str, name: str) -> bool:
         return self._lab.own_files(node, own).exists(name)
@@ -54,7 +59,7 @@ class AgentFiles:
         """A piece of it from there on; the last one is shorter, or empty."""
         with self._inside(file).open("rb") as open_file:
             open_file.seek(offset)
-            return packed(open_file.read(PIECE))
+            return b64encode(open_file.read(PIECE)).decode()
 
     def discard(self, file: str) -> None:
         self._inside(file).unlink(missing_ok=True)

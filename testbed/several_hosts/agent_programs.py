@@ -10,7 +10,7 @@ from typing import Final
 
 from system.processes import Process
 from testbed.labs.lab import Lab
-from testbed.several_hosts.messages import FromAgent, written_output
+from testbed.several_hosts.messages import FromAgent
 
 _CHUNK: Final = 1 << 15
 #: What a program wrote is told before its end; but what it has started may hold its output open for longer.
@@ -58,7 +58,7 @@ class AgentPrograms:
     def _tell_output(self, number: int, reading: int) -> None:
         with os.fdopen(reading, "rb", buffering=0) as output:
             while piece := output.read(_CHUNK):
-                self._say({"program": number, "output": written_output(piece)})
+                self._say({"program": number, "output": piece.decode("latin-1")})
 
     def _tell_end(self, number: int, program: Process, reader: threading.Thread) -> None:
         status = program.wait()  # a thread of its own, for as long as the program runs: it ends with the connection

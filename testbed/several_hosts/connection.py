@@ -14,13 +14,26 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from types import NoneType, TracebackType
-from typing import Any, Self, TypeVar, cast
+from typing import IO, Any, Self, TypeVar, cast
 
 from contracts.errors import NetBoxITError
 from contracts.shapes import OtherShape, check
 from ownership.operators import NoPrivilege, operator
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.messages import ALIVE_S, Ended, LineWriter, Output, Refusal, Result, from_agent, read_lines
+from testbed.several_hosts.messages import (
+    ALIVE_S,
+    FROM_AGENT,
+    LONGEST_FROM_AGENT,
+    LONGEST_FROM_CONTROLLER,
+    Ended,
+    LineTooLong,
+    LineWriter,
+    Output,
+    Refusal,
+    Result,
+    message,
+    read_lines,
+)
 from testbed.several_hosts.version import version
 
 #: Of ssh, until the other side has said its first word: it starts Python there.
@@ -83,13 +96,16 @@ class Connection:
         self._lock = threading.Lock()
         self._greeting: Future[str] = Future()
         self._over = threading.Event()
-        self._said: deque[str] = deque(maxlen=_LINES_KEPT)
+        #: The latest lines that are no messages: ssh's own, and what a shell of the machine prints.
+        self._words: deque[str] = deque(maxlen=_LINES_KEPT)
+        #: Why the connection was ended here, if it was.
+        self._fault = ""
         self._ssh = self._start()
         assert self._ssh.stdin is not None and self._ssh.stdout is not None and self._ssh.stderr is not None
-        self._writer = LineWriter(self._ssh.stdin.fileno())
+        self._writer = LineWriter(self._ssh.stdin.fileno(), LONGEST_FROM_CONTROLLER)
         self._threads = [
             threading.Thread(target=target, name=f"{machine.name} {target.__name__}", daemon=True)
-            for target in (self._keep_errors, self._keep_alive, self._listen)
+            for target in (self._listen_for_errors, self._keep_alive, self._listen)
         ]
         for thread in self._threads:
             thread.start()
@@ -110,7 +126,7 @@ class Connection:
         return self.begin(method, **parameters).result(shape, patience_s)
 
     def begin(self, method: str, **parameters: Any) -> Answer:
-        """Asks, and goes on. Raises NotConnected."""
+        """Asks, and goes on. Raises NotConnected, LineTooLong."""
         number, answer = next(self._numbers), Future[Any]()
         with self._lock:
             self._waiting[number] = answer
@@ -120,6 +136,9 @@ class Connection:
             self._writer.write({"id": number, "method": method, "parameters": parameters})
         except OSError:
             raise self._lost() from None
+        except LineTooLong as error:
+            remedy = "give the CSV files that the topology names fewer rows"
+            raise LineTooLong(f"{self.name}: it cannot be asked to {method}: {error}; {remedy}") from None
         return Answer(self, method, answer)
 
     def listen(self, listener: Callable[[Output | Ended], None]) -> int:
@@ -173,34 +192,51 @@ class Connection:
             )
 
     def _listen(self) -> None:
-        assert self._ssh.stdout is not None
-        for line in read_lines(self._ssh.stdout.fileno()):
-            message = from_agent(line)
-            if message is None:
-                self._said.append(line[:_LONGEST_LINE_KEPT])
-            elif "program" in message:
-                with self._lock:
-                    number = message["program"]
-                    listener = self._listeners.pop(number, None) if "exit" in message else self._listeners.get(number)
-                if listener is not None:
-                    listener(message)
-            elif "id" in message:
-                self._answer(message)
-            elif not self._greeting.done():
-                self._greeting.set_result(message["netboxit"])
+        self._read(self._ssh.stdout, self._take)
         self._end()
 
-    def _answer(self, message: Result | Refusal) -> None:
+    def _listen_for_errors(self) -> None:
+        self._read(self._ssh.stderr, self._keep)
+
+    def _read(self, stream: IO[bytes] | None, take: Callable[[str], None]) -> None:
+        """Until the stream ends. A machine that never ends its line is disconnected, so that it fills no memory here."""
+        assert stream is not None
+        try:
+            for line in read_lines(stream.fileno(), LONGEST_FROM_AGENT):
+                take(line)
+        except LineTooLong as error:
+            self._fault = f"it sent {error}, which no NetBoxIT does, so it was disconnected"
+            self._ssh.kill()
+
+    def _keep(self, line: str) -> None:
+        self._words.append(line[:_LONGEST_LINE_KEPT])
+
+    def _take(self, line: str) -> None:
+        received = message(line, FROM_AGENT)
+        if received is None:
+            self._keep(line)
+        elif "program" in received:
+            with self._lock:
+                number = received["program"]
+                listener = self._listeners.pop(number, None) if "exit" in received else self._listeners.get(number)
+            if listener is not None:
+                listener(received)
+        elif "id" in received:
+            self._answer(received)
+        elif not self._greeting.done():
+            self._greeting.set_result(received["netboxit"])
+
+    def _answer(self, received: Result | Refusal) -> None:
         with self._lock:
-            answer = self._waiting.pop(message["id"], None)
+            answer = self._waiting.pop(received["id"], None)
         if answer is None:
             return
-        if "error" in message:
-            error = message["error"]
+        if "error" in received:
+            error = received["error"]
             kind = RefusedThere if error["exit_status"] == 2 else FailedThere
             answer.set_exception(kind(self.name, error["message"], error["kind"]))
         else:
-            answer.set_result(message["result"])
+            answer.set_result(received["result"])
 
     def _end(self) -> None:
         """Nothing more will come."""
@@ -219,11 +255,6 @@ class Connection:
         for number, listener in listeners.items():
             listener({"program": number, "exit": None})
 
-    def _keep_errors(self) -> None:
-        assert self._ssh.stderr is not None
-        for line in read_lines(self._ssh.stderr.fileno()):
-            self._said.append(line)
-
     def _keep_alive(self) -> None:
         while not self._over.wait(ALIVE_S):
             try:
@@ -232,13 +263,14 @@ class Connection:
                 return
 
     def _lost(self) -> NotConnected:
-        said = "; ".join(line.strip() for line in self._said if line.strip()) or "nothing"
-        tried = " ".join(self._argv[:-1])
+        words = "; ".join(line.strip() for line in self._words if line.strip()) or "nothing"
+        cause = self._fault or f"ssh said: {words}"
         if self._greeting.done() and self._greeting.exception() is None:
             remedy = "look after the machine and its network, then `netboxit down` takes down what is left there"
-            return NotConnected(f"{self.name}: the connection is lost; ssh said: {said}; {remedy}")
+            return NotConnected(f"{self.name}: the connection is lost; {cause}; {remedy}")
+        tried = " ".join(self._argv[:-1])
         remedy = f"`{tried} true` must work without a question, and {self.machine.folder}/netboxit.py be there with its .venv"
-        return NotConnected(f"{self.name} cannot be reached; ssh said: {said}; {remedy}")
+        return NotConnected(f"{self.name} cannot be reached; {cause}; {remedy}")
 
 
 class Answer:

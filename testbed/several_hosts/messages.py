@@ -3,24 +3,38 @@
 
 from __future__ import annotations
 
-import base64
 import errno
 import json
 import os
 import select
 import threading
 from collections.abc import Iterator
-from typing import Any, Final, Literal, cast, final
+from typing import Any, Final, Literal, TypeVar, cast, final
 
 from typing_extensions import TypedDict
 
+from contracts.errors import NetBoxITError
 from contracts.shapes import OtherShape, parsed
 
 #: How often the controller writes at least.
 ALIVE_S: Final = 5.0
 #: A side that has received nothing for so long, or whose lines are not read, assumes that the other side is gone.
 SILENCE_S: Final = 30.0
+#: Bytes of a file that one message has; longer ones go in several.
+PIECE: Final = 1 << 19
+#: Bytes of a line from an agent. The longest one lists the files of a run: 10,000 of each node at the most
+#: (`system.node_files.MOST_FILES`), which are about 1 MB; so there is room for some 60 nodes on one machine.
+LONGEST_FROM_AGENT: Final = 64 << 20
+#: Bytes of a line from the controller. The longest one is a plan, which has the rows of the CSV files that the topology names:
+#: 1,000,000 of a file at the most (`contracts.csv_file.MOST_ROWS`), which are about 100 MB; so there is room for ten such files.
+LONGEST_FROM_CONTROLLER: Final = 1 << 30
 _CHUNK: Final = 1 << 16
+
+T = TypeVar("T")
+
+
+class LineTooLong(NetBoxITError):
+    """A line of the other side, or one to be written, is longer than the protocol permits."""
 
 
 class OfferedFile(TypedDict):
@@ -93,7 +107,7 @@ class Refusal(TypedDict):
 
 @final
 class Output(TypedDict):
-    """Of a program that the agent started; one character is one byte."""
+    """Of a program that the agent started: mostly ASCII, but any byte may come, so one character is one byte (latin-1)."""
 
     program: int
     output: str
@@ -108,35 +122,30 @@ class Ended(TypedDict):
 
 
 FromAgent = Greeting | Result | Refusal | Output | Ended
+FROM_AGENT: Final = cast("type[FromAgent]", FromAgent)
 
 
-def from_agent(line: str) -> FromAgent | None:
-    """None: the line is no message, say a word of ssh's, or of the shell that it starts."""
+def message(line: str, shape: type[T]) -> T | None:
+    """None: the line is no message of this shape, say a word of ssh's, or of the shell that it starts."""
     try:
-        return parsed(line, cast("type[FromAgent]", FromAgent))
-    except OtherShape:
-        return None
-
-
-def request(line: str) -> Request | None:
-    """None of what asks for nothing."""
-    try:
-        return parsed(line, Request)
+        return parsed(line, shape)
     except OtherShape:
         return None
 
 
 class LineWriter:
-    """Writes whole lines; many threads may."""
+    """Writes whole lines, of at most `longest` bytes; many threads may."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor, self._lock = descriptor, threading.Lock()
+    def __init__(self, descriptor: int, longest: int) -> None:
+        self._descriptor, self._longest, self._lock = descriptor, longest, threading.Lock()
         self._timed_out, self._writable = False, select.poll()
         self._writable.register(descriptor, select.POLLOUT)
 
     def write(self, message: FromAgent | Request | Alive) -> None:
-        """Raises OSError when the other side has ended, or has read nothing for SILENCE_S."""
+        """Raises OSError when the other side has ended, or has read nothing for SILENCE_S; LineTooLong before it writes."""
         line = memoryview(json.dumps(message).encode() + b"\n")
+        if len(line) > self._longest:
+            raise LineTooLong(f"the message has {len(line) / 1e6:,.0f} MB, and {self._longest >> 20} MiB is the most")
         with self._lock:
             while line:
                 # No line may follow an incomplete one, and later callers need not wait again.
@@ -147,9 +156,12 @@ class LineWriter:
                 line = line[os.write(self._descriptor, line[: select.PIPE_BUF]) :]
 
 
-def read_lines(descriptor: int, silence_s: float | None = None) -> Iterator[str]:
-    """Lines until the end of the stream, or until nothing has arrived for `silence_s`. An incomplete last line is ignored."""
-    pieces: list[bytes] = []
+def read_lines(descriptor: int, longest: int, silence_s: float | None = None) -> Iterator[str]:
+    """Lines until the end of the stream, or until nothing has arrived for `silence_s`. An incomplete last line is ignored.
+
+    Raises LineTooLong as soon as a line has more than `longest` bytes: so much is held in memory at the most.
+    """
+    line = bytearray()
     while True:
         if silence_s is not None and not select.select([descriptor], [], [], silence_s)[0]:
             return
@@ -161,24 +173,8 @@ def read_lines(descriptor: int, silence_s: float | None = None) -> Iterator[str]
             return
         *ends, rest = piece.split(b"\n")
         for end in ends:
-            yield b"".join((*pieces, end)).decode(errors="replace")
-            pieces = []
-        pieces.append(rest)
-
-
-def packed(data: bytes) -> str:
-    """Of a file."""
-    return base64.b64encode(data).decode("ascii")
-
-
-def unpacked(text: str) -> bytes:
-    return base64.b64decode(text)
-
-
-def written_output(data: bytes) -> str:
-    """Of a program: mostly ASCII, but any byte may come."""
-    return data.decode("latin-1")
-
-
-def read_output(text: str) -> bytes:
-    return text.encode("latin-1")
+            yield (line + end).decode(errors="replace")
+            line.clear()
+        line += rest
+        if len(line) > longest:
+            raise LineTooLong(f"a line of more than {longest >> 20} MiB")

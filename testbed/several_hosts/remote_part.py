@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -17,7 +18,7 @@ from system.node_files import LONGEST_COPY
 from system.processes import ProgramFailed
 from testbed.documents.status import LabStatus
 from testbed.several_hosts.connection import Answer, Connection, NotConnected
-from testbed.several_hosts.messages import Ended, OfferedFile, Output, Ran, packed, read_output, unpacked
+from testbed.several_hosts.messages import PIECE, Ended, OfferedFile, Output, Ran
 
 #: What a part may take to come up beside others: containers have 20 s each, switches and netboxes are started together.
 UP_PATIENCE_S = 180.0
@@ -126,7 +127,7 @@ class RemoteProgram:
 
     def _receive(self, message: Output | Ended) -> None:
         if "output" in message:
-            self._log.write(read_output(message["output"]))
+            self._log.write(message["output"].encode("latin-1"))
         else:
             if message["exit"] is None:
                 self._log.write(
@@ -161,7 +162,9 @@ class RemoteFiles:
 
     def write(self, name: str, content: str | bytes) -> None:
         data = content.encode() if isinstance(content, str) else content
-        self._ask("write", name=name, data=packed(data)).done()
+        for start in range(0, len(data) or 1, PIECE):
+            piece = b64encode(data[start : start + PIECE]).decode()
+            self._ask("write", name=name, piece=piece, last=start + PIECE >= len(data)).done()
 
     def exists(self, name: str) -> bool:
         return self._ask("exists", name=name).result(bool)
@@ -177,7 +180,7 @@ class RemoteFiles:
     def remove(self, name: str) -> None:
         self._ask("remove", name=name).done()
 
-    def _ask(self, method: str, **parameters: str) -> Answer:
+    def _ask(self, method: str, **parameters: str | bool) -> Answer:
         return self._connection.begin(method, **self._which, **parameters)
 
 
@@ -188,7 +191,7 @@ def fetch(connection: Connection, offered: OfferedFile, to: Path) -> None:
     to.parent.mkdir(parents=True, exist_ok=True)
     with to.open("wb") as file:
         while file.tell() < offered["bytes"]:
-            piece = unpacked(connection.request("fetch", str, file=offered["file"], offset=file.tell()))
+            piece = b64decode(connection.request("fetch", str, file=offered["file"], offset=file.tell()))
             if not piece:
                 raise StrangeFile(f"{connection.name}: {offered['file']} became shorter while it was fetched")
             if any(piece):

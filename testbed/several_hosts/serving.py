@@ -13,15 +13,15 @@ from typing import Any, Final
 
 from contracts.errors import NetBoxITError
 from testbed.several_hosts.messages import (
+    LONGEST_FROM_AGENT,
+    LONGEST_FROM_CONTROLLER,
     SILENCE_S,
-    Failure,
     FromAgent,
+    LineTooLong,
     LineWriter,
-    Refusal,
     Request,
-    Result,
+    message,
     read_lines,
-    request,
 )
 from testbed.several_hosts.version import version
 
@@ -36,7 +36,7 @@ class Server:
     """`say` tells the controller something that it did not ask for; when it is gone, the message is dropped."""
 
     def __init__(self, reading: int, writing: int) -> None:
-        self._reading, self._writer = reading, LineWriter(writing)
+        self._reading, self._writer = reading, LineWriter(writing, LONGEST_FROM_AGENT)
         self._workers = ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="request")
 
     def serve(self, methods: Mapping[str, Method], over: threading.Event) -> None:
@@ -55,20 +55,28 @@ class Server:
             self._writer.write(message)
 
     def _listen(self, methods: Mapping[str, Method], over: threading.Event) -> None:
-        with suppress(RuntimeError):  # it was closed meanwhile
-            for line in read_lines(self._reading, SILENCE_S):
-                if (asked := request(line)) is not None:
+        # RuntimeError: it was closed meanwhile. No controller of ours writes a longer line than LONGEST_FROM_CONTROLLER.
+        with suppress(RuntimeError, LineTooLong):
+            for line in read_lines(self._reading, LONGEST_FROM_CONTROLLER, SILENCE_S):
+                if (asked := message(line, Request)) is not None:
                     self._workers.submit(self._answer, methods, asked)
         over.set()
 
     def _answer(self, methods: Mapping[str, Method], asked: Request) -> None:
         try:
-            answer: Result | Refusal = {"id": asked["id"], "result": methods[asked["method"]](**asked["parameters"])}
+            self.say({"id": asked["id"], "result": methods[asked["method"]](**asked["parameters"])})
+        except LineTooLong as error:
+            self._refuse(
+                asked, error, f"what {asked['method']} answers cannot be sent: {error}; use a lab with fewer nodes and files"
+            )
         except NetBoxITError as error:
-            answer = {"id": asked["id"], "error": _failure(error, str(error))}
+            self._refuse(asked, error, str(error))
         except Exception as error:  # whatever it is, it is told where the user sits
-            answer = {"id": asked["id"], "error": _failure(error, "".join(traceback.format_exception(error)))}
-        self.say(answer)
+            self._refuse(asked, error, "".join(traceback.format_exception(error)))
+
+    def _refuse(self, asked: Request, error: Exception, message: str) -> None:
+        status = getattr(error, "exit_status", 1)
+        self.say({"id": asked["id"], "error": {"message": message, "kind": type(error).__name__, "exit_status": status}})
 
 
 def standard_streams() -> tuple[int, int]:
@@ -79,7 +87,3 @@ def standard_streams() -> tuple[int, int]:
     os.close(nothing)
     os.dup2(2, 1)
     return reading, writing
-
-
-def _failure(error: BaseException, message: str) -> Failure:
-    return {"message": message, "kind": type(error).__name__, "exit_status": getattr(error, "exit_status", 1)}

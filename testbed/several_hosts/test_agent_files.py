@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from system.node_files import OwnFiles
-from testbed.several_hosts.agent_files import PIECE, AgentFiles, NoSuchFile
+from testbed.several_hosts.agent_files import AgentFiles, NoSuchFile
 from testbed.several_hosts.connection import Answer
+from testbed.several_hosts.messages import PIECE
 from testbed.several_hosts.remote_part import RemoteFiles, StrangeFile, below, fetch
 
 
@@ -42,6 +43,9 @@ def test_files_of_a_node_go_there_and_come_back_whole(there: Any, tmp_path: Path
     files, long = RemoteFiles(there, "a", "own"), bytes(range(256)) * (PIECE // 100)
     files.write("spoken.wav", long)
     files.write("config", "größer\n")
+    files.write("empty", b"")
+    files.write("two", bytes(2 * PIECE))
+    assert [(tmp_path / "lab/own" / name).stat().st_size for name in ("empty", "two")] == [0, 2 * PIECE]
     assert files.exists("config") and not files.exists("heard.wav")
     assert files.take("spoken.wav", tmp_path / "kept") and (tmp_path / "kept").read_bytes() == long
     assert not files.exists("spoken.wav") and not files.take("spoken.wav", tmp_path / "again")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
@@ -19,7 +20,7 @@ from testbed.several_hosts import connection as connections
 from testbed.several_hosts import messages
 from testbed.several_hosts.connection import Connection, DamagedAnswer, FailedThere, NotConnected, OtherVersion, RefusedThere
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.messages import Ended, Output, Ran
+from testbed.several_hosts.messages import Ended, LineTooLong, Output, Ran
 from testbed.several_hosts.version import version
 
 BETA = Machine("beta", "/srv/netboxit")
@@ -181,6 +182,45 @@ def test_an_agent_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch
         for _ in range(2):
             with pytest.raises(NotConnected, match=r"beta: the connection is lost; .*netboxit down"):
                 deaf.begin("add", a="x" * 1_000_000, b="y")
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("piece", [1, 1 << 16])
+def test_an_agent_that_never_ends_its_line_fills_no_memory(stream: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In pieces of any size: small ones took 50 times their length as objects of their own."""
+    longest = 2 << 20
+    monkeypatch.setattr(connections, "LONGEST_FROM_AGENT", longest)
+    greets = f"import os, sys\nprint('{json.dumps({'netboxit': version()})}', flush=True)\nsys.stdin.readline()\n"
+    hostile = f"{greets}while True: os.write(sys.{stream}.fileno(), b'x' * {piece})"
+    with connected(hostile) as connection:
+        tracemalloc.start()
+        try:
+            with pytest.raises(
+                NotConnected, match=r"beta: .* it sent a line of more than 2 MiB, .*disconnected; look after the m"
+            ):
+                connection.begin("add", a=1, b=1).done(30.0)
+            assert tracemalloc.get_traced_memory()[1] < 2 * longest
+        finally:
+            tracemalloc.stop()
+
+
+@pytest.mark.timeout(60)
+def test_a_shell_that_never_ends_its_line_is_told_as_that() -> None:
+    """The limit is the real one here."""
+    with pytest.raises(NotConnected, match=r"beta cannot be reached; it sent a line of more than 64 MiB, .*`.*` must work"):
+        connected("import os\nwhile True: os.write(1, b'x' * 65536)")
+
+
+def test_what_is_too_long_for_one_message_is_told_by_who_would_send_it(beta: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(
+        FailedThere, match=r"^beta: what add answers cannot be sent: the message has 70 MB, and 64 MiB is the most"
+    ):
+        beta.request("add", str, a="x" * 35_000_000, b="x" * 35_000_000)
+    monkeypatch.setattr(beta._writer, "_longest", 1 << 20)
+    with pytest.raises(LineTooLong, match=r"^beta: it cannot be asked to add: the message has 2 MB, and 1 MiB is the most; give"):
+        beta.request("add", str, a="x" * 2_000_000, b="")
+    assert beta.request("add", int, a=1, b=1) == 2
 
 
 @pytest.mark.timeout(30)
