@@ -93,9 +93,11 @@ def compared(
         from testbed.changing.comparison import compare
 
         return compare(topology, name), ()
+    from testbed.several_hosts.connections import Connections
     from testbed.several_hosts.planned import compare_over
 
-    return compare_over(file, inventory, name, said=said)
+    with Connections() as connections:
+        return compare_over(file, inventory, name, connections, said)
 
 
 def checked(

@@ -11,7 +11,8 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd
@@ -20,24 +21,31 @@ from system.interruption import ends_upon_signal
 from testbed.changing import apply_now
 from testbed.labs import removal
 from testbed.labs.lab import Lab
+from testbed.several_hosts import clocks
 from testbed.several_hosts.agent_files import AgentFiles
 from testbed.several_hosts.agent_programs import AgentPrograms
-from testbed.several_hosts.machine_facts import ClockAnswers, environment_and_clock
 from testbed.several_hosts.messages import Collected, FromAgent, Ran
-from testbed.several_hosts.part_owner import OWNER_FILE, NotThatLabs, check_owner
 from testbed.several_hosts.serving import Method, Server, standard_streams
+from testbed.several_hosts.synchronisation import environment_and_clock
 from testbed.several_hosts.tunnel_probe import Prober
 
 if TYPE_CHECKING:
     from testbed.documents.status import LabStatus
     from testbed.runs.measured_lab import MeasuredLab
 
+#: In the folder of a part: whose it is. It has the name of the whole lab, and another lab of its machine could have that name.
+#: Not `owner`, which says whose a whole lab is (`ownership.state`).
+OWNER_FILE: Final = "part-of"
 #: Another command may bring the part up, or take it down, when `down` comes.
 _BUSY_S = 60.0
 
 
 class NoPart(NetBoxITError):
     """The controller asked for something of a part before it made or opened one; or the connection is about to end."""
+
+
+class NotThatLabs(NetBoxITError):
+    """A machine has a lab of that name, which is no part of the one that is meant."""
 
 
 def serve() -> int:
@@ -56,7 +64,7 @@ class Agent:
     def __init__(self, say: Callable[[FromAgent], None]) -> None:
         self._programs = AgentPrograms(say)
         self._prober = Prober(lambda: self.lab)
-        self._clock = ClockAnswers()
+        self._clock: clocks.Answering | None = None
         self._lab: Lab | None = None
         self._files: AgentFiles | None = None
         self._measured: MeasuredLab | None = None
@@ -96,8 +104,8 @@ class Agent:
             "collect_run": self.collect_run,
             "facts": _facts,
             "environment": environment_and_clock,
-            "answer_clock": self._clock.answer,
-            "clock_answered": self._clock.close,
+            "answer_clock": self.answer_clock,
+            "clock_answered": self.clock_answered,
         }
 
     @property
@@ -129,10 +137,10 @@ class Agent:
 
     def open(self, lab: str, owner: str) -> str:
         """A part that was kept. Raises NoSuchLab, NotThatLabs."""
-        found = Lab.open(lab)
-        check_owner(found.folder, owner)
-        self._lab = found
-        return str(found.folder)
+        part = Lab.open(lab)
+        _check_owner(part.folder, owner)
+        self._lab = part
+        return str(part.folder)
 
     def keep(self) -> None:
         self._kept = True
@@ -148,7 +156,7 @@ class Agent:
         with self._making, suppress(state.NoSuchLab):
             while True:
                 try:
-                    check_owner(state.lab_folder(lab), owner)
+                    _check_owner(state.lab_folder(lab), owner)
                     return removal.take_down(lab)
                 except NotThatLabs as other:
                     return [str(other)]
@@ -177,17 +185,38 @@ class Agent:
         problems = self._measured.collect() if self._measured is not None else []
         return {"problems": problems, "files": self.files.listing()}
 
+    def answer_clock(self, address: str, token: str) -> int:
+        """Answers the controller's questions for this machine's clock, until `clock_answered`. Returns the UDP port."""
+        self.clock_answered()
+        self._clock = clocks.Answering(address, bytes.fromhex(token))
+        return self._clock.port
+
+    def clock_answered(self) -> None:
+        if self._clock is not None:
+            self._clock.close()
+            self._clock = None
+
     def leave(self) -> int:
         """The connection is over."""
         self._programs.kill_all()
         self._prober.close()
-        self._clock.close()
+        self.clock_answered()
         with self._making:
             self._leaving = True
             if self._lab is not None and not self._kept:
                 with suppress(state.NoSuchLab):
                     removal.take_down(self._lab.name)
         return 0
+
+
+def _check_owner(folder: Path, owner: str) -> None:
+    """Raises NotThatLabs."""
+    file = folder / OWNER_FILE
+    if not file.exists() or file.read_text() != owner:
+        raise NotThatLabs(
+            f"lab {folder.name} is no part of this one and was left alone; if it is left over, `netboxit down {folder.name}` "
+            "there removes it"
+        )
 
 
 def _facts(lab: str) -> dict[str, Any]:

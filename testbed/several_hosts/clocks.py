@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How far another machine's clock is from this one's, by datagrams with four time stamps (as in RFC 5905, section 8).
 
-    far machine   answering = answer(own address, token)      tell answering.port to the controller; answering.close() afterwards
+    far machine   answering = Answering(own address, token)   tell answering.port to the controller; answering.close() afterwards
     controller    reading = compare(address, port, token)     → ClockReading; raises ClocksNotCompared
 
 Clocks are CLOCK_REALTIME, arrivals are stamped by the kernel. A datagram leaves after the time that it says, and is there
@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from contracts.errors import NetBoxITError
 
@@ -47,7 +47,7 @@ _PATIENCE_S = 0.25
 #: Of a whole comparison; and after so many questions without an answer there will be none.
 _DEADLINE_S = 10.0
 _GIVE_UP = 12
-#: What one `answer` does at the most: both comparisons of a run.
+#: What one `Answering` does at the most: both comparisons of a run.
 _MOST_ANSWERS = 10 * EXCHANGES
 _LISTEN_S = 60.0
 
@@ -102,8 +102,8 @@ class Exchange:
 
 def reading(exchanges: Sequence[Exchange]) -> ClockReading | None:
     """What the fastest exchange says; None without any. Those in which a clock was set back tell nothing."""
-    sound = [one for one in exchanges if one.round_trip_ns >= 0 and one.returned_ns >= one.sent_ns]
-    best = min(sound, key=lambda one: one.round_trip_ns, default=None)
+    sound = [exchange for exchange in exchanges if exchange.round_trip_ns >= 0 and exchange.returned_ns >= exchange.sent_ns]
+    best = min(sound, key=lambda exchange: exchange.round_trip_ns, default=None)
     if best is None:
         return None
     twice = (best.arrived_ns - best.sent_ns) + (best.answered_ns - best.returned_ns)
@@ -117,14 +117,15 @@ def reading(exchanges: Sequence[Exchange]) -> ClockReading | None:
 
 
 def new_token() -> bytes:
-    """What the controller gives to `answer`, over the connection, and to `compare`."""
+    """What the controller gives to `Answering`, over the connection, and to `compare`."""
     return secrets.token_bytes(TOKEN_BYTES)
 
 
 class Answering:
     """Answers questions for the clock until it is closed, has answered `most` or listened for `for_s`."""
 
-    def __init__(self, address: str, token: bytes, most: int, for_s: float) -> None:
+    def __init__(self, address: str, token: bytes, *, most: int = _MOST_ANSWERS, for_s: float = _LISTEN_S) -> None:
+        """At a port of `address` that the kernel chooses. Raises ClocksNotCompared when that is not this machine's own."""
         self._socket, self._token, self._most = _socket(address), token, most
         self._until = time.monotonic() + for_s
         self.port: int = self._socket.getsockname()[1]
@@ -136,12 +137,6 @@ class Answering:
         self._end.close()
         self._thread.join()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def _answer(self) -> None:
         with self._socket, self._ended:
             while self._most > 0 and (left := self._until - time.monotonic()) > 0:
@@ -152,30 +147,25 @@ class Answering:
                     self._answer_one()
 
     def _answer_one(self) -> None:
-        found = _received(self._socket)
-        if found is None or not hmac.compare_digest(found.token, self._token):
+        question = _received(self._socket, self._token)
+        if question is None:
             return
         self._most -= 1
         with suppress(OSError):  # whoever asked is gone, or the network is: to the controller it is a lost answer
-            self._socket.sendto(_DATAGRAM.pack(self._token, found.number, found.at_ns, time.time_ns()), found.sender)
-
-
-def answer(address: str, token: bytes, *, most: int = _MOST_ANSWERS, for_s: float = _LISTEN_S) -> Answering:
-    """Begins to answer, at a port of `address` that the kernel chooses. Raises ClocksNotCompared when that is not its own."""
-    return Answering(address, token, most, for_s)
+            self._socket.sendto(_DATAGRAM.pack(self._token, question.number, question.at_ns, time.time_ns()), question.sender)
 
 
 def compare(address: str, port: int, token: bytes, *, own_address: str = "", exchanges: int = EXCHANGES) -> ClockReading:
     """Compares the clock of the machine that answers there with this one's; takes about a third of a second."""
-    there, found, asked = _resolved(address, port), list[Exchange](), 0
+    there, exchanged, asked = _resolved(address, port), list[Exchange](), 0
     with _socket(own_address or ("::" if ":" in address else "0.0.0.0")) as asking:
         until = time.monotonic() + _DEADLINE_S
-        while asked < exchanges and time.monotonic() < until and (found or asked < _GIVE_UP):
-            if one := _exchange(asking, there, token, asked):
-                found.append(one)
+        while asked < exchanges and time.monotonic() < until and (exchanged or asked < _GIVE_UP):
+            if exchange := _exchange(asking, there, token, asked):
+                exchanged.append(exchange)
             asked += 1
             time.sleep(random.random() * _PAUSE_S)
-    best = reading(found)
+    best = reading(exchanged)
     if best is None:
         raise ClocksNotCompared(
             f"the clock of {address} could not be compared: none of {asked} questions to its UDP port {port} was answered; "
@@ -191,15 +181,14 @@ def _exchange(asking: socket.socket, there: Any, token: bytes, number: int) -> E
     except OSError as error:
         raise ClocksNotCompared(f"no datagram can be sent to {there[0]}: {error.strerror}; look at the routes to it") from error
     while (left := until - time.monotonic()) > 0 and select.select([asking], [], [], left)[0]:
-        found = _received(asking)
-        if found is not None and hmac.compare_digest(found.token, token) and found.number == number:
-            return Exchange(sent_ns, found.arrived_ns, found.answered_ns, found.at_ns)
+        answer = _received(asking, token)
+        if answer is not None and answer.number == number:
+            return Exchange(sent_ns, answer.arrived_ns, answer.answered_ns, answer.at_ns)
     return None
 
 
 @dataclass(frozen=True)
 class _Received:
-    token: bytes
     number: int
     arrived_ns: int
     answered_ns: int
@@ -208,18 +197,20 @@ class _Received:
     sender: Any
 
 
-def _received(listening: socket.socket) -> _Received | None:
-    """The next datagram; None for what is none of ours."""
+def _received(listening: socket.socket, token: bytes) -> _Received | None:
+    """The next datagram; None for one of whoever does not know the token."""
     try:
-        data, said, _, sender = listening.recvmsg(_DATAGRAM.size + 1, socket.CMSG_SPACE(_TIMESPEC.size))
+        data, ancillary, _, sender = listening.recvmsg(_DATAGRAM.size + 1, socket.CMSG_SPACE(_TIMESPEC.size))
     except OSError:
         return None  # an ICMP error to what was sent before, or a datagram with a wrong checksum
-    stamps = [value for level, kind, value in said if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS)]
+    stamps = [value for level, kind, value in ancillary if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS)]
     if len(data) != _DATAGRAM.size or not stamps:
         return None
     seconds, nanoseconds = _TIMESPEC.unpack_from(stamps[0])
-    token, number, arrived_ns, answered_ns = _DATAGRAM.unpack(data)
-    return _Received(token, number, arrived_ns, answered_ns, seconds * 1_000_000_000 + nanoseconds, sender)
+    known, number, arrived_ns, answered_ns = _DATAGRAM.unpack(data)
+    if not hmac.compare_digest(known, token):
+        return None
+    return _Received(number, arrived_ns, answered_ns, seconds * 1_000_000_000 + nanoseconds, sender)
 
 
 def _socket(address: str) -> socket.socket:

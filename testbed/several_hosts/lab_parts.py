@@ -28,16 +28,12 @@ from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NoSuchNode
 from testbed.several_hosts.connection import Connection
 from testbed.several_hosts.connections import close
-from testbed.several_hosts.part_owner import new_owner
 from testbed.several_hosts.parts_file import PartsRecord
-from testbed.several_hosts.remote_part import UP_PATIENCE_S, RemoteFiles, RemotePart, RemoteProber, RemoteProgram
+from testbed.several_hosts.remote_part import MORE_S, UP_PATIENCE_S, RemoteFiles, RemotePart, RemoteProgram
 from testbed.several_hosts.taking_down import undo
 from testbed.several_hosts.tunnel_probe import Prober, not_passed
 
 T = TypeVar("T")
-
-#: Beyond what another machine was given to do something.
-_MORE_S = 15.0
 
 
 class LabParts:
@@ -61,14 +57,19 @@ class LabParts:
         """
         own = next(host.name for host in plan.hosts if host.here)
         remote = {host.name: RemotePart(connections[host.name]) for host in plan.hosts if not host.here}
-        record = PartsRecord(own, new_owner(), tuple(part.connection.machine for part in remote.values()), plan.to_json())
+        record = PartsRecord(
+            own, secrets.token_hex(16), tuple(part.connection.machine for part in remote.values()), plan.to_json()
+        )
         deployment.check(plan_part.part(plan, own))
         with HeldBack():
             lab = cls(Lab(plan.lab, state.make_lab_folder(plan.lab)), record, remote)
             try:
                 with state.locked(lab.folder):
                     record.write(lab.folder)
-                    answers = [part.up(plan_part.part(plan, name), record.owner) for name, part in remote.items()]
+                    answers = [
+                        part.ask("up", plan=plan_part.part(plan, name).to_json(), owner=record.owner)
+                        for name, part in remote.items()
+                    ]
                     deployment.deploy(plan_part.part(plan, own), lab.folder, progress)
                     for answer in answers:
                         answer.result(str, UP_PATIENCE_S)
@@ -126,10 +127,8 @@ class LabParts:
             self.record.keep_only([*left, *self._kept], self.folder)
             removal.take_down(self.name, undo)
             self.here.note_removal(error)
-        except state.NoSuchLab:
+        except (state.NoSuchLab, FileNotFoundError):
             return  # `netboxit down` may have been why it did not get ready
-        except FileNotFoundError:
-            return
         except NetBoxITError as failure:
             if isinstance(error, NetBoxITError):
                 raise type(failure)(f"{error}\n{failure}") from failure
@@ -162,19 +161,19 @@ class LabParts:
         """Raises NoSuchNode."""
         return self.remote.get(self.host(node), self.here)
 
-    def host(self, node: str) -> str:
-        """The machine that has a node. Raises NoSuchNode."""
+    def host(self, name: str) -> str:
+        """The machine that has the node of that name. Raises NoSuchNode."""
         try:
-            return self.plan.node(node).host
+            return self.plan.node(name).host
         except KeyError:
-            names = ", ".join(one.name for one in self.plan.nodes)
-            raise NoSuchNode(f"lab {self.name} has no node {node}; its nodes are {names}") from None
+            names = ", ".join(node.name for node in self.plan.nodes)
+            raise NoSuchNode(f"lab {self.name} has no node {name}; its nodes are {names}") from None
 
     # The same as of a lab on one machine, of all parts at a time.
 
     def wait_ready(self, deadline_s: float = 90.0) -> None:
         self.everywhere(
-            "wait_ready", NoneType, lambda: self.here.wait_ready(deadline_s), deadline_s + _MORE_S, deadline_s=deadline_s
+            "wait_ready", NoneType, lambda: self.here.wait_ready(deadline_s), deadline_s + MORE_S, deadline_s=deadline_s
         )
 
     def begin(self) -> None:
@@ -188,8 +187,7 @@ class LabParts:
     ) -> dict[str, T]:
         """Has all parts do the same at a time; returns what they answered, by machine. Raises what went wrong first."""
         answers = {name: part.ask(method, **parameters) for name, part in self.remote.items()}
-        found = {self.record.here: here()}
-        return found | {name: answer.result(shape, patience_s) for name, answer in answers.items()}
+        return {self.record.here: here()} | {name: answer.result(shape, patience_s) for name, answer in answers.items()}
 
     def wires_between(self) -> list[WirePlan]:
         """Those that lead from one machine to another."""
@@ -205,16 +203,17 @@ class LabParts:
         return {wire.name: self._probe(wire) for wire in self.wires_between()}
 
     def _probe(self, wire: WirePlan) -> int:
-        asking, answering = self.host(wire.left.node), self.host(wire.right.node)
         token = secrets.token_hex(16)
-        far_end = {"node": wire.right.node, "interface": wire.right.interface}
-        answers, asks = self._prober_on(answering), self._prober_on(asking)
-        answers.answer(**far_end, token=token)
-        best = asks.ask(wire.left.node, wire.left.interface, token, wire.mtu)
-        came = answers.answered(**far_end)
+        self._ask_prober("answer_probes", wire.right, token=token)
+        best = self._ask_prober("probe", wire.left, token=token, mtu=wire.mtu)
+        questions = self._ask_prober("probes_answered", wire.right)
         if best is None:
-            raise not_passed(wire.name, wire.mtu, asking, answering, came)
+            raise not_passed(wire.name, wire.mtu, self.host(wire.left.node), self.host(wire.right.node), questions or 0)
         return best
 
-    def _prober_on(self, machine: str) -> Prober | RemoteProber:
-        return RemoteProber(self.remote[machine].connection) if machine in self.remote else self._prober
+    def _ask_prober(self, method: str, end: WireEnd, **parameters: str | int) -> int | None:
+        """Of the machine that has this end of a wire."""
+        place = {"node": end.node, "interface": end.interface}
+        if (part := self.remote.get(self.host(end.node))) is not None:
+            return part.ask(method, **place, **parameters).result_if_any(int)
+        return self._prober.methods()[method](**place, **parameters)

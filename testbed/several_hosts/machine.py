@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 #: A machine that is off, or a cable that is out, is noticed within 20 s, unless the inventory says otherwise.
 _DEFAULTS: Final = ("ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
@@ -47,10 +47,3 @@ class Machine:
             argv += ["-i", self.key]
         defaults = [word for option in _DEFAULTS for word in ("-o", option)]
         return [*argv, *self.arguments, *defaults, "--", self.address or self.name, shlex.join(command)]
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Machine:
-        return Machine(**{**data, "arguments": tuple(data["arguments"])})

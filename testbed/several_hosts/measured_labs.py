@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Final, Literal
@@ -24,9 +24,9 @@ from testbed.labs.event_log import EventLog
 from testbed.runs.measured_lab import CAPTURES, MeasuredLab
 from testbed.several_hosts import clocks
 from testbed.several_hosts.lab_parts import LabParts
-from testbed.several_hosts.machine_facts import environment_and_clock
 from testbed.several_hosts.messages import Collected, OfferedFile
-from testbed.several_hosts.remote_part import RemotePart, below
+from testbed.several_hosts.remote_part import below, fetch
+from testbed.several_hosts.synchronisation import environment_and_clock
 
 if TYPE_CHECKING:
     from contracts import machines
@@ -74,7 +74,11 @@ class MeasuredLabs:
 
     def end(self) -> None:
         """Also where another machine has failed: `collect` tells of that."""
-        self._each_far(lambda part: part.ask("end_run").done())
+        for part in self.lab.remote.values():
+            try:
+                part.ask("end_run").done()
+            except NetBoxITError as error:
+                self._problems.append(str(error))
         self._here.end()
         if self._machines:
             durable.write(self._folder / MACHINES_FILE, json.dumps(self._told(), indent=1) + "\n")
@@ -99,19 +103,12 @@ class MeasuredLabs:
         merged.write()
         return list(dict.fromkeys(self._problems))
 
-    def _each_far(self, do: Callable[[RemotePart], None]) -> None:
-        for part in self.lab.remote.values():
-            try:
-                do(part)
-            except NetBoxITError as error:
-                self._problems.append(str(error))
-
     def _fetch(self, machine: str, files: list[OfferedFile], merged: Merged) -> None:
         for told in files:
             to = below(self._folder, told["file"])
             if told["file"] in Merged.FILES:
                 to = self._folder / f".{machine}" / to.name
-            self.lab.remote[machine].fetch(told, to)
+            fetch(self.lab.remote[machine].connection, told, to)
             if told["file"] in Merged.FILES:
                 merged.add(machine, told["file"], to.read_text())
         shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)

@@ -6,15 +6,15 @@ It is there before any of them is, so that `down` finds them with the inventory 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from contracts import durable
 from contracts.plan import Plan
+from contracts.shapes import shaped
 from ownership import recorded
 from testbed.plan_part import PARTS_FILE
 from testbed.several_hosts.machine import Machine
@@ -22,7 +22,7 @@ from testbed.several_hosts.machine import Machine
 
 @dataclass(frozen=True)
 class PartsRecord:
-    """Of one lab. `plan` is of the whole, as JSON; `owner` is what its parts know it by (`part_owner.py`)."""
+    """Of one lab. `plan` is of the whole, as JSON; `owner` is what its parts know it by (`agent.OWNER_FILE`)."""
 
     here: str
     owner: str
@@ -33,22 +33,13 @@ class PartsRecord:
     def of(folder: Path) -> PartsRecord | None:
         """None: all of the lab is on this machine."""
         try:
-            return recorded.read(
-                folder / PARTS_FILE,
-                lambda told: PartsRecord(
-                    told["here"], told["owner"], tuple(map(Machine.from_json, told["machines"])), told["plan"]
-                ),
-            )
+            return recorded.read(folder / PARTS_FILE, lambda data: shaped(data, PartsRecord))
         except FileNotFoundError:
             return None
 
-    def text(self) -> str:
-        machines = [machine.to_json() for machine in self.machines]
-        return json.dumps({"here": self.here, "owner": self.owner, "machines": machines, "plan": self.plan}, indent=1) + "\n"
-
     def write(self, folder: Path) -> None:
         """Raises NotWritten."""
-        durable.put(folder / PARTS_FILE, self.text())
+        recorded.put(folder / PARTS_FILE, asdict(self))
 
     def keep_only(self, names: Iterable[str], folder: Path) -> None:
         """On record stays what is left when there is nothing any more on the other machines.

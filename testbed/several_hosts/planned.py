@@ -6,7 +6,7 @@ An inventory is read when the file names machines, or when one is given.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,6 @@ from contracts.plan import Plan, RealtimeSupport
 from ownership import state
 from ownership.operators import NoPrivilege
 from system.realtime_support import realtime_support
-from testbed.back_ends.back_end import BackEnd
 from testbed.back_ends.planned_lab import LocalPlan, PlannedLab
 from testbed.changing import comparison
 from testbed.changing.comparison import Compared
@@ -26,7 +25,6 @@ from testbed.description.topology_file import load
 from testbed.labs.deployment import Progress
 from testbed.plans import fitness
 from testbed.plans.difference import difference
-from testbed.plans.facts import Facts
 from testbed.plans.load import LoadEstimate
 from testbed.plans.planning import estimated, plan_topology, plan_unasked
 from testbed.plans.sites import Site, names_machines
@@ -38,7 +36,7 @@ from testbed.several_hosts.inventory import Inventory
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
-from testbed.several_hosts.sites import Ask, facts_of, known_machines, sites
+from testbed.several_hosts.sites import known_machines, sites
 
 
 @dataclass(frozen=True)
@@ -53,36 +51,19 @@ class PlannedOverMachines(PlannedLab):
         """Those that have a part of it."""
         return [self.inventory.machine(host.name).machine for host in self.plan.hosts]
 
-    def problems(self) -> list[str]:
-        """What machines lack for the wires between them."""
-        return fitness.problems(self.topology, self.plan, self.sites)
-
     def check(self) -> None:
         """Raises MachinesUnfit."""
         fitness.check(self.topology, self.plan, self.sites)
 
-    def up(self, progress: Progress) -> BackEnd:
-        if not self.plan.hosts:
-            return self._here().up(progress)
+    def up(self, progress: Progress) -> DistributedLab:
         return DistributedLab(LabParts.up(self.plan, self._connected(), progress))
 
-    def up_and_ready(self, progress: Progress) -> BackEnd:
-        if not self.plan.hosts:
-            return self._here().up_and_ready(progress)
+    def up_and_ready(self, progress: Progress) -> DistributedLab:
         return DistributedLab(LabParts.up_and_ready(self.plan, self._connected(), progress))
 
-    def _here(self) -> LocalPlan:
-        """An inventory was given, and no other machine has anything to do."""
-        return LocalPlan(self.topology, self.plan)
-
-    def _connected(self) -> Mapping[str, Connection]:
-        return self.connections.to_all(self.machines())
-
-
-def ask(machine: Machine, lab: str) -> Facts:
-    """By a connection of its own."""
-    with Connection(machine) as connection:
-        return facts_of(connection, lab)
+    def _connected(self) -> dict[str, Connection]:
+        """To its machines but this one, by name; planning has asked them all."""
+        return {machine.name: self.connections.to(machine) for machine in self.machines() if not machine.here}
 
 
 def plan_over(
@@ -93,22 +74,23 @@ def plan_over(
     lab: str | None = None,
     duration_s: float | None = None,
     said: Sequence[Setting] = (),
-) -> PlannedOverMachines:
+) -> PlannedLab:
     """Reads a topology, and plans it over the machines of an inventory that it names. Raises what planning and asking raise.
 
-    `said` is what the command line says in place of the file, here and below.
+    A LocalPlan when an inventory was given, and no other machine has anything to do. `said` is what the command line says in
+    place of the file, here and below.
     """
-    topology, found, asked, name = _read(file, listed, connections.facts, lab, said)
+    topology, machines, asked, name = _read(file, listed, connections, lab, said)
     realtime = asked[0].facts.realtime if asked else realtime_support()
     plan = plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime, sites=asked)
-    return PlannedOverMachines(topology, plan, found, asked, connections)
+    return PlannedOverMachines(topology, plan, machines, asked, connections) if plan.hosts else LocalPlan(topology, plan)
 
 
 def compare_over(
-    file: Path, listed: Path | None, name: str | None, asking: Ask = ask, said: Sequence[Setting] = ()
+    file: Path, listed: Path | None, name: str | None, connections: Connections, said: Sequence[Setting] = ()
 ) -> tuple[Compared, list[str]]:
     """The plan, beside the lab that is up, and what machines lack for it."""
-    topology, _, asked, lab = _read(file, listed, asking, name, said)
+    topology, _, asked, lab = _read(file, listed, connections, name, said)
     running = _running(lab)
     if running is None:
         compared = comparison.compare(topology, lab, asked)
@@ -127,22 +109,22 @@ def checked(
     Names of machines are held against the inventory, if there is one.
     """
     topology, known = load(file, said=said), None
-    if found := inventory.find(listed):
-        topology = load(file, known := known_machines(inventory.read(found)), said)
+    if inventory_file := inventory.find(listed):
+        topology = load(file, known := known_machines(inventory.read(inventory_file)), said)
     return plan_unasked(topology, realtime=realtime, machines=known)
 
 
 def _read(
-    file: Path, listed: Path | None, asking: Ask, name: str | None, said: Sequence[Setting]
+    file: Path, listed: Path | None, connections: Connections, name: str | None, said: Sequence[Setting]
 ) -> tuple[Topology, Inventory, Sequence[Site], str]:
     """This machine is the first of the sites, if there are any."""
     topology = load(file, said=said)
     lab = lab_name(topology.name if name is None else name)
     if listed is None and not names_machines(topology):
         return topology, inventory.read(None), (), lab
-    found = inventory.read(inventory.find(listed))
-    topology = load(file, known_machines(found), said)
-    return topology, found, sites(topology, found, lab, asking), lab
+    machines = inventory.read(inventory.find(listed))
+    topology = load(file, known_machines(machines), said)
+    return topology, machines, sites(topology, machines, lab, connections.facts), lab
 
 
 def _running(lab: str) -> Plan | None:

@@ -13,7 +13,6 @@ from subprocess import CompletedProcess
 from typing import IO, Any
 
 from contracts.errors import NetBoxITError
-from contracts.plan import Plan
 from system.node_files import LONGEST_COPY
 from system.processes import ProgramFailed
 from testbed.documents.status import LabStatus
@@ -23,7 +22,7 @@ from testbed.several_hosts.messages import PIECE, Ended, OfferedFile, Output, Ra
 #: What a part may take to come up beside others: containers have 20 s each, switches and netboxes are started together.
 UP_PATIENCE_S = 180.0
 #: Beyond what the other machine was given to do it.
-_MORE_S = 15.0
+MORE_S = 15.0
 #: The exit status of ssh when its connection fails.
 _LOST = 255
 
@@ -38,13 +37,6 @@ class RemotePart:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
-    @property
-    def machine(self) -> str:
-        return self.connection.name
-
-    def up(self, plan: Plan, owner: str) -> Answer:
-        return self.connection.begin("up", plan=plan.to_json(), owner=owner)
-
     def ask(self, method: str, **parameters: Any) -> Answer:
         return self.connection.begin(method, **parameters)
 
@@ -55,8 +47,8 @@ class RemotePart:
         self, node: str, argv: Sequence[str], *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None
     ) -> CompletedProcess[str]:
         """Runs a program inside a node to its end, with its output as text."""
-        answer = self.connection.begin("run", node=node, argv=list(argv), timeout_s=timeout_s, env=dict(env) if env else None)
-        done = answer.result(Ran, timeout_s + _MORE_S)
+        answer = self.ask("run", node=node, argv=list(argv), timeout_s=timeout_s, env=dict(env) if env else None)
+        done = answer.result(Ran, timeout_s + MORE_S)
         return CompletedProcess(list(argv), done["status"], done["output"], done["errors"])
 
     def start(
@@ -69,10 +61,6 @@ class RemotePart:
 
     def own_files(self, node: str, name: str) -> RemoteFiles:
         return RemoteFiles(self.connection, node, name)
-
-    def fetch(self, offered: OfferedFile, to: Path) -> None:
-        """A file of the other machine's run folder."""
-        fetch(self.connection, offered, to)
 
 
 class RemoteProgram:
@@ -107,9 +95,7 @@ class RemoteProgram:
 
     def release(self) -> None:
         """It is on its way then: others that are released with it do not wait for the answer."""
-        if not self._ended.is_set():
-            with suppress(NotConnected):
-                self._connection.begin("signal", number=self._number, how="release")
+        self._signal("release", wait=False)
 
     def interrupt(self) -> None:
         self._signal("interrupt")
@@ -120,10 +106,12 @@ class RemoteProgram:
     def kill(self) -> None:
         self._signal("kill")
 
-    def _signal(self, how: str) -> None:
-        if not self._ended.is_set():
-            with suppress(NotConnected):  # which ends it, too
-                self._connection.begin("signal", number=self._number, how=how).done()
+    def _signal(self, how: str, wait: bool = True) -> None:
+        with suppress(NotConnected):  # which ends it, too
+            if not self._ended.is_set():
+                answer = self._connection.begin("signal", number=self._number, how=how)
+                if wait:
+                    answer.done()
 
     def _receive(self, message: Output | Ended) -> None:
         if "output" in message:
@@ -136,22 +124,6 @@ class RemoteProgram:
             self._log.close()
             self._status = _LOST if message["exit"] is None else message["exit"]
             self._ended.set()
-
-
-class RemoteProber:
-    """Those who ask and answer at the interfaces of another machine's part (`testbed.several_hosts.tunnel_probe.Prober`)."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def answer(self, node: str, interface: str, token: str) -> None:
-        self._connection.begin("answer_probes", node=node, interface=interface, token=token).done()
-
-    def answered(self, node: str, interface: str) -> int:
-        return self._connection.request("probes_answered", int, node=node, interface=interface)
-
-    def ask(self, node: str, interface: str, token: str, mtu: int) -> int | None:
-        return self._connection.begin("probe", node=node, interface=interface, token=token, mtu=mtu).result_if_any(int)
 
 
 class RemoteFiles:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from testbed.several_hosts import clocks
-from testbed.several_hosts.clocks import ClocksNotCompared, Exchange, answer, compare, new_token, own_clock, reading
+from testbed.several_hosts.clocks import Answering, ClocksNotCompared, Exchange, compare, new_token, own_clock, reading
 from tests.namespaces import Namespace, join
 
 START_NS = 1_700_000_000_000_000_000
@@ -58,19 +59,22 @@ def test_ones_own_clock_is_not_off() -> None:
 
 
 def test_who_does_not_know_the_token_is_not_answered() -> None:
-    with answer("127.0.0.1", new_token()) as answering, pytest.raises(ClocksNotCompared, match=r"packet filter.*allow UDP"):
+    with (
+        closing(Answering("127.0.0.1", new_token())) as answering,
+        pytest.raises(ClocksNotCompared, match=r"packet filter.*allow UDP"),
+    ):
         compare("127.0.0.1", answering.port, new_token(), exchanges=8)
 
 
 def test_no_more_is_answered_than_was_allowed() -> None:
     token = new_token()
-    with answer("127.0.0.1", token, most=5) as answering:
+    with closing(Answering("127.0.0.1", token, most=5)) as answering:
         assert compare("127.0.0.1", answering.port, token, exchanges=10).samples == 5
 
 
 def test_one_listens_no_longer_than_was_allowed() -> None:
     token = new_token()
-    with answer("127.0.0.1", token, for_s=0.0) as answering:
+    with closing(Answering("127.0.0.1", token, for_s=0.0)) as answering:
         answering.close()
         with pytest.raises(ClocksNotCompared):
             compare("127.0.0.1", answering.port, token, exchanges=4)
@@ -78,14 +82,14 @@ def test_one_listens_no_longer_than_was_allowed() -> None:
 
 def test_an_address_of_somebody_else_is_refused() -> None:
     with pytest.raises(ClocksNotCompared, match="netboxit_address"):
-        answer("192.0.2.77", new_token())
+        Answering("192.0.2.77", new_token())
     with pytest.raises(ClocksNotCompared, match="not-an-address"):
         compare("not-an-address", 1, new_token())
 
 
 def test_what_is_no_question_is_passed_over() -> None:
     token = new_token()
-    with answer("127.0.0.1", token) as answering, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+    with closing(Answering("127.0.0.1", token)) as answering, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
         for data in (b"", b"x", bytes(clocks._DATAGRAM.size), bytes(5_000)):
             stranger.sendto(data, ("127.0.0.1", answering.port))
         assert compare("127.0.0.1", answering.port, token, exchanges=10).samples == 10
@@ -114,8 +118,8 @@ def test_two_networks_of_one_machine_have_one_clock(
     """The sockets stay in the network in which they were opened."""
     (here, there), token = two_networks, new_token()
     with there.inside():
-        answering = answer(addresses[1], token)
-    with answering, here.inside():
+        answering = Answering(addresses[1], token)
+    with closing(answering), here.inside():
         found = compare(addresses[1], answering.port, token, own_address=addresses[0])
     assert abs(found.offset_ns) <= found.error_ns
     assert found.samples >= clocks.EXCHANGES // 2

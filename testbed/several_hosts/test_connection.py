@@ -11,6 +11,7 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from testbed.several_hosts import messages
 from testbed.several_hosts.connection import Connection, DamagedAnswer, FailedThere, NotConnected, OtherVersion, RefusedThere
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.messages import Ended, LineTooLong, Output, Ran
+from testbed.several_hosts.parts_file import PartsRecord
 from testbed.several_hosts.version import version
 
 BETA = Machine("beta", "/srv/netboxit")
@@ -272,7 +274,7 @@ def test_a_program_that_is_not_there_is_told() -> None:
         Connection(BETA, ["no-ssh"])
 
 
-def test_ssh_asks_no_questions_and_quotes_what_a_shell_reads() -> None:
+def test_ssh_asks_no_questions_and_quotes_what_a_shell_reads(tmp_path: Path) -> None:
     machine = Machine("beta", "/srv/net boxit", False, "192.0.2.7", 2222, "lab", "/k", ("-o", "ProxyJump=x"), "/var/state")
     argv = machine.netboxit(["exec", "fr1", "--", "echo", "a b"], terminal=True)
     assert argv[:3] == ["ssh", "-t", "-o"]
@@ -282,7 +284,9 @@ def test_ssh_asks_no_questions_and_quotes_what_a_shell_reads() -> None:
         *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "--", "192.0.2.7"),
         "env NETBOXIT_STATE=/var/state '/srv/net boxit/netboxit.py' exec fr1 -- echo 'a b'",
     ]
-    assert Machine.from_json(machine.to_json()) == machine
+    record = PartsRecord("alpha", "owner", (machine,), {"lab": "x"})
+    record.write(tmp_path)
+    assert PartsRecord.of(tmp_path) == record
 
 
 def test_the_hidden_verb_is_the_agent() -> None:

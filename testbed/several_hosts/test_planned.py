@@ -17,14 +17,16 @@ from system.cores import available_cores
 from system.interface_facts import InterfaceFacts
 from testbed import plan_part, where
 from testbed.back_ends.planned_lab import LocalPlan
-from testbed.plans import facts
+from testbed.plans import facts, fitness
 from testbed.plans.facts import Facts
+from testbed.plans.fitness import MachinesUnfit
 from testbed.plans.switch_plan import Datapaths
 from testbed.several_hosts import planned
 from testbed.several_hosts.conftest import StandIn
 from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
+from testbed.several_hosts.planned import PlannedOverMachines
 
 REALTIME = RealtimeSupport(True, 900_000, "SCHED_FIFO works")
 FACTS = Facts(
@@ -82,12 +84,13 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
 def test_only_machines_that_the_topology_names_are_asked(files: tuple[Path, Path], state_folder: Path) -> None:
     asked = Asked()
     found = planned.plan_over(*files, asked)
+    assert isinstance(found, PlannedOverMachines)
     assert asked.machines == ["beta"]
     assert [(node.name, node.host) for node in found.plan.nodes] == [("a", "alpha"), ("b", "beta"), ("one", "alpha")]
     assert [(host.name, host.address, host.folder) for host in found.plan.hosts[1:]] == [("beta", "192.0.2.2", "/srv/netboxit")]
     assert [(machine.name, machine.here) for machine in found.machines()] == [("alpha", True), ("beta", False)]
-    (told,) = found.problems()
-    assert told.startswith("alpha: eth0 carries packets of 1500 bytes, and a packet of 1500 bytes takes 1550")
+    with pytest.raises(MachinesUnfit, match=r"^alpha: eth0 carries packets of 1500 bytes, and a packet of 1500 bytes takes 1550"):
+        found.check()
 
 
 def test_where_the_planner_chooses_all_machines_are_asked(files: tuple[Path, Path], state_folder: Path) -> None:
@@ -118,20 +121,22 @@ def test_names_of_machines_are_those_of_the_inventory(files: tuple[Path, Path], 
 
 def test_a_machine_tells_through_its_connection_what_it_has(beta: StandIn) -> None:
     """It is this one, so the answer is known."""
-    found = planned.ask(beta.machine, "two")
+    with Connections() as connections:
+        found = connections.facts(beta.machine, "two")
     assert (found.cores, found.interfaces) == (available_cores(), interface_facts.read())
 
 
 def test_a_plan_is_compared_with_the_whole_of_the_lab_that_is_up(files: tuple[Path, Path], state_folder: Path) -> None:
     up = planned.plan_over(*files, Asked())
+    assert isinstance(up, PlannedOverMachines)
     folder = state.make_lab_folder("two")
     recorded.write(folder, plan_part.part(up.plan, "alpha"))
     PartsRecord("alpha", "owner", tuple(up.machines()), up.plan.to_json()).write(folder)
-    compared, missing = planned.compare_over(*files, None, Asked().facts)
+    compared, missing = planned.compare_over(*files, None, Asked())
     assert compared.difference is not None and compared.difference.nothing()
-    assert missing == up.problems()
+    assert missing == fitness.problems(up.topology, up.plan, up.sites) != []
     files[0].write_text(TOPOLOGY.replace("host: beta", "host: gamma"))
-    compared, _ = planned.compare_over(*files, None, Asked().facts)
+    compared, _ = planned.compare_over(*files, None, Asked())
     assert compared.difference is not None
     assert {one.name: one.action for one in compared.difference.nodes} == {"a": "unchanged", "one": "restarted", "b": "replaced"}
     assert any("machine" in reason for one in compared.difference.nodes for reason in one.reasons)

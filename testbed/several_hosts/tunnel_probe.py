@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from contracts.errors import NetBoxITError
 from system import namespaces
@@ -38,7 +38,7 @@ class Prober:
         self._lab = lab
         self._open: dict[tuple[str, str], _Answerer] = {}
 
-    def methods(self) -> dict[str, Callable[..., Any]]:
+    def methods(self) -> dict[str, Callable[..., int | None]]:
         """By the names that another machine asks for them."""
         return {"answer_probes": self.answer, "probes_answered": self.answered, "probe": self.ask}
 
@@ -52,7 +52,15 @@ class Prober:
 
     def ask(self, node: str, interface: str, token: str, mtu: int) -> int | None:
         """The shortest round trip of some frames of full size, in nanoseconds; None when no answer came."""
-        return _ask(self._lab(), node, interface, bytes.fromhex(token), mtu)
+        secret, round_trips_ns = bytes.fromhex(token), list[int]()
+        with _socket(self._lab(), node, interface) as asking:
+            for _ in range(_TRIES):
+                sent_ns = time.monotonic_ns()
+                with suppress(OSError):  # it is too long for what carries it, or that is down: no answer will come
+                    _send(asking, _QUESTION, secret, mtu + _HEADER)
+                if _received(asking, _ANSWER, secret, _PATIENCE_S) is not None:
+                    round_trips_ns.append(time.monotonic_ns() - sent_ns)
+        return min(round_trips_ns, default=None)
 
     def close(self) -> None:
         for name in list(self._open):
@@ -82,19 +90,6 @@ class _Answerer:
                     self._came += 1
                     with suppress(OSError):
                         _send(self._socket, _ANSWER, self._token, len(frame))
-
-
-def _ask(lab: Lab, node: str, interface: str, secret: bytes, mtu: int) -> int | None:
-    best = None
-    with _socket(lab, node, interface) as asking:
-        for _ in range(_TRIES):
-            sent = time.monotonic_ns()
-            with suppress(OSError):  # it is too long for what carries it, or that is down: no answer will come
-                _send(asking, _QUESTION, secret, mtu + _HEADER)
-            if _received(asking, _ANSWER, secret, _PATIENCE_S) is not None:
-                took = time.monotonic_ns() - sent
-                best = took if best is None else min(best, took)
-    return best
 
 
 def _socket(lab: Lab, node: str, interface: str) -> socket.socket:
