@@ -33,7 +33,7 @@ _CLOCK_ERROR_NS = 100_000
 def examine(file: Path | None) -> dict[str, Examination]:
     """By the names of the inventory, this machine first. Takes some seconds. Raises BadInventory."""
     found = inventory.read(inventory.find(file))
-    here = found.machine(found.here)
+    here = found.machines[found.here]
     others = {name: one for name, one in found.machines.items() if name != found.here}
     with ThreadPoolExecutor(max(1, len(others))) as pool:
         examined = pool.map(lambda one: Examination(tuple(_other(one, here))), others.values())

@@ -72,12 +72,12 @@ class DistributedLab(BackEnd):
     def put_back(self) -> tuple[str, list[Change]] | None:
         from testbed.changing import apply_now
 
-        told = [apply_now.put_back(self.here)]
+        answers = [apply_now.put_back(self.here)]
         for machine in self._parts.record.machines:
             with self._parts.connected(machine.name) as part:
-                told.append(part.ask("put_back").result_if_any(tuple[str, list[Change]]))
-        done = [one for one in told if one]
-        return (" and ".join(one[0] for one in done), [made for one in done for made in one[1]]) if done else None
+                answers.append(part.ask("put_back").result_if_any(tuple[str, list[Change]]))
+        done = [answer for answer in answers if answer]
+        return (" and ".join(drill for drill, _ in done), [change for _, made in done for change in made]) if done else None
 
     def continue_at(self, nodes: Iterable[str], verb: Sequence[str]) -> None:
         if (machine := self._place(nodes, f"netboxit {verb[0]}")) is not None:
@@ -97,15 +97,16 @@ class DistributedLab(BackEnd):
         if (machine := self._place(nodes, "netboxit capture")) is None:
             return None
         if not wanted.plain:
-            told = f"frames come from {machine.name} as one stream"
-            raise OnSeveralMachines(f"{told}; leave out --ring and --json, or call it there")
+            raise OnSeveralMachines(
+                f"frames come from {machine.name} as one stream; leave out --ring and --json, or call it there"
+            )
         duration = ["--duration", wanted.duration] if wanted.duration else []
         verb = ["capture", "--live", "--lab", self.name, *duration, "--", *wanted.points]
         with as_user():
-            opened = nullcontext() if wanted.file is None else wanted.file.open("wb" if wanted.overwrite else "xb")
-        with opened as kept:
+            target = nullcontext() if wanted.file is None else wanted.file.open("wb" if wanted.overwrite else "xb")
+        with target as file:
             # Without a duration for as long as the user wants; ssh ends it when the machine is silent (ServerAliveInterval).
-            return subprocess.run(machine.netboxit(verb), stdout=kept, stdin=subprocess.DEVNULL, check=False).returncode
+            return subprocess.run(machine.netboxit(verb), stdout=file, stdin=subprocess.DEVNULL, check=False).returncode
 
     def wait_ready(self, deadline_s: float) -> None:
         self._parts.wait_ready(deadline_s)
@@ -123,10 +124,10 @@ class DistributedLab(BackEnd):
 
     def _place(self, nodes: Iterable[str], command: str) -> Machine | None:
         """The machine that has all of these nodes, None for this one. Raises OnSeveralMachines, NoSuchNode."""
-        found = {node: self._parts.host(node) for node in nodes}
-        if len(set(found.values())) > 1:
-            told = ", ".join(f"{node} on {host}" for node, host in found.items())
+        hosts = {node: self._parts.host(node) for node in nodes}
+        if len(set(hosts.values())) > 1:
+            places = ", ".join(f"{node} on {host}" for node, host in hosts.items())
             raise OnSeveralMachines(
-                f"{command} works on one machine at a time, and these are on several: {told}; name those of one"
+                f"{command} works on one machine at a time, and these are on several: {places}; name those of one"
             )
-        return next((machine for machine in self._parts.record.machines if machine.name in found.values()), None)
+        return next((machine for machine in self._parts.record.machines if machine.name in hosts.values()), None)

@@ -22,30 +22,35 @@ if TYPE_CHECKING:
 def merged(record: PartsRecord, own: LabStatus, others: Mapping[str, LabStatus | str]) -> LabStatus:
     """`others`: what each other machine said of its part, or why it said nothing."""
     plan = record.whole()
-    told: dict[str, LabStatus] = {record.here: own, **{name: one for name, one in others.items() if not isinstance(one, str)}}
+    parts = {record.here: own} | {name: part for name, part in others.items() if not isinstance(part, str)}
     silent = {name: why for name, why in others.items() if isinstance(why, str)}
-    nodes: dict[str, NodeStatus] = {node["name"]: {**node, "host": name} for name, one in told.items() for node in one["nodes"]}
+    nodes: dict[str, NodeStatus] = {
+        node["name"]: {**node, "host": name} for name, part in parts.items() for node in part["nodes"]
+    }
     between = [wire for wire in plan.wires if plan.node(wire.left.node).host != plan.node(wire.right.node).host]
     names = {wire.name for wire in between}
     return {
         **own,
         "nodes": [nodes.get(node.name) or _unknown(node) for node in plan.nodes],
-        "wires": [*(wire for one in told.values() for wire in one["wires"]), *(_between(plan, wire, nodes) for wire in between)],
-        "equipment": [port for one in told.values() for port in one["equipment"] if port["name"] not in names],
-        "events": sorted((event for one in told.values() for event in one["events"]), key=lambda event: float(event["at_s"])),
+        "wires": [
+            *(wire for part in parts.values() for wire in part["wires"]),
+            *(_between(plan, wire, nodes) for wire in between),
+        ],
+        "equipment": [port for part in parts.values() for port in part["equipment"] if port["name"] not in names],
+        "events": sorted((event for part in parts.values() for event in part["events"]), key=lambda event: float(event["at_s"])),
         "notes": [
             *plan.notes,
-            *(f"{name}: {note}" for name, one in told.items() for note in one["notes"]),
+            *(f"{name}: {note}" for name, part in parts.items() for note in part["notes"]),
             *silent.values(),
         ],
-        "hosts": {"here": record.here, "reached": list(told), "not_reached": list(silent)},
+        "hosts": {"here": record.here, "reached": list(parts), "not_reached": list(silent)},
     }
 
 
 def statuses(lab: LabParts) -> dict[str, LabStatus | str]:
     """What each other machine says of its part, or why it says nothing."""
 
-    def one(machine: Machine) -> LabStatus | str:
+    def status(machine: Machine) -> LabStatus | str:
         try:
             with lab.connected(machine.name) as part:
                 return part.status()
@@ -54,7 +59,7 @@ def statuses(lab: LabParts) -> dict[str, LabStatus | str]:
 
     machines = lab.record.machines
     with ThreadPoolExecutor(max(1, len(machines))) as workers:
-        return dict(zip((machine.name for machine in machines), workers.map(one, machines), strict=True))
+        return dict(zip((machine.name for machine in machines), workers.map(status, machines), strict=True))
 
 
 def _unknown(node: NodePlan) -> NodeStatus:
@@ -84,6 +89,6 @@ def _between(plan: Plan, wire: WirePlan, nodes: Mapping[str, NodeStatus]) -> Wir
 
 def _end(plan: Plan, end: WireEnd, netbox: NetboxStatus | None) -> EndStatus:
     """By what its node reaches it: as a netbox says, else as planned."""
-    planned = next(one for one in plan.node(end.node).interfaces if one.name == end.interface)
-    kind, reason = said_of(netbox, end.interface) or (planned.port, None)
-    return {"node": end.node, "interface": end.interface, "port": kind, "reason": reason or planned.reason or None}
+    planned = next(interface for interface in plan.node(end.node).interfaces if interface.name == end.interface)
+    port, reason = said_of(netbox, end.interface) or (planned.port, None)
+    return {"node": end.node, "interface": end.interface, "port": port, "reason": reason or planned.reason or None}

@@ -12,7 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -22,7 +22,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, IPvAnyAddres
 from contracts.errors import NetBoxITError
 from contracts.installation import BUILD, CHECKOUT
 from ownership.operators import NoPrivilege, operator
-from testbed.description.input_errors import nearest, told
+from testbed.description.input_errors import told
+from testbed.description.machines import KnownMachines
 from testbed.several_hosts.machine import Machine
 
 #: What this machine is called where the inventory has no name for it.
@@ -36,12 +37,6 @@ _READER_TIMEOUT_S: Final = 60.0
 
 class BadInventory(NetBoxITError):
     """The inventory cannot be read, or says something that cannot be; nothing was created."""
-
-    exit_status = 2
-
-
-class NoSuchMachine(NetBoxITError):
-    """A name that no machine of the inventory has on which labs may be."""
 
     exit_status = 2
 
@@ -68,18 +63,10 @@ class Inventory:
     refused: Mapping[str, str]
     file: Path | None = None
 
-    def machine(self, name: str) -> Listed:
-        """Raises NoSuchMachine with the remedy."""
-        if name in self.machines:
-            return self.machines[name]
-        raise NoSuchMachine(f"{self.why_not(name)}")
-
-    def why_not(self, name: str) -> str:
-        """What is wrong with a name that is none of `machines`, and the remedy."""
-        if name in self.refused:
-            return f'machine "{name}" can have no part of a lab: {self.refused[name]}'
-        listed = f"the inventory {self.file} has" if self.file else "there is"
-        return f'{listed} no machine "{name}"; {nearest(name, self.machines)}'
+    def known(self) -> KnownMachines:
+        """What a topology may name."""
+        where = f"the inventory {self.file}" if self.file else ""
+        return KnownMachines(self.here, tuple(self.machines), self.refused, where)
 
 
 def find(file: Path | None) -> Path | None:
@@ -101,10 +88,10 @@ def read(file: Path | None) -> Inventory:
         return of_variables({}, None)
     if operator() is not None:
         raise NoPrivilege(f"inventory {file}: labs over several machines are root's, since an inventory says what ssh runs")
-    return of_variables(_said(file), file)
+    return of_variables(_variables(file), file)
 
 
-def _said(file: Path) -> dict[str, dict[str, Any]]:
+def _variables(file: Path) -> dict[str, dict[str, Any]]:
     """Each machine's variables as Ansible has them."""
     if not file.is_file() or "," in str(file):
         raise BadInventory(f"inventory {file}: there is no such file, or its name has a comma, which Ansible takes for a list")
@@ -125,9 +112,9 @@ def _said(file: Path) -> dict[str, dict[str, Any]]:
         raise BadInventory(f"inventory {file}: {_READER} does not run: {error}; remedy: {BUILD}") from error
     if done.returncode:
         raise BadInventory(f"inventory {file}: Ansible cannot read it: {_in_short(done.stderr)}; `ansible-inventory` says more")
-    found = json.loads(done.stdout)
-    variables = found.pop("_meta", {}).get("hostvars", {})
-    names = dict.fromkeys([*variables, *(name for group in found.values() for name in group.get("hosts", ()))])
+    groups = json.loads(done.stdout)
+    variables = groups.pop("_meta", {}).get("hostvars", {})
+    names = dict.fromkeys([*variables, *(name for group in groups.values() for name in group.get("hosts", ()))])
     return {name: variables.get(name, {}) for name in names}
 
 
@@ -167,35 +154,34 @@ class _Variables(BaseModel):
     netboxit_tunnels: Literal["wireguard"] | None = None
 
 
-def of_variables(said: Mapping[str, Mapping[str, Any]], file: Path | None) -> Inventory:
+def of_variables(variables: Mapping[str, Mapping[str, Any]], file: Path | None) -> Inventory:
     """From each machine's variables. Raises BadInventory."""
-    found: dict[str, Listed] = {}
-    refused: dict[str, str] = {}
-    for name, variables in said.items():
-        local = variables.get("ansible_connection") == "local"
-        if local or "netboxit_folder" in variables:
-            found[name] = _listed(name, variables, file)
-        else:
-            refused[name] = f"add netboxit_folder, where its checkout of NetBoxIT is, to the inventory {file}"
-    here = [name for name, one in found.items() if one.machine.here]
+    machines = {
+        name: _listed(name, own, file)
+        for name, own in variables.items()
+        if own.get("ansible_connection") == "local" or "netboxit_folder" in own
+    }
+    remedy = f"add netboxit_folder, where its checkout of NetBoxIT is, to the inventory {file}"
+    here = [name for name, listed in machines.items() if listed.machine.here]
     if len(here) > 1:
         both = " and ".join(here)
         raise BadInventory(f"inventory {file}: {both} are both this machine (ansible_connection: local); leave one of them")
-    if not here and HERE in said:
+    if not here and HERE in variables:
         raise BadInventory(
             f'inventory {file}: "{HERE}" is what this machine is called when no other name is its own; '
             "call the other machine something else, or give this one a name by ansible_connection: local"
         )
     if not here:
-        found = {HERE: Listed(Machine(HERE, str(CHECKOUT), here=True), None, 4789), **found}
-    return Inventory(here[0] if here else HERE, found, refused, file)
+        here, machines = [HERE], {HERE: Listed(Machine(HERE, str(CHECKOUT), here=True), None, 4789), **machines}
+    return Inventory(here[0], machines, {name: remedy for name in variables if name not in machines}, file)
 
 
-def _listed(name: str, said: Mapping[str, Any], file: Path | None) -> Listed:
+def _listed(name: str, own: Mapping[str, Any], file: Path | None) -> Listed:
     try:
-        variables = _Variables.model_validate(said)
+        variables = _Variables.model_validate(own)
     except ValidationError as error:
-        raise BadInventory("\n".join(_complaints(name, error, file))) from None
+        details = error.errors(include_url=False)
+        raise BadInventory("\n".join(f"inventory {file}: {name}: {one['loc'][0]}: {told(one)}" for one in details)) from None
     here = variables.ansible_connection == "local"
     address = variables.netboxit_address
     key = variables.ansible_ssh_private_key_file
@@ -221,8 +207,3 @@ def _listed(name: str, said: Mapping[str, Any], file: Path | None) -> Listed:
         variables.netboxit_vxlan_port,
         variables.netboxit_tunnels is not None,
     )
-
-
-def _complaints(name: str, error: ValidationError, file: Path | None) -> Iterator[str]:
-    for detail in error.errors(include_url=False):
-        yield f"inventory {file}: {name}: {detail['loc'][0]}: {told(detail)}"

@@ -32,11 +32,9 @@ class Machine:
 
     def netboxit(self, verb: Sequence[str], *, terminal: bool = False) -> list[str]:
         """What runs a command of NetBoxIT there, with this terminal if it is to have one."""
-        where = ["env", f"NETBOXIT_STATE={self.state}"] if self.state else []
-        return self.ssh([*where, f"{self.folder}/netboxit.py", *verb], terminal=terminal)
-
-    def ssh(self, command: Sequence[str], *, terminal: bool = False) -> list[str]:
-        """What runs a command there. ssh has a shell read it, so it is quoted for one."""
+        environment = ["env", f"NETBOXIT_STATE={self.state}"] if self.state else []
+        # ssh has a shell read it, so it is quoted for one.
+        command = shlex.join([*environment, f"{self.folder}/netboxit.py", *verb])
         # No question is asked that nobody would answer. Of an option that is given twice, ssh takes the first.
         argv = ["ssh", "-t" if terminal else "-T", "-o", "BatchMode=yes"]
         if self.port:
@@ -46,4 +44,4 @@ class Machine:
         if self.key:
             argv += ["-i", self.key]
         defaults = [word for option in _DEFAULTS for word in ("-o", option)]
-        return [*argv, *self.arguments, *defaults, "--", self.address or self.name, shlex.join(command)]
+        return [*argv, *self.arguments, *defaults, "--", self.address or self.name, command]

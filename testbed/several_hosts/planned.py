@@ -36,7 +36,7 @@ from testbed.several_hosts.inventory import Inventory
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
-from testbed.several_hosts.sites import known_machines, sites
+from testbed.several_hosts.sites import sites
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class PlannedOverMachines(PlannedLab):
 
     def machines(self) -> list[Machine]:
         """Those that have a part of it."""
-        return [self.inventory.machine(host.name).machine for host in self.plan.hosts]
+        return [self.inventory.machines[host.name].machine for host in self.plan.hosts]
 
     def check(self) -> None:
         """Raises MachinesUnfit."""
@@ -110,7 +110,7 @@ def checked(
     """
     topology, known = load(file, said=said), None
     if inventory_file := inventory.find(listed):
-        topology = load(file, known := known_machines(inventory.read(inventory_file)), said)
+        topology = load(file, known := inventory.read(inventory_file).known(), said)
     return plan_unasked(topology, realtime=realtime, machines=known)
 
 
@@ -123,7 +123,7 @@ def _read(
     if listed is None and not names_machines(topology):
         return topology, inventory.read(None), (), lab
     machines = inventory.read(inventory.find(listed))
-    topology = load(file, known_machines(machines), said)
+    topology = load(file, machines.known(), said)
     return topology, machines, sites(topology, machines, lab, connections.facts), lab
 
 

@@ -55,9 +55,7 @@ class RemotePart:
         self, node: str, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None, held: bool = False
     ) -> RemoteProgram:
         """Starts a program inside a node; its output is appended to `log` on this machine as it comes."""
-        program = RemoteProgram(self.connection, argv, log.open("ab", buffering=0))
-        program.start(node, env, held)
-        return program
+        return RemoteProgram(self.connection, node, argv, log.open("ab", buffering=0), env, held)
 
     def own_files(self, node: str, name: str) -> RemoteFiles:
         return RemoteFiles(self.connection, node, name)
@@ -66,17 +64,23 @@ class RemotePart:
 class RemoteProgram:
     """A program on another machine (`system.processes.Process`)."""
 
-    def __init__(self, connection: Connection, argv: Sequence[str], log: IO[bytes]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        node: str,
+        argv: Sequence[str],
+        log: IO[bytes],
+        env: Mapping[str, str] | None,
+        held: bool,
+    ) -> None:
+        """Starts it."""
         self._connection, self.argv, self._log = connection, tuple(argv), log
         self._ended = threading.Event()
         self._status: int | None = None
         self._number = connection.listen(self._receive)
-        self.pid = 0
-
-    def start(self, node: str, env: Mapping[str, str] | None, held: bool) -> None:
         try:
-            self.pid = self._connection.request(
-                "start", int, program=self._number, node=node, argv=list(self.argv), env=dict(env) if env else None, held=held
+            self.pid = connection.request(
+                "start", int, program=self._number, node=node, argv=list(argv), env=dict(env) if env else None, held=held
             )
         except BaseException:
             self._log.close()
@@ -116,14 +120,13 @@ class RemoteProgram:
     def _receive(self, message: Output | Ended) -> None:
         if "output" in message:
             self._log.write(message["output"].encode("latin-1"))
-        else:
-            if message["exit"] is None:
-                self._log.write(
-                    f"netboxit: the connection to {self._connection.name} was lost, and with it this program\n".encode()
-                )
-            self._log.close()
-            self._status = _LOST if message["exit"] is None else message["exit"]
-            self._ended.set()
+            return
+        self._status = message["exit"]
+        if self._status is None:
+            self._status = _LOST
+            self._log.write(f"netboxit: the connection to {self._connection.name} was lost, and with it this program\n".encode())
+        self._log.close()
+        self._ended.set()
 
 
 class RemoteFiles:

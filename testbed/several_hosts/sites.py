@@ -10,7 +10,6 @@ from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
 
-from testbed.description.machines import KnownMachines
 from testbed.description.topology import Topology
 from testbed.plans import facts
 from testbed.plans.facts import Facts
@@ -28,30 +27,24 @@ def facts_of(connection: Connection, lab: str) -> Facts:
     return Facts.from_json(connection.request("facts", dict[str, Any], lab=lab))
 
 
-def known_machines(inventory: Inventory) -> KnownMachines:
-    """What a topology may name."""
-    where = f"the inventory {inventory.file}" if inventory.file else ""
-    return KnownMachines(inventory.here, tuple(inventory.machines), inventory.refused, where)
-
-
 def sites(topology: Topology, inventory: Inventory, lab: str, ask: Ask) -> Sequence[Site]:
     """This machine, and those that the topology names, or all where it leaves the choice; these are asked at the same time.
 
     Raises what `ask` raises.
     """
     wanted = list(inventory.machines) if is_free(topology) else [*named_machines(topology)]
-    others = [inventory.machine(name) for name in wanted if name != inventory.here]
+    others = [inventory.machines[name] for name in wanted if name != inventory.here]
     with ThreadPoolExecutor(max(len(others), 1)) as workers:
-        told = list(workers.map(lambda one: ask(one.machine, lab), others))
-    there = [_site(one, found, looked_up(one)) for one, found in zip(others, told, strict=True)]
-    own = inventory.machine(inventory.here)
+        facts_of_others = workers.map(lambda listed: ask(listed.machine, lab), others)
+    there = [_site(listed, known, looked_up(listed)) for listed, known in zip(others, facts_of_others, strict=True)]
+    own = inventory.machines[inventory.here]
     towards = next((site.address for site in there if site.address), None)
     return [_site(own, facts.read(lab), own.address or own_address_towards(towards)), *there]
 
 
-def _site(listed: Listed, found: Facts, address: str) -> Site:
+def _site(listed: Listed, known: Facts, address: str) -> Site:
     machine = listed.machine
-    return Site(machine.name, found, machine.here, address, listed.vxlan_port, machine.folder, listed.sealed)
+    return Site(machine.name, known, machine.here, address, listed.vxlan_port, machine.folder, listed.sealed)
 
 
 def looked_up(listed: Listed) -> str:
@@ -68,7 +61,7 @@ def own_address_towards(towards: str | None) -> str:
     if towards is None:
         return ""
     family = socket.AF_INET6 if ip_address(towards).version == 6 else socket.AF_INET
-    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asked:
-        asked.connect((towards, 9))
-        return str(asked.getsockname()[0])
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as unsent:
+        unsent.connect((towards, 9))
+        return str(unsent.getsockname()[0])
     return ""

@@ -49,17 +49,15 @@ def take_parts_down(record: PartsRecord, lab: str) -> tuple[list[str], dict[str,
     """Those on other machines, all at a time. Returns notes, and why a machine's could not be taken down."""
     notes: list[str] = []
     failures: dict[str, str] = {}
-    if not record.machines:
-        return notes, failures
 
-    def one(machine: Machine) -> None:
+    def take_down(machine: Machine) -> None:
         try:
             with Connection(machine) as connection:
-                told = connection.request("down", list[str], lab=lab, owner=record.owner, patience_s=_PATIENCE_S)
-                notes.extend(f"{machine.name}: {note}" for note in told)
+                own_notes = connection.request("down", list[str], lab=lab, owner=record.owner, patience_s=_PATIENCE_S)
+                notes.extend(f"{machine.name}: {note}" for note in own_notes)
         except NetBoxITError as error:
             failures[machine.name] = str(error)
 
-    with ThreadPoolExecutor(len(record.machines)) as workers:
-        list(workers.map(one, record.machines))
+    with ThreadPoolExecutor(max(1, len(record.machines))) as workers:
+        list(workers.map(take_down, record.machines))
     return notes, failures

@@ -11,7 +11,7 @@ import pytest
 
 from contracts.installation import CHECKOUT
 from testbed.several_hosts import inventory
-from testbed.several_hosts.inventory import BadInventory, Inventory, NoSuchMachine
+from testbed.several_hosts.inventory import BadInventory, Inventory
 
 WHOLE = """\
 all:
@@ -40,7 +40,7 @@ def read(folder: Path, text: str, name: str = "hosts.yml") -> Inventory:
 
 def test_a_machine_is_reached_as_ansible_reaches_it(tmp_path: Path) -> None:
     found = read(tmp_path, WHOLE)
-    beta = found.machine("beta")
+    beta = found.machines["beta"]
     machine = beta.machine
     assert (machine.address, machine.port, machine.user, machine.here) == ("192.0.2.2", 2222, "root", False)
     assert machine.arguments == ("-o", "ProxyJump=gate way", "-4")
@@ -51,8 +51,8 @@ def test_a_machine_is_reached_as_ansible_reaches_it(tmp_path: Path) -> None:
 def test_this_machine_has_the_name_of_its_local_connection(tmp_path: Path) -> None:
     found = read(tmp_path, WHOLE)
     assert found.here == "alpha"
-    assert found.machine("alpha").machine.here and found.machine("alpha").machine.folder == str(CHECKOUT)
-    assert found.machine("alpha").address == "192.0.2.1"
+    assert found.machines["alpha"].machine.here and found.machines["alpha"].machine.folder == str(CHECKOUT)
+    assert found.machines["alpha"].address == "192.0.2.1"
 
 
 def test_without_a_local_connection_or_an_inventory_this_machine_is_called_here(tmp_path: Path) -> None:
@@ -62,10 +62,10 @@ def test_without_a_local_connection_or_an_inventory_this_machine_is_called_here(
 
 def test_a_machine_that_can_have_no_part_is_told(tmp_path: Path) -> None:
     found = read(tmp_path, WHOLE)
-    with pytest.raises(NoSuchMachine, match=r'hosts.yml has no machine "bete"; did you mean "beta"\?'):
-        found.machine("bete")
-    with pytest.raises(NoSuchMachine, match='machine "printer" can have no part of a lab: add netboxit_folder'):
-        found.machine("printer")
+    cause, remedy = found.known().why_not("bete")
+    assert cause.endswith('hosts.yml has no machine "bete"') and remedy == 'did you mean "beta"?'
+    cause, remedy = found.known().why_not("printer")
+    assert cause == 'machine "printer" can have no part of a lab' and remedy.startswith("add netboxit_folder")
 
 
 LOCAL = {"ansible_connection": "local"}

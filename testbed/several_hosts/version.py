@@ -19,13 +19,11 @@ _NO_SOURCES: Final = tuple(f"results/{name}" for name in ("runs", "latest", "ben
 @cache
 def version() -> str:
     """A hash of the sources, the same on every machine that has the same ones."""
-    found = hashlib.sha256()
+    sources = hashlib.sha256()
     for folder in _SOURCES:
         for file in sorted((CHECKOUT / folder).rglob("*")):
             name = str(file.relative_to(CHECKOUT))
-            if name.startswith(_NO_SOURCES) or file.suffix not in _KINDS or file.name.startswith("test_"):
-                continue
-            if file.is_file():
-                found.update(f"{name}\0".encode())
-                found.update(hashlib.sha256(file.read_bytes()).digest())
-    return found.hexdigest()[:16]
+            ours = file.suffix in _KINDS and not file.name.startswith("test_") and not name.startswith(_NO_SOURCES)
+            if ours and file.is_file():
+                sources.update(f"{name}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return sources.hexdigest()[:16]
