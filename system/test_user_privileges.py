@@ -17,9 +17,8 @@ from testbed.changing import set_command
 from testbed.description import topology_file
 from testbed.description.live import BadChange
 from testbed.description.targets import Targets
-from testbed.observation.capture_files import CaptureFile
+from testbed.observation.capture_files import BadTarget, CaptureFile, target
 from testbed.observation.capture_sources import CaptureFailed
-from testbed.observation.capture_target import BadTarget, target
 from testbed.run import NoResults, make_folder
 from testbed.runs.handing_over import NotHandedOver, being_written
 

@@ -24,7 +24,7 @@ from testbed.description.drills import all_drills
 from testbed.description.equipment_section import check_host_interface
 from testbed.description.targets import Targets
 from testbed.labs.lab import Lab
-from testbed.observation import capture_points, capture_target
+from testbed.observation import capture_files, capture_points
 from testbed.plans.planning import plan_file
 
 EACH = int(os.environ.get("NETBOXIT_MUTATIONS", "50")) * 4
@@ -188,8 +188,8 @@ def test_capture(plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     found = tried(lambda *said_words: capture_points.points(plan, said_words), words(9), words(10))
     places = {(node.name, interface.name) for node in plan.nodes for interface in node.interfaces}
     assert {(point.node, point.interface) for points in found for point in points} <= places
-    tried(lambda file, ring: capture_target.target(["a", file], ring=ring, live=False, json=False), words(11), words(12))
-    tried(lambda file: capture_target.target(["a", file], ring=None, live=False, json=False), words(13))
+    tried(lambda file, ring: capture_files.target(["a", file], ring=ring, live=False, json=False), words(11), words(12))
+    tried(lambda file: capture_files.target(["a", file], ring=None, live=False, json=False), words(13))
     assert list(tmp_path.iterdir()) == [], "nothing is made before it is known what is captured"
 
 

@@ -91,8 +91,8 @@ def capture(
     operators.as_root()
     from testbed import where
     from testbed.back_ends.back_end import Capturing
+    from testbed.observation.capture_files import target
     from testbed.observation.capture_points import points
-    from testbed.observation.capture_target import target
     from testbed.observation.capturing import capture as capture_at
 
     duration_s = None if duration is None else console.read_duration(duration)

@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a capture goes: a file, a ring of files of which the oldest are removed, or a pipe to a program that shows it."""
+"""Where a capture goes: a file, a ring of files of which the oldest are removed, or a pipe to a program that shows it.
+
+`target` reads which of them a user wants from the words and options of the command line.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final
 
 from contracts.errors import NetBoxITError
 from contracts.quantities import SIZE
 from results.pcapng import Packet, Point, Writer
+from system.user_privileges import check_new
 from system.user_privileges import as_user
+from testbed.observation.capture_points import CapturedPoint
 from testbed.observation.capture_sources import CaptureFailed
 
 _RING: Final = re.compile(r"(?P<size>.+?)\s*[x×*]\s*(?P<count>\d+)")
@@ -27,12 +33,10 @@ class BadRing(NetBoxITError):
     exit_status = 2
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Of one point, in its order."""
+class BadTarget(NetBoxITError):
+    """A capture cannot go where the user says."""
 
-    received: int
-    dropped: int
+    exit_status = 2
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,11 @@ class Ring:
     @staticmethod
     def read(text: str) -> Ring:
         """ "10 MB x 5". Raises BadRing."""
-        found = _RING.fullmatch(text.strip())
+        parts = _RING.fullmatch(text.strip())
         try:
-            if found is None:
+            if parts is None:
                 raise ValueError(f"{text!r} is not SIZExCOUNT")
-            ring = Ring(int(SIZE.parse(found["size"])), int(found["count"]))
+            ring = Ring(int(SIZE.parse(parts["size"])), int(parts["count"]))
         except ValueError as error:
             raise BadRing(f"--ring: {error}; write the size of a file and how many to keep, say '10 MB x 5'") from error
         if ring.size < _SMALLEST_BYTES or ring.count < 1:
@@ -57,16 +61,70 @@ class Ring:
         return ring
 
 
-class Sink(Protocol):
-    """Packets in their order, each wholly; `close` also writes what each point counted, which is known at the end only."""
+def target(
+    words: Sequence[str], *, ring: str | None, live: bool, json: bool, overwrite: bool = False
+) -> tuple[Sequence[str], Callable[[Sequence[Point]], Sink]]:
+    """The words that name points, and what opens the sink. Raises BadTarget, BadRing, FileThere."""
+    if live:
+        if ring or json:
+            raise BadTarget(f"--live writes the frames to standard output, where {'--ring' if ring else '--json'} has no place")
+        if sys.stdout.isatty():
+            raise BadTarget("--live writes a pcapng stream, which is nothing for a terminal: add `| wireshark -k -i -`")
+        return words, lambda points: Sink(sys.stdout.buffer, points)
+    if len(words) < 2:
+        raise BadTarget(f"name at least one point, and then the file: netboxit capture {words[0]} {words[0]}.pcapng")
+    *names, file = words
+    path, kept = Path(file).absolute(), None if ring is None else Ring.read(ring)
+    try:
+        wrong = _unsuitable(path)
+    except OSError as error:
+        wrong = error.strerror
+    if wrong is not None:
+        raise BadTarget(f"{path} cannot be written: {wrong}")
+    if not overwrite:
+        check_new(of_ring(path) if kept else [path])
+    return names, lambda points: CaptureFile(path, points, kept, overwrite=overwrite)
 
-    def write(self, packet: Packet) -> None: ...
-    def flush(self) -> None: ...
-    def close(self, counts: Sequence[Counts], time_ns: int) -> None: ...
-    def files(self) -> list[Path]: ...
+
+@as_user()
+def _unsuitable(path: Path) -> str | None:
+    """Why a capture cannot be written there; opening a pipe would wait for its reader."""
+    if not path.parent.is_dir():
+        return f"{path.parent} is no folder"
+    if path.is_dir():
+        return "it is a folder"
+    if path.exists() and not path.is_file():
+        return "it is a pipe or a device; with --live a capture goes to standard output, and from there to a pipe"
+    return None
 
 
-class CaptureFile:
+class Sink:
+    """Packets in their order, each wholly, into a stream that somebody reads: what is captured is there at once."""
+
+    def __init__(self, stream: BinaryIO, points: Sequence[Point]) -> None:
+        self._open(stream, points)
+        self.flush()
+
+    def write(self, packet: Packet) -> None:
+        self._writer.write(packet)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def close(self, points: Sequence[CapturedPoint], time_ns: int) -> None:
+        """Also writes what each point counted, which is known at the end only."""
+        for number, point in enumerate(points):
+            self._writer.count(number, time_ns, point.frames, point.dropped)
+        self.flush()
+
+    def files(self) -> list[Path]:
+        return []
+
+    def _open(self, stream: BinaryIO, points: Sequence[Point]) -> None:
+        self._stream, self._writer = stream, Writer(stream, points)
+
+
+class CaptureFile(Sink):
     """One file; with a ring NAME-00001.pcapng, NAME-00002.pcapng and so on, each complete in itself.
 
     Files that are there already are an error, or with `overwrite` removed: all of an earlier ring.
@@ -82,16 +140,13 @@ class CaptureFile:
 
     def write(self, packet: Packet) -> None:
         if self._ring is not None and self._writer.bytes >= self._ring.size:
-            self._file.close()
+            self._stream.close()
             self._next()
-        self._writer.write(packet)
+        super().write(packet)
 
-    def flush(self) -> None:
-        self._file.flush()
-
-    def close(self, counts: Sequence[Counts], time_ns: int) -> None:
-        with self._file:
-            _count(self._writer, counts, time_ns)
+    def close(self, points: Sequence[CapturedPoint], time_ns: int) -> None:
+        with self._stream:
+            super().close(points, time_ns)
 
     def files(self) -> list[Path]:
         return list(self._kept)
@@ -105,11 +160,11 @@ class CaptureFile:
             with as_user():
                 while self._ring is not None and len(self._kept) >= self._ring.count:
                     self._kept.popleft().unlink(missing_ok=True)
-                self._file = path.open("xb", buffering=_BUFFER)
+                file = path.open("xb", buffering=_BUFFER)
         except OSError as error:
             raise CaptureFailed(f"{path} cannot be written: {error.strerror}") from error
         self._kept.append(path)
-        self._writer = Writer(self._file, self._points)
+        self._open(file, self._points)
 
     def _remove_earlier(self) -> None:
         try:
@@ -124,30 +179,3 @@ def of_ring(path: Path) -> list[Path]:
     """The files that a ring of that name has left."""
     numbered = re.compile(re.escape(path.stem) + r"-\d{5,}" + re.escape(path.suffix))
     return sorted(file for file in path.parent.iterdir() if numbered.fullmatch(file.name))
-
-
-class LivePipe:
-    """A stream that somebody reads: what is captured is there at once."""
-
-    def __init__(self, stream: BinaryIO, points: Sequence[Point]) -> None:
-        self._stream = stream
-        self._writer = Writer(stream, points)
-        stream.flush()
-
-    def write(self, packet: Packet) -> None:
-        self._writer.write(packet)
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-    def close(self, counts: Sequence[Counts], time_ns: int) -> None:
-        _count(self._writer, counts, time_ns)
-        self._stream.flush()
-
-    def files(self) -> list[Path]:
-        return []
-
-
-def _count(writer: Writer, counts: Sequence[Counts], time_ns: int) -> None:
-    for number, one in enumerate(counts):
-        writer.count(number, time_ns, one.received, one.dropped)

@@ -33,8 +33,7 @@ class Merge:
 
     def take(self, until_ns: int | None) -> Iterator[Packet]:
         """All that was captured until then; None: all that there is."""
-        for _ in range(len(self._coming)):
-            self._held.append(self._coming.popleft())
+        self._held.extend(self._coming.popleft() for _ in range(len(self._coming)))
         self._held.sort(key=_TIME)
         count = len(self._held) if until_ns is None else bisect_right(self._held, until_ns, key=_TIME)
         ready, self._held = self._held[:count], self._held[count:]

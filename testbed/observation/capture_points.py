@@ -33,21 +33,30 @@ class CapturePoint:
         return f"at {self.node}.{self.interface}, {by}; 'in' is into {self.node}"
 
 
+@dataclass(frozen=True)
+class CapturedPoint:
+    """What was captured at a point, and how many frames there was no room for on the way."""
+
+    point: CapturePoint
+    frames: int
+    dropped: int
+
+
 def points(plan: Plan, words: Sequence[str]) -> list[CapturePoint]:
     """What each word names: NODE (all that it has), NODE.PORT, or a wire (`wire_ends.ends_of`).
 
     A wire has one point, at an end that is a netbox's where there is one. Raises BadPoint.
     """
-    found = [point for word in words for point in _named(plan, word)]
+    named = [point for word in words for point in _named(plan, word)]
     seen: dict[tuple[str, str], str] = {}
-    for point in found:
+    for point in named:
         place = (point.node, point.interface)
         if place in seen:
             raise BadPoint(
                 f"{point.name} and {seen[place]} are both captured at {point.node}.{point.interface}; name one of them"
             )
         seen[place] = point.name
-    return found
+    return named
 
 
 def _named(plan: Plan, word: str) -> Iterable[CapturePoint]:
@@ -67,23 +76,22 @@ def _at_node(plan: Plan, word: str) -> list[CapturePoint]:
     interfaces = [interface.name for interface in node.interfaces]
     if dot and port not in interfaces:
         raise BadPoint(f'{name} has no port "{port}"; {nearest(port, interfaces)}')
-    return [_point(plan, f"{name}.{one}", WireEnd(name, one)) for one in ([port] if dot else interfaces)]
+    return [_point(plan, f"{name}.{interface}", WireEnd(name, interface)) for interface in ([port] if dot else interfaces)]
 
 
 def _on_wire(plan: Plan, name: str, one: str, other: str) -> CapturePoint:
-    found = [
+    wires = [
         wire
         for wire in plan.wires
         if (_is(wire.left, one) and _is(wire.right, other)) or (_is(wire.left, other) and _is(wire.right, one))
     ]
-    if not found:
+    if not wires:
         known = [f"{end.node}.{end.interface}" for wire in plan.wires for end in (wire.left, wire.right)]
         raise BadPoint(f"no wire joins {one} and {other}; {nearest(one, known)}")
-    if len(found) > 1:
-        raise BadPoint(f"{len(found)} wires join {one} and {other}; name them with their ports: {found[0].name}")
-    wire = found[0]
-    netbox = next((end for end in (wire.left, wire.right) if plan.node(end.node).kind == "netbox"), wire.left)
-    return _point(plan, name, netbox)
+    if len(wires) > 1:
+        raise BadPoint(f"{len(wires)} wires join {one} and {other}; name them with their ports: {wires[0].name}")
+    ends = (wires[0].left, wires[0].right)
+    return _point(plan, name, next((end for end in ends if plan.node(end.node).kind == "netbox"), ends[0]))
 
 
 def _point(plan: Plan, name: str, end: WireEnd) -> CapturePoint:
@@ -92,19 +100,14 @@ def _point(plan: Plan, name: str, end: WireEnd) -> CapturePoint:
     Click's ports do not: shared memory and AF_XDP are past the kernel, and what its packet sockets send on a wire within the
     machine is past all others.
     """
-    node = plan.node(end.node)
-    by = _captured_by(node, end)
-    if by is None:
-        wire = next((wire for wire in plan.wires if end in (wire.left, wire.right)), None)
-        other = None if wire is None else wire.right if end == wire.left else wire.left
-        other_by = None if other is None else _captured_by(plan.node(other.node), other)
-        if other is None or other_by is None:
-            raise BadPoint(
-                f"{name} cannot be captured: both ends of its wire are Click routers or switches in user space, which the kernel "
-                "does not see; capture at a host, netbox or router by the kernel behind them"
-            )
-        return CapturePoint(name, other.node, other.interface, other_by)
-    return CapturePoint(name, end.node, end.interface, by)
+    ends = [other for wire in plan.wires for other in (wire.left, wire.right) if end in (wire.left, wire.right) and other != end]
+    for place in (end, *ends):
+        if (by := _captured_by(plan.node(place.node), place)) is not None:
+            return CapturePoint(name, place.node, place.interface, by)
+    raise BadPoint(
+        f"{name} cannot be captured: both ends of its wire are Click routers or switches in user space, which the kernel "
+        "does not see; capture at a host, netbox or router by the kernel behind them"
+    )
 
 
 def _captured_by(node: NodePlan, end: WireEnd) -> Literal["netbox", "kernel"] | None:

@@ -11,12 +11,13 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Protocol
 
 from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan
 from results import pcapng
 from results.pcapng import Packet
 from system import namespaces, node_files, users
@@ -63,8 +64,9 @@ class Source(Protocol):
 
 
 class Nodes(Protocol):
-    """The part of a lab that captures use."""
+    """What captures use of a lab."""
 
+    def node(self, name: str, /) -> NodePlan: ...
     def control(self, netbox: str, /) -> Control: ...
     def node_folder(self, node: str, /) -> Path: ...
     def is_confined(self, node: str, /) -> bool: ...
@@ -97,9 +99,9 @@ class NetboxSource:
         """Ends it; `packets` goes on until all that the netbox still has is read. A netbox that is gone has none."""
         with suppress(ControlFailed, ParameterRefused), self._lab.control(self._point.node) as control:
             until = time.monotonic() + _STOP_DEADLINE_S
-            while not (told := control.capture_stop(self._point.interface))["written"] and time.monotonic() < until:
+            while not (state := control.capture_stop(self._point.interface))["written"] and time.monotonic() < until:
                 time.sleep(_LOOK_S)
-            self.dropped = told["dropped"]
+            self.dropped = state["dropped"]
 
     def close(self) -> None:
         if self._pipe is not None:
@@ -110,11 +112,13 @@ class NetboxSource:
         until = time.monotonic() + _STOP_DEADLINE_S
         while True:
             ports = control.status()["ports"]
-            told = next(port.get("capture") for port in ports if port["name"] == self._point.interface)
-            if told is not None and told["state"] == "running":
+            state = next(port.get("capture") for port in ports if port["name"] == self._point.interface)
+            if state is not None and state["state"] == "running":
                 return
-            if told is None or told["error"] is not None or time.monotonic() > until:
-                raise CaptureFailed(f"{self._point.name}: the capture did not start ({(told and told['error']) or 'no answer'})")
+            if state is None or state["error"] is not None or time.monotonic() > until:
+                raise CaptureFailed(
+                    f"{self._point.name}: the capture did not start ({(state and state['error']) or 'no answer'})"
+                )
             time.sleep(_LOOK_S)
 
 
@@ -143,7 +147,7 @@ class KernelSource:
     def packets(self) -> Iterator[Packet]:
         while True:
             try:
-                data, said, _, address = self._socket.recvmsg(_LARGEST_FRAME, 256)
+                data, ancillary, _, address = self._socket.recvmsg(_LARGEST_FRAME, 256)
             except TimeoutError:
                 if self._until_ns is not None:
                     return
@@ -152,7 +156,7 @@ class KernelSource:
                 if error.errno != errno.ENETDOWN:
                     raise
                 continue  # it goes on when the interface is up again
-            packet = of_socket(data, said, OUT if address[2] == _PACKET_OUTGOING else IN)
+            packet = of_socket(data, ancillary, OUT if address[2] == _PACKET_OUTGOING else IN)
             if self._until_ns is not None and packet.time_ns > self._until_ns:
                 return
             yield packet
@@ -167,14 +171,14 @@ class KernelSource:
             self._socket.close()
 
 
-def source(lab: Nodes, point: CapturePoint, namespace: Callable[[str], str], number: int) -> Source:
-    return NetboxSource(lab, point, number) if point.by == "netbox" else KernelSource(namespace(point.node), point)
+def source(lab: Nodes, point: CapturePoint, number: int) -> Source:
+    return NetboxSource(lab, point, number) if point.by == "netbox" else KernelSource(lab.node(point.node).namespace, point)
 
 
-def of_socket(data: bytes, said: list[tuple[int, int, bytes]], direction: int) -> Packet:
+def of_socket(data: bytes, ancillary: list[tuple[int, int, bytes]], direction: int) -> Packet:
     """What a packet socket received, with its control messages. The kernel took the outer VLAN tag out: it is put back."""
     time_ns = 0
-    for level, kind, value in said:
+    for level, kind, value in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS):
             seconds, nanoseconds = _TIMESPEC.unpack_from(value)
             time_ns = seconds * 10**9 + nanoseconds

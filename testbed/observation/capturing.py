@@ -9,14 +9,13 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
-from contracts.plan import NodePlan
 from results.pcapng import BadCapture, Packet, Point
 from system.interruption import ends_upon_signal
-from testbed.observation.capture_files import Counts, Sink
+from testbed.observation.capture_files import Sink
 from testbed.observation.capture_merge import Merge
-from testbed.observation.capture_points import CapturePoint
+from testbed.observation.capture_points import CapturedPoint, CapturePoint
 from testbed.observation.capture_sources import CaptureFailed, Nodes, Source, source
 
 #: A frame is written so long after it passed: every point has handed over by then what it saw before. A netbox does so every
@@ -26,19 +25,6 @@ _LOOK_S: Final = 0.05
 #: A point that is so far ahead of the writing waits: its own queue, which is bounded, then counts what it loses.
 _MOST_WAITING: Final = 200_000
 _STOP_DEADLINE_S: Final = 30.0
-
-
-class Lab(Nodes, Protocol):
-    def node(self, name: str, /) -> NodePlan: ...
-
-
-@dataclass(frozen=True)
-class CapturedPoint:
-    """What was captured at a point, and how many frames there was no room for on the way."""
-
-    point: CapturePoint
-    frames: int
-    dropped: int
 
 
 @dataclass(frozen=True)
@@ -53,28 +39,24 @@ class Captured:
 class _Reader:
     """A point that is being captured, with the thread that reads it."""
 
-    def __init__(self, number: int, source: Source) -> None:
-        self.number, self.source = number, source
+    def __init__(self, number: int, point: CapturePoint, source: Source, merge: Merge, ending: threading.Event) -> None:
+        self.point, self.source = point, source
         self.frames = 0
         self.error: Exception | None = None
-        self.thread: threading.Thread | None = None
-
-    def begin(self, merge: Merge, ending: threading.Event) -> None:
-        self.thread = threading.Thread(target=self._read, args=(merge, ending), daemon=True)
-        self.thread.start()
-
-    def goes_on(self) -> bool:
-        return self.thread is not None and self.thread.is_alive()
+        self.thread = threading.Thread(target=self._read, args=(number, merge, ending), daemon=True)
 
     def close(self) -> None:
-        if not self.goes_on():  # else it waits for a netbox that does not answer, and ends with this process
+        if not self.thread.is_alive():  # else it waits for a netbox that does not answer, and ends with this process
             self.source.close()
 
-    def _read(self, merge: Merge, ending: threading.Event) -> None:
+    def captured(self) -> CapturedPoint:
+        return CapturedPoint(self.point, self.frames, self.source.dropped)
+
+    def _read(self, number: int, merge: Merge, ending: threading.Event) -> None:
         try:
             for time_ns, data, _, direction in self.source.packets():
                 self.frames += 1
-                merge.put(Packet(time_ns, data, self.number, direction))
+                merge.put(Packet(time_ns, data, number, direction))
                 while merge.waiting() > _MOST_WAITING and not ending.is_set():
                     time.sleep(_LOOK_S)
         except (OSError, BadCapture) as error:
@@ -82,7 +64,7 @@ class _Reader:
 
 
 def capture(
-    lab: Lab,
+    lab: Nodes,
     points: Sequence[CapturePoint],
     open_sink: Callable[[Sequence[Point]], Sink],
     *,
@@ -93,34 +75,32 @@ def capture(
 
     The sink is opened when all points are. Raises CaptureFailed, ControlFailed, ParameterRefused.
     """
-    merge = Merge()
+    merge, ending = Merge(), threading.Event()
     with ExitStack() as stack, ends_upon_signal() as ended:
-        readers = [_Reader(n, source(lab, one, lambda name: lab.node(name).namespace, n)) for n, one in enumerate(points)]
+        readers = [_Reader(n, point, source(lab, point, n), merge, ending) for n, point in enumerate(points)]
         for reader in readers:
             stack.callback(reader.close)
             reader.source.open()
-        sink = open_sink([Point(one.name, one.words()) for one in points])
-        ending = threading.Event()
+        sink = open_sink([Point(point.name, point.words()) for point in points])
         try:
             try:
                 for reader in readers:
-                    reader.begin(merge, ending)
+                    reader.thread.start()
                 _go_on(merge, sink, readers, ended, duration_s, progress)
             finally:
                 ending.set()
                 _stop(readers)
             for packet in merge.take(None):
                 sink.write(packet)
-            sink.close([Counts(one.frames, one.source.dropped) for one in readers], time.time_ns())
+            sink.close([reader.captured() for reader in readers], time.time_ns())
         except BrokenPipeError:
             pass
         except OSError as error:
             raise CaptureFailed(f"the capture cannot be written: {error.strerror}") from error
     for reader in readers:
         if reader.error is not None:
-            raise CaptureFailed(f"{points[reader.number].name}: {reader.error}; what was captured before is in the file")
-    told = [CapturedPoint(point, one.frames, one.source.dropped) for point, one in zip(points, readers, strict=True)]
-    return Captured(told, sink.files(), merge.late)
+            raise CaptureFailed(f"{reader.point.name}: {reader.error}; what was captured before is in the file")
+    return Captured([reader.captured() for reader in readers], sink.files(), merge.late)
 
 
 def _go_on(
@@ -133,7 +113,7 @@ def _go_on(
 ) -> None:
     until = None if duration_s is None else time.monotonic() + duration_s
     where = f"capturing at {len(readers)} {'point' if len(readers) == 1 else 'points'}"
-    while any(reader.goes_on() for reader in readers):
+    while any(reader.thread.is_alive() for reader in readers):
         left_s = _LOOK_S if until is None else until - time.monotonic()
         if left_s <= 0 or ended.wait(min(_LOOK_S, left_s)):
             return
@@ -150,5 +130,5 @@ def _stop(readers: Sequence[_Reader]) -> None:
         reader.source.stop()
     deadline = time.monotonic() + _STOP_DEADLINE_S
     for reader in readers:
-        if reader.thread is not None:
+        if reader.thread.is_alive():
             reader.thread.join(max(0.0, deadline - time.monotonic()))

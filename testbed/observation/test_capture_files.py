@@ -17,12 +17,16 @@ from hypothesis import strategies as st
 from results import pcapng
 from results.pcapng import Packet, Point
 from system.user_privileges import FileThere
-from testbed.observation.capture_files import BadRing, CaptureFile, Counts, LivePipe, Ring
+from testbed.observation.capture_files import BadRing, BadTarget, CaptureFile, Ring, Sink, target
 from testbed.observation.capture_merge import Merge
+from testbed.observation.capture_points import CapturedPoint, CapturePoint
 from testbed.observation.capture_sources import CaptureFailed, of_socket
-from testbed.observation.capture_target import BadTarget, target
 
 POINTS = [Point("fr1--field", "at field.responder"), Point("b.eth0", "at b.eth0")]
+
+
+def counted(frames: int, dropped: int) -> CapturedPoint:
+    return CapturedPoint(CapturePoint("a", "a", "eth0", "kernel"), frames, dropped)
 
 
 def frame(number: int) -> bytes:
@@ -40,7 +44,7 @@ def test_wireshark_reads_names_nanoseconds_directions_and_drops(tmp_path: Path) 
     out = CaptureFile(file, POINTS)
     for number, direction in enumerate((1, 2)):
         out.write(Packet(1_700_000_000_123_456_789 + number, frame(number), number, direction))
-    out.close([Counts(1, 0), Counts(1, 7)], 1_700_000_001_000_000_000)
+    out.close([counted(1, 0), counted(1, 7)], 1_700_000_001_000_000_000)
     assert shown(file, "frame.interface_name", "frame.time_epoch", "frame.packet_flags_direction") == [
         ["fr1--field", "1700000000.123456789", "0x00000001"],
         ["b.eth0", "1700000000.123456790", "0x00000002"],
@@ -57,7 +61,7 @@ def test_a_ring_keeps_the_last_files_each_of_which_is_whole_and_within_its_size(
     out = CaptureFile(tmp_path / "ring.pcapng", POINTS, ring)
     for number in range(1000):
         out.write(Packet(number, frame(number), number % 2, 1))
-    out.close([Counts(500, 0), Counts(500, 0)], 1000)
+    out.close([counted(500, 0), counted(500, 0)], 1000)
     files = sorted(tmp_path.iterdir())
     assert files == out.files() and len(files) == 3
     kept = [packet.time_ns for file in files for packet in pcapng.read(file)]
@@ -81,7 +85,7 @@ def test_a_ring_can_be_written_in_several_ways(text: str) -> None:
 
 def test_a_pipe_has_a_frame_as_soon_as_it_is_flushed() -> None:
     stream = io.BytesIO()
-    live = LivePipe(stream, POINTS)
+    live = Sink(stream, POINTS)
     live.write(Packet(5, frame(5), 1, 2))
     live.flush()
     assert list(pcapng.packets(io.BytesIO(stream.getvalue()), "pipe")) == [Packet(5, frame(5), 1, 2)]
@@ -130,7 +134,7 @@ def test_a_capture_that_is_there_is_kept_unless_the_user_says_otherwise(tmp_path
         target(words, ring=ring, live=False, json=False)
     assert (tmp_path / before).read_bytes() == b"an hour's work"
     _, opened = target(words, ring=ring, live=False, json=False, overwrite=True)
-    opened(POINTS).close([Counts(0, 0), Counts(0, 0)], 0)
+    opened(POINTS).close([counted(0, 0), counted(0, 0)], 0)
     assert [file.name for file in tmp_path.iterdir()] == ["x-00001.pcapng" if ring else "x.pcapng"]
     assert shown(next(tmp_path.iterdir()), "frame.number") == []
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from testbed.documents.captures import Point
     from testbed.documents.status import LabStatus, WireStatus
     from testbed.documents.watch import Event
-    from testbed.observation.capturing import Captured, CapturedPoint
+    from testbed.observation.capture_points import CapturedPoint
+    from testbed.observation.capturing import Captured
     from testbed.observation.record import Recorded
 
 

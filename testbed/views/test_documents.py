@@ -16,8 +16,8 @@ from bench.test_report import MACHINE, OUTCOMES
 from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange, recorded
 from contracts.plan import EquipmentPlan, WireEnd
 from testbed.changing.handlers import Element
-from testbed.observation.capture_points import CapturePoint
-from testbed.observation.capturing import Captured, CapturedPoint
+from testbed.observation.capture_points import CapturedPoint, CapturePoint
+from testbed.observation.capturing import Captured
 from testbed.observation.record import Recorded
 from testbed.observation.record_trace import PathTrace
 from testbed.plans.test_calibration import MADE_UP
