@@ -48,21 +48,21 @@ class EventReader:
         self.began_ns = log.began_ns if log.has_begun else None
         if self.began_ns is None:
             return []
-        told: list[Event] = []
+        events: list[Event] = []
         for node, tail in self._journals.items():
             for line in tail.lines():
                 with suppress(KeyError, TypeError, ValueError, OverflowError):  # a node can write anything into its own file
                     at_s = float(line["at_s"]) + (tail.began_ns - self.began_ns) / 1e9
                     if _EARLIEST_S <= at_s < math.inf and _is_words(line):
-                        told.append(self._event(at_s, node, line["event"], announced.words(node, line), line.get("station")))
+                        events.append(self._event(at_s, node, line["event"], announced.words(node, line), line.get("station")))
         if log.file != self._log.path:
             self._log = _Tail(log.file)  # a run has begun in this lab
         for line in self._log.lines():
             # What a netbox was told is in its own journal.
             if "kind" in line and (line["kind"] != "parameter" or line.get("error")):
                 words = line["words"] + (f": {line['error']}" if line.get("error") else "")
-                told.append(self._event(line["at_s"], None, line["kind"], words, None))
-        return sorted(told, key=lambda event: event["at_s"])
+                events.append(self._event(line["at_s"], None, line["kind"], words, None))
+        return sorted(events, key=lambda event: event["at_s"])
 
     def _event(self, at_s: float, node: str | None, event: str, words: str, station: str | None) -> Event:
         return {
@@ -113,7 +113,7 @@ class _Tail:
 
 def _began_ns(start: bytes) -> int:
     first = _parsed(start.partition(b"\n")[0]) or {}
-    return told if isinstance(told := first.get("began_ns"), int) else 0
+    return began_ns if isinstance(began_ns := first.get("began_ns"), int) else 0
 
 
 def _parsed(text: bytes) -> dict[str, Any] | None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from contracts.netbox_configuration import netbox_configuration
@@ -11,11 +11,11 @@ from contracts.plan import NodePlan, Plan
 from testbed.observation.reading import NodeReading, Reading
 
 if TYPE_CHECKING:
-    from contracts.statistics import LatenessCounters, LatenessCountersByKind
+    from contracts.statistics import LatenessCounters
     from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
 
 #: Frames that did not get into the netbox, or should not have: counted at its ports.
-_LOST_AT_PORTS: Final[Mapping[Literal["overload_drops", "oversize_drops", "malformed"], str]] = {
+LOST_AT_PORTS: Final[Mapping[Literal["overload_drops", "oversize_drops", "malformed"], str]] = {
     "overload_drops": "overload",
     "oversize_drops": "oversize",
     "malformed": "malformed",
@@ -74,10 +74,14 @@ def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigure
     span_s = now.at_s - before.at_s
     earlier = {port["name"]: port for port in before.netbox["ports"]}
     lost = _grown(before.netbox["frames"]["lost"], now.netbox["frames"]["lost"])
-    for key, reason in _LOST_AT_PORTS.items():
+    for key, reason in LOST_AT_PORTS.items():
         if dropped := sum(int(counted(earlier[port["name"]][key], port[key])) for port in now.netbox["ports"]):
             lost[reason] = dropped
-    lateness = _lateness(before.netbox["lateness_us"], now.netbox["lateness_us"])
+    earlier_us, now_us = before.netbox["lateness_us"], now.netbox["lateness_us"]
+    lateness: Kept = {
+        "frame": _lateness(earlier_us["frame"], now_us["frame"]),
+        "event": _lateness(earlier_us["event"], now_us["event"]),
+    }
     ports = [_port(port["name"], earlier[port["name"]], port, span_s) for port in now.netbox["ports"]]
     return {
         **_figures(node, now.alive, ports, lost),
@@ -104,23 +108,14 @@ def _port(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any], s
     }
 
 
-def _lateness(before: LatenessCountersByKind, now: LatenessCountersByKind) -> Kept:
+def _lateness(earlier: LatenessCounters, later: LatenessCounters) -> LatenessOfKind:
     """Of the interval only. `p99_us` is the bound of the histogram that 99 % kept, null when there is none."""
-    return {"frame": _lateness_of(before["frame"], now["frame"]), "event": _lateness_of(before["event"], now["event"])}
-
-
-def _lateness_of(earlier: LatenessCounters, later: LatenessCounters) -> LatenessOfKind:
-    anew = later["count"] < earlier["count"]
-    up_to = [
-        (bound, count - (0 if anew else past)) for (bound, count), (_, past) in zip(later["up_to"], earlier["up_to"], strict=True)
-    ]
-    count = later["count"] - (0 if anew else earlier["count"])
-    missed = later["missed"] - (0 if anew else earlier["missed"])
-    return {"count": count, "missed": missed, "p99_us": _percentile(up_to, count)}
-
-
-def _percentile(up_to: Sequence[tuple[float, int]], count: int) -> float | None:
-    return next((bound for bound, within in up_to if within >= 0.99 * count), None) if count else None
+    began_anew = later["count"] < earlier["count"]
+    share = 0 if began_anew else 1  # of what was counted before the interval that is in the counters now
+    count = later["count"] - share * earlier["count"]
+    within = ((bound, now - share * past) for (bound, now), (_, past) in zip(later["up_to"], earlier["up_to"], strict=True))
+    p99_us = next((bound for bound, frames in within if frames >= 0.99 * count), None) if count else None
+    return {"count": count, "missed": later["missed"] - share * earlier["missed"], "p99_us": p99_us}
 
 
 def light(lateness: Kept, lost: Mapping[str, int]) -> Light:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from contracts.control import NetboxCounters
 from contracts.plan import NodePlan, Plan
-from testbed.observation.interval import limit_us
+from testbed.observation.interval import LOST_AT_PORTS, limit_us
 from testbed.observation.reading import NodeReading, Reading
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
@@ -65,13 +66,7 @@ METRICS: Final = (
 )
 
 _PORT_COUNTERS: Final = {"received": RECEIVED, "sent": SENT, "received_bytes": RECEIVED_BYTES, "sent_bytes": SENT_BYTES}
-_REASONS: Final = {
-    "overload_drops": "overload",
-    "oversize_drops": "oversize",
-    "malformed": "malformed",
-    "receive_drops": "receive",
-    "send_drops": "send",
-}
+_REASONS: Final = dict[str, str](LOST_AT_PORTS.items()) | {"receive_drops": "receive", "send_drops": "send"}
 
 
 def page(labs: Iterable[tuple[Plan, Reading]]) -> str:
@@ -99,18 +94,19 @@ def _of_node(lab: str, node: NodePlan, now: NodeReading) -> Iterator[tuple[Metri
         yield from _of_netbox(labels, now.netbox)
 
 
-def _of_netbox(labels: Labels, told: Mapping[str, Any]) -> Iterator[tuple[Metric, Sample]]:
-    for port in told["ports"]:
+def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[tuple[Metric, Sample]]:
+    for port in counters["ports"]:
         at = {**labels, "port": port["name"]}
         yield from _of_port(at, port)
         yield DELAY, ("_sum", at, port["delay_s"])
         yield DELAY, ("_count", at, port["sent"])
-    for reason, count in told["frames"]["lost"].items():
+    for reason, count in counters["frames"]["lost"].items():
         yield LOST, ("", {**labels, "reason": reason}, count)
-    yield INSIDE, ("", labels, told["frames"]["inside"])
-    yield CPU, ("", labels, told["scheduler"]["cpu_s"])
-    for what in ("frame", "event"):
-        late, of = told["lateness_us"][what], {**labels, "what": what}
+    yield INSIDE, ("", labels, counters["frames"]["inside"])
+    yield CPU, ("", labels, counters["scheduler"]["cpu_s"])
+    by_kind = counters["lateness_us"]
+    for what, late in (("frame", by_kind["frame"]), ("event", by_kind["event"])):
+        of = {**labels, "what": what}
         for bound_us, count in late["up_to"]:
             yield LATENESS, ("_bucket", {**of, "le": repr(bound_us / 1e6)}, count)
         yield LATENESS, ("_bucket", {**of, "le": "+Inf"}, late["count"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from http.client import LineTooLong
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -61,7 +62,7 @@ class MetricsServer:
     def metrics(self) -> str:
         with self._looking:
             self._watch.look()
-            return page((one.lab.plan, one.now) for one in self._watch.labs.values() if one.now is not None)
+            return page((watched.lab.plan, watched.now) for watched in self._watch.labs.values() if watched.now is not None)
 
 
 class _Clients:
@@ -109,7 +110,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, port: int, metrics: Any) -> None:
+    def __init__(self, port: int, metrics: Callable[[], str]) -> None:
         self.clients, self.metrics = _Clients(), metrics
         super().__init__((ADDRESS, port), _Handler)
 
@@ -167,14 +168,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.clients.waits(self.connection, False)
             body = self.server.metrics().encode()
             self.server.clients.waits(self.connection, True)
-            self._answer(body)
-
-    def _answer(self, body: bytes) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", CONTENT_TYPE)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
+            self.send_response(200)
+            self.send_header("Content-Type", CONTENT_TYPE)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
 
     def log_message(self, format: str, *arguments: Any) -> None:
         """Requests are no news."""

@@ -66,12 +66,13 @@ class LabReader:
         self._switches: dict[str, _Switch] = {}
 
     def close(self) -> None:
-        for control in self._controls.values():
-            control.close()
-        for router in self._routers.values():
-            router.close()
-        for switch in self._switches.values():
-            switch.close()
+        readers: list[Control | _Drops | _Switch] = [
+            *self._controls.values(),
+            *self._routers.values(),
+            *self._switches.values(),
+        ]
+        for reader in readers:
+            reader.close()
         self._controls, self._routers, self._switches = {}, {}, {}
 
     def read(self) -> Reading:
@@ -82,8 +83,8 @@ class LabReader:
         if not alive:
             return NodeReading(time.monotonic(), False)
         if node.kind == "netbox":
-            answer = self._counters(node.name)
-            return NodeReading(time.monotonic(), True, answer)
+            counters = self._counters(node.name)
+            return NodeReading(time.monotonic(), True, counters)
         interfaces, lost = _kernel(self.lab, node)
         if node.kind == "switch":
             lost = self._switches.setdefault(node.name, _Switch(self.lab, node.name)).lost()
@@ -106,36 +107,31 @@ class _Drops:
     """The handlers `drops` of a Click router, which tell how many packets their elements lost."""
 
     def __init__(self, socket: Path) -> None:
-        self._socket = socket
-        self._stack: ExitStack | None = None
-        self._elements = ""
+        self._socket, self._connected = socket, ExitStack()
+        self._handlers: routers.Handlers | None = None
+        self._elements: list[str] = []
         self._addresses: list[str] = []
 
     def close(self) -> None:
-        if self._stack is not None:
-            self._stack.close()
-            self._stack = None
+        self._connected.close()
+        self._handlers = None
 
     def read(self) -> dict[str, int]:
         """By handler. Nothing from a router that does not answer, or whose configuration is being changed."""
         try:
-            if self._stack is None:
-                with ExitStack() as stack:
-                    self._handlers = stack.enter_context(routers.Handlers(self._socket, _TIMEOUT_S))
-                    self._stack = stack.pop_all()
-            self._find()
-            return {address: int(self._handlers.read(address)) for address in self._addresses}
+            if self._handlers is None:
+                self._handlers = self._connected.enter_context(routers.Handlers(self._socket, _TIMEOUT_S))
+            return self._counts(self._handlers)
         except (routers.RouterUnreachable, routers.HandlerRefused, OSError, ValueError):
             self.close()
             return {}
 
-    def _find(self) -> None:
-        """Anew when the configuration has other elements than before."""
-        names = self._handlers.elements()
-        if (now := "\n".join(names)) != self._elements:
-            having = [name for name in names if "drops\tr" in self._handlers.read(f"{name}.handlers")]
-            self._addresses = [f"{name}.drops" for name in having]
-            self._elements = now
+    def _counts(self, handlers: routers.Handlers) -> dict[str, int]:
+        """Which elements have one is asked anew when the configuration has other elements than before."""
+        if (elements := handlers.elements()) != self._elements:
+            self._addresses = [f"{name}.drops" for name in elements if "drops\tr" in handlers.read(f"{name}.handlers")]
+            self._elements = elements
+        return {address: int(handlers.read(address)) for address in self._addresses}
 
 
 class _Switch:
@@ -160,17 +156,15 @@ class _Switch:
 
     def _ask(self) -> None:
         began = time.monotonic()
-        told = None
         with suppress(NetBoxITError, OSError, ValueError):  # it may go meanwhile
-            told = switch_statistics.of(self._lab, self._switch)
-        if told is not None:
-            ports = told["ports"].values()
-            self._lost = {
-                "policed": sum(port["policed"] for port in ports),
-                "in_queues": sum(port["queue_drops"] for port in ports),
-                "at_ports": sum(port["receive_drops"] + port["send_drops"] for port in ports),
-                "unserved": told["unserved"] or 0,
-            }
+            if (status := switch_statistics.of(self._lab, self._switch)) is not None:
+                ports = status["ports"].values()
+                self._lost = {
+                    "policed": sum(port["policed"] for port in ports),
+                    "in_queues": sum(port["queue_drops"] for port in ports),
+                    "at_ports": sum(port["receive_drops"] + port["send_drops"] for port in ports),
+                    "unserved": status["unserved"] or 0,
+                }
         self._next_s = time.monotonic() + (time.monotonic() - began) / _SWITCH_SHARE
 
 
@@ -184,17 +178,15 @@ def _kernel(lab: Lab, node: NodePlan) -> tuple[dict[str, dict[str, int]], dict[s
 
 def parse_dev(text: str, wanted: set[str]) -> dict[str, dict[str, int]]:
     """/proc/net/dev: what its interfaces counted, by the names of netbox ports' counters."""
-    found = {}
-    for line in text.removesuffix("\n").split("\n")[2:]:
-        name, _, values = line.partition(":")
-        columns = list(map(int, values.split()))
-        if name.strip() in wanted:
-            found[name.strip()] = {key: columns[place] for key, place in _DEV_COLUMNS.items()}
-    return found
+    lines = (line.partition(":") for line in text.removesuffix("\n").split("\n")[2:])
+    counted = {name.strip(): list(map(int, values.split())) for name, _, values in lines}
+    return {
+        name: {key: columns[place] for key, place in _DEV_COLUMNS.items()} for name, columns in counted.items() if name in wanted
+    }
 
 
 def parse_snmp(text: str) -> dict[str, int]:
     """/proc/net/snmp: what the IP layer lost, by reason."""
     names, values = (line.split()[1:] for line in text.splitlines() if line.startswith("Ip:"))
-    told = dict(zip(names, map(int, values), strict=True))
-    return {reason: told[name] for name, reason in _IP_LOSSES.items()}
+    counters = dict(zip(names, map(int, values), strict=True))
+    return {reason: counters[name] for name, reason in _IP_LOSSES.items()}

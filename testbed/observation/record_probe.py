@@ -9,7 +9,7 @@ clock by which packets are sent.
 
 from __future__ import annotations
 
-import select
+import selectors
 import socket
 import struct
 import time
@@ -180,16 +180,21 @@ def probe(left: End, right: End, probing: Probing, progress: Callable[[str], Non
 
 def _run(directions: list[_Direction], probing: Probing, progress: Callable[[str], None]) -> int:
     """Sends what is due, takes what comes; returns when it began."""
-    poll = select.poll()
-    by_descriptor = {direction.incoming.fileno(): direction for direction in directions}
-    for descriptor in by_descriptor:
-        poll.register(descriptor, select.POLLIN)
+    with selectors.DefaultSelector() as arrivals:
+        for direction in directions:
+            arrivals.register(direction.incoming, selectors.EVENT_READ, direction)
+        # Not counted: addresses are asked for (ARP), paths are learned.
+        _warm_up(directions, arrivals)
+        return _measure(directions, arrivals, probing, progress)
+
+
+def _measure(
+    directions: list[_Direction], arrivals: selectors.BaseSelector, probing: Probing, progress: Callable[[str], None]
+) -> int:
     gap = 1 / probing.packets_per_s
-    # A warm-up, not counted: addresses are asked for (ARP), paths are learned.
-    _warm_up(directions, poll, by_descriptor)
     start, start_ns = time.monotonic(), time.time_ns()
     small, trains = 0, 0
-    told = -1
+    shown_s = -1
     while (now := time.monotonic() - start) < probing.duration_s + _PATIENCE_S:
         while now < probing.duration_s and small * gap <= now:
             for direction in directions:
@@ -199,30 +204,32 @@ def _run(directions: list[_Direction], probing: Probing, progress: Callable[[str
         while now < probing.duration_s and (trains / 2 + 0.25) * probing.step_s <= now:
             directions[trains % 2].send_train()
             trains += 1
-        if int(now) != told and now < probing.duration_s:
-            told = int(now)
+        if int(now) != shown_s and now < probing.duration_s:
+            shown_s = int(now)
             progress(f"probing, {probing.duration_s - now:.0f} s left")
         if now > probing.duration_s and all(len(direction.arrived_ns) == len(direction.sent_ns) for direction in directions):
             break
         due = min(small * gap, (trains / 2 + 0.25) * probing.step_s) if now < probing.duration_s else now + 0.05
-        for descriptor, _ in poll.poll(max(0.0, (due - (time.monotonic() - start)) * 1e3)):
-            by_descriptor[descriptor].receive()
+        _receive(arrivals, due - (time.monotonic() - start))
     return start_ns
 
 
-def _warm_up(directions: list[_Direction], poll: select.poll, by_descriptor: dict[int, _Direction]) -> None:
+def _receive(arrivals: selectors.BaseSelector, patience_s: float) -> None:
+    for key, _ in arrivals.select(max(0.0, patience_s)):
+        key.data.receive()
+
+
+def _warm_up(directions: list[_Direction], arrivals: selectors.BaseSelector) -> None:
     until = time.monotonic() + _PATIENCE_S
     while time.monotonic() < until and not all(direction.arrived_ns for direction in directions):
         for direction in directions:
             direction.send_small()
-        for descriptor, _ in poll.poll(100):
-            by_descriptor[descriptor].receive()
+        _receive(arrivals, 0.1)
         time.sleep(0.1)
     # What is still on its way now is not to be taken for what comes next.
     settle = time.monotonic() + 0.5
     while time.monotonic() < settle:
-        for descriptor, _ in poll.poll(100):
-            by_descriptor[descriptor].receive()
+        _receive(arrivals, 0.1)
     for direction in directions:
         direction.sent_ns.clear()
         direction.arrived_ns.clear()
