@@ -52,17 +52,14 @@ def _node(node: NodePlan, before: NodeReading | None, now: NodeReading) -> NodeF
     ports = [_port(name, before.interfaces.get(name), port, now.at_s - before.at_s) for name, port in now.interfaces.items()]
     lost = _grown(before.lost, now.lost) if before.alive else {}
     for side in ("receive_drops", "send_drops"):
-        if dropped := sum(counted(before.interfaces[name][side], port[side]) for name, port in _both(before, now)):
+        known = ((before.interfaces[name], port) for name, port in now.interfaces.items() if name in before.interfaces)
+        if dropped := sum(counted(earlier[side], port[side]) for earlier, port in known):
             lost[side] = int(dropped)
     return _figures(node, now.alive, ports, lost)
 
 
 def _figures(node: NodePlan, alive: bool, ports: list[Port], lost: dict[str, int]) -> NodeFigures:
     return {"name": node.name, "kind": node.kind, "cores": list(node.cores), "alive": alive, "ports": ports, "lost": lost}
-
-
-def _both(before: NodeReading, now: NodeReading) -> list[tuple[str, Mapping[str, int]]]:
-    return [(name, port) for name, port in now.interfaces.items() if name in before.interfaces]
 
 
 def _netbox(node: NodePlan, before: NodeReading, now: NodeReading) -> NodeFigures:

@@ -126,21 +126,19 @@ class Agent:
             self._files = AgentFiles(self.lab)
         return self._files
 
-    def up(self, plan: dict[str, Any], owner: str) -> str:
-        """Makes the part, which goes down with the connection unless it is kept. Returns its folder."""
+    def up(self, plan: dict[str, Any], owner: str) -> None:
+        """Makes the part, which goes down with the connection unless it is kept."""
         with self._making:
             if self._leaving:
                 raise NoPart("the connection ends")
             self._lab = Lab.up(Plan.from_json(plan), beside={OWNER_FILE: owner})
             self._kept = False
-        return str(self._lab.folder)
 
-    def open(self, lab: str, owner: str) -> str:
+    def open(self, lab: str, owner: str) -> None:
         """A part that was kept. Raises NoSuchLab, NotThatLabs."""
         part = Lab.open(lab)
         _check_owner(part.folder, owner)
         self._lab = part
-        return str(part.folder)
 
     def keep(self) -> None:
         self._kept = True

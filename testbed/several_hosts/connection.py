@@ -26,6 +26,7 @@ from testbed.several_hosts.messages import (
     LONGEST_FROM_AGENT,
     LONGEST_FROM_CONTROLLER,
     Ended,
+    Failure,
     LineTooLong,
     LineWriter,
     Output,
@@ -58,10 +59,10 @@ class NotConnected(NetBoxITError):
 class FailedThere(NetBoxITError):
     """Another machine could not do what it was asked for; the message is its own, with its name in front."""
 
-    def __init__(self, machine: str, message: str, kind: str) -> None:
-        super().__init__(f"{machine}: {message}")
+    def __init__(self, machine: str, failure: Failure) -> None:
+        super().__init__(f"{machine}: {failure['message']}")
         #: The name of the exception that was raised there.
-        self.kind = kind
+        self.kind = failure["kind"]
 
 
 class RefusedThere(FailedThere):
@@ -88,7 +89,7 @@ class Connection:
         if operator() is not None:
             # ssh would have root's rights, and an inventory of theirs says what programs it starts.
             raise NoPrivilege("labs on several machines are for root: call this as root, with an inventory of root's")
-        self.machine = machine
+        self.machine, self.name = machine, machine.name
         self._argv = argv or machine.netboxit(["part"])
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
@@ -116,10 +117,6 @@ class Connection:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-    @property
-    def name(self) -> str:
-        return self.machine.name
 
     def request(self, method: str, shape: type[T], *, patience_s: float = _PATIENCE_S, **parameters: Any) -> T:
         """The result, which is of this shape. Raises as `Answer.result`."""
@@ -232,9 +229,8 @@ class Connection:
         if answer is None:
             return
         if "error" in received:
-            error = received["error"]
-            kind = RefusedThere if error["exit_status"] == 2 else FailedThere
-            answer.set_exception(kind(self.name, error["message"], error["kind"]))
+            kind = RefusedThere if received["error"]["exit_status"] == 2 else FailedThere
+            answer.set_exception(kind(self.name, received["error"]))
         else:
             answer.set_result(received["result"])
 

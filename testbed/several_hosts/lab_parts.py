@@ -72,7 +72,7 @@ class LabParts:
                     ]
                     deployment.deploy(plan_part.part(plan, own), lab.folder, progress)
                     for answer in answers:
-                        answer.result(str, UP_PATIENCE_S)
+                        answer.done(UP_PATIENCE_S)
                 progress("wires between machines")
                 lab.probes = lab.probe()
             except BaseException as error:
@@ -116,7 +116,7 @@ class LabParts:
             yield self.remote[host]
             return
         with Connection(next(machine for machine in self.record.machines if machine.name == host)) as connection:
-            connection.request("open", str, lab=self.name, owner=self.record.owner)
+            connection.begin("open", lab=self.name, owner=self.record.owner).done()
             yield RemotePart(connection)
 
     def undo(self, error: BaseException | None) -> None:

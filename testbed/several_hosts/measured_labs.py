@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Final, Literal
@@ -51,8 +52,8 @@ class MeasuredLabs:
         return self._here.log
 
     def prepare(self) -> None:
-        for name, found in self.lab.everywhere("environment", MachineFacts, environment_and_clock).items():
-            self._machines[name] = {**found, "address": self.lab.plan.host(name).address, "clock": {}}
+        for name, facts in self.lab.everywhere("environment", MachineFacts, environment_and_clock).items():
+            self._machines[name] = {**facts, "address": self.lab.plan.host(name).address, "clock": {}}
         self._compare_clocks("before")
         answers = {
             name: part.ask("prepare_run", captured=[[end.node, end.interface] for end in self.lab.ends_on(name)])
@@ -75,42 +76,44 @@ class MeasuredLabs:
     def end(self) -> None:
         """Also where another machine has failed: `collect` tells of that."""
         for part in self.lab.remote.values():
-            try:
+            with self._noted():
                 part.ask("end_run").done()
-            except NetBoxITError as error:
-                self._problems.append(str(error))
         self._here.end()
         if self._machines:
-            durable.write(self._folder / MACHINES_FILE, json.dumps(self._told(), indent=1) + "\n")
+            durable.write(self._folder / MACHINES_FILE, json.dumps(self._record(), indent=1) + "\n")
 
     def collect(self) -> list[str]:
         """Gathers everything in the run folder; returns what is not whole, and why."""
         answers = {}
         for name, part in self.lab.remote.items():
-            try:
+            with self._noted():
                 answers[name] = part.ask("collect_run")
-            except NetBoxITError as error:
-                self._problems.append(str(error))
         self._problems += self._here.collect()
         merged = Merged(self._folder)
         for name, answer in answers.items():
-            try:
-                found = answer.result(Collected, _COLLECTING_S)
-                self._problems += [f"{name}: {problem}" for problem in found["problems"]]
-                self._fetch(name, found["files"], merged)
-            except NetBoxITError as error:
-                self._problems.append(f"what was measured on {name} is missing: {error}")
+            with self._noted(f"what was measured on {name} is missing: "):
+                collected = answer.result(Collected, _COLLECTING_S)
+                self._problems += [f"{name}: {problem}" for problem in collected["problems"]]
+                self._fetch(name, collected["files"], merged)
         merged.write()
         return list(dict.fromkeys(self._problems))
 
+    @contextmanager
+    def _noted(self, consequence: str = "") -> Iterator[None]:
+        """What fails on another machine is no error here: the run is not whole."""
+        try:
+            yield
+        except NetBoxITError as error:
+            self._problems.append(f"{consequence}{error}")
+
     def _fetch(self, machine: str, files: list[OfferedFile], merged: Merged) -> None:
-        for told in files:
-            to = below(self._folder, told["file"])
-            if told["file"] in Merged.FILES:
+        for offered in files:
+            to = below(self._folder, offered["file"])
+            if offered["file"] in Merged.FILES:
                 to = self._folder / f".{machine}" / to.name
-            fetch(self.lab.remote[machine].connection, told, to)
-            if told["file"] in Merged.FILES:
-                merged.add(machine, told["file"], to.read_text())
+            fetch(self.lab.remote[machine].connection, offered, to)
+            if offered["file"] in Merged.FILES:
+                merged.add(machine, offered["file"], to.read_text())
         shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
 
     def _compare_clocks(self, when: Literal["before", "after"]) -> None:
@@ -120,15 +123,15 @@ class MeasuredLabs:
         for name, part in self.lab.remote.items():
             address, token = self.lab.plan.host(name).address, clocks.new_token()
             port = part.ask("answer_clock", address=address, token=token.hex()).result(int)
-            found: machines.ClockReading | None = None
+            readings, reading = self._machines[name]["clock"], None
             try:
-                found = clocks.compare(address, port, token, own_address=own).to_json()
+                reading = clocks.compare(address, port, token, own_address=own).to_json()
             except clocks.ClocksNotCompared as error:
-                self._machines[name]["clock"]["problem"] = str(error)
-            self._machines[name]["clock"][when] = found
+                readings["problem"] = str(error)
+            readings[when] = reading
             part.ask("clock_answered").done()
 
-    def _told(self) -> machines.MachinesRecord:
+    def _record(self) -> machines.MachinesRecord:
         return {
             "here": self.lab.record.here,
             "hosts": self._machines,
@@ -158,17 +161,18 @@ class Merged:
     def __init__(self, folder: Path) -> None:
         """The folder has this machine's."""
         self._folder = folder
-        self._found: dict[str, dict[str, str]] = {file: {} for file in self.FILES}
+        #: By file and machine.
+        self._others: dict[str, dict[str, str]] = {file: {} for file in self.FILES}
 
     def add(self, machine: str, file: str, text: str) -> None:
-        self._found[file][machine] = text
+        self._others[file][machine] = text
 
     def write(self) -> None:
         (self._folder / EVENTS_FILE).touch()  # nothing may have happened at nodes of this machine
         for file, joined in ((EVENTS_FILE, self._events), (LAB_FILE, self._lab), (self._COUNTS, self._counts)):
             path = self._folder / file
-            if self._found[file] and path.exists():
-                durable.write(path, joined(path.read_text(), self._found[file]))
+            if self._others[file] and path.exists():
+                durable.write(path, joined(path.read_text(), self._others[file]))
 
     def _events(self, own: str, others: Mapping[str, str]) -> str:
         """In the order of their times, each since the network's time began on its own machine."""
@@ -176,20 +180,20 @@ class Merged:
         return "".join(f"{line}\n" for line in sorted(lines, key=lambda line: float(json.loads(line)["at_s"])))
 
     def _lab(self, own: str, others: Mapping[str, str]) -> str:
-        found: LabRecord = json.loads(own)
-        found["hosts"] = {}
+        record: LabRecord = json.loads(own)
+        record["hosts"] = {}
         for machine, text in others.items():
             other: LabRecord = json.loads(text)
-            found["nodes"] += other["nodes"]
-            found["offloads"] |= other["offloads"]
-            found["began_s"] |= other["began_s"]
-            found["hosts"][machine] = {
+            record["nodes"] += other["nodes"]
+            record["offloads"] |= other["offloads"]
+            record["began_s"] |= other["began_s"]
+            record["hosts"][machine] = {
                 "steal_ratio": other["steal_ratio"],
                 "steal_by_core": other["steal_by_core"],
                 "began_ns": other["began_ns"],
                 "ended_ns": other["ended_ns"],
             }
-        return json.dumps(found, indent=1) + "\n"
+        return json.dumps(record, indent=1) + "\n"
 
     def _counts(self, own: str, others: Mapping[str, str]) -> str:
-        return json.dumps([one for text in (own, *others.values()) for one in json.loads(text)], indent=2) + "\n"
+        return json.dumps([count for text in (own, *others.values()) for count in json.loads(text)], indent=2) + "\n"

@@ -96,7 +96,7 @@ def test_what_is_down_elsewhere_need_not_be_written_down_where_the_disk_is_full(
 
 def test_parts_that_were_kept_already_go_down_when_the_lab_does_not_come_up(lab: Path, beta: StandIn) -> None:
     with Connection(beta.machine) as connection:
-        connection.request("open", str, lab="x", owner=OWNER)
+        connection.begin("open", lab="x", owner=OWNER).done()
         record = PartsRecord.of(lab)
         assert record is not None
         lab_parts = LabParts(Lab("x", lab), record, {"beta": RemotePart(connection)})
