@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from contracts.errors import NetBoxITError
 from results import pcapng
@@ -18,26 +18,11 @@ from testbed.observation.record_trace import OVERHEAD_BYTES, PathTrace, steps
 #: What left so shortly before the end of the captures may still have been on its way.
 _PATIENCE_NS = 2_000_000_000
 _ETHERNET = 14
+_COLUMNS = {"identity": pl.UInt64, "time_ns": pl.Int64, "length": pl.Int64, "source": pl.String}
 
 
 class NothingInCommon(NetBoxITError):
     """Two captures that are not of the ends of one path, or not on one clock."""
-
-
-class _Frames:
-    """UDP and TCP packets of a capture, in its order; it was made by that clock."""
-
-    def __init__(self, file: Path, clock: Clock) -> None:
-        self.identities: list[int] = []
-        self.times_ns: list[int] = []
-        self.lengths: list[int] = []
-        self.sources: list[str] = []
-        for packet in pcapng.read(file):
-            if (found := datagram(packet.data)) is not None:
-                self.identities.append(identity(packet.data))
-                self.times_ns.append(clock.here(packet.time_ns))
-                self.lengths.append(found.ethernet_bytes - _ETHERNET)
-                self.sources.append(found.source)
 
 
 def from_captures(
@@ -48,48 +33,51 @@ def from_captures(
     `saturated`: the traffic kept the path full, so that what arrived is what it could carry; else nobody knows, and the
     trace has no rate. `clocks` are those by which the captures were made. Raises NothingInCommon.
     """
-    left, right = (_Frames(file, clock) for file, clock in zip(files, clocks, strict=True))
-    found = [
-        trace
-        for trace in (_one_way(ends, left, right, step_s, saturated), _one_way(ends[::-1], right, left, step_s, saturated))
-        if trace is not None
-    ]
-    if not found:
+    left, right = (_frames(file, clock) for file, clock in zip(files, clocks, strict=True))
+    directions = (_one_way(ends, left, right, step_s, saturated), _one_way(ends[::-1], right, left, step_s, saturated))
+    traces = [trace for trace in directions if trace is not None]
+    if not traces:
         raise NothingInCommon(
             f"no packet of {files[0].name} arrived in {files[1].name} later, or the other way round: are they of the two ends "
             "of one path, at the same time, on one clock?"
         )
-    return found
+    return traces
 
 
-def _one_way(ends: tuple[str, str], source: _Frames, destination: _Frames, step_s: float, saturated: bool) -> PathTrace | None:
-    arrivals: dict[int, deque[int]] = defaultdict(deque)
-    for number, name in enumerate(destination.identities):
-        arrivals[name].append(number)
+def _frames(file: Path, clock: Clock) -> pl.DataFrame:
+    """UDP and TCP packets of a capture that was made by this clock, in its order."""
+    rows = [
+        (identity(packet.data), clock.here(packet.time_ns), headers.ethernet_bytes - _ETHERNET, headers.source)
+        for packet in pcapng.read(file)
+        if (headers := datagram(packet.data)) is not None
+    ]
+    return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
+
+
+def _one_way(
+    ends: tuple[str, str], source: pl.DataFrame, destination: pl.DataFrame, step_s: float, saturated: bool
+) -> PathTrace | None:
+    here, there = pl.col("time_ns"), pl.col("time_ns_there")
     # Addresses that send from this end: packets from them are seen here first.
-    pairs = [(number, arrivals[name][0]) for number, name in enumerate(source.identities) if arrivals[name]]
-    ours = {source.sources[here] for here, there in pairs if destination.times_ns[there] > source.times_ns[here]}
-    sent, delays, came = [], [], []
-    last_ns = min(source.times_ns[-1:] + destination.times_ns[-1:], default=0) if source.times_ns else 0
-    start_ns = min(source.times_ns[:1] + destination.times_ns[:1], default=0)
-    for number, name in enumerate(source.identities):
-        if source.sources[number] not in ours:
-            continue
-        there = arrivals[name].popleft() if arrivals[name] else None
-        if there is None and source.times_ns[number] > last_ns - _PATIENCE_NS:
-            continue
-        sent.append((source.times_ns[number] - start_ns) / 1e9)
-        delays.append(np.nan if there is None else (destination.times_ns[there] - source.times_ns[number]) / 1e9)
-        if there is not None:
-            came.append(((destination.times_ns[there] - start_ns) / 1e9, destination.lengths[there]))
-    if not came:
+    first = source.join(destination.unique("identity", keep="first"), on="identity", suffix="_there").filter(there > here)
+    # Equal packets arrive as often as they were sent, in the same order.
+    occurrence = pl.int_range(pl.len()).over("identity").alias("occurrence")
+    sent = source.join(first, on="source", how="semi", maintain_order="left").with_columns(occurrence)
+    keys = ["identity", "occurrence"]
+    sent = sent.join(destination.with_columns(occurrence), on=keys, how="left", suffix="_there", maintain_order="left")
+    came = sent.filter(there.is_not_null())
+    if came.is_empty():
         return None
-    end_s = max(sent[-1], step_s)
-    count = int(np.ceil(end_s / step_s))
+    start_ns = min(source["time_ns"][0], destination["time_ns"][0])
+    last_ns = min(source["time_ns"][-1], destination["time_ns"][-1])
+    sent = sent.filter(there.is_not_null() | (here <= last_ns - _PATIENCE_NS))
+    sent_s = (sent["time_ns"].to_numpy() - start_ns) / 1e9
+    delays_s = (sent["time_ns_there"] - sent["time_ns"]).to_numpy() / 1e9  # NaN of what did not arrive
+    came_s = (came["time_ns_there"].to_numpy() - start_ns) / 1e9
+    count = int(np.ceil(max(sent_s[-1], step_s) / step_s))
     rates: list[float | None] = [None] * count
     if saturated:
-        edges = step_s * np.arange(count + 1)
-        bits = np.histogram([at for at, _ in came], edges, weights=[8.0 * (size + OVERHEAD_BYTES) for _, size in came])[0]
-        rates = [float(value) / step_s for value in bits]
-    found = steps(np.array(sent), np.array(delays), rates, step_s, 0.0)
-    return PathTrace(*ends, found, count * step_s, sorted(came) if saturated else ())
+        bits = 8.0 * (came["length_there"].to_numpy() + OVERHEAD_BYTES)
+        rates = [float(value) / step_s for value in np.histogram(came_s, step_s * np.arange(count + 1), weights=bits)[0]]
+    arrivals = sorted(zip(came_s.tolist(), came["length_there"], strict=True)) if saturated else ()
+    return PathTrace(*ends, steps(sent_s, delays_s, rates, step_s, 0.0), count * step_s, arrivals)
