@@ -79,17 +79,17 @@ def _at_node(plan: Plan, word: str) -> list[CapturePoint]:
     return [_point(plan, f"{name}.{interface}", WireEnd(name, interface)) for interface in ([port] if dot else interfaces)]
 
 
-def _on_wire(plan: Plan, name: str, one: str, other: str) -> CapturePoint:
+def _on_wire(plan: Plan, name: str, left: str, right: str) -> CapturePoint:
     wires = [
         wire
         for wire in plan.wires
-        if (_is(wire.left, one) and _is(wire.right, other)) or (_is(wire.left, other) and _is(wire.right, one))
+        if (_is(wire.left, left) and _is(wire.right, right)) or (_is(wire.left, right) and _is(wire.right, left))
     ]
     if not wires:
         known = [f"{end.node}.{end.interface}" for wire in plan.wires for end in (wire.left, wire.right)]
-        raise BadPoint(f"no wire joins {one} and {other}; {nearest(one, known)}")
+        raise BadPoint(f"no wire joins {left} and {right}; {nearest(left, known)}")
     if len(wires) > 1:
-        raise BadPoint(f"{len(wires)} wires join {one} and {other}; name them with their ports: {wires[0].name}")
+        raise BadPoint(f"{len(wires)} wires join {left} and {right}; name them with their ports: {wires[0].name}")
     ends = (wires[0].left, wires[0].right)
     return _point(plan, name, next((end for end in ends if plan.node(end.node).kind == "netbox"), ends[0]))
 

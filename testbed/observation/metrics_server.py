@@ -96,7 +96,7 @@ class _Clients:
     def _cut(self, *, longest_only: bool) -> bool:
         """Ends connections: its thread then finds the end of what it reads, or cannot write, and is gone."""
         waiting = sorted((since, at, client) for at, (client, since) in enumerate(self._since.items()) if since is not None)
-        late = waiting[:1] if longest_only else [one for one in waiting if time.monotonic() - one[0] > _PATIENCE_S]
+        late = waiting[:1] if longest_only else [entry for entry in waiting if time.monotonic() - entry[0] > _PATIENCE_S]
         for _, _, client in late:
             del self._since[client]
             with suppress(OSError):

@@ -98,11 +98,11 @@ def of_captures(
         raise BadRecord(f"{error.filename} cannot be read: {error.strerror}") from error
 
 
-def path_between(one: str, other: str) -> tuple[str, str]:
-    """The ends of a path. Raises BadRecord when they are one."""
-    if one == other:
-        raise BadRecord(f"a path has two ends, and {one} is given as both; name two hosts")
-    return one, other
+def path_between(source: str, destination: str) -> tuple[str, str]:
+    """The ends of a path. Raises BadRecord when they are the same host."""
+    if source == destination:
+        raise BadRecord(f"a path has two ends, and {source} is given as both; name two hosts")
+    return source, destination
 
 
 @as_user()

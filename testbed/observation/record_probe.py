@@ -162,8 +162,8 @@ class _Direction:
             if number < len(rates):
                 rates[number] = train.rate()
         bits = (_SMALL + _HEADERS + OVERHEAD_BYTES) * 8
-        found = steps((sent[alone] - start_ns) / 1e9, delays[alone], rates, probing.step_s, bits)
-        return PathTrace(self.source.name, self.destination.name, found, len(rates) * probing.step_s)
+        measured = steps((sent[alone] - start_ns) / 1e9, delays[alone], rates, probing.step_s, bits)
+        return PathTrace(self.source.name, self.destination.name, measured, len(rates) * probing.step_s)
 
 
 def probe(left: End, right: End, probing: Probing, progress: Callable[[str], None] = lambda _: None) -> list[PathTrace]:

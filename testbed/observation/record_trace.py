@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from contracts import durable
@@ -49,12 +50,12 @@ class PathTrace:
 
     def columns(self) -> dict[str, list[float]]:
         """By name, a value for each step; a value that was not measured is the one before, or the first that was."""
-        found = {
+        measured = {
             "rate_bit_s": [step.rate_bit_s for step in self.steps],
             "delay_s": [step.delay_s for step in self.steps],
             "loss": [step.loss for step in self.steps],
         }
-        return {name: _filled(values) for name, values in found.items() if any(value is not None for value in values)}
+        return {name: _filled(values) for name, values in measured.items() if any(value is not None for value in values)}
 
     def write_csv(self, file: Path) -> None:
         """Rows hold until the next one; the last row is the end."""
@@ -83,24 +84,20 @@ class PathTrace:
             at = np.array(rates)[np.clip(np.searchsorted(starts, times - 0.5, "right") - 1, 0, None)]
             could = np.cumsum(at / 8000)
         moments = np.diff(np.floor(could / OPPORTUNITY_BYTES + 1e-9), prepend=0.0).astype(int)
-        found = [min(int(time), end_ms) for time, count in zip(np.ceil(times), moments, strict=True) for _ in range(count)]
+        lines = [min(int(time), end_ms) for time, count in zip(np.ceil(times), moments, strict=True) for _ in range(count)]
         # The last line is the end, after which the trace repeats.
-        return found if found and found[-1] == end_ms else [*found, end_ms] if found else []
+        return [*lines, end_ms] if lines and lines[-1] != end_ms else lines
 
     def write_mahimahi(self, file: Path) -> bool:
         """False, and nothing is written, where no rate was measured."""
-        if found := self.milliseconds():
-            durable.write(file, "".join(f"{at}\n" for at in found))
-        return bool(found)
+        if moments := self.milliseconds():
+            durable.write(file, "".join(f"{at_ms}\n" for at_ms in moments))
+        return bool(moments)
 
 
 def _filled(values: Sequence[float | None]) -> list[float]:
-    last = next(value for value in values if value is not None)
-    filled = []
-    for value in values:
-        last = last if value is None else value
-        filled.append(last)
-    return filled
+    filled = pl.Series(values, dtype=pl.Float64).fill_null(strategy="forward").fill_null(strategy="backward")
+    return filled.to_list()
 
 
 def steps(
@@ -110,7 +107,7 @@ def steps(
 
     The time that a packet of `sending_bits` takes at the rate is no part of the delay, as the link that plays the trace adds it.
     """
-    found = []
+    trace = []
     known = next((rate for rate in rates if rate), None)
     for number, rate in enumerate(rates):
         known = rate or known
@@ -119,5 +116,5 @@ def steps(
         arrived = delays[~np.isnan(delays)]
         delay = max(float(np.median(arrived)) - (sending_bits / known if known else 0.0), 0.0) if len(arrived) else None
         loss = float(np.isnan(delays).mean()) if len(delays) else None
-        found.append(Step(number * step_s, rate, delay, loss))
-    return found
+        trace.append(Step(number * step_s, rate, delay, loss))
+    return trace

@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from contracts.errors import NetBoxITError
@@ -137,7 +136,7 @@ def checked_interval(seconds: float) -> float:
 def _plan_of(name: str) -> tuple[int, int] | None:
     """What changes with each plan that a lab of this name gets; None while it has none."""
     try:
-        found = Path(state.labs_folder() / name / PLAN_FILE).stat()
+        status = (state.labs_folder() / name / PLAN_FILE).stat()
     except FileNotFoundError:
         return None
-    return found.st_ino, found.st_mtime_ns
+    return status.st_ino, status.st_mtime_ns

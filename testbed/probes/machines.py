@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from contracts.errors import NetBoxITError
-from contracts.machines import MachineFacts
+from contracts.machines import ClockReading, MachineFacts
 from contracts.names import SEALED_INTERFACE
 from system import interface_facts, tunnel
 from system.interface_facts import InterfaceFacts
@@ -160,12 +160,12 @@ def _clock(connection: Connection, address: str, own: str) -> Finding:
         connection.begin("clock_answered").done()
 
 
-def clock(read: clocks.ClockReading) -> Finding:
+def clock(reading: ClockReading) -> Finding:
     """How far it is off, which runs correct, and how well that is known, which they cannot better."""
     return Finding(
         "clock",
-        there(read.error_ns <= _CLOCK_ERROR_NS, "partly"),
-        f"{read.offset_ns / 1e6:+,.3f} ms from this machine's, known to {read.error_ns / 1e3:,.0f} us",
+        there(reading["error_ns"] <= _CLOCK_ERROR_NS, "partly"),
+        f"{reading['offset_ns'] / 1e6:+,.3f} ms from this machine's, known to {reading['error_ns'] / 1e3:,.0f} us",
         "exactness of delays between it and others",
         "a network with a shorter round trip between the machines, or machines and a network with less to do",
     )

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from contracts.machines import ClockReading
 from contracts.names import sealed_address
 from contracts.plan import RealtimeSupport
 from system.interface_facts import InterfaceFacts
 from testbed.plans.facts import Facts
 from testbed.probes.machines import clock, examine, kept, tunnels, underlay
-from testbed.several_hosts.clocks import ClockReading
 from testbed.several_hosts.inventory import Listed
 from testbed.several_hosts.machine import Machine
 
@@ -54,9 +54,15 @@ def test_open_tunnels_are_told_and_sealed_ones_by_what_they_lack() -> None:
 
 
 def test_a_clock_is_told_by_its_offset_and_how_well_that_is_known() -> None:
-    read = ClockReading(-12_345_678, 40_000, 80_000, 100, 10**18)
+    read: ClockReading = {
+        "offset_ns": -12_345_678,
+        "error_ns": 40_000,
+        "round_trip_ns": 80_000,
+        "samples": 100,
+        "at_ns": 10**18,
+    }
     assert (clock(read).there, clock(read).found) == ("yes", "-12.346 ms from this machine's, known to 40 us")
-    assert clock(replace(read, error_ns=100_001)).there == "partly"
+    assert clock({**read, "error_ns": 100_001}).there == "partly"
     assert (kept("chrony, 12 us").found, kept(None).there) == ("chrony, 12 us", "partly")
 
 

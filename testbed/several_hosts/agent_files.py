@@ -68,7 +68,7 @@ class AgentFiles:
         return {"file": str(file.relative_to(self.folder)), "bytes": file.stat().st_size}
 
     def _inside(self, file: str) -> Path:
-        found = (self.folder / file).resolve()
-        if not found.is_relative_to(self.folder.resolve()):
+        path = (self.folder / file).resolve()
+        if not path.is_relative_to(self.folder.resolve()):
             raise NoSuchFile(f"{file} is not in the run's folder")
-        return found
+        return path

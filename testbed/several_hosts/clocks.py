@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from contracts.errors import NetBoxITError
 
 if TYPE_CHECKING:
-    from contracts import machines
+    from contracts.machines import ClockReading
 
 #: Who knows it is answered.
 TOKEN_BYTES = 16
@@ -56,33 +56,9 @@ class ClocksNotCompared(NetBoxITError):
     """Nobody answered where the other machine's clock should be asked for."""
 
 
-@dataclass(frozen=True)
-class ClockReading:
-    """Another machine's clock as seen by this one's at one moment."""
-
-    #: What the other clock shows minus what this one shows.
-    offset_ns: int
-    #: The offset is no further off than this.
-    error_ns: int
-    round_trip_ns: int
-    #: Exchanges that it is the best of.
-    samples: int
-    #: When, by this machine's clock.
-    at_ns: int
-
-    def to_json(self) -> machines.ClockReading:
-        return {
-            "offset_ns": self.offset_ns,
-            "error_ns": self.error_ns,
-            "round_trip_ns": self.round_trip_ns,
-            "samples": self.samples,
-            "at_ns": self.at_ns,
-        }
-
-
 def own_clock() -> ClockReading:
     """This machine's clock as seen by itself."""
-    return ClockReading(0, 0, 0, 0, time.time_ns())
+    return {"offset_ns": 0, "error_ns": 0, "round_trip_ns": 0, "samples": 0, "at_ns": time.time_ns()}
 
 
 @dataclass(frozen=True)
@@ -106,14 +82,13 @@ def reading(exchanges: Sequence[Exchange]) -> ClockReading | None:
     best = min(sound, key=lambda exchange: exchange.round_trip_ns, default=None)
     if best is None:
         return None
-    twice = (best.arrived_ns - best.sent_ns) + (best.answered_ns - best.returned_ns)
-    return ClockReading(
-        offset_ns=twice // 2,
-        error_ns=best.round_trip_ns // 2 + 1,
-        round_trip_ns=best.round_trip_ns,
-        samples=len(sound),
-        at_ns=(best.sent_ns + best.returned_ns) // 2,
-    )
+    return {
+        "offset_ns": ((best.arrived_ns - best.sent_ns) + (best.answered_ns - best.returned_ns)) // 2,
+        "error_ns": best.round_trip_ns // 2 + 1,
+        "round_trip_ns": best.round_trip_ns,
+        "samples": len(sound),
+        "at_ns": (best.sent_ns + best.returned_ns) // 2,
+    }
 
 
 def new_token() -> bytes:

@@ -181,7 +181,9 @@ def _listed(name: str, own: Mapping[str, Any], file: Path | None) -> Listed:
         variables = _Variables.model_validate(own)
     except ValidationError as error:
         details = error.errors(include_url=False)
-        raise BadInventory("\n".join(f"inventory {file}: {name}: {one['loc'][0]}: {told(one)}" for one in details)) from None
+        raise BadInventory(
+            "\n".join(f"inventory {file}: {name}: {detail['loc'][0]}: {told(detail)}" for detail in details)
+        ) from None
     here = variables.ansible_connection == "local"
     address = variables.netboxit_address
     key = variables.ansible_ssh_private_key_file

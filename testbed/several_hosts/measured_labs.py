@@ -119,13 +119,13 @@ class MeasuredLabs:
     def _compare_clocks(self, when: Literal["before", "after"]) -> None:
         """How far the clock of each machine is from this one's. One that cannot be compared is told as such in the verdict."""
         own = self.lab.plan.host(self.lab.record.here).address
-        self._machines[self.lab.record.here]["clock"][when] = clocks.own_clock().to_json()
+        self._machines[self.lab.record.here]["clock"][when] = clocks.own_clock()
         for name, part in self.lab.remote.items():
             address, token = self.lab.plan.host(name).address, clocks.new_token()
             port = part.ask("answer_clock", address=address, token=token.hex()).result(int)
             readings, reading = self._machines[name]["clock"], None
             try:
-                reading = clocks.compare(address, port, token, own_address=own).to_json()
+                reading = clocks.compare(address, port, token, own_address=own)
             except clocks.ClocksNotCompared as error:
                 readings["problem"] = str(error)
             readings[when] = reading

@@ -72,7 +72,7 @@ class _Answerer:
 
     def __init__(self, lab: Lab, node: str, interface: str, token: bytes) -> None:
         self._socket, self._token = _socket(lab, node, interface), token
-        self._came = 0
+        self._questions = 0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._answer, name=f"probes at {node}", daemon=True)
         self._thread.start()
@@ -80,14 +80,14 @@ class _Answerer:
     def close(self) -> int:
         self._over.set()
         self._thread.join()
-        return self._came
+        return self._questions
 
     def _answer(self) -> None:
         until = time.monotonic() + _LISTEN_S
         with self._socket:
             while not self._over.is_set() and time.monotonic() < until:
                 if (frame := _received(self._socket, _QUESTION, self._token, 0.1)) is not None:
-                    self._came += 1
+                    self._questions += 1
                     with suppress(OSError):
                         _send(self._socket, _ANSWER, self._token, len(frame))
 
@@ -110,17 +110,17 @@ def _received(by: socket.socket, kind: bytes, token: bytes, patience_s: float) -
     while (left := until - time.monotonic()) > 0:
         if select.select([by], [], [], left)[0]:
             frame, origin = by.recvfrom(1 << 16)
-            said = frame[_HEADER : _HEADER + 1 + len(token)]
-            if origin[2] != socket.PACKET_OUTGOING and hmac.compare_digest(said, kind + token):
+            message = frame[_HEADER : _HEADER + 1 + len(token)]
+            if origin[2] != socket.PACKET_OUTGOING and hmac.compare_digest(message, kind + token):
                 return frame
     return None
 
 
-def not_passed(wire: str, mtu: int, asking: str, answering: str, came: int) -> WireNotPassed:
-    """What is wrong: so many questions `came` from one machine to the other, and no answer."""
-    one, other = (asking, answering) if came == 0 else (answering, asking)
+def not_passed(wire: str, mtu: int, asking: str, answering: str, questions: int) -> WireNotPassed:
+    """What is wrong: so many questions came from one machine to the other, and no answer."""
+    sender, receiver = (asking, answering) if questions == 0 else (answering, asking)
     return WireNotPassed(
-        f"wire {wire}: no frame of full size ({mtu + _HEADER} bytes) gets from {one} to {other}; see whether a firewall on the "
-        "way lets the tunnel's UDP port through (`netboxit plan` says which), and whether the path takes packets of that size "
-        "and the tunnel's headers, or give the wire a smaller mtu"
+        f"wire {wire}: no frame of full size ({mtu + _HEADER} bytes) gets from {sender} to {receiver}; see whether a firewall on "
+        "the way lets the tunnel's UDP port through (`netboxit plan` says which), and whether the path takes packets of that "
+        "size and the tunnel's headers, or give the wire a smaller mtu"
     )
