@@ -50,7 +50,7 @@ from testbed.commands.options import (
     Topology,
     WhichLab,
 )
-from testbed.views import console, difference_view, lab_view, plan_view, result_view
+from testbed.views import console, difference_view, drawing, lab_view, plan_view, result_view
 
 app = typer.Typer(
     help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
@@ -63,7 +63,8 @@ def _print_version(wanted: bool) -> None:
     if wanted:
         from results.commit import commit
 
-        result_view.show_version(installation.version(), commit(installation.CHECKOUT))
+        built_from = commit(installation.CHECKOUT)
+        drawing.say(f"netboxit {installation.version()}" + (f" ({built_from})" if built_from else ""))
         raise typer.Exit
 
 
@@ -245,7 +246,7 @@ def copy(
     ends = copying.ends(source, target)
     up = where.opened(lab)
     up.check_here([place.node for place in ends if place.node], "netboxit copy")
-    lab_view.show_copied(copying.copy(up.here, *ends, overwrite=overwrite))
+    drawing.say(f"copied to {copying.copy(up.here, *ends, overwrite=overwrite)}")
 
 
 @app.command(rich_help_panel=WATCH)

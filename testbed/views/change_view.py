@@ -76,10 +76,8 @@ def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
         return drawing.print_json(
             kinds.HANDLERS.of({"elements": [{"name": one.name, "kind": one.kind, "handlers": one.handlers} for one in elements]})
         )
-    table = drawing.table("", "element", "class", "handlers (r: can be read, w: written)")
-    for element in elements:
-        table.add_row(element.name, element.kind, ", ".join(f"{name} {allowed}" for name, allowed in element.handlers.items()))
-    drawing.console().print(table)
+    rows = ((one.name, one.kind, ", ".join(f"{name} {allowed}" for name, allowed in one.handlers.items())) for one in elements)
+    drawing.print_table("", ("element", "class", "handlers (r: can be read, w: written)"), rows)
 
 
 def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) -> None:

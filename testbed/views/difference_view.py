@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from testbed.documents import kinds
@@ -13,10 +14,10 @@ if TYPE_CHECKING:
     from testbed.changing.alteration import Applied
     from testbed.changing.comparison import Compared
     from testbed.documents.plan import Changed
-    from testbed.plans.difference import Difference
+    from testbed.plans.difference import Action, Difference, PartDifference
 
 #: Each action as people read it, and what colour it has: of those that nobody's traffic feels, none.
-_WORDS = {
+_WORDS: dict[Action, str] = {
     "created": "made",
     "removed": "removed",
     "replaced": "made anew",
@@ -66,28 +67,27 @@ def as_data(difference: Difference | None) -> Changed | None:
 def _summary(difference: Difference, verb: str) -> str:
     if difference.nothing():
         return "it is what the file says: nothing to do"
-    nodes, wires = _counts([one.action for one in difference.nodes]), _counts([one.action for one in difference.wires])
-    equipment = _counts([one.action for one in difference.equipment])
-    return f"`apply` {verb} this: nodes: {nodes}; wires: {wires}" + (f"; equipment: {equipment}" if difference.equipment else "")
+    counts = f"nodes: {_counts(difference.nodes)}; wires: {_counts(difference.wires)}"
+    return f"`apply` {verb} this: {counts}" + (f"; equipment: {_counts(difference.equipment)}" if difference.equipment else "")
 
 
-def _counts(actions: list[str]) -> str:
-    found = Counter(actions)
-    return ", ".join(f"{found[action]} {words}" for action, words in _WORDS.items() if found[action]) or "none"
+def _counts(parts: Sequence[PartDifference]) -> str:
+    counts = Counter(part.action for part in parts)
+    return ", ".join(f"{counts[action]} {words}" for action, words in _WORDS.items() if counts[action]) or "none"
 
 
 def _print_table(difference: Difference) -> None:
-    rows = [(f"{node.kind} {node.name}", node.action, node.reasons) for node in difference.nodes]
-    rows += [(f"wire {wire.name}", wire.action, wire.reasons) for wire in difference.wires]
-    rows += [(f"equipment {port.equipment}", port.action, port.reasons) for port in difference.equipment]
-    rows = [row for row in rows if row[1] != "unchanged"]
-    if rows:
-        table = drawing.table("", "what", "is", "why")
-        for what, action, reasons in rows:
-            colour = _COLOURS.get(action)
-            words = drawing.plain(_WORDS[action], colour or "")
-            table.add_row(what, words, "\n".join(reasons))
-        drawing.console().print(table)
+    names = [
+        *(f"{node.kind} {node.name}" for node in difference.nodes),
+        *(f"wire {wire.name}" for wire in difference.wires),
+        *(f"equipment {port.equipment}" for port in difference.equipment),
+    ]
+    rows = (
+        (name, drawing.plain(_WORDS[part.action], _COLOURS.get(part.action, "")), "\n".join(part.reasons))
+        for name, part in zip(names, difference.parts(), strict=True)
+        if part.action != "unchanged"
+    )
+    drawing.print_table("", ("what", "is", "why"), rows)
     for line in difference.common:
         drawing.say(f"the lab: {line}")
     for line in difference.recorded:

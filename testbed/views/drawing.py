@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
@@ -74,6 +74,15 @@ def table(title: str, *headers: str) -> Table:
     for header in headers:
         drawn.add_column(header, overflow="fold")
     return drawn
+
+
+def print_table(title: str, headers: Sequence[str], rows: Iterable[Sequence[str | Text]]) -> None:
+    """Where there are no rows it prints nothing."""
+    drawn = table(title, *headers)
+    for row in rows:
+        drawn.add_row(*row)
+    if drawn.row_count:
+        console().print(drawn)
 
 
 def print_notes(notes: Sequence[str]) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from ownership import state
@@ -42,10 +42,6 @@ def show_up(status: LabStatus, events: int, as_json: bool) -> None:
     host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
     which = f"--lab {status['lab']} " if len(state.own_lab_names()) > 1 else ""
     drawing.say(f"try: netboxit exec {which}{host} ip address     end it: netboxit down {status['lab']}")
-
-
-def show_copied(place: str) -> None:
-    drawing.say(f"copied to {place}")
 
 
 def show_status(labs: Sequence[LabStatus], as_json: bool) -> None:
@@ -107,82 +103,75 @@ def _point(captured: CapturedPoint) -> Point:
 
 def _print_lab(status: LabStatus) -> None:
     machine = ["machine"] if "hosts" in status else []
-    table = drawing.table(f"lab {status['lab']}", "node", *machine, "kind", "state", "cores", "addresses", "netbox or switch")
-    for node in status["nodes"]:
-        state = drawing.plain(*_STATES[node["alive"]])
-        addresses = " ".join(node["addresses"])
-        cores = drawing.cores(node["cores"], bool(node["awake"]))
-        where = [node["host"]] if machine else []
-        about = _netbox(node["netbox"]) or _switch(node["switch"])
-        table.add_row(node["name"], *where, node["kind"], state, cores, addresses, about)
-    drawing.console().print(table)
-    if status["wires"]:
-        _print_wires(status["wires"])
-    if status["equipment"]:
-        table = drawing.table("equipment", "equipment", "what", "is", "MTU")
-        for one in status["equipment"]:
-            table.add_row(one["name"], one["what"], f"{one['node']}.{one['interface']}", str(one["mtu"]))
-        drawing.console().print(table)
-    _print_switches(status["nodes"])
-    _print_events(status["events"])
+    nodes = (
+        (
+            node["name"],
+            *([node["host"]] if machine else []),
+            node["kind"],
+            drawing.plain(*_STATES[node["alive"]]),
+            drawing.cores(node["cores"], bool(node["awake"])),
+            " ".join(node["addresses"]),
+            _about(node),
+        )
+        for node in status["nodes"]
+    )
+    headers = ("node", *machine, "kind", "state", "cores", "addresses", "netbox or switch")
+    drawing.print_table(f"lab {status['lab']}", headers, nodes)
+    drawing.print_table("wires", ("wire", "kind", "left end by", "right end by", "why"), map(_wire, status["wires"]))
+    ports = status["equipment"]
+    equipment = ((port["name"], port["what"], f"{port['node']}.{port['interface']}", str(port["mtu"])) for port in ports)
+    drawing.print_table("equipment", ("equipment", "what", "is", "MTU"), equipment)
+    headers = ("port", "in", "out", "policed", "lost in queues", "lost otherwise")
+    drawing.print_table("ports of switches", headers, _switch_ports(status["nodes"]))
+    events = ((f"{event['at_s']:.3f} s", event["words"]) for event in _latest(status["events"]))
+    drawing.print_table("latest events", ("at", "what"), events)
     drawing.print_notes(status["notes"])
 
 
-def _print_wires(wires: Sequence[WireStatus]) -> None:
-    table = drawing.table("wires", "wire", "kind", "left end by", "right end by", "why")
-    for wire in wires:
-        left, right = wire["ends"]
-        reasons = [f"{end['node']}: {end['reason']}" for end in (left, right) if end["reason"]]
-        ports = [end["port"] or "?" for end in (left, right)]
-        table.add_row(wire["name"], wire["kind"], *ports, "; ".join([wire["reason"], *reasons]))
-    drawing.console().print(table)
+def _wire(wire: WireStatus) -> tuple[str, ...]:
+    reasons = [f"{end['node']}: {end['reason']}" for end in wire["ends"] if end["reason"]]
+    ports = [end["port"] or "?" for end in wire["ends"]]
+    return (wire["name"], wire["kind"], *ports, "; ".join([wire["reason"], *reasons]))
 
 
-def _print_switches(nodes: Sequence[NodeStatus]) -> None:
+def _switch_ports(nodes: Sequence[NodeStatus]) -> Iterator[tuple[str, ...]]:
     """What each port has counted since the switch came up."""
-    if not any(node["switch"] for node in nodes):
-        return
-    table = drawing.table("ports of switches", "port", "in", "out", "policed", "lost in queues", "lost otherwise")
     for node in nodes:
         for name, port in node["switch"]["ports"].items() if node["switch"] else ():
-            counted = (port["received"], port["sent"], port["policed"], port["queue_drops"])
             lost = port["receive_drops"] + port["send_drops"]
-            table.add_row(f"{node['name']}.{name}", *map(str, (*counted, lost)))
-    drawing.console().print(table)
+            counts = (port["received"], port["sent"], port["policed"], port["queue_drops"], lost)
+            yield (f"{node['name']}.{name}", *map(str, counts))
 
 
-def _print_events(events: Sequence[Event]) -> None:
+def _latest(events: Sequence[Event]) -> Iterator[Event]:
     """The latest of each node, and of what was changed; times count from when the network's time began."""
     left = Counter(event["node"] for event in events)
-    shown = []
     for event in events:
         if left[event["node"]] <= (_MOST_CHANGES if event["node"] is None else _MOST_EVENTS):
-            shown.append(event)
+            yield event
         left[event["node"]] -= 1
-    if not shown:
-        return
-    table = drawing.table("latest events", "at", "what")
-    for event in shown:
-        table.add_row(f"{event['at_s']:.3f} s", event["words"])
-    drawing.console().print(table)
 
 
-def _switch(answer: SwitchStatus | None) -> Text:
-    if answer is None:
-        return drawing.plain("")
-    where = "the kernel's datapath" if answer["datapath"] == "system" else "datapath in user space"
-    told = f"{where}, {drawing.counted(len(answer['ports']), 'port')}"
-    if not answer["unserved"]:
-        return drawing.plain(told)
-    return drawing.coloured(f"{told}, ", (f"{answer['unserved']} frames never looked at", "red"))
+def _about(node: NodeStatus) -> Text | str:
+    """What its netbox says of itself, or its switch."""
+    if node["netbox"]:
+        return _netbox(node["netbox"])
+    return _switch(node["switch"]) if node["switch"] else ""
 
 
-def _netbox(answer: NetboxStatus | None) -> Text:
-    if answer is None:
-        return drawing.plain("")
-    scheduler = answer["scheduler"]
-    ready = "ready" if answer["ready"] else "not ready"
-    down = [f"{station} ({reason})" for station, reason in answer["unlinked"].items()]
-    scheduling = f"{scheduler['policy']} {scheduler['priority']}"
-    told = f"{answer['technology']}, {ready}, {scheduling}, {answer['simulated_s']:.1f} s simulated"
-    return drawing.coloured(f"{told}, ", (f"no link: {', '.join(down)}", "red")) if down else drawing.plain(told)
+def _switch(switch: SwitchStatus) -> Text:
+    where = "the kernel's datapath" if switch["datapath"] == "system" else "datapath in user space"
+    words = f"{where}, {drawing.counted(len(switch['ports']), 'port')}"
+    return _with_alarm(words, f"{switch['unserved']} frames never looked at" if switch["unserved"] else "")
+
+
+def _netbox(netbox: NetboxStatus) -> Text:
+    ready = "ready" if netbox["ready"] else "not ready"
+    scheduling = f"{netbox['scheduler']['policy']} {netbox['scheduler']['priority']}"
+    words = f"{netbox['technology']}, {ready}, {scheduling}, {netbox['simulated_s']:.1f} s simulated"
+    unlinked = ", ".join(f"{station} ({reason})" for station, reason in netbox["unlinked"].items())
+    return _with_alarm(words, f"no link: {unlinked}" if unlinked else "")
+
+
+def _with_alarm(words: str, alarm: str) -> Text:
+    return drawing.coloured(f"{words}, ", (alarm, "red")) if alarm else drawing.plain(words)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +17,10 @@ from testbed.views.difference_view import as_data, show_compared
 
 if TYPE_CHECKING:
     from contracts.changes import EventPlan
-    from contracts.plan import EquipmentPlan, Plan, TrafficPlan, WirePlan
+    from contracts.plan import Plan, TrafficPlan, WirePlan
     from testbed.changing.comparison import Compared
     from testbed.documents.plan import PlanDocument
-    from testbed.plans.calibration import Calibration
+    from testbed.plans.calibration import Calibration, Costs
     from testbed.plans.load import Failure, LoadEstimate
     from testbed.plans.traffic_paths import TrafficPath
 
@@ -48,34 +49,20 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
     plan, load = compared.plan, compared.load
     if as_json:
         return drawing.print_json(kinds.PLAN.of(_as_document(compared, missing, remarks)))
-    on = ("machine",) if plan.hosts else ()
-    nodes = drawing.table(f"lab {plan.lab}", "node", "kind", *on, "cores", "interface", "MAC", "addresses", "wire")
-    for node in plan.nodes:
-        first = (node.name, node.kind, *([node.host] if plan.hosts else []), drawing.cores(node.cores))
-        for interface in node.interfaces:
-            mac = interface.mac or "its own"
-            nodes.add_row(*first, interface.name, mac, " ".join(interface.addresses), interface.wire)
-            first = ("",) * len(first)
-    drawing.console().print(nodes)
-    if plan.hosts:
-        _print_machines(plan)
-    if plan.wires:
-        table = drawing.table("wires", "wire", "kind", "MTU", "why")
-        for wire in plan.wires:
-            table.add_row(wire.name, _kind(wire), str(wire.mtu), wire.reason)
-        drawing.console().print(table)
-    if plan.equipment:
-        _print_equipment(plan.equipment)
-    _print_own(plan)
-    if load.netboxes:
-        _print_load(load)
-    if load.failures:
-        _print_failures(load.failures)
+    _print_nodes(plan)
+    _print_machines(plan)
+    wires = ((wire.name, _kind(wire), str(wire.mtu), wire.reason) for wire in plan.wires)
+    drawing.print_table("wires", ("wire", "kind", "MTU", "why"), wires)
+    ports = ((port.name, port.words(), f"{port.end.node}.{port.end.interface}", str(port.mtu)) for port in plan.equipment)
+    drawing.print_table("equipment", ("equipment", "what", "becomes", "MTU"), ports)
+    drawing.print_table("hosts' own", ("host", "what", "is"), _own(plan))
+    _print_load(load)
+    _print_failures(load.failures)
     _print_traffic(plan.traffic)
-    _print_paths(load.paths)
-    if plan.events:
-        _print_events(plan.events)
-    drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {one}" for one in missing), *remarks))
+    for path in load.paths:
+        drawing.say(f"{_ends(path)}: {f'by {_by(path)}' if path.paths else 'no route'}")
+    drawing.print_table("events", ("at", "what"), ((_time(event), event.change.words()) for event in plan.events))
+    drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {lack}" for lack in missing), *remarks))
     show_compared(compared)
 
 
@@ -106,32 +93,45 @@ def _as_document(compared: Compared, missing: Sequence[str], remarks: Sequence[s
     }
 
 
+def _print_nodes(plan: Plan) -> None:
+    on = ("machine",) if plan.hosts else ()
+    headers = ("node", "kind", *on, "cores", "interface", "MAC", "addresses", "wire")
+    rows = []
+    for node in plan.nodes:
+        first = (node.name, node.kind, *([node.host] if plan.hosts else []), drawing.cores(node.cores))
+        for interface in node.interfaces:
+            rows.append((*first, interface.name, interface.mac or "its own", " ".join(interface.addresses), interface.wire))
+            first = ("",) * len(first)
+    drawing.print_table(f"lab {plan.lab}", headers, rows)
+
+
 def _print_machines(plan: Plan) -> None:
-    table = drawing.table("machines", "machine", "nodes", "wires by", "kept awake", "real time, of each core")
-    for host in plan.hosts:
-        nodes = sum(node.host == host.name for node in plan.nodes)
-        name = f"{host.name} (this one)" if host.here else host.name
-        by = f"{host.address} ({host.interface})" if host.interface else host.address
-        by += ", in WireGuard" if host.sealed else ""
-        table.add_row(name, str(nodes), by, drawing.cores(host.awake_cores), f"{host.realtime_budget_us / 1e6:.0%}")
-    drawing.console().print(table)
+    nodes = Counter(node.host for node in plan.nodes)
+    rows = (
+        (
+            f"{host.name} (this one)" if host.here else host.name,
+            str(nodes[host.name]),
+            host.address + (f" ({host.interface})" if host.interface else "") + (", in WireGuard" if host.sealed else ""),
+            drawing.cores(host.awake_cores),
+            f"{host.realtime_budget_us / 1e6:.0%}",
+        )
+        for host in plan.hosts
+    )
+    drawing.print_table("machines", ("machine", "nodes", "wires by", "kept awake", "real time, of each core"), rows)
 
 
-def _print_own(plan: Plan) -> None:
-    """What hosts get of the topology's writer: files, and programs that they start."""
+def _own(plan: Plan) -> Iterator[tuple[str, str, str]]:
+    """What hosts get of the topology's writer: files, packages, and programs that they start."""
     from contracts.quantities import SIZE
 
-    table = drawing.table("hosts' own", "host", "what", "is")
     for node in plan.nodes:
         for place, copied in node.copied.items():
             what = f"{drawing.counted(copied.entries, 'file')} and folders" if copied.entries > 1 else "a file"
-            table.add_row(node.name, place, f"{what}, {SIZE.write(copied.size)}, from {copied.source}")
+            yield node.name, place, f"{what}, {SIZE.write(copied.size)}, from {copied.source}"
         if node.packages:
-            table.add_row(node.name, "packages", ", ".join(node.packages))
-        if (told := host_program.told(node)) is not None:
-            table.add_row(node.name, "starts", f"{told['line']} (again: {told['restart']})")
-    if table.row_count:
-        drawing.console().print(table)
+            yield node.name, "packages", ", ".join(node.packages)
+        if (program := host_program.told(node)) is not None:
+            yield node.name, "starts", f"{program['line']} (again: {program['restart']})"
 
 
 def _kind(wire: WirePlan) -> str:
@@ -140,65 +140,59 @@ def _kind(wire: WirePlan) -> str:
     return wire.kind if wire.vni is None else f"VXLAN {wire.vni}"
 
 
-def _print_equipment(ports: Sequence[EquipmentPlan]) -> None:
-    table = drawing.table("equipment", "equipment", "what", "becomes", "MTU")
-    for port in ports:
-        table.add_row(port.name, port.words(), f"{port.end.node}.{port.end.interface}", str(port.mtu))
-    drawing.console().print(table)
-
-
 def _print_traffic(entries: Sequence[TrafficPlan]) -> None:
     from contracts.quantities import TIME  # Pydantic, which other commands do without
 
-    for one in entries:
-        start, duration = one.options.get("start", 0.0), one.options.get("duration")
+    for entry in entries:
+        start, duration = entry.options.get("start", 0.0), entry.options.get("duration")
         when = "" if duration is None else f", {TIME.write(start)} to {TIME.write(start + duration)}"
-        ends = f"from {one.source} ({one.source_address}) to {one.destination} ({one.destination_address})"
-        drawing.say(f"{one.name}: {one.application} {ends}{when}")
+        ends = f"from {entry.source} ({entry.source_address}) to {entry.destination} ({entry.destination_address})"
+        drawing.say(f"{entry.name}: {entry.application} {ends}{when}")
 
 
-def _print_events(events: Sequence[EventPlan]) -> None:
+def _time(event: EventPlan) -> str:
     from contracts.quantities import TIME
 
-    table = drawing.table("events", "at", "what")
-    for event in events:
-        at = TIME.write(event.at_s)
-        table.add_row(
-            at if event.when is None else f"{event.when.words()}{f', + {at}' if event.at_s else ''}", event.change.words()
-        )
-    drawing.console().print(table)
+    at = TIME.write(event.at_s)
+    return at if event.when is None else f"{event.when.words()}{f', + {at}' if event.at_s else ''}"
 
 
 def _print_load(load: LoadEstimate) -> None:
     from testbed.plans.load import rounded
 
+    rows = (
+        (
+            netbox.netbox,
+            f"{netbox.frames_per_s:.4g}",
+            f"{netbox.mean_bytes:.0f} B",
+            "" if netbox.share is None else f"{netbox.share:.1%}",
+            "" if netbox.most_per_s is None else f"{rounded(netbox.most_per_s)}/s",
+            netbox.reason,
+        )
+        for netbox in load.netboxes
+    )
     title = "load by the declared traffic" + (f", calibrated {load.measured}" if load.measured else "")
-    table = drawing.table(title, "netbox", "frames/s", "mean size", "of a core", "most of the smallest", "why not")
-    for one in load.netboxes:
-        share = "" if one.share is None else f"{one.share:.1%}"
-        most = "" if one.most_per_s is None else f"{rounded(one.most_per_s)}/s"
-        table.add_row(one.netbox, f"{one.frames_per_s:.4g}", f"{one.mean_bytes:.0f} B", share, most, one.reason)
-    drawing.console().print(table)
+    drawing.print_table(title, ("netbox", "frames/s", "mean size", "of a core", "most of the smallest", "why not"), rows)
 
 
 def _print_failures(failures: Sequence[Failure]) -> None:
-    table = drawing.table("when a part of a path fails", "what fails", "traffic", "goes on by", "netboxes then")
+    """A block of lines for each: its parts, its traffic and its netboxes stand beside each other."""
+    rows: list[tuple[str, ...]] = []
     for failure in failures:
-        then = [
-            f"{one.netbox} {one.frames_per_s:.4g} frames/s" + ("" if one.share is None else f", {one.share:.1%} of a core")
-            for one in failure.netboxes
+        loads = [
+            f"{netbox.netbox} {netbox.frames_per_s:.4g} frames/s"
+            + ("" if netbox.share is None else f", {netbox.share:.1%} of a core")
+            for netbox in failure.netboxes
         ]
-        rows = [(f"{path.traffic}, {path.source} to {path.destination}", _by(path)) for path in failure.moved]
-        rows += [(f"{path.traffic}, {path.source} to {path.destination}", "no path") for path in failure.cut]
-        cells = zip_longest(failure.parts, rows, then)
-        for part, row, load in cells:
-            table.add_row(part or "", *(row or ("", "")), load or "")
-    drawing.console().print(table)
+        traffic = [*map(_ends, failure.moved), *map(_ends, failure.cut)]
+        paths = [*map(_by, failure.moved), *("no path" for _ in failure.cut)]
+        rows += zip_longest(failure.parts, traffic, paths, loads, fillvalue="")
+    headers = ("what fails", "traffic", "goes on by", "netboxes then")
+    drawing.print_table("when a part of a path fails", headers, rows)
 
 
-def _print_paths(paths: Sequence[TrafficPath]) -> None:
-    for path in paths:
-        drawing.say(f"{path.traffic}, {path.source} to {path.destination}: {f'by {_by(path)}' if path.paths else 'no route'}")
+def _ends(path: TrafficPath) -> str:
+    return f"{path.traffic}, {path.source} to {path.destination}"
 
 
 def _by(path: TrafficPath) -> str:
@@ -222,18 +216,21 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
         )
     from testbed.plans.calibration import LARGE, SMALL
 
-    table = drawing.table(f"CPU time on {calibration.machine.cpu}", "what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")
-    for name, technology in calibration.technologies.items():
-        frame = technology.frame
-        table.add_row(
-            f"{name}, virtual time", f"{technology.idle_share:.2%}", f"{frame.small_us:.1f} us", f"{frame.large_us:.1f} us"
-        )
+    small, large = f"frame of {SMALL} B", f"of {LARGE} B"
+    rows = [
+        (f"{name}, virtual time", f"{technology.idle_share:.2%}", *_microseconds(technology.frame))
+        for name, technology in calibration.technologies.items()
+    ]
     for kind, port in calibration.ports.items():
-        for which, cost in (("alone", port.alone), ("among many", port.among_many)):
-            table.add_row(f"ethernet on {kind} ports, {which}", "", f"{cost.small_us:.1f} us", f"{cost.large_us:.1f} us")
-    drawing.console().print(table)
+        rows.append((f"ethernet on {kind} ports, alone", "", *_microseconds(port.alone)))
+        rows.append((f"ethernet on {kind} ports, among many", "", *_microseconds(port.among_many)))
+    drawing.print_table(f"CPU time on {calibration.machine.cpu}", ("what", "idle", small, large), rows)
     for kind, reason in calibration.missing.items():
         drawing.say(f"no {kind} ports: {reason}")
     for what, reason in calibration.failed.items():
         drawing.say(f"failed: {what}: {reason}")
     drawing.say(f"kept in {file}")
+
+
+def _microseconds(cost: Costs) -> tuple[str, str]:
+    return f"{cost.small_us:.1f} us", f"{cost.large_us:.1f} us"

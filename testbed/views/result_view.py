@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 _VERDICTS = {"valid": 0, "degraded": 3, "invalid": 4}
 
 
-def show_version(version: str, commit: str | None) -> None:
-    drawing.say(f"netboxit {version}" + (f" ({commit})" if commit else ""))
-
-
 def show_outcome(folder: Path, metrics: Metrics, as_json: bool) -> int:
     """Prints a run's verdict and where its report is; returns the exit status that belongs to it."""
     verdict = metrics["verdict"]
@@ -57,8 +53,7 @@ def show_examination(examination: Examination, as_json: bool) -> None:
     if as_json:
         return drawing.print_json(kinds.DOCTOR.of(_as_data(examination)))
     _draw("this host", examination)
-    able = examination.able
-    if able:
+    if examination.able:
         return drawing.say("labs can run here")
     drawing.console().print(drawing.coloured(("labs cannot run here", "red"), f": {_missing(examination)}"))
 
@@ -96,12 +91,16 @@ def _as_data(examination: Examination) -> Doctor:
 
 
 def _draw(title: str, examination: Examination) -> None:
-    table = drawing.table(title, "what", "there", "found", "lost without it", "remedy")
-    for finding in examination.findings:
-        lost, remedy = ("", "") if finding.there == "yes" else (finding.lost, finding.remedy)
-        there = drawing.plain(finding.there, drawing.COLOURS[finding.there])
-        table.add_row(finding.name, there, finding.found, lost, remedy)
-    drawing.console().print(table)
+    rows = (
+        (
+            finding.name,
+            drawing.plain(finding.there, drawing.COLOURS[finding.there]),
+            finding.found,
+            *(("", "") if finding.there == "yes" else (finding.lost, finding.remedy)),
+        )
+        for finding in examination.findings
+    )
+    drawing.print_table(title, ("what", "there", "found", "lost without it", "remedy"), rows)
 
 
 def _missing(examination: Examination) -> str:

@@ -3,19 +3,29 @@
 
 from __future__ import annotations
 
+import math
+import os
+import select
 import sys
+import termios
 import threading
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+import time
+import tty
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
 
 from contracts.errors import NetBoxITError
 from testbed.observation.watching import Watch, WatchedLab
-from testbed.views import drawing, keyboard
+from testbed.views import drawing
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
     from rich.text import Text
+
+    from testbed.documents.watch import NodeFigures, Port
 
 _LIGHTS: Final = {"green": "green", "amber": "yellow", "red": "bold red"}
 #: Below these widths, in columns, the least important things are left out.
@@ -38,16 +48,16 @@ def watch(only: str | None, interval_s: float, ended: threading.Event) -> None:
     from rich.live import Live
 
     console = drawing.terminal()
-    watching = Watch(only)
-    try:
-        with keyboard.keys() as descriptor, Live(console=console, screen=True, auto_refresh=False) as live:
-            while True:
-                watching.look()
-                live.update(picture(list(watching.labs.values()), console.width, console.height, interval_s), refresh=True)
-                if keyboard.pressed(descriptor, "q", interval_s, ended):
-                    return
-    finally:
-        watching.close()
+    with (
+        closing(Watch(only)) as watching,
+        _keys() as descriptor,
+        Live(console=console, screen=True, auto_refresh=False) as live,
+    ):
+        while True:
+            watching.look()
+            live.update(picture(list(watching.labs.values()), console.width, console.height, interval_s), refresh=True)
+            if _pressed(descriptor, "q", interval_s, ended):
+                return
 
 
 def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: float) -> RenderableType:
@@ -62,18 +72,18 @@ def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: flo
             parts.append(drawing.plain("the first interval is not over yet", "dim"))
             continue
         parts.append(nodes(watched.interval["nodes"], width))
-    room = max(3, height - sum(_height(watched) for watched in labs) - 4)
-    newest = [(event, watched.lab.name) for watched in labs for event in list(watched.events)[-room:]]
+    lines_left = max(3, height - sum(_height(watched) for watched in labs) - 4)
+    newest = [(event, watched.lab.name) for watched in labs for event in list(watched.events)[-lines_left:]]
     if newest:
         parts.append(drawing.plain("lately", "bold"))
-    for event, lab in newest[-room:]:
+    for event, lab in newest[-lines_left:]:
         prefix = f"{lab}: " if len(labs) > 1 else ""
         words = f"{event['at_s']:>9.1f} s  {prefix}{event['words']}"
         parts.append(drawing.plain(words, no_wrap=True, overflow="ellipsis"))
     return Group(*parts)
 
 
-def nodes(told: Sequence[Mapping[str, Any]], width: int) -> Table:
+def nodes(figures: Sequence[NodeFigures], width: int) -> Table:
     """A line for each port; what concerns the node as a whole is in its first."""
     from rich.table import Table
 
@@ -83,28 +93,33 @@ def nodes(told: Sequence[Mapping[str, Any]], width: int) -> Table:
     for column in columns:
         right = column in ("in", "out", "delay")
         table.add_column(column, no_wrap=True, overflow="ellipsis", justify="right" if right else "left", header_style="dim")
-    for node in told:
-        ports = node["ports"] or [None]
-        for place, port in enumerate(ports):
-            cells = {
-                "node": _name(node) if place == 0 else "",
-                "cores": ",".join(map(str, node["cores"])) if place == 0 else "",
-                "late": _lateness(node, width) if place == 0 else "",
-                "lost": _lost(node) if place == 0 else "",
-                "port": port["name"] if port else "",
-                "in": _rate(port, "in", width) if port else "",
-                "out": _rate(port, "out", width) if port else "",
-                "delay": f"{port['delay_ms']:.3g} ms" if port and port["delay_ms"] is not None else "",
-            }
-            table.add_row(*(cells[column] for column in columns))
+    no_cells: dict[str, Text | str] = {}
+    for node in figures:
+        ports = [_port(port, width) for port in node["ports"]]
+        for of_node, of_port in zip_longest([_node(node, width)], ports, fillvalue=no_cells):
+            table.add_row(*((of_node | of_port).get(column, "") for column in columns))
     return table
 
 
-def _name(node: Mapping[str, Any]) -> Text:
-    return drawing.plain(node["name"]) if node["alive"] else drawing.plain(f"{node['name']} ended", "bold red")
+def _node(node: NodeFigures, width: int) -> dict[str, Text | str]:
+    return {
+        "node": drawing.plain(node["name"]) if node["alive"] else drawing.plain(f"{node['name']} ended", "bold red"),
+        "cores": ",".join(map(str, node["cores"])),
+        "late": _lateness(node, width),
+        "lost": drawing.plain(", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in node["lost"].items()), "red"),
+    }
 
 
-def _lateness(node: Mapping[str, Any], width: int) -> Text:
+def _port(port: Port, width: int) -> dict[str, Text | str]:
+    return {
+        "port": port["name"],
+        "in": _rate(port["in_bit_s"], port["in_frames_s"], width),
+        "out": _rate(port["out_bit_s"], port["out_frames_s"], width),
+        "delay": "" if port["delay_ms"] is None else f"{port['delay_ms']:.3g} ms",
+    }
+
+
+def _lateness(node: NodeFigures, width: int) -> Text:
     """A light for each netbox, and how late its frames and events were in the last interval."""
     if node["kind"] != "netbox" or not node["alive"]:
         return drawing.plain("")
@@ -115,31 +130,56 @@ def _lateness(node: Mapping[str, Any], width: int) -> Text:
         return drawing.plain("●", colour)
     kinds = [node["lateness"][kind] for kind in ("frame", "event")]
     missed = sum(kind["missed"] for kind in kinds)
-    bounds = [kind["p99_us"] for kind in kinds if kind["count"]]
-    p99 = ("> 200 ms" if None in bounds else f"≤ {_microseconds(max(bounds))}") if bounds else "idle"
-    words = [*([p99] if width >= _MIDDLE else []), *([f"{missed} missed"] if missed else [])]
+    bounds_us = [math.inf if kind["p99_us"] is None else kind["p99_us"] for kind in kinds if kind["count"]]
+    words = [_bound(max(bounds_us)) if bounds_us else "idle"] if width >= _MIDDLE else []
+    words += [f"{missed} missed"] if missed else []
     return drawing.coloured(("●", colour), f" {' '.join(words)}")
 
 
-def _microseconds(value: float) -> str:
-    return f"{value:g} us" if value < 1000 else f"{value / 1000:g} ms"
+def _bound(value_us: float) -> str:
+    if math.isinf(value_us):
+        return "> 200 ms"
+    return f"≤ {value_us:g} us" if value_us < 1000 else f"≤ {value_us / 1000:g} ms"
 
 
-def _rate(port: Mapping[str, Any], way: str, width: int) -> str:
-    bits, frames = port[f"{way}_bit_s"], port[f"{way}_frames_s"]
-    if bits is None:
+def _rate(bit_s: float | None, frames_s: float | None, width: int) -> str:
+    if bit_s is None:
         return ""
-    scaled = next(((bits / scale, unit) for scale, unit in _UNITS if bits >= scale), (bits, ""))
-    text = f"{scaled[0]:.3g} {scaled[1]}bit/s"
-    return f"{text} {frames:.0f}/s" if width >= _WIDE else text
-
-
-def _lost(node: Mapping[str, Any]) -> Text:
-    told = ", ".join(f"{count} {reason.replace('_', ' ')}" for reason, count in node["lost"].items())
-    return drawing.plain(told, "red")
+    scale, unit = next((unit for unit in _UNITS if bit_s >= unit[0]), (1, ""))
+    text = f"{bit_s / scale:.3g} {unit}bit/s"
+    return f"{text} {frames_s:.0f}/s" if width >= _WIDE else text
 
 
 def _height(watched: WatchedLab) -> int:
     if watched.interval is None:
         return 2
     return 2 + sum(max(1, len(node["ports"])) for node in watched.interval["nodes"])
+
+
+@contextmanager
+def _keys() -> Iterator[int | None]:
+    """The terminal's descriptor, at which each key can be read at once and is not echoed; None where there is no terminal."""
+    if not sys.stdin.isatty():
+        yield None
+        return
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setcbreak(descriptor)
+        yield descriptor
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def _pressed(descriptor: int | None, key: str, seconds: float, ended: threading.Event) -> bool:
+    """Waits so long for that key, or for the event. False: the time is over."""
+    until = time.monotonic() + seconds
+    while (left_s := until - time.monotonic()) > 0:
+        if descriptor is None:
+            return ended.wait(left_s)
+        # A signal interrupts nothing here (PEP 475): it is noticed within the tenth of a second.
+        if select.select([descriptor], [], [], min(left_s, 0.1))[0] and key in os.read(descriptor, 64).decode(errors="replace"):
+            return True
+        if ended.is_set():
+            return True
+    return False
