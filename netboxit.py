@@ -32,7 +32,6 @@ from contracts.errors import OnlyInCheckout
 from ownership import operators, state
 from system import user_privileges
 from testbed.commands import changing, manual, watching
-from testbed.commands.calling import called
 from testbed.commands.options import (
     HOST,
     LAB,
@@ -49,6 +48,7 @@ from testbed.commands.options import (
     Take,
     Topology,
     WhichLab,
+    opened,
 )
 from testbed.views import console, difference_view, drawing, lab_view, plan_view, result_view
 
@@ -220,10 +220,7 @@ def execute(
     lab: WhichLab = None,
 ) -> None:
     """Run a command inside a node, with this terminal; its exit status is kept. What it started ends with it."""
-    operators.as_root()
-    from testbed import where
-
-    up = where.opened(lab)
+    up = opened(lab)
     up.continue_at([node], ["exec", "--lab", up.name, node, *(["--", *command] if command else [])])
     argv = up.here.exec_argv(node, command or (), {"TERM": os.environ.get("TERM", "dumb")})
     os.execvp(argv[0], argv)
@@ -240,11 +237,10 @@ def copy(
 ) -> None:
     """Copy a file into a node, or out of one: netboxit copy probe.py fr1:/run/netboxit."""
     operators.as_root()
-    from testbed import where
     from testbed.labs import copying
 
     ends = copying.ends(source, target)
-    up = where.opened(lab)
+    up = opened(lab)
     up.check_here([place.node for place in ends if place.node], "netboxit copy")
     drawing.say(f"copied to {copying.copy(up.here, *ends, overwrite=overwrite)}")
 
@@ -290,9 +286,7 @@ def record(
     elif run:
         traces = recording.of_run(run, hosts, step_s, saturated=saturated)
     else:
-        from testbed import where
-
-        up = where.opened(lab)
+        up = opened(lab)
         up.check_here(ends, "netboxit record")
         with console.progress(json) as progress:
             traces = recording.of_lab(up.here, hosts, probing, progress)
@@ -322,10 +316,11 @@ def down(
 def run(
     file: Topology,
     duration: Annotated[
-        str | None,
+        float | None,
         typer.Option(
             "--duration",
             metavar="TIME",
+            parser=console.read_duration,
             help="Of the traffic, or of a run without any; say '20 s' or '2 min', a bare number is seconds.",
         ),
     ] = None,
@@ -337,7 +332,6 @@ def run(
     json: Json = False,
 ) -> None:
     """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
-    duration_s = None if duration is None else console.read_duration(duration)
     operators.as_root()
     from testbed import run as sequence
     from testbed.description import settings
@@ -346,7 +340,7 @@ def run(
         outcome = sequence.run(
             file,
             lab=name,
-            duration_s=duration_s,
+            duration_s=duration,
             inventory=inventory,
             progress=progress,
             results=(results or sequence.RESULTS).absolute(),
@@ -362,8 +356,13 @@ def traffic(
         Path, typer.Argument(metavar="FILE", help="A topology file, or one with nothing but `traffic:`.", show_default=False)
     ],
     duration: Annotated[
-        str | None,
-        typer.Option("--duration", metavar="TIME", help="Of the traffic; say '20 s' or '2 min', a bare number is seconds."),
+        float | None,
+        typer.Option(
+            "--duration",
+            metavar="TIME",
+            parser=console.read_duration,
+            help="Of the traffic; say '20 s' or '2 min', a bare number is seconds.",
+        ),
     ] = None,
     lab: Annotated[
         str | None, typer.Option("--lab", help="Which lab; by default that of the file's name, or the only one that is up.")
@@ -373,7 +372,6 @@ def traffic(
     json: Json = False,
 ) -> None:
     """Send the traffic of a file through a lab that is up, measure, report; the lab stays up. Exit status as of `run`."""
-    duration_s = None if duration is None else console.read_duration(duration)
     operators.as_root()
     from testbed import lab_traffic
     from testbed.description import settings
@@ -383,7 +381,7 @@ def traffic(
         outcome = lab_traffic.send(
             file,
             lab=lab,
-            duration_s=duration_s,
+            duration_s=duration,
             progress=progress,
             results=(results or RESULTS).absolute(),
             said=settings.read(said or ()),
@@ -440,8 +438,27 @@ app.add_typer(changing.app)
 app.add_typer(watching.app)
 app.add_typer(manual.app)
 
+
+def _called() -> object:
+    """Runs the command and returns its exit status, where it has one. Raises UsageError where data was asked for.
+
+    Typer tells people what is wrong with the command line; for programs that is an error as any other.
+    """
+    # On the PATH, whatever file of a checkout or a package it leads to: shells ask by it for what may come next.
+    program = "netboxit"
+    if not console.for_programs():
+        return app(prog_name=program)
+    try:
+        return app(prog_name=program, standalone_mode=False)
+    except typer.TyperException as error:
+        context: typer.Context | None = getattr(error, "ctx", None)
+        verb = context.command_path.partition(" ")[2] if context else ""
+        remedy = f"`{' '.join([program, *verb.split(), '--help'])}` says what it takes"
+        raise console.UsageError(error.format_message().rstrip("."), remedy) from None
+
+
 if __name__ == "__main__":
     # As it is again afterwards, when all is done and said: an interruption would only make the exit status tell something else.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    sys.exit(console.guarded(lambda: called(app)))
+    sys.exit(console.guarded(_called))

@@ -9,7 +9,7 @@ import typer
 
 from contracts.plan import EquipmentKind, MacvlanMode
 from ownership import operators
-from testbed.commands.options import CHANGE, Json, Take, WhichLab
+from testbed.commands.options import CHANGE, Json, Take, WhichLab, opened
 from testbed.views import change_view, console
 
 app = typer.Typer()
@@ -30,11 +30,9 @@ def set_now(
     json: Json = False,
 ) -> None:
     """Change something in a lab that is up, now."""
-    operators.as_root()
-    from testbed import where
-
+    up = opened(lab)
     with console.progress(json) as progress:
-        made = where.opened(lab).change(target, change, progress)
+        made = up.change(target, change, progress)
     change_view.show_made(made, json)
 
 
@@ -50,15 +48,13 @@ def drill(
     json: Json = False,
 ) -> None:
     """Let something go wrong in a lab that is up, and put it back: at its end, or upon Ctrl-C."""
-    from testbed import where
     from testbed.changing import apply_now, set_command
 
     if listed:
         return change_view.show_drills(json)
-    operators.as_root()
+    up = opened(lab)
     if end:
-        return change_view.show_put_back(where.opened(lab).put_back(), json)
-    up = where.opened(lab)
+        return change_view.show_put_back(up.put_back(), json)
     sequence = set_command.drill(apply_now.targets_of(up.plan), name or "", options or [])
     verb = ["drill", "--lab", up.name, *(["--json"] if json else []), "--", name or "", *(options or [])]
     up.continue_at(apply_now.nodes_of(sequence), verb)
@@ -82,11 +78,9 @@ def handler(
     json: Json = False,
 ) -> None:
     """Read a handler of a Click router, or write it."""
-    operators.as_root()
-    from testbed import where
+    up = opened(lab)
     from testbed.changing import handlers
 
-    up = where.opened(lab)
     options = [*(["--list"] if listed else []), *(["--about", about] if about else []), *(["--json"] if json else [])]
     words = [word for word in (name, value) if word is not None]
     up.continue_at([router], ["handler", "--lab", up.name, *options, "--", router, *words])
@@ -127,14 +121,13 @@ def attach(
 ) -> None:
     """Attach real equipment to a lab that is up: a NIC becomes an interface of a node, in the place of a wire or a new one."""
     operators.as_root()
-    from testbed import where
     from testbed.changing.attaching import BadAttachment, Wanted
     from testbed.changing.attaching import attach as attach_to
 
     if sum((tap, vlan is not None, macvlan is not None)) > 1:
         raise BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
     kind: EquipmentKind = "tap" if tap else "vlan" if vlan else "macvlan" if macvlan else "nic"
-    up = where.opened(lab)
+    up = opened(lab)
     up.check_here([port.partition(".")[0]], "netboxit attach")
     if take and take != [device]:
         raise BadAttachment(f"--take names what is attached: --take {device}")
@@ -151,8 +144,7 @@ def detach(
     json: Json = False,
 ) -> None:
     """Give equipment back to this machine as it was; the wire in whose place it was is plugged in again."""
-    operators.as_root()
-    from testbed import where
+    up = opened(lab)
     from testbed.changing.attaching import detach as detach_from
 
-    change_view.show_detached(*detach_from(where.opened(lab).here, name), json)
+    change_view.show_detached(*detach_from(up.here, name), json)

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from ownership import state
+from ownership import operators, state
+
+if TYPE_CHECKING:
+    from testbed.back_ends.back_end import BackEnd
 
 
 class OfAnotherCommand(TyperCommand):
@@ -35,6 +38,15 @@ def labs_up(incomplete: str) -> list[str]:
 
 WhichLab = Annotated[str | None, typer.Option("--lab", help="Which lab, when several are up.", autocompletion=labs_up)]
 LabUp = Annotated[str | None, typer.Argument(metavar="LAB", autocompletion=labs_up)]
+
+
+def opened(lab: str | None) -> BackEnd:
+    """The lab that `--lab` names, for a command that needs root's rights. Raises NoPrivilege, NoSuchLab, SomebodyElses."""
+    operators.as_root()
+    from testbed import where
+
+    return where.opened(lab)
+
 
 Inventory = Annotated[
     Path | None,
