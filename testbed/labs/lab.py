@@ -22,7 +22,7 @@ from system.containers import Container
 from system.interruption import HeldBack
 from system.node_files import OwnFiles
 from system.processes import Process, ProgramFailed
-from testbed.labs import removal
+from testbed.labs import removal, switch_statistics
 from testbed.labs.event_log import EventLog
 from testbed.nodes import host_program, routers
 from testbed.nodes.control import Control, ControlFailed
@@ -113,8 +113,8 @@ class Lab:
 
         `nodes`: only of these.
         """
-        for node in self.plan.nodes:
-            if node.kind == "netbox" and (nodes is None or node.name in nodes):
+        for node in self._chosen(nodes):
+            if node.kind == "netbox":
                 with self.control(node.name) as control:
                     control.begin(None)
         if nodes is None:
@@ -123,9 +123,8 @@ class Lab:
 
     def start_programs(self, nodes: Collection[str] | None = None) -> None:
         """The network is ready: hosts start the programs that they run by themselves. `nodes`: only these."""
-        for node in self.plan.nodes:
-            if host_program.is_in(node) and (nodes is None or node.name in nodes):
-                node_files.write(self.node_folder(node.name) / host_program.GO, "")
+        for node in filter(host_program.is_in, self._chosen(nodes)):
+            node_files.write(self.node_folder(node.name) / host_program.GO, "")
 
     def program(self, node: str) -> ProgramState | None:
         """How the program does that a host runs by itself; None where it has none, or says nothing."""
@@ -169,7 +168,20 @@ class Lab:
     ) -> subprocess.CompletedProcess[str]:
         """Runs a program inside a node to its end, with its output as text. ProgramFailed after `timeout_s`."""
         carrier = self._attach(node, argv, env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        return _finish(carrier, processes.program_inside(carrier, argv), timeout_s)
+        program = processes.program_inside(carrier, argv)
+        try:
+            output, errors = carrier.communicate(timeout=timeout_s)
+        except BaseException as error:
+            program.kill()
+            # A child of it in the node may hold the pipes for ever.
+            with suppress(subprocess.TimeoutExpired):
+                carrier.communicate(timeout=_LAST_WORDS_S)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise ProgramFailed(f"{' '.join(argv)}: killed, still running after {timeout_s:g} s") from None
+            raise
+        return subprocess.CompletedProcess(
+            argv, program.wait(0.0), output.decode(errors="replace"), errors.decode(errors="replace")
+        )
 
     def start(
         self,
@@ -292,17 +304,15 @@ class Lab:
         Raises NodeFailed as soon as a node ends that is not one of `besides`, or after the deadline.
         """
         deadline = time.monotonic() + deadline_s
-        waiting = [node.name for node in self.plan.nodes if node.kind != "host" and (nodes is None or node.name in nodes)]
+        waiting = [node for node in self._chosen(nodes) if node.kind != "host"]
         while True:
             self.check_alive(besides)
-            waiting = [name for name in waiting if not self._ready(name)]
+            waiting = [node for node in waiting if not self._ready(node)]
             if not waiting:
                 return
             if time.monotonic() > deadline:
-                name = waiting[0]
-                raise NodeFailed(
-                    f"{self.node(name).kind} {name} is not ready after {deadline_s:g} s; its log says:{self._log_tail(name)}"
-                )
+                kind, name = waiting[0].kind, waiting[0].name
+                raise NodeFailed(f"{kind} {name} is not ready after {deadline_s:g} s; its log says:{self._log_tail(name)}")
             time.sleep(0.01)
 
     def status(self) -> LabNow:
@@ -319,25 +329,19 @@ class Lab:
         except ControlFailed:
             return None
 
-    def _ready(self, node: str) -> bool:
-        if self.node(node).kind == "switch":
-            # With all of the topology's model, which nobody needs who finds a lab that is up.
-            from testbed.labs import switch_statistics
-
-            return switch_statistics.is_ready(self.node_folder(node))
-        if self.node(node).kind == "router":
-            return self._router_answers(node)
-        status = self.netbox_status(node)
-        return status is not None and bool(status["ready"])
-
-    def _router_answers(self, router: str) -> bool:
-        node = self.node(router)
+    def _ready(self, node: NodePlan) -> bool:
+        folder = self.node_folder(node.name)
+        if node.kind == "netbox":
+            status = self.netbox_status(node.name)
+            return status is not None and bool(status["ready"])
+        if node.kind == "switch":
+            return switch_statistics.is_ready(folder)
         if node.forwards:
             from testbed.nodes import frr
 
-            return frr.CONFIGURATION not in node.files or node_files.exists(self.node_folder(router) / frr.READY)
+            return frr.CONFIGURATION not in node.files or node_files.exists(folder / frr.READY)
         try:
-            with routers.Handlers(self.node_folder(router) / routers.CONTROL):
+            with routers.Handlers(folder / routers.CONTROL):
                 return True
         except routers.RouterUnreachable:
             return False
@@ -351,20 +355,9 @@ class Lab:
     def _log_tail(self, node: str) -> str:
         return containers.log_tail(self._container(self.node(node)))
 
+    def _chosen(self, nodes: Collection[str] | None) -> list[NodePlan]:
+        """Those of these names; all of them where there are none."""
+        return [node for node in self.plan.nodes if nodes is None or node.name in nodes]
+
     def _container(self, node: NodePlan) -> Container:
         return removal.container_of(self.folder, node.name, node.container)
-
-
-def _finish(carrier: subprocess.Popen[bytes], program: Process, timeout_s: float) -> subprocess.CompletedProcess[str]:
-    try:
-        output, errors = carrier.communicate(timeout=timeout_s)
-    except BaseException as error:
-        program.kill()
-        # A child of it in the node may hold the pipes for ever.
-        with suppress(subprocess.TimeoutExpired):
-            carrier.communicate(timeout=_LAST_WORDS_S)
-        if isinstance(error, subprocess.TimeoutExpired):
-            raise ProgramFailed(f"{' '.join(program.argv)}: killed, still running after {timeout_s:g} s") from None
-        raise
-    texts = [text.decode(errors="replace") for text in (output, errors)]
-    return subprocess.CompletedProcess(program.argv, program.wait(0.0), *texts)
