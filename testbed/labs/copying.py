@@ -23,8 +23,8 @@ from testbed.labs.lab import Lab
 _WRITE: Final = 'if [ -d "$1" ]; then cat >"$1/$2"; else cat >"$1"; fi'
 _READ: Final = '[ -f "$1" ] || { echo "$1 is no file" >&2; exit 1; }; cat <"$1"'
 _CHUNK: Final = 1 << 20
-#: Of what a failed copy says.
-_MOST_SAID: Final = 400
+#: How many bytes are kept of what a failed copy says.
+_LONGEST_CAUSE: Final = 400
 
 
 class BadCopy(NetBoxITError):
@@ -57,10 +57,10 @@ class Place:
 
 def ends(source: str, target: str) -> tuple[Place, Place]:
     """From the words of the command line. Raises BadCopy."""
-    found = Place.read(source), Place.read(target)
-    if [place.node for place in found].count(None) != 1:
+    places = Place.read(source), Place.read(target)
+    if [place.node for place in places].count(None) != 1:
         raise BadCopy("one end of a copy is in a node and the other is on this machine: FILE NODE:PATH, or NODE:PATH FILE")
-    return found
+    return places
 
 
 def copy(lab: Lab, source: Place, target: Place, *, overwrite: bool = False) -> str:
@@ -95,16 +95,16 @@ def _out(lab: Lab, node: str, path: str, target: Path, *, overwrite: bool) -> Pa
     if not overwrite:
         check_new([file])
     with (
-        TemporaryFile() as said,
-        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said) as program,
+        TemporaryFile() as errors,
+        subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors) as program,
     ):
         assert program.stdout is not None
         try:
             first = program.stdout.read(_CHUNK)
             # What cannot be read leaves no file behind.
             if not first and program.wait():
-                said.seek(0)
-                raise NotCopied(_failure(said.read(_MOST_SAID), node))
+                errors.seek(0)
+                raise NotCopied(_failure(errors.read(_LONGEST_CAUSE), node))
             _keep(first, program, program.stdout, file, overwrite=overwrite)
         finally:
             program.kill()
@@ -133,6 +133,6 @@ def _keep(first: bytes, program: subprocess.Popen[bytes], rest: IO[bytes], file:
             raise
 
 
-def _failure(said: bytes, node: str) -> str:
-    told = said[:_MOST_SAID].decode(errors="replace").strip().removeprefix("sh: 1: ")
-    return f"{node}: {printable(told) or 'the copy failed'}"
+def _failure(errors: bytes, node: str) -> str:
+    cause = errors[:_LONGEST_CAUSE].decode(errors="replace").strip().removeprefix("sh: 1: ")
+    return f"{node}: {printable(cause) or 'the copy failed'}"

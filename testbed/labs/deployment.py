@@ -186,7 +186,7 @@ class Deployment:
             self._progress(f"copying files to {node.name}")
         for place, copied in node.copied.items():
             target = self._copies(node) / place[1:]
-            for folder in reversed([one for one in target.parents if one.is_relative_to(self._copies(node))][:-1]):
+            for folder in reversed([parent for parent in target.parents if parent.is_relative_to(self._copies(node))][:-1]):
                 folder.mkdir(exist_ok=True)
                 if owner is not None:
                     os.chown(folder, owner, owner)
@@ -260,8 +260,20 @@ class Deployment:
 
     def make_wires(self, made: Collection[WirePlan]) -> None:
         """Veth pairs, whose interfaces are then to be configured, and memory wires."""
-        self._make_veth_wires([wire for wire in made if wire.kind == "veth"])
-        self._make_memory_wires([wire.name for wire in made if wire.kind == "memory"])
+        from system import wires
+
+        pairs = [wire for wire in made if wire.kind == "veth"]
+        self._ledger.add(*(Record("wire", wire.name) for wire in pairs))
+        for wire in pairs:
+            wires.create(self._plan, wire)
+        in_memory = [wire.name for wire in made if wire.kind == "memory"]
+        for name in in_memory:
+            rings.check_free(self._plan.lab, name, self._folder)
+        self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in in_memory))
+        if in_memory and (note := rings.claim()):
+            host_notes.add(self._folder, note)
+        for name in in_memory:
+            rings.create(self._plan.lab, name, owner=users.FIRST_ID if users.of(self._mark) else None, lab_folder=self._folder)
 
     def take_equipment(self, taken: Collection[EquipmentPlan]) -> None:
         """Interfaces of the host, which are then to be configured as those of wires."""
@@ -296,26 +308,10 @@ class Deployment:
         for container, monitor in monitors:
             containers.wait_started(container, monitor)
 
-    def _make_veth_wires(self, made: Collection[WirePlan]) -> None:
-        from system import wires
-
-        self._ledger.add(*(Record("wire", wire.name) for wire in made))
-        for wire in made:
-            wires.create(self._plan, wire)
-
-    def _make_memory_wires(self, made: Collection[str]) -> None:
-        for name in made:
-            rings.check_free(self._plan.lab, name, self._folder)
-        self._ledger.add(*(Record("rings", name, {"lab": self._plan.lab}) for name in made))
-        if made and (note := rings.claim()):
-            host_notes.add(self._folder, note)
-        for name in made:
-            rings.create(self._plan.lab, name, owner=users.FIRST_ID if users.of(self._mark) else None, lab_folder=self._folder)
-
     def _memory_of(self, node: NodePlan) -> dict[str, Path]:
         """The folders of a node's memory wires on the host, by its interfaces."""
-        memory = {wire.name for wire in self._plan.wires if wire.kind == "memory"}
-        return {one.name: rings.folder(self._plan.lab, one.wire) for one in node.interfaces if one.wire in memory}
+        of_kernel = self._plan.kernel_interfaces(node)
+        return {end.name: rings.folder(self._plan.lab, end.wire) for end in node.interfaces if end not in of_kernel}
 
     def _container(self, node: NodePlan) -> Container:
         return container_of(self._folder, node.name, node.container)

@@ -27,46 +27,37 @@ _BEGUN: Final = "begun.json"
 class EventLog:
     """Each line is written when its event is over, whatever became of it."""
 
-    def __init__(self, file: Path, lab: Path) -> None:
-        """`file` is the log, `lab` the lab's folder."""
-        self._file, self._lab, self._lock = file, lab, threading.Lock()
-        self.began_ns, self._began, self.has_begun = 0, 0.0, False
+    def __init__(self, file: Path, lab: Path, began_ns: int | None = None) -> None:
+        """`file` is the log, `lab` the lab's folder. Times count from `began_ns` (CLOCK_REALTIME), or from now until `begin`."""
+        self.file, self._lab, self._lock = file, lab, threading.Lock()
+        self.has_begun = began_ns is not None
+        self.began_ns = time.time_ns() if began_ns is None else began_ns
+        self._began = time.monotonic() - (time.time_ns() - self.began_ns) / 1e9
 
     @classmethod
     def of(cls, lab: Path) -> Self:
         """That of a lab that is up. Of one whose network's time has not begun it counts from now, and `has_begun` is false."""
-        has_begun = True
         try:
-            began_ns, file = recorded.read(lab / _BEGUN, lambda said: (int(said["began_ns"]), Path(said["file"])))
+            began_ns, file = recorded.read(lab / _BEGUN, lambda begun: (int(begun["began_ns"]), Path(begun["file"])))
         except FileNotFoundError:
-            began_ns, file, has_begun = time.time_ns(), lab / EVENTS_FILE, False
-        log = cls(file, lab)
-        log._count_from(began_ns)
-        log.has_begun = has_begun
-        return log
+            return cls(lab / EVENTS_FILE, lab)
+        return cls(file, lab, began_ns)
 
     @classmethod
     def of_traffic(cls, lab: Path) -> Self | None:
         """That of traffic which is measured just now in a lab that stays up."""
-        if (told := measuring.log_of(lab)) is None:
-            return None
-        log = cls(told[1], lab)
-        log._count_from(told[0])
-        return log
-
-    @property
-    def file(self) -> Path:
-        return self._file
+        log = measuring.log_of(lab)
+        return None if log is None else cls(log[1], lab, log[0])
 
     def begin(self) -> None:
         """The network's time begins now."""
         self.began_ns, self._began, self.has_begun = time.time_ns(), time.monotonic(), True
-        recorded.put(self._lab / _BEGUN, {"began_ns": self.began_ns, "file": str(self._file.absolute())})
+        recorded.put(self._lab / _BEGUN, {"began_ns": self.began_ns, "file": str(self.file.absolute())})
 
     def begin_beside(self) -> None:
         """The traffic of a lab begins now that stays up: the network's time, and the lab's own log, go on."""
         self.began_ns, self._began, self.has_begun = time.time_ns(), time.monotonic(), True
-        measuring.keep_log(self._lab, self.began_ns, self._file)
+        measuring.keep_log(self._lab, self.began_ns, self.file)
 
     def due(self, at_s: float) -> float:
         """On the monotonic clock."""
@@ -84,9 +75,5 @@ class EventLog:
             **what,
             "error": error,
         }
-        with self._lock, durable.told(self._file), self._file.open("a") as file:
+        with self._lock, durable.told(self.file), self.file.open("a") as file:
             file.write(json.dumps(line) + "\n")
-
-    def _count_from(self, began_ns: int) -> None:
-        self.began_ns, self.has_begun = began_ns, True
-        self._began = time.monotonic() - (time.time_ns() - began_ns) / 1e9

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from contracts.installation import INSTALLATION
-from contracts.plan import EquipmentPlan, WireEnd, WirePlan
+from contracts.plan import WireEnd
 from ownership import recorded
 from system import apparmor, awake, node_disks, users
 from system.limits import Support
@@ -49,12 +49,34 @@ def status(lab: Lab) -> LabNow:
         }
         for node in lab.plan.nodes
     ]
+    netboxes = {node["name"]: node["netbox"] for node in nodes}
+    wires: list[WireStatus] = [
+        {
+            "name": wire.name,
+            "kind": wire.kind,
+            "reason": wire.reason,
+            "mtu": wire.mtu,
+            "ends": [_end_status(lab, end, netboxes[end.node]) for end in (wire.left, wire.right)],
+        }
+        for wire in lab.plan.wires
+    ]
+    equipment: list[EquipmentStatus] = [
+        {
+            "name": port.name,
+            "kind": port.kind,
+            "what": port.words(),
+            "mtu": port.mtu,
+            "node": port.end.node,
+            "interface": port.end.interface,
+        }
+        for port in lab.plan.equipment
+    ]
     return {
         "lab": lab.name,
         "folder": str(lab.folder),
         "nodes": nodes,
-        "wires": [_wire_status(lab, wire, {node["name"]: node["netbox"] for node in nodes}) for wire in lab.plan.wires],
-        "equipment": [_equipment_status(one) for one in lab.plan.equipment],
+        "wires": wires,
+        "equipment": equipment,
         "notes": [
             *lab.plan.notes,
             *host_notes.read(lab.folder),
@@ -63,7 +85,11 @@ def status(lab: Lab) -> LabNow:
             *Support.read().missing(),
             *_without_disks(lab),
             *(f"{node['name']} has reached its limit of {limit}" for node in nodes for limit in node["limits_reached"]),
-            *_networks(nodes),
+            *(
+                f"{node['name']}: its network is not as planned: {'; '.join(node['network_changes'])}"
+                for node in nodes
+                if node["network_changes"]
+            ),
             *(f"{name}: {words}" for name, program in programs.items() if program and (words := program.words())),
             *([_CHANGING] if recorded.is_changing(lab.folder) else []),
         ],
@@ -72,11 +98,6 @@ def status(lab: Lab) -> LabNow:
 
 def _program_status(program: ProgramState) -> ProgramStatus:
     return {"state": program.state, "status": program.status, "starts": program.starts, "log": program.log}
-
-
-def _networks(nodes: Sequence[NodeStatus]) -> list[str]:
-    changed = {node["name"]: node["network_changes"] for node in nodes if node["network_changes"]}
-    return [f"{name}: its network is not as planned: {'; '.join(changes)}" for name, changes in changed.items()]
 
 
 def _without_disks(lab: Lab) -> list[str]:
@@ -102,11 +123,6 @@ def _without_profile() -> list[str]:
     return [f"AppArmor does not confine the nodes: {found.refused} ({found.remedy})"] if found.enabled and found.refused else []
 
 
-def _wire_status(lab: Lab, wire: WirePlan, netboxes: Mapping[str, NetboxStatus | None]) -> WireStatus:
-    ends = [_end_status(lab, end, netboxes[end.node]) for end in (wire.left, wire.right)]
-    return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
-
-
 def _end_status(lab: Lab, end: WireEnd, netbox: NetboxStatus | None) -> EndStatus:
     """By what a node reaches an end of a wire, and why: a netbox as it says (None while silent), the others as planned."""
     node = lab.node(end.node)
@@ -122,14 +138,3 @@ def said_of(netbox: NetboxStatus | None, port: str) -> tuple[str, str | None] | 
             reason = one.get("reason")
             return one["kind"], reason if isinstance(reason, str) else None
     return None
-
-
-def _equipment_status(port: EquipmentPlan) -> EquipmentStatus:
-    return {
-        "name": port.name,
-        "kind": port.kind,
-        "what": port.words(),
-        "mtu": port.mtu,
-        "node": port.end.node,
-        "interface": port.end.interface,
-    }

@@ -36,8 +36,8 @@ def claim(lab: Path, run: Path) -> None:
 
 def keep_log(lab: Path, began_ns: int, events: Path) -> None:
     """Changes by hand are recorded also in that file from here on, with times since then (CLOCK_REALTIME)."""
-    told = json.loads((lab / _FILE).read_text())
-    durable.put(lab / _FILE, json.dumps({**told, "log": {"began_ns": began_ns, "file": str(events.absolute())}}))
+    measured = json.loads((lab / _FILE).read_text())
+    durable.put(lab / _FILE, json.dumps({**measured, "log": {"began_ns": began_ns, "file": str(events.absolute())}}))
 
 
 def end(lab: Path) -> None:
@@ -47,45 +47,46 @@ def end(lab: Path) -> None:
 
 def run_of(lab: Path) -> str | None:
     """The folder of the run that measures the lab of that folder just now; None when there is none."""
-    told = _told(lab)
-    return None if told is None else str(told["run"])
+    measured = _measured(lab)
+    return None if measured is None else str(measured["run"])
 
 
 def log_of(lab: Path) -> tuple[int, Path] | None:
     """What `keep_log` said, while that run goes on."""
-    log = (_told(lab) or {}).get("log")
+    log = (_measured(lab) or {}).get("log")
     return None if log is None else (int(log["began_ns"]), Path(log["file"]))
 
 
 def stays(lab: Path) -> bool:
     """Whether the lab is one that stays up after the run which measures it just now."""
-    return bool((_told(lab) or {}).get("stays"))
+    return bool((_measured(lab) or {}).get("stays"))
 
 
 def check_free(lab: Path) -> None:
     """Raises LabMeasured while a run measures the lab of that folder: its figures would have the traffic of another one."""
-    if (run := run_of(lab)) is not None:
-        raise LabMeasured(
-            f"lab {lab.name} is measured by the run {run}, whose figures would have this traffic in them; "
-            "wait for its end, or interrupt it by Ctrl-C in its terminal"
-        )
+    _refuse(lab, "figures would have this traffic in them; wait for its end, or interrupt it by Ctrl-C in its terminal")
 
 
 def check(lab: Path, what: str) -> None:
     """Raises LabMeasured while a run measures the lab of that folder. `what` would change it: "`apply`"."""
+    _refuse(
+        lab,
+        f"record would not have what {what} changes; "
+        "wait for its end, or interrupt it; what is to change in a run are its events, "
+        "and what `netboxit set` and `netboxit drill` do is recorded in it",
+    )
+
+
+def _refuse(lab: Path, why: str) -> None:
     if (run := run_of(lab)) is not None:
-        raise LabMeasured(
-            f"lab {lab.name} is measured by the run {run}, whose record would not have what {what} changes; "
-            "wait for its end, or interrupt it; what is to change in a run are its events, "
-            "and what `netboxit set` and `netboxit drill` do is recorded in it"
-        )
+        raise LabMeasured(f"lab {lab.name} is measured by the run {run}, whose {why}")
 
 
-def _told(lab: Path) -> dict[str, Any] | None:
-    """None when the process that said it has ended."""
+def _measured(lab: Path) -> dict[str, Any] | None:
+    """What `begin` and `keep_log` have written; None when the process that wrote it has ended."""
     try:
-        told: dict[str, Any] = json.loads((lab / _FILE).read_text())
+        measured: dict[str, Any] = json.loads((lab / _FILE).read_text())
     except FileNotFoundError:
         return None
-    process = ProcessIdentity.read(told["process"])
-    return told if process is not None and process.alive() else None
+    process = ProcessIdentity.read(measured["process"])
+    return measured if process is not None and process.alive() else None

@@ -73,7 +73,12 @@ def take_down_each(names: Sequence[str], progress: Callable[[str], None], undo: 
     As `take_down` of each.
     """
     notes, failures = [], []
-    with noted(lambda: _removed(names)):
+
+    def removed() -> str:
+        gone = [name for name in names if name not in state.lab_names()]
+        return f"removed: {', '.join(gone)}" if gone else "nothing was removed"
+
+    with noted(removed):
         for name in names:
             progress(f"taking {name} down")
             try:
@@ -84,12 +89,6 @@ def take_down_each(names: Sequence[str], progress: Callable[[str], None], undo: 
     if failures:
         raise UndoFailed("\n".join([*failures, *notes]))
     return notes
-
-
-def _removed(names: Sequence[str]) -> str:
-    """Of those that were to go."""
-    gone = [name for name in names if name not in state.lab_names()]
-    return f"removed: {', '.join(gone)}" if gone else "nothing was removed"
 
 
 def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
@@ -108,22 +107,10 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
     def leave_to_namespaces(records: list[Record]) -> None:
         """The kernel removes veth pairs with their namespaces: all in one go, where deleting each waits 20 ms for all cores."""
 
-    def release_cores(records: list[Record]) -> None:
-        for record in records:
-            awake.release(int(record.name), folder)
-
-    def remove_rings(records: list[Record]) -> None:
-        for record in records:
-            rings.delete(record.details["lab"], record.name, folder)
-
     def give_equipment_back(records: list[Record]) -> None:
         from system import equipment  # netlink, which a lab without equipment does not need
 
         equipment.give_back(records, told)
-
-    def remove_disks(records: list[Record]) -> None:
-        for record in records:
-            node_disks.delete(disk_of(folder, record.name), nodes_folder(folder) / record.name)
 
     def remove_namespaces(records: list[Record]) -> None:
         own = [record.name for record in records if namespaces.belongs(record.name, mark)]
@@ -133,21 +120,22 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         others = sorted({record.name for record in records} - set(own))
         told.extend(f"network namespace {name} is not marked as this lab's, and was left alone (`ip netns`)" for name in others)
 
-    def remove_users(records: list[Record]) -> None:
-        for record in records:
-            users.delete(record.name)
-
-    def release_realtime(_: list[Record]) -> None:
-        realtime_group.release(folder)
-
     return {
         "container": remove_containers,
-        "realtime group": release_realtime,
-        "awake core": release_cores,
-        "rings": remove_rings,
+        "realtime group": lambda _: realtime_group.release(folder),
+        "awake core": _each(lambda record: awake.release(int(record.name), folder)),
+        "rings": _each(lambda record: rings.delete(record.details["lab"], record.name, folder)),
         "equipment": give_equipment_back,
         "wire": leave_to_namespaces,
         "namespace": remove_namespaces,
-        "user namespace": remove_users,
-        "disk": remove_disks,
+        "user namespace": _each(lambda record: users.delete(record.name)),
+        "disk": _each(lambda record: node_disks.delete(disk_of(folder, record.name), nodes_folder(folder) / record.name)),
     }
+
+
+def _each(remove: Callable[[Record], object]) -> Undoer:
+    def remove_all(records: list[Record]) -> None:
+        for record in records:
+            remove(record)
+
+    return remove_all

@@ -57,7 +57,7 @@ def of(lab: Lab, switch: str) -> SwitchStatus | None:
     the sockets of user space and were never read from them; None where others look after that.
     """
     try:
-        return _read(_Told.by(lab, switch), _came(lab, switch))
+        return _read(_Answers.of(lab, switch), _came(lab, switch))
     except (NetBoxITError, FileNotFoundError, ValueError, TypeError, LookupError):
         # It is down, or on its way up, or something in it writes what it likes.
         return None
@@ -65,29 +65,29 @@ def of(lab: Lab, switch: str) -> SwitchStatus | None:
 
 def since(before: SwitchStatus, now: SwitchStatus) -> SwitchStatus:
     """What was counted between two readings of one switch; one that started again has begun anew."""
-    ports = {name: _between(before["ports"][name], port) for name, port in now["ports"].items() if name in before["ports"]}
+    ports: dict[str, SwitchPort] = {
+        name: {
+            "number": port["number"],
+            "received": max(0, port["received"] - earlier["received"]),
+            "sent": max(0, port["sent"] - earlier["sent"]),
+            "receive_drops": max(0, port["receive_drops"] - earlier["receive_drops"]),
+            "send_drops": max(0, port["send_drops"] - earlier["send_drops"]),
+            "policed": max(0, port["policed"] - earlier["policed"]),
+            "queue_drops": max(0, port["queue_drops"] - earlier["queue_drops"]),
+        }
+        for name, port in now["ports"].items()
+        if (earlier := before["ports"].get(name))
+    }
     unserved = None if now["unserved"] is None else max(0, now["unserved"] - (before["unserved"] or 0))
     return {"datapath": now["datapath"], "ports": ports, "unserved": unserved}
-
-
-def _between(before: SwitchPort, now: SwitchPort) -> SwitchPort:
-    return {
-        "number": now["number"],
-        "received": max(0, now["received"] - before["received"]),
-        "sent": max(0, now["sent"] - before["sent"]),
-        "receive_drops": max(0, now["receive_drops"] - before["receive_drops"]),
-        "send_drops": max(0, now["send_drops"] - before["send_drops"]),
-        "policed": max(0, now["policed"] - before["policed"]),
-        "queue_drops": max(0, now["queue_drops"] - before["queue_drops"]),
-    }
 
 
 @contextmanager
 def keeping_unserved(lab: Lab, switch: str) -> Iterator[None]:
     """While it lasts ports may get other interfaces, whose counters began elsewhere: `unserved` is afterwards what it was."""
-    before = _waiting(_Told.by(lab, switch))
+    before = _waiting(_Answers.of(lab, switch))
     yield
-    if before is not None and (now := _waiting(_Told.by(lab, switch))) is not None:
+    if before is not None and (now := _waiting(_Answers.of(lab, switch))) is not None:
         node_files.write(lab.node_folder(switch) / _READY, json.dumps({"came": _came(lab, switch) + now - before}))
 
 
@@ -97,7 +97,7 @@ def _came(lab: Lab, switch: str) -> int:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Answers:
     """What Open vSwitch and the kernel say of a switch, asked at once: entering its container takes longer than each answer."""
 
     datapath: str
@@ -108,7 +108,7 @@ class _Told:
     polling: str
 
     @classmethod
-    def by(cls, lab: Lab, switch: str) -> Self:
+    def of(cls, lab: Lab, switch: str) -> Self:
         """Raises ProgramFailed, NodeFailed."""
         done = lab.run(switch, ("sh", "-c", _ASK))
         if done.returncode:
@@ -116,52 +116,50 @@ class _Told:
         return cls(*done.stdout.split("\0"))
 
 
-def _read(told: _Told, before: int) -> SwitchStatus:
+def _read(answers: _Answers, before: int) -> SwitchStatus:
     """`before` is how many frames came before it began to count what it reads."""
-    counted = _counted(told.ports)
-    policed = {int(meter): int(drops) for meter, drops in _METER.findall(told.meters)}
-    queued = {one["dev"]: one["drops"] for one in json.loads(told.queues) if one["kind"] == "htb"}
+    counts = _counted(answers.ports)
+    policed = {int(meter): int(drops) for meter, drops in _METER.findall(answers.meters)}
+    queued = {queue["dev"]: queue["drops"] for queue in json.loads(answers.queues) if queue["kind"] == "htb"}
     ports: dict[str, SwitchPort] = {
         name: {
             "number": number,
-            "received": counted[number]["received"],
-            "sent": counted[number]["sent"],
-            "receive_drops": counted[number]["receive_drops"],
-            "send_drops": counted[number]["send_drops"],
+            "received": counts[number]["received"],
+            "sent": counts[number]["sent"],
+            "receive_drops": counts[number]["receive_drops"],
+            "send_drops": counts[number]["send_drops"],
             "policed": policed.get(number, 0),
             "queue_drops": queued.get(name, 0),
         }
-        for name, number, _ in sorted(_interfaces(told), key=lambda one: one[1])
-        if number in counted and name != BRIDGE
+        for name, number, _ in sorted(_interfaces(answers), key=lambda interface: interface[1])
+        if number in counts and name != BRIDGE
     }
-    waiting = _waiting(told)
-    return {"datapath": told.datapath, "ports": ports, "unserved": None if waiting is None else max(0, waiting - before)}
+    waiting = _waiting(answers)
+    return {"datapath": answers.datapath, "ports": ports, "unserved": None if waiting is None else max(0, waiting - before)}
 
 
-def _interfaces(told: _Told) -> list[tuple[str, int, str]]:
+def _interfaces(answers: _Answers) -> list[tuple[str, int, str]]:
     """Name, number and kind of each; one that has no number is no port."""
-    return [(name, number, kind) for name, number, kind in json.loads(told.interfaces)["data"] if isinstance(number, int)]
+    return [(name, number, kind) for name, number, kind in json.loads(answers.interfaces)["data"] if isinstance(number, int)]
 
 
-def _waiting(told: _Told) -> int | None:
+def _waiting(answers: _Answers) -> int | None:
     """How many more frames came to the interfaces of a switch in user space than it has read; None in the kernel.
 
     The kernel counts what came, Open vSwitch what it read; the two are not read at one moment.
     """
-    if told.datapath != "netdev":
+    if answers.datapath != "netdev":
         return None
-    counted = _counted(told.ports)
-    came = sum(
-        counted[number]["received"] for _, number, kind in _interfaces(told) if kind in ("", "system") and number in counted
-    )
-    return came - sum(map(int, _READ.findall(told.polling)))
+    counts = _counted(answers.ports)
+    came = (counts[number]["received"] for _, number, kind in _interfaces(answers) if kind in ("", "system") and number in counts)
+    return sum(came) - sum(map(int, _READ.findall(answers.polling)))
 
 
 def _counted(text: str) -> dict[int, dict[str, int]]:
     """By the port's number."""
-    found = {}
+    counts = {}
     for port in _PORT.finditer(text):
         values = {key: 0 if value == "?" else int(value) for key, value in port.groupdict().items() if key != "port"}
         values["receive_drops"] += sum(map(int, _XDP_DROPPED.findall(text[port.end() :].partition("  port ")[0])))
-        found[_LOCAL if port["port"] == "LOCAL" else int(port["port"])] = values
-    return found
+        counts[_LOCAL if port["port"] == "LOCAL" else int(port["port"])] = values
+    return counts
