@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from contracts.errors import NetBoxITError
 from contracts.plan import Plan
 from ownership import recorded as on_record
 from ownership import state
-from system.interruption import HeldBack
+from system.interruption import HeldBack, noted
 from testbed import where
 from testbed.back_ends.back_end import BackEnd
 from testbed.changing import by_hand, unfinished
@@ -50,7 +49,7 @@ def send(
     what was measured and is raised again. The lab is up afterwards in any case.
     """
     judges, wanted = analyses(), traffic_file.load(file, said)
-    meant = where.opened(_meant(lab, wanted))
+    meant = where.opened(wanted.name if lab is None and wanted.name in state.own_lab_names() else lab)
     _check(meant)
     up = meant.here
     plan = _with_notes(plan_lab_traffic(wanted, up.plan, duration_s), wanted, up)
@@ -59,13 +58,9 @@ def send(
     folder = make_folder(plan, results)
     with being_written(folder) as written:
         keep_inputs(file, said, plan, written, "traffic.yaml")
-        with recorded(written, folder), _staying_up(up):
+        with recorded(written, folder), noted(lambda: f"lab {up.name} stays up"):
             _carry(up, plan, hosts, written, progress)
     return reported(folder, judges, progress)
-
-
-def _meant(lab: str | None, wanted: Wanted) -> str | None:
-    return wanted.name if lab is None and wanted.name in state.own_lab_names() else lab
 
 
 def _check(lab: BackEnd) -> None:
@@ -89,16 +84,6 @@ def _with_notes(plan: Plan, wanted: Wanted, lab: Lab) -> Plan:
     if left := unfinished.of(lab.folder):
         notes.append(f"when the traffic began, {left.note(lab.name)}")
     return replace(plan, notes=(*notes, *plan.notes))
-
-
-@contextmanager
-def _staying_up(lab: Lab) -> Iterator[None]:
-    """Has whoever interrupts the traffic told what became of the lab."""
-    try:
-        yield
-    except BaseException as error:
-        error.add_note(f"lab {lab.name} stays up")
-        raise
 
 
 def _carry(lab: Lab, plan: Plan, hosts: HostsOfLab, folder: Path, progress: Progress) -> None:

@@ -34,6 +34,7 @@ def part(plan: Plan, host: str) -> Plan:
     own = {name for name, place in places.items() if place == host}
     inside = [wire for wire in plan.wires if {wire.left.node, wire.right.node} <= own]
     leaving = [(wire, end) for wire in plan.wires if wire not in inside for end in (wire.left, wire.right) if end.node in own]
+    taken = (name.rpartition(":") for name in plan.take)
     equipment = [
         *(port for port in plan.equipment if port.end.node in own),
         *(_end(wire, end, machine, plan.host(places[_other(wire, end).node])) for wire, end in leaving),
@@ -52,7 +53,7 @@ def part(plan: Plan, host: str) -> Plan:
         awake_cores=machine.awake_cores,
         realtime_budget_us=machine.realtime_budget_us,
         hosts=(),
-        take=tuple(_taken(plan, machine)),
+        take=tuple(device for place, _, device in taken if place == machine.name or (not place and machine.here)),
         elsewhere={node.name: _addresses(node) for node in plan.nodes if node.name not in own and _addresses(node)},
         notes=(),
     )
@@ -86,13 +87,6 @@ def _end(wire: WirePlan, end: WireEnd, machine: HostPlan, other: HostPlan) -> Eq
         remote=sealed_address(other.name) if machine.sealed else other.address,
         udp_port=machine.vxlan_port,
     )
-
-
-def _taken(plan: Plan, machine: HostPlan) -> Iterator[str]:
-    for name in plan.take:
-        place, _, device = name.rpartition(":")
-        if place == machine.name or (not place and machine.here):
-            yield device
 
 
 def _other(wire: WirePlan, end: WireEnd) -> WireEnd:

@@ -93,7 +93,17 @@ def run(
     with where.planned(topology, inventory, lab=lab, duration_s=duration_s, said=said) as found:
         planned = found.with_taken(take)
         planned.check()
-        folder = _run(planned, topology, said, duration_s, progress, results)
+        plan = planned.plan
+        if not plan.traffic and duration_s is None:
+            raise BadDuration(
+                f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'"
+            )
+        state.check_new(plan.lab)
+        folder = make_folder(plan, results)
+        with being_written(folder) as written:
+            keep_inputs(topology, said, plan, written)
+            with recorded(written, folder):
+                _carry(planned, written, duration_s or 0.0, progress)
     return reported(folder, judges, progress)
 
 
@@ -108,26 +118,6 @@ def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: 
         raise NoReport(
             f"{error}; what was measured is kept: instead of the run, `netboxit report {printable(str(folder))}` is enough"
         ) from error
-
-
-def _run(
-    planned: PlannedLab,
-    topology: Path,
-    said: Sequence[Setting],
-    duration_s: float | None,
-    progress: Progress,
-    results: Path,
-) -> Path:
-    plan = planned.plan
-    if not plan.traffic and duration_s is None:
-        raise BadDuration(f"{topology} has no traffic that would say how long a run is; give --duration, say --duration '10 s'")
-    state.check_new(plan.lab)
-    folder = make_folder(plan, results)
-    with being_written(folder) as written:
-        keep_inputs(topology, said, plan, written)
-        with recorded(written, folder):
-            _carry(planned, written, duration_s or 0.0, progress)
-    return folder
 
 
 def keep_inputs(topology: Path, said: Sequence[Setting], plan: Plan, folder: Path, name: str = TOPOLOGY_FILE) -> None:
@@ -151,22 +141,18 @@ def recorded(written: Path, folder: Path) -> Iterator[None]:
 
     `folder` is where what is `written` is in the end.
     """
-    record: RunRecord = {"started": _now(), "ended": None, "failure": None}
-
-    def write(failure: str | None) -> None:
-        record.update({"started": record["started"], "ended": _now(), "failure": failure})
-        durable.write(written / RUN_FILE, json.dumps(record, indent=1) + "\n")
-
+    started, failure = _now(), None
     try:
         yield
     except NetBoxITError as error:
-        write(str(error))
+        failure = str(error)
     except BaseException as error:
-        write(f"interrupted: {type(error).__name__} {error}".strip())
+        failure = f"interrupted: {type(error).__name__} {error}".strip()
         error.add_note(f"what was measured until then is in {folder}")
         raise
-    else:
-        write(None)
+    finally:
+        record: RunRecord = {"started": started, "ended": _now(), "failure": failure}
+        durable.write(written / RUN_FILE, json.dumps(record, indent=1) + "\n")
 
 
 def _carry(planned: PlannedLab, folder: Path, least_s: float, progress: Progress) -> None:

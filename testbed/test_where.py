@@ -13,8 +13,7 @@ import pytest
 from contracts.installation import CHECKOUT
 from ownership import state
 from testbed import where
-from testbed.back_ends.back_end import OnSeveralMachines
-from testbed.back_ends.local_lab import LocalLab
+from testbed.back_ends.back_end import LocalLab, OnSeveralMachines
 from testbed.plan_part import PARTS_FILE
 from testbed.several_hosts.distributed_lab import DistributedLab
 from testbed.several_hosts.machine import Machine

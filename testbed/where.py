@@ -15,8 +15,7 @@ from contracts.names import lab_name
 from contracts.plan import Plan, RealtimeSupport
 from ownership import state
 from ownership.operators import NoPrivilege
-from testbed.back_ends.back_end import BackEnd, OnSeveralMachines
-from testbed.back_ends.local_lab import LocalLab
+from testbed.back_ends.back_end import BackEnd, LocalLab, OnSeveralMachines
 from testbed.labs import removal
 from testbed.labs.lab import Lab
 from testbed.plan_part import PARTS_FILE

@@ -10,8 +10,7 @@ from typing import Self
 
 from contracts.plan import Plan
 from ownership import origin
-from testbed.back_ends.back_end import BackEnd
-from testbed.back_ends.local_lab import LocalLab
+from testbed.back_ends.back_end import BackEnd, LocalLab
 from testbed.description.topology import Topology
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab

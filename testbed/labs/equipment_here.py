@@ -35,9 +35,9 @@ def problems(plan: Plan) -> list[str]:
 
     What the lab of that name has already is none.
     """
-    there = {record.name for record in _taken(plan.lab)}
+    taken = {record.name for record in _taken(plan.lab)}
+    wanted = [port for port in plan.equipment if port.wire not in taken]
     with IPRoute() as netlink:
-        wanted = [port for port in plan.equipment if port.wire not in there]
         return [f"{port.name}: {why}" for port in wanted for why in _problems(netlink, port, plan)]
 
 
@@ -46,9 +46,9 @@ def remarks(plan: Plan) -> list[str]:
     if not host_network.is_machines():
         return []
     with IPRoute() as netlink:
-        found = [(port, link) for port in plan.equipment if port.kind == "nic" and (link := find(netlink, port.device))]
-    told = [(port, interface_use.managed_by(link["index"])) for port, link in found]
-    return [f"{port.name}: NIC {port.device}: {why}" for port, why in told if why]
+        nics = [(port, link) for port in plan.equipment if port.kind == "nic" and (link := find(netlink, port.device))]
+    managers = [(port, interface_use.managed_by(link["index"])) for port, link in nics]
+    return [f"{port.name}: NIC {port.device}: {manager}" for port, manager in managers if manager]
 
 
 def check(plan: Plan) -> None:

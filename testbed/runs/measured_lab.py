@@ -41,7 +41,7 @@ class MeasuredLab:
     def __init__(self, lab: Lab, folder: Path, captured: Collection[WireEnd] = ()) -> None:
         """`folder` is where everything lands. `captured`: interfaces of which captures are kept besides those of hosts."""
         self.lab, self._folder, self._captured = lab, folder, captured
-        self._take_up()
+        self._claim()
         self.log = EventLog(folder / EVENTS_FILE, lab.folder)
         self._open = ExitStack()
         self._schedule: Schedule | None = None
@@ -58,7 +58,9 @@ class MeasuredLab:
     def begin(self) -> None:
         """The network's time begins now, and with it that of the events and of all statistics."""
         assert self._schedule is not None, "it was prepared"
-        self._began_s = {netbox: self._begin(netbox) for netbox in self._netboxes}
+        for netbox in self._netboxes:
+            with self.lab.control(netbox) as control:
+                self._began_s[netbox] = control.begin(SAMPLE_S)
         self.log.begin()
         self._schedule.start()
         self._before = cpu_times()
@@ -88,23 +90,22 @@ class MeasuredLab:
         with self._open:
             if self._before:
                 before, self._before = self._before, {}
-                found = lab_environment(self.lab.plan, self.lab.status()["nodes"], before, self.log.began_ns, self._began_s)
-                durable.write(self._folder / LAB_FILE, json.dumps(found, indent=1) + "\n")
+                record = lab_environment(self.lab.plan, self.lab.status()["nodes"], before, self.log.began_ns, self._began_s)
+                durable.write(self._folder / LAB_FILE, json.dumps(record, indent=1) + "\n")
 
     def collect(self) -> list[str]:
         """Ends the nodes, so that they write what they still hold, and copies their folders; statistics already kept stay.
 
         Returns what is not whole, and why.
         """
-        problems = []
         with self.lab.finished() as killed:
-            if killed:
-                problems = [f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole"]
+            late = f"{', '.join(killed)} did not end when asked and had to be killed: their files may not be whole"
+            problems = [late] if killed else []
             for node in self.lab.plan.nodes:
                 problems += node_files.copy_all(self.lab.node_folder(node.name), self._kept(node.name))
         return problems
 
-    def _take_up(self) -> None:
+    def _claim(self) -> None:
         measuring.begin(self.lab.folder, self._folder)
 
     def _capture(self) -> None:
@@ -117,11 +118,6 @@ class MeasuredLab:
         """Nodes from which an event, or somebody at a terminal, has taken the power."""
         by_hand = unfinished.of(self.lab.folder)
         return {*(self._schedule.away if self._schedule else ()), *(by_hand.away if by_hand else ())}
-
-    def _begin(self, netbox: str) -> float:
-        """Starts the network's time at a netbox, and its statistics anew; returns its simulated time."""
-        with self.lab.control(netbox) as control:
-            return control.begin(SAMPLE_S)
 
     def _statistics(self, netbox: str) -> RunningStatistics | None:
         with self.lab.control(netbox) as control:

@@ -100,7 +100,7 @@ class StandingLab(MeasuredLab):
             measuring.end(self.lab.folder)
         return list(dict.fromkeys(self._problems))
 
-    def _take_up(self) -> None:
+    def _claim(self) -> None:
         measuring.claim(self.lab.folder, self._folder)
 
     def _statistics(self, netbox: str) -> RunningStatistics | None:
