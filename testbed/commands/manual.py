@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The manual page of the command line, made of what its own help says (man(7))."""
+"""The manual page of the command line, made of what its own help says: `manual.1.j2`, in the words of man(7)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import typer
@@ -27,42 +27,18 @@ _STATUSES: Final = (
 @app.command(rich_help_panel=HOST)
 def manual(context: typer.Context) -> None:
     """Print the manual page: netboxit manual | man -l -"""
-    drawing.say("\n".join(page(context.find_root())))
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-
-def page(root: Any) -> Iterator[str]:
-    """The lines of the page of all commands that `--help` tells, by the context of the program."""
+    root = context.find_root()
     program: Any = root.command
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["roff"] = _roff
     commands = [program.get_command(root, name) for name in program.list_commands(root)]
-    yield '.TH NETBOXIT 1 "" "NetBoxIT" "User Commands"'
-    yield from (".SH NAME", r"netboxit \- " + _text(program.help).splitlines()[0])
-    yield from (".SH SYNOPSIS", r".B netboxit", r"\fICOMMAND\fR [\fIOPTION\fR]... [\fIARGUMENT\fR]...", ".SH COMMANDS")
-    for command in commands:
-        if not command.hidden:
-            yield from _command(command)
-    yield ".SH EXIT STATUS"
-    for status, meaning in _STATUSES:
-        yield from (".TP", f".B {status}", _text(meaning))
+    page = environment.get_template("manual.1.j2").render(program=program, commands=commands, statuses=_STATUSES)
+    drawing.say(page, end="")
 
 
-def _command(command: Any) -> Iterator[str]:
-    arguments = [one for one in command.params if one.param_type_name == "argument"]
-    usage = " ".join(rf"\fI{_text(_metavar(one))}\fR" for one in arguments)
-    yield from (f".SS netboxit {command.name} {usage}", _text(command.help))
-    for one in arguments:
-        if one.help:
-            yield from (".TP", rf"\fI{_text(_metavar(one))}\fR", _text(one.help))
-    for one in command.params:
-        if one.param_type_name == "option" and one.help:
-            names = ", ".join(rf"\fB{_text(name)}\fR" for name in one.opts)
-            yield from (".TP", names if one.is_flag else rf"{names} \fI{_text(_metavar(one))}\fR", _text(one.help))
-
-
-def _metavar(parameter: Any) -> str:
-    return str(parameter.metavar or parameter.name.upper())
-
-
-def _text(text: str) -> str:
+def _roff(text: str) -> str:
     """Plain text in roff: backslashes, hyphens that can be typed, and lines that begin like a request."""
-    told = text.replace("\\", r"\e").replace("-", r"\-").replace("…", "...").replace("`", "")
-    return re.sub(r"^(?=[.'])", r"\\&", told.strip(), flags=re.MULTILINE)
+    escaped = text.replace("\\", r"\e").replace("-", r"\-").replace("…", "...").replace("`", "")
+    return re.sub(r"^(?=[.'])", r"\\&", escaped.strip(), flags=re.MULTILINE)
