@@ -115,11 +115,9 @@ def checked(
 
 def refuse_several(file: Path, name: str | None, said: Sequence[Setting] = ()) -> None:
     """What is on several machines is not changed to what its file says. Raises OnSeveralMachines with the remedy."""
-    from testbed.plans.sites import names_machines
-
     topology = _read(file, said)
     lab = lab_name(topology.name if name is None else name)
-    if _is_over_several(lab) or names_machines(topology):
+    if _is_over_several(lab) or not _is_for_here(topology, None):
         raise OnSeveralMachines(
             f"`netboxit apply` is for labs on one machine; change {lab} by `netboxit set`, or `netboxit down {lab}` and `up`"
         )
