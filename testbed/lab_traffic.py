@@ -65,8 +65,9 @@ def send(
 
 def _check(lab: BackEnd) -> None:
     """Raises what speaks against measuring it now."""
-    instead = "`netboxit run` measures a network over several, `netboxit exec` starts a program in a host"
-    lab.check_alone("netboxit traffic", instead)
+    lab.check_alone(
+        "netboxit traffic", "`netboxit run` measures a network over several, `netboxit exec` starts a program in a host"
+    )
     measuring.check_free(lab.here.folder)
     if on_record.is_changing(lab.here.folder):
         raise HalfChanged(f"lab {lab.name} is being changed, or a change of it did not end; `netboxit apply` its file first")

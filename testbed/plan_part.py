@@ -73,8 +73,7 @@ def _moved(node: NodePlan, here: str, there: str) -> NodePlan:
 def _end(wire: WirePlan, end: WireEnd, machine: HostPlan, other: HostPlan) -> EquipmentPlan:
     """A wire that leaves the machine, as what it is there. It has the wire's own name, of which there is but one."""
     if wire.over is not None:
-        device = wire.over[0 if end == wire.left else 1]
-        return EquipmentPlan(wire.name, "nic", device, end, wire.name, wire.mtu)
+        return EquipmentPlan(wire.name, "nic", wire.over[0 if end == wire.left else 1], end, wire.name, wire.mtu)
     return EquipmentPlan(
         wire.name,
         "vxlan",

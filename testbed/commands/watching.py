@@ -32,7 +32,7 @@ def status(
         return _watch(lab, interval, json)
     from testbed import where
 
-    names = [lab] if lab is not None else state.lab_names()
+    names = state.lab_names() if lab is None else [lab]
     lab_view.show_status([where.seen(name).status() for name in names], json)
 
 

@@ -83,8 +83,9 @@ def _into(lab: Lab, source: Path, node: str, path: str) -> str:
         argv = lab.exec_argv(node, ("sh", "-c", _WRITE, "sh", path, source.name))
         done = subprocess.run(argv, stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if done.returncode:
-        where = "/run/netboxit, /tmp and /run, and in folders of its `files`"
-        raise NotCopied(f"{_failure(done.stderr, node)}; a node may write in {where}")
+        raise NotCopied(
+            f"{_failure(done.stderr, node)}; a node may write in /run/netboxit, /tmp and /run, and in folders of its `files`"
+        )
     return f"{node}:{path}"
 
 

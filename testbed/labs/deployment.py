@@ -304,9 +304,9 @@ class Deployment:
             for group in self._container(node).groups:
                 cores.check_free(group)
         self._ledger.add(*(Record("container", node.container, {"node": node.name}) for node in nodes))
-        monitors = [(self._container(node), containers.start(self._container(node), node.command)) for node in nodes]
-        for container, monitor in monitors:
-            containers.wait_started(container, monitor)
+        monitors = [containers.start(self._container(node), node.command) for node in nodes]
+        for node, monitor in zip(nodes, monitors, strict=True):
+            containers.wait_started(self._container(node), monitor)
 
     def _memory_of(self, node: NodePlan) -> dict[str, Path]:
         """The folders of a node's memory wires on the host, by its interfaces."""

@@ -213,8 +213,7 @@ class Lab:
         """The same, with its output into what is open already, say a pipe."""
         if held:
             argv, stdin = [*processes.HELD, *argv], subprocess.PIPE
-        carrier = self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output)
-        return processes.program_inside(carrier, argv)
+        return processes.program_inside(self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output), argv)
 
     def in_namespace(self, node: str, argv: Sequence[str], *, log: Path, stdin: Standard = subprocess.DEVNULL) -> Process:
         """Starts a program of the host in the node's network only: it sees the host's files, as a capture must."""

@@ -15,7 +15,7 @@ from testbed.labs import host_notes, switch_statistics
 
 if TYPE_CHECKING:
     from contracts.node_status import NetboxStatus, NodeStatus, ProgramStatus
-    from testbed.documents.status import EndStatus, EquipmentStatus, LabNow, WireStatus
+    from testbed.documents.status import EndStatus, LabNow
     from testbed.labs.lab import Lab
     from testbed.nodes.host_program import ProgramState
 
@@ -50,33 +50,31 @@ def status(lab: Lab) -> LabNow:
         for node in lab.plan.nodes
     ]
     netboxes = {node["name"]: node["netbox"] for node in nodes}
-    wires: list[WireStatus] = [
-        {
-            "name": wire.name,
-            "kind": wire.kind,
-            "reason": wire.reason,
-            "mtu": wire.mtu,
-            "ends": [_end_status(lab, end, netboxes[end.node]) for end in (wire.left, wire.right)],
-        }
-        for wire in lab.plan.wires
-    ]
-    equipment: list[EquipmentStatus] = [
-        {
-            "name": port.name,
-            "kind": port.kind,
-            "what": port.words(),
-            "mtu": port.mtu,
-            "node": port.end.node,
-            "interface": port.end.interface,
-        }
-        for port in lab.plan.equipment
-    ]
     return {
         "lab": lab.name,
         "folder": str(lab.folder),
         "nodes": nodes,
-        "wires": wires,
-        "equipment": equipment,
+        "wires": [
+            {
+                "name": wire.name,
+                "kind": wire.kind,
+                "reason": wire.reason,
+                "mtu": wire.mtu,
+                "ends": [_end_status(lab, end, netboxes[end.node]) for end in (wire.left, wire.right)],
+            }
+            for wire in lab.plan.wires
+        ],
+        "equipment": [
+            {
+                "name": port.name,
+                "kind": port.kind,
+                "what": port.words(),
+                "mtu": port.mtu,
+                "node": port.end.node,
+                "interface": port.end.interface,
+            }
+            for port in lab.plan.equipment
+        ],
         "notes": [
             *lab.plan.notes,
             *host_notes.read(lab.folder),

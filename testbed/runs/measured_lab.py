@@ -110,8 +110,9 @@ class MeasuredLab:
 
     def _capture(self) -> None:
         """Until `end`, and what switches count is counted from here on."""
-        switches = [node.name for node in self.lab.plan.nodes if node.kind == "switch"]
-        self._switches = {name: switch_statistics.of(self.lab, name) for name in switches}
+        self._switches = {
+            node.name: switch_statistics.of(self.lab, node.name) for node in self.lab.plan.nodes if node.kind == "switch"
+        }
         self._open.enter_context(Captures(self.lab, self._folder / CAPTURES, self._captured))
 
     def _away(self) -> set[str]:

@@ -153,10 +153,10 @@ class StandingLab(MeasuredLab):
             return b""  # no netbox has written it
         at_s = (self.log.began_ns - began_ns) / 1e9 - _BEFORE_S
         lines = [
-            {"at_s": at_s, "event": "link_down", "station": station, "reason": reason}
+            json.dumps({"at_s": at_s, "event": "link_down", "station": station, "reason": reason}) + "\n"
             for station, reason in self._unlinked.get(netbox, {}).items()
         ]
-        return "".join(json.dumps(line) + "\n" for line in lines).encode()
+        return "".join(lines).encode()
 
     def _journal(self, node: str) -> Path:
         return self.lab.node_folder(node) / JOURNAL_FILE

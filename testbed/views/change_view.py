@@ -20,8 +20,8 @@ def show_made(made: Sequence[Change], as_json: bool) -> None:
     """What was changed, in its order."""
     if as_json:
         return drawing.print_json(kinds.CHANGES.of({"changes": list(made)}))
-    for one in made:
-        drawing.say(one["words"])
+    for change in made:
+        drawing.say(change["words"])
 
 
 def show_put_back(done: tuple[str, Sequence[Change]] | None, as_json: bool) -> None:
@@ -38,24 +38,24 @@ def show_drills(as_json: bool) -> None:
     from testbed.description.drills import all_drills
     from testbed.description.reference import rows
 
-    drills = {name: (inspect.getdoc(kind) or "", rows(kind)) for name, kind in all_drills().items()}
+    drills: list[Drill] = [
+        {
+            "drill": name,
+            "about": inspect.getdoc(kind) or "",
+            "options": [
+                {"option": option, "value": value, "default": default, "meaning": meaning}
+                for option, value, default, meaning in rows(kind)
+            ],
+        }
+        for name, kind in all_drills().items()
+    ]
     if as_json:
-        told: list[Drill] = [
-            {
-                "drill": name,
-                "about": about,
-                "options": [
-                    {"option": option, "value": value, "default": default, "meaning": meaning}
-                    for option, value, default, meaning in options
-                ],
-            }
-            for name, (about, options) in drills.items()
-        ]
-        return drawing.print_json(kinds.DRILLS.of({"drills": told}))
-    for name, (about, options) in drills.items():
-        drawing.say(f"{name}: {about}")
-        for option, value, default, meaning in options:
-            drawing.say(f"    {option}={value}{'' if default == '–' else f' ({default})'}: {meaning}")
+        return drawing.print_json(kinds.DRILLS.of({"drills": drills}))
+    for drill in drills:
+        drawing.say(f"{drill['drill']}: {drill['about']}")
+        for option in drill["options"]:
+            default = "" if option["default"] == "–" else f" ({option['default']})"
+            drawing.say(f"    {option['option']}={option['value']}{default}: {option['meaning']}")
 
 
 def show_read(router: str, handler: str, text: str, as_json: bool) -> None:
@@ -66,18 +66,27 @@ def show_read(router: str, handler: str, text: str, as_json: bool) -> None:
 
 def show_written(router: str, handler: str, warnings: str, as_json: bool) -> None:
     if as_json:
-        told = warnings.splitlines()
-        return drawing.print_json(kinds.HANDLER_WRITTEN.of({"router": router, "handler": handler, "warnings": told}))
+        return drawing.print_json(
+            kinds.HANDLER_WRITTEN.of({"router": router, "handler": handler, "warnings": warnings.splitlines()})
+        )
     drawing.say(f"{router}: {handler} written{f'; {warnings}' if warnings else ''}")
 
 
 def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
     if as_json:
         return drawing.print_json(
-            kinds.HANDLERS.of({"elements": [{"name": one.name, "kind": one.kind, "handlers": one.handlers} for one in elements]})
+            kinds.HANDLERS.of(
+                {"elements": [{"name": element.name, "kind": element.kind, "handlers": element.handlers} for element in elements]}
+            )
         )
-    rows = ((one.name, one.kind, ", ".join(f"{name} {allowed}" for name, allowed in one.handlers.items())) for one in elements)
-    drawing.print_table("", ("element", "class", "handlers (r: can be read, w: written)"), rows)
+    drawing.print_table(
+        "",
+        ("element", "class", "handlers (r: can be read, w: written)"),
+        (
+            (element.name, element.kind, ", ".join(f"{name} {allowed}" for name, allowed in element.handlers.items()))
+            for element in elements
+        ),
+    )
 
 
 def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) -> None:

@@ -159,9 +159,8 @@ def _say(text: str) -> None:
 
 def _say_to_programs(step: str) -> None:
     """A step on standard output; when nobody reads it any more, or it is a file on a full disk, the command goes on without."""
-    at = datetime.now(UTC).isoformat(timespec="milliseconds")
     with suppress(OSError):
-        drawing.print_json(kinds.PROGRESS.of({"words": step, "at": at}))
+        drawing.print_json(kinds.PROGRESS.of({"words": step, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}))
 
 
 def _tell_interruption(error: BaseException) -> None:

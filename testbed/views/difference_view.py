@@ -82,12 +82,15 @@ def _print_table(difference: Difference) -> None:
         *(f"wire {wire.name}" for wire in difference.wires),
         *(f"equipment {port.equipment}" for port in difference.equipment),
     ]
-    rows = (
-        (name, drawing.plain(_WORDS[part.action], _COLOURS.get(part.action, "")), "\n".join(part.reasons))
-        for name, part in zip(names, difference.parts(), strict=True)
-        if part.action != "unchanged"
+    drawing.print_table(
+        "",
+        ("what", "is", "why"),
+        (
+            (name, drawing.plain(_WORDS[part.action], _COLOURS.get(part.action, "")), "\n".join(part.reasons))
+            for name, part in zip(names, difference.parts(), strict=True)
+            if part.action != "unchanged"
+        ),
     )
-    drawing.print_table("", ("what", "is", "why"), rows)
     for line in difference.common:
         drawing.say(f"the lab: {line}")
     for line in difference.recorded:

@@ -74,8 +74,7 @@ def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
             )
         )
     for one in files:
-        columns = one.trace.columns()
-        means = [f"{name} {sum(values) / len(values):.4g}" for name, values in columns.items()]
+        means = [f"{name} {sum(values) / len(values):.4g}" for name, values in one.trace.columns().items()]
         drawing.say(
             f"{one.trace.source} to {one.trace.destination}: {one.file} ({one.trace.end_s:g} s; means: {', '.join(means)})"
         )
@@ -103,28 +102,38 @@ def _point(captured: CapturedPoint) -> Point:
 
 def _print_lab(status: LabStatus) -> None:
     machine = ["machine"] if "hosts" in status else []
-    nodes = (
+    drawing.print_table(
+        f"lab {status['lab']}",
+        ("node", *machine, "kind", "state", "cores", "addresses", "netbox or switch"),
         (
-            node["name"],
-            *([node["host"]] if machine else []),
-            node["kind"],
-            drawing.plain(*_STATES[node["alive"]]),
-            drawing.cores(node["cores"], bool(node["awake"])),
-            " ".join(node["addresses"]),
-            _about(node),
-        )
-        for node in status["nodes"]
+            (
+                node["name"],
+                *([node["host"]] if machine else []),
+                node["kind"],
+                drawing.plain(*_STATES[node["alive"]]),
+                drawing.cores(node["cores"], bool(node["awake"])),
+                " ".join(node["addresses"]),
+                _about(node),
+            )
+            for node in status["nodes"]
+        ),
     )
-    headers = ("node", *machine, "kind", "state", "cores", "addresses", "netbox or switch")
-    drawing.print_table(f"lab {status['lab']}", headers, nodes)
     drawing.print_table("wires", ("wire", "kind", "left end by", "right end by", "why"), map(_wire, status["wires"]))
-    ports = status["equipment"]
-    equipment = ((port["name"], port["what"], f"{port['node']}.{port['interface']}", str(port["mtu"])) for port in ports)
-    drawing.print_table("equipment", ("equipment", "what", "is", "MTU"), equipment)
-    headers = ("port", "in", "out", "policed", "lost in queues", "lost otherwise")
-    drawing.print_table("ports of switches", headers, _switch_ports(status["nodes"]))
-    events = ((f"{event['at_s']:.3f} s", event["words"]) for event in _latest(status["events"]))
-    drawing.print_table("latest events", ("at", "what"), events)
+    drawing.print_table(
+        "equipment",
+        ("equipment", "what", "is", "MTU"),
+        ((port["name"], port["what"], f"{port['node']}.{port['interface']}", str(port["mtu"])) for port in status["equipment"]),
+    )
+    drawing.print_table(
+        "ports of switches",
+        ("port", "in", "out", "policed", "lost in queues", "lost otherwise"),
+        _switch_ports(status["nodes"]),
+    )
+    drawing.print_table(
+        "latest events",
+        ("at", "what"),
+        ((f"{event['at_s']:.3f} s", event["words"]) for event in _latest(status["events"])),
+    )
     drawing.print_notes(status["notes"])
 
 

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
     if as_json:
         machines = {host.name: [node.name for node in plan.nodes if node.host == host.name] for host in plan.hosts}
-        notes = [*plan.notes, *load.notes]
-        return drawing.print_json(kinds.CHECK.of({"file": str(file), "sound": True, "machines": machines, "notes": notes}))
+        return drawing.print_json(
+            kinds.CHECK.of({"file": str(file), "sound": True, "machines": machines, "notes": [*plan.notes, *load.notes]})
+        )
     nodes: list[str] = [node.kind for node in plan.nodes]
     counts = [drawing.counted(nodes.count(kind), kind) for kind in dict.fromkeys(nodes)]
     counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
@@ -51,10 +52,16 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
         return drawing.print_json(kinds.PLAN.of(_as_document(compared, missing, remarks)))
     _print_nodes(plan)
     _print_machines(plan)
-    wires = ((wire.name, _kind(wire), str(wire.mtu), wire.reason) for wire in plan.wires)
-    drawing.print_table("wires", ("wire", "kind", "MTU", "why"), wires)
-    ports = ((port.name, port.words(), f"{port.end.node}.{port.end.interface}", str(port.mtu)) for port in plan.equipment)
-    drawing.print_table("equipment", ("equipment", "what", "becomes", "MTU"), ports)
+    drawing.print_table(
+        "wires",
+        ("wire", "kind", "MTU", "why"),
+        ((wire.name, _kind(wire), str(wire.mtu), wire.reason) for wire in plan.wires),
+    )
+    drawing.print_table(
+        "equipment",
+        ("equipment", "what", "becomes", "MTU"),
+        ((port.name, port.words(), f"{port.end.node}.{port.end.interface}", str(port.mtu)) for port in plan.equipment),
+    )
     drawing.print_table("hosts' own", ("host", "what", "is"), _own(plan))
     _print_load(load)
     _print_failures(load.failures)
@@ -94,8 +101,8 @@ def _as_document(compared: Compared, missing: Sequence[str], remarks: Sequence[s
 
 
 def _print_nodes(plan: Plan) -> None:
-    on = ("machine",) if plan.hosts else ()
-    headers = ("node", "kind", *on, "cores", "interface", "MAC", "addresses", "wire")
+    machine = ("machine",) if plan.hosts else ()
+    headers = ("node", "kind", *machine, "cores", "interface", "MAC", "addresses", "wire")
     rows = []
     for node in plan.nodes:
         first = (node.name, node.kind, *([node.host] if plan.hosts else []), drawing.cores(node.cores))
@@ -107,17 +114,20 @@ def _print_nodes(plan: Plan) -> None:
 
 def _print_machines(plan: Plan) -> None:
     nodes = Counter(node.host for node in plan.nodes)
-    rows = (
+    drawing.print_table(
+        "machines",
+        ("machine", "nodes", "wires by", "kept awake", "real time, of each core"),
         (
-            f"{host.name} (this one)" if host.here else host.name,
-            str(nodes[host.name]),
-            host.address + (f" ({host.interface})" if host.interface else "") + (", in WireGuard" if host.sealed else ""),
-            drawing.cores(host.awake_cores),
-            f"{host.realtime_budget_us / 1e6:.0%}",
-        )
-        for host in plan.hosts
+            (
+                f"{host.name} (this one)" if host.here else host.name,
+                str(nodes[host.name]),
+                host.address + (f" ({host.interface})" if host.interface else "") + (", in WireGuard" if host.sealed else ""),
+                drawing.cores(host.awake_cores),
+                f"{host.realtime_budget_us / 1e6:.0%}",
+            )
+            for host in plan.hosts
+        ),
     )
-    drawing.print_table("machines", ("machine", "nodes", "wires by", "kept awake", "real time, of each core"), rows)
 
 
 def _own(plan: Plan) -> Iterator[tuple[str, str, str]]:
@@ -160,19 +170,21 @@ def _time(event: EventPlan) -> str:
 def _print_load(load: LoadEstimate) -> None:
     from testbed.plans.load import rounded
 
-    rows = (
+    drawing.print_table(
+        "load by the declared traffic" + (f", calibrated {load.measured}" if load.measured else ""),
+        ("netbox", "frames/s", "mean size", "of a core", "most of the smallest", "why not"),
         (
-            netbox.netbox,
-            f"{netbox.frames_per_s:.4g}",
-            f"{netbox.mean_bytes:.0f} B",
-            "" if netbox.share is None else f"{netbox.share:.1%}",
-            "" if netbox.most_per_s is None else f"{rounded(netbox.most_per_s)}/s",
-            netbox.reason,
-        )
-        for netbox in load.netboxes
+            (
+                netbox.netbox,
+                f"{netbox.frames_per_s:.4g}",
+                f"{netbox.mean_bytes:.0f} B",
+                "" if netbox.share is None else f"{netbox.share:.1%}",
+                "" if netbox.most_per_s is None else f"{rounded(netbox.most_per_s)}/s",
+                netbox.reason,
+            )
+            for netbox in load.netboxes
+        ),
     )
-    title = "load by the declared traffic" + (f", calibrated {load.measured}" if load.measured else "")
-    drawing.print_table(title, ("netbox", "frames/s", "mean size", "of a core", "most of the smallest", "why not"), rows)
 
 
 def _print_failures(failures: Sequence[Failure]) -> None:
@@ -187,8 +199,7 @@ def _print_failures(failures: Sequence[Failure]) -> None:
         traffic = [*map(_ends, failure.moved), *map(_ends, failure.cut)]
         paths = [*map(_by, failure.moved), *("no path" for _ in failure.cut)]
         rows += zip_longest(failure.parts, traffic, paths, loads, fillvalue="")
-    headers = ("what fails", "traffic", "goes on by", "netboxes then")
-    drawing.print_table("when a part of a path fails", headers, rows)
+    drawing.print_table("when a part of a path fails", ("what fails", "traffic", "goes on by", "netboxes then"), rows)
 
 
 def _ends(path: TrafficPath) -> str:
@@ -216,7 +227,6 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
         )
     from testbed.plans.calibration import LARGE, SMALL
 
-    small, large = f"frame of {SMALL} B", f"of {LARGE} B"
     rows = [
         (f"{name}, virtual time", f"{technology.idle_share:.2%}", *_microseconds(technology.frame))
         for name, technology in calibration.technologies.items()
@@ -224,7 +234,8 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
     for kind, port in calibration.ports.items():
         rows.append((f"ethernet on {kind} ports, alone", "", *_microseconds(port.alone)))
         rows.append((f"ethernet on {kind} ports, among many", "", *_microseconds(port.among_many)))
-    drawing.print_table(f"CPU time on {calibration.machine.cpu}", ("what", "idle", small, large), rows)
+    headers = ("what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")
+    drawing.print_table(f"CPU time on {calibration.machine.cpu}", headers, rows)
     for kind, reason in calibration.missing.items():
         drawing.say(f"no {kind} ports: {reason}")
     for what, reason in calibration.failed.items():

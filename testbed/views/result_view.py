@@ -55,22 +55,20 @@ def show_examination(examination: Examination, as_json: bool) -> None:
     _draw("this host", examination)
     if examination.able:
         return drawing.say("labs can run here")
-    drawing.console().print(drawing.coloured(("labs cannot run here", "red"), f": {_missing(examination)}"))
+    _say_unable("labs cannot run here", examination)
 
 
 def show_machines(examined: Mapping[str, Examination], as_json: bool) -> None:
     """Of those of an inventory, by their names."""
     if as_json:
-        able = all(one.able for one in examined.values())
-        return drawing.print_json(
-            kinds.MACHINES.of({"able": able, "machines": {name: _as_data(one) for name, one in examined.items()}})
-        )
-    for name, one in examined.items():
-        _draw(name, one)
-    for name, one in examined.items():
-        if not one.able:
-            cannot = drawing.coloured((f"no part of a lab can be on {name}", "red"), f": {_missing(one)}")
-            drawing.console().print(cannot)
+        machines = {name: _as_data(examination) for name, examination in examined.items()}
+        able = all(examination.able for examination in examined.values())
+        return drawing.print_json(kinds.MACHINES.of({"able": able, "machines": machines}))
+    for name, examination in examined.items():
+        _draw(name, examination)
+    for name, examination in examined.items():
+        if not examination.able:
+            _say_unable(f"no part of a lab can be on {name}", examination)
 
 
 def _as_data(examination: Examination) -> Doctor:
@@ -91,17 +89,21 @@ def _as_data(examination: Examination) -> Doctor:
 
 
 def _draw(title: str, examination: Examination) -> None:
-    rows = (
+    drawing.print_table(
+        title,
+        ("what", "there", "found", "lost without it", "remedy"),
         (
-            finding.name,
-            drawing.plain(finding.there, drawing.COLOURS[finding.there]),
-            finding.found,
-            *(("", "") if finding.there == "yes" else (finding.lost, finding.remedy)),
-        )
-        for finding in examination.findings
+            (
+                finding.name,
+                drawing.plain(finding.there, drawing.COLOURS[finding.there]),
+                finding.found,
+                *(("", "") if finding.there == "yes" else (finding.lost, finding.remedy)),
+            )
+            for finding in examination.findings
+        ),
     )
-    drawing.print_table(title, ("what", "there", "found", "lost without it", "remedy"), rows)
 
 
-def _missing(examination: Examination) -> str:
-    return ", ".join(finding.name for finding in examination.findings if finding.needed and finding.there == "no")
+def _say_unable(what: str, examination: Examination) -> None:
+    missing = ", ".join(finding.name for finding in examination.findings if finding.needed and finding.there == "no")
+    drawing.console().print(drawing.coloured((what, "red"), f": {missing}"))

@@ -70,16 +70,17 @@ def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: flo
         parts.append(drawing.plain(f"lab {watched.lab.name}", "bold", no_wrap=True))
         if watched.interval is None:
             parts.append(drawing.plain("the first interval is not over yet", "dim"))
-            continue
-        parts.append(nodes(watched.interval["nodes"], width))
+        else:
+            parts.append(nodes(watched.interval["nodes"], width))
     lines_left = max(3, height - sum(_height(watched) for watched in labs) - 4)
-    newest = [(event, watched.lab.name) for watched in labs for event in list(watched.events)[-lines_left:]]
+    newest = [
+        f"{event['at_s']:>9.1f} s  {f'{watched.lab.name}: ' if len(labs) > 1 else ''}{event['words']}"
+        for watched in labs
+        for event in list(watched.events)[-lines_left:]
+    ]
     if newest:
         parts.append(drawing.plain("lately", "bold"))
-    for event, lab in newest[-lines_left:]:
-        prefix = f"{lab}: " if len(labs) > 1 else ""
-        words = f"{event['at_s']:>9.1f} s  {prefix}{event['words']}"
-        parts.append(drawing.plain(words, no_wrap=True, overflow="ellipsis"))
+    parts += [drawing.plain(line, no_wrap=True, overflow="ellipsis") for line in newest[-lines_left:]]
     return Group(*parts)
 
 
