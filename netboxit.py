@@ -50,7 +50,7 @@ from testbed.commands.options import (
     WhichLab,
     opened,
 )
-from testbed.views import console, difference_view, drawing, lab_view, plan_view, result_view
+from testbed.views import change_view, console, drawing, lab_view, plan_view, result_view
 
 app = typer.Typer(
     help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
@@ -208,7 +208,7 @@ def apply(file: Topology, name: LabName = None, take: Take = None, said: Said = 
     where.refuse_several(file, name, values := settings.read(said or ()))
     with console.progress(json) as progress:
         applied = alteration.apply(file, name, progress, take or (), values)
-    difference_view.show_applied(applied, json)
+    change_view.show_applied(applied, json)
 
 
 @app.command("exec", cls=OfAnotherCommand, rich_help_panel=LAB)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from testbed.documents import kinds
 from testbed.nodes import host_program
 from testbed.views import drawing
-from testbed.views.difference_view import as_data, show_compared
+from testbed.views.change_view import as_data, show_compared
 
 if TYPE_CHECKING:
     from contracts.changes import EventPlan

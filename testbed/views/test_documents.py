@@ -24,7 +24,7 @@ from testbed.plans.test_calibration import MADE_UP
 from testbed.plans.test_difference import NETWORK, edited, planned
 from testbed.probes.doctor import Examination
 from testbed.probes.finding import Finding
-from testbed.views import change_view, difference_view, lab_view, plan_view, result_view
+from testbed.views import change_view, lab_view, plan_view, result_view
 from tests.documents import result
 
 EXAMINATION = Examination((Finding("wires", "yes", "made", needed=True), Finding("xdp", "no", "none", "speed", "another kernel")))
@@ -79,7 +79,7 @@ def test_what_apply_does_and_what_a_bench_measured(tmp_path: Path, capsys: pytes
     found = edited(lambda network: network["netboxes"]["cell"].update(distance="90 m"), tmp_path)
     for difference in (found, None):
         applied: Any = SimpleNamespace(plan=planned(NETWORK, tmp_path), difference=difference)
-        difference_view.show_applied(applied, as_json=True)
+        change_view.show_applied(applied, as_json=True)
         told = result(capsys.readouterr().out, "apply")
         assert told["brought_up"] is (difference is None)
     data = report.to_json(OUTCOMES, machine=MACHINE, settings={}, command="netboxit bench", failures={"chain": "no core"})
