@@ -13,18 +13,21 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from applications.application import Hosts, programs_of
 from applications.registry import analyses, applications
 from contracts import durable
+from contracts.environment import Environment
 from contracts.errors import NetBoxITError, printable
 from contracts.plan import Plan, TrafficPlan
 from contracts.run_folder import ENVIRONMENT_FILE, PLAN_FILE, REFERENCE_FILE, RUN_FILE, TOPOLOGY_FILE, VERSION
+from contracts.run_records import RunRecord
 from ownership import state
 from results import reference
 from results.analyse import analyse
+from results.application_analysis import ApplicationAnalysis
 from results.environment import environment
+from results.metrics_document import Metrics
 from system.interruption import HeldBack, noted
 from system.user_privileges import as_user, drop_privileges
 from testbed import where
@@ -37,12 +40,6 @@ from testbed.labs.lab import NodeFailed
 from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.handing_over import being_written
 from testbed.runs.run_traffic import Traffic
-
-if TYPE_CHECKING:
-    from contracts.environment import Environment
-    from contracts.run_records import RunRecord
-    from results.application_analysis import ApplicationAnalysis
-    from results.metrics_document import Metrics
 
 #: Of the current working folder. Each run has a folder in its `runs/`; its link `latest` leads to the last one.
 RESULTS = Path("results")

@@ -32,16 +32,29 @@ class OnSeveralMachines(NetBoxITError):
 
 
 class Measured(Protocol):
-    """What is kept of a lab that carries traffic (`testbed.runs.measured_lab`)."""
+    """What is kept of a lab that carries traffic (`testbed.runs.measured_lab`), in this order."""
 
     @property
-    def log(self) -> EventLog: ...
-    def prepare(self) -> None: ...
-    def begin(self) -> None: ...
-    def check(self) -> None: ...
-    def keep_statistics(self) -> None: ...
-    def end(self) -> None: ...
-    def collect(self) -> list[str]: ...
+    def log(self) -> EventLog:
+        """Its events, by the network's time."""
+
+    def prepare(self) -> None:
+        """Starts the captures; the events wait for their times."""
+
+    def begin(self) -> None:
+        """The network's time begins now."""
+
+    def check(self) -> None:
+        """Raises as soon as an event or a node has failed."""
+
+    def keep_statistics(self) -> None:
+        """Keeps what was counted of the traffic alone, before the end of the lab adds to it."""
+
+    def end(self) -> None:
+        """Ends events and captures."""
+
+    def collect(self) -> list[str]:
+        """Gathers what the nodes wrote. Returns what is not whole, and why."""
 
 
 @dataclass(frozen=True)

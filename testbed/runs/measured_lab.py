@@ -10,11 +10,14 @@ import json
 from collections.abc import Collection
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from contracts import durable
+from contracts.control import RunningStatistics
+from contracts.environment import CpuTimes
 from contracts.plan import WireEnd
 from contracts.run_folder import EVENTS_FILE, LAB_FILE, STATISTICS_FILE
+from contracts.statistics import SwitchStatus
 from results.capture import Captures
 from results.environment import cpu_times, lab_environment
 from system import node_files
@@ -24,11 +27,6 @@ from testbed.labs import measuring, switch_statistics
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.labs.measuring import SAMPLE_S
-
-if TYPE_CHECKING:
-    from contracts.control import RunningStatistics
-    from contracts.environment import CpuTimes
-    from contracts.statistics import SwitchStatus
 
 #: What each lab leaves in the folder, besides the files of its nodes.
 CAPTURES: Final = "captures"
