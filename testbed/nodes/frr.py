@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""FRRouting in a router's container: what it is told, and what runs it.
+"""FRRouting in a router's container: what it is told, what runs it, and which routes a configuration has.
 
 Nothing else in NetBoxIT knows how its daemons are configured. `frr_node.py` runs them.
 """
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from contracts.addresses import Interface
 from contracts.installation import CHECKOUT, PYTHON
 from testbed.description.router import Ospf, Router
 from testbed.description.wiring import End, Wiring
-from testbed.nodes.frr_routes import DEFAULT_COST
+
+Network = IPv4Network | IPv6Network
 
 CONFIGURATION: Final = "frr.conf"
 #: Exists in the node's folder as soon as all neighbours are known.
@@ -31,6 +37,11 @@ _SPF_THROTTLE: Final = "10 100 1000"
 #: RFC 2328 has 5000 and 1000 (appendix B), and suggests 5 (C.3). By them a network that comes up takes wrong paths for 10 s:
 #: what a router says first lacks neighbours that it has only just found.
 _LSA_INTERVAL, _LSA_ARRIVAL, _RETRANSMIT = 200, 100, 1
+
+#: Of an interface without `ip ospf cost`: ospfd's reference bandwidth by that of a veth interface.
+DEFAULT_COST: Final = 10
+#: Protocols by which a router would learn routes of which nothing is known here.
+_OTHERS: Final = ("bgp", "isis", "rip", "ripng", "eigrp", "babel", "ospf6")
 
 
 def command(folder: PurePosixPath, neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
@@ -114,3 +125,53 @@ def _router_id(router: Router) -> str:
     """Its first IPv4 address (RFC 2328, C.1, asks for any number that no other router has)."""
     every = [address for addresses in router.interfaces.values() for address in addresses]
     return next(str(address.ip) for address in every if address.version == 4)
+
+
+@dataclass
+class Routes:
+    """Of one node. `costs` are those of the interfaces on which OSPF runs, by name; a passive one has no neighbours."""
+
+    costs: dict[str, int] = field(default_factory=dict)
+    passive: set[str] = field(default_factory=set)
+    #: Networks with the gateways to them.
+    static: list[tuple[Network, str]] = field(default_factory=list)
+    #: Other protocols that it speaks.
+    others: list[str] = field(default_factory=list)
+
+
+def read_routes(text: str, interfaces: Mapping[str, Sequence[Interface]]) -> Routes:
+    """Of frr.conf in one (vtysh's "integrated" form), for a router with these interfaces.
+
+    That is what decides which path packets take. Areas are taken for one; route maps, redistribution and the like are not read.
+    """
+    found, costs, networks = Routes(), dict[str, int](), list[Network]()
+    spoken: set[str] = set()
+    section: list[str] = []
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] in (["interface"], ["router"]):
+            section = words[:2]
+            found.others += [protocol for protocol in _OTHERS if section == ["router", protocol]]
+        match words, section:
+            case ["ip", "ospf", "cost", cost, *_], ["interface", name] if cost.isdigit():
+                costs[name] = int(cost)
+            case ["ip", "ospf", "area", *_], ["interface", name]:
+                spoken.add(name)
+            case ["ip", "ospf", "passive", *_], ["interface", name]:
+                found.passive.add(name)
+            case ["passive-interface", name, *_], ["router", "ospf"]:
+                found.passive |= set(interfaces) if name == "default" else {name}
+            case ["network", network, "area", *_], ["router", "ospf"]:
+                networks += _network(network)
+            case ["ip" | "ipv6", "route", network, gateway, *_], _:
+                found.static += [(one, gateway) for one in _network(network)]
+    for name, addresses in interfaces.items():
+        if name in spoken or any(one.version == 4 and one.network.subnet_of(into) for one in addresses for into in networks):  # type: ignore[arg-type]
+            found.costs[name] = costs.get(name, DEFAULT_COST)
+    return found
+
+
+def _network(text: str) -> list[Network]:
+    with suppress(ValueError):
+        return [ipaddress.ip_network(text, strict=False)]
+    return []

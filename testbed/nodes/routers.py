@@ -10,8 +10,10 @@ import ipaddress
 import re
 import socket
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import IPv4Network
 from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +33,12 @@ CONTROL: Final = "control.sock"
 
 _CHECK_LIMITS: Final = sandbox.Limits(30.0)
 _ERROR: Final = re.compile(r"(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):)? (?P<message>.*)")
+#: A routing table in a configuration, comments, and variables as a table has them.
+_TABLE: Final = re.compile(
+    r"\b(?:StaticIPLookup|LinearIPLookup|RadixIPLookup|DirectIPLookup|RangeIPLookup|SortedIPLookup)\s*\(([^()]*)\)"
+)
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{(\w+)(?:-([^}]*))?\})")
 _GREETING: Final = b"Click::ControlSocket/1."
 _LONGEST_ANSWER: Final = 16 << 20
 #: Of warnings before a reply's last line.
@@ -135,6 +143,27 @@ def defines_in(command: Sequence[str]) -> dict[str, str]:
     """The `$VARIABLES` in what a router node runs."""
     pairs = (value.partition("=") for option, value in pairwise(command) if option == "--define")
     return {name: value for name, _, value in pairs}
+
+
+def static_routes(text: str, defines: Mapping[str, str]) -> list[tuple[IPv4Network, str | None]] | None:
+    """Each network with the gateway to it, by the arguments of a configuration's routing table.
+
+    The gateway is None for a network that the router itself is in, or drops what is for it. The whole is None when the
+    configuration has no routing table of its own or several, so that it does not say where packets go.
+    """
+    tables = _TABLE.findall(_COMMENT.sub(" ", text))
+    if len(tables) != 1:
+        return None
+    return list(_routes(_VARIABLE.sub(lambda variable: defines.get(variable[1] or variable[2], variable[3] or ""), tables[0])))
+
+
+def _routes(arguments: str) -> Iterator[tuple[IPv4Network, str | None]]:
+    """`ADDRESS/LENGTH [GATEWAY] OUTPUT`; addresses that Click looks up by name are broadcasts and the like."""
+    for words in map(str.split, arguments.split(",")):
+        if len(words) in (2, 3):
+            gateway = words[1] if len(words) == 3 and words[1] not in ("-", "0.0.0.0") else None
+            with suppress(ValueError):
+                yield ipaddress.IPv4Network(words[0], strict=False), gateway
 
 
 def _define_options(defines: Mapping[str, str]) -> tuple[str, ...]:

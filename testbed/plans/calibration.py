@@ -24,10 +24,12 @@ class NoCalibration(NetBoxITError):
     """There is no calibration, or the file is none."""
 
 
-class Costs(BaseModel):
-    """CPU time for a frame, by its size."""
-
+class _Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Costs(_Record):
+    """CPU time for a frame, by its size."""
 
     small_us: float
     large_us: float
@@ -41,10 +43,8 @@ class Costs(BaseModel):
         return self.small_us + (self.large_us - self.small_us) * (frame_bytes - SMALL) / (LARGE - SMALL)
 
 
-class TechnologyCost(BaseModel):
+class TechnologyCost(_Record):
     """Of a netbox with ports that are files: what its segment and the engine take."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: Hash of the program that was measured.
     program: str
@@ -53,10 +53,8 @@ class TechnologyCost(BaseModel):
     frame: Costs
 
 
-class PortCost(BaseModel):
+class PortCost(_Record):
     """What a frame costs an Ethernet netbox in real time with ports of a kind, coming in and going out."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: For each frame the netbox wakes, looks around and sleeps again.
     alone: Costs
@@ -64,24 +62,24 @@ class PortCost(BaseModel):
     among_many: Costs
 
 
-class Machine(BaseModel):
+class Machine(_Record):
     """What figures depend on besides the programs."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     cpu: str
     kernel: str
 
     @staticmethod
     def this() -> Machine:
-        names = [line.partition(":")[2].strip() for line in _lines(Path("/proc/cpuinfo")) if line.startswith("model name")]
+        names = [
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ]
         return Machine(cpu=names[0] if names else platform.machine(), kernel=platform.release())
 
 
-class Calibration(BaseModel):
+class Calibration(_Record):
     """The file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     #: UTC, ISO 8601.
     measured: str
@@ -158,7 +156,3 @@ def program_hash(technology: str) -> str | None:
         return hashlib.sha256(program(technology).read_bytes()).hexdigest()[:16]
     except FileNotFoundError:
         return None
-
-
-def _lines(file: Path) -> list[str]:
-    return file.read_text().splitlines()

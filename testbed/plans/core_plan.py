@@ -75,14 +75,18 @@ def _dealt_out(
     groups = _groups(netboxes, shares)
     if not spare:
         alone: dict[str, tuple[int, ...]] = dict.fromkeys((*hosts, *netboxes, *routers), (housekeeping,))
-        notes = [_everything_shared(housekeeping)] if netboxes or routers else []
+        shared = (
+            f"everything shares core {housekeeping}, the only one that the lab may use: applications and emulators disturb each "
+            "other, and the run will probably be degraded"
+        )
+        notes = [shared] if netboxes or routers else []
         return CorePlan(alone, (*notes, *_without_second(two_cores, housekeeping, 1)))
     where = {node: of[0] for node, of in running.items()}
     dealt = _deal([next((where[node] for node in group if node in where), None) for group in groups], spare)
     emulating = {node: core for group, core in zip(groups, dealt, strict=True) for node in group}
     free = [core for core in spare if core not in dealt]
     # Without a core to spare, routers go to the netboxes' cores, beginning where fewest netboxes are.
-    chosen = free or _least_used(spare, [emulating[group[0]] for group in groups])
+    chosen = free or sorted(spare, key=[emulating[group[0]] for group in groups].count)
     routing = dict(zip(routers, _deal([where.get(router) for router in routers], chosen), strict=True))
     free = [core for core in free if core not in routing.values()]
     seconds = {node: of[1] for node, of in running.items() if len(of) > 1}
@@ -143,10 +147,6 @@ def _staying(kept: CorePlan, fresh: CorePlan, running: Mapping[str, tuple[int, .
     return [f"{listed(staying, 'and')} stay on the cores that they run on; in a lab that comes up they would have others"]
 
 
-def _least_used(cores: Sequence[int], taken: Sequence[int]) -> list[int]:
-    return sorted(cores, key=taken.count)
-
-
 def _wished(groups: Sequence[Sequence[str]], taken: Mapping[str, int], shares: Mapping[str, str]) -> list[str]:
     return [
         f"{listed(group, 'and')} share core {taken[group[0]]}, as share: {shares[group[0]]} asks"
@@ -178,10 +178,3 @@ def _without_second(netboxes: Collection[str], housekeeping: int, there: int) ->
         f"{listed(list(netboxes), 'and')} asked for a second core and got none: the lab may use {there} cores, "
         f"core {housekeeping} for hosts and interrupts, and netboxes and routers come first; all of it is on one core"
     ]
-
-
-def _everything_shared(core: int) -> str:
-    return (
-        f"everything shares core {core}, the only one that the lab may use: applications and emulators disturb each other, "
-        "and the run will probably be degraded"
-    )

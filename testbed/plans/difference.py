@@ -7,14 +7,13 @@ restart of its node, or a new wire, so that no difference is lost.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Final, Literal
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from contracts.changes import ParameterChange
-from contracts.plan import NodePlan, Plan
-from testbed.plans.finding import Finding, said, two
-from testbed.plans.node_difference import Wires, compare, is_another
+from contracts.plan import EquipmentPlan, NodePlan, Plan, WirePlan
+from testbed.plans.node_difference import Finding, Wires, compare, is_another, two
 
 Action = Literal["created", "removed", "replaced", "restarted", "changed", "unchanged"]
 
@@ -97,90 +96,102 @@ class Difference:
         return [port for port in self.equipment if port.action in actions]
 
 
+class _Verdict(NamedTuple):
+    """What is done to a part of the lab, and why; the live parameters that are set."""
+
+    action: Action
+    reasons: tuple[str, ...]
+    parameters: tuple[ParameterChange, ...] = ()
+
+
+_Part = TypeVar("_Part", NodePlan, WirePlan, EquipmentPlan)
+
+
 def difference(states: Sequence[Plan], after: Plan, ended: Collection[str] = ()) -> Difference:
     """From the plan that the lab is of to `after`; `ended` are nodes that do not run though they should.
 
     With several states each part of the lab may be of any of them, as after a change that did not end: what one of them asks for
     is done.
     """
-    known = {node.name: [_node_of(plan, node.name) for plan in states] for node in after.nodes}
-    anew = {node.name for node in after.nodes if _is_made_anew(known[node.name], node)}
-    wires, equipment = _wires(states, after, anew), _equipment(states, after, anew)
-    nodes = _nodes(states, after, known, {one.name: one.action for one in (*wires, *equipment)}, ended)
-    common, recorded = [list(dict.fromkeys(line for was in states for line in of(was, after))) for of in (_common, _recorded)]
-    return Difference(after.lab, tuple(nodes), tuple(wires), tuple(equipment), tuple(common), tuple(recorded))
+    known, planned = [_nodes(plan) for plan in states], _nodes(after)
+    # The nodes whose wires cannot stay.
+    anew = {name for name, node in planned.items() if any(name not in nodes or is_another(nodes[name], node) for nodes in known)}
+
+    def of_wire(before: Sequence[WirePlan], wire: WirePlan) -> _Verdict:
+        return _compared(before, wire, [end.node for end in (wire.left, wire.right) if end.node in anew])
+
+    def of_equipment(before: Sequence[EquipmentPlan], port: EquipmentPlan) -> _Verdict:
+        return _compared(before, port, [port.end.node] if port.end.node in anew else [])
+
+    wires = tuple(
+        WireDifference(name, wire.kind, verdict.action, verdict.reasons)
+        for name, wire, verdict in _parts([_wires(plan) for plan in states], _wires(after), of_wire)
+    )
+    equipment = tuple(
+        EquipmentDifference(name, port.kind, verdict.action, verdict.reasons, equipment=port.name)
+        for name, port, verdict in _parts([_equipment(plan) for plan in states], _equipment(after), of_equipment)
+    )
+    actions = {part.name: part.action for part in (*wires, *equipment)}
+
+    def of_node(before: Sequence[NodePlan], node: NodePlan) -> _Verdict:
+        return _node([*zip(states, before, strict=True)], node, after, actions, node.name in ended)
+
+    nodes = tuple(NodeDifference(name, node.kind, *verdict) for name, node, verdict in _parts(known, planned, of_node))
+    common, recorded = [tuple(dict.fromkeys(line for was in states for line in of(was, after))) for of in (_common, _recorded)]
+    return Difference(after.lab, nodes, wires, equipment, common, recorded)
 
 
-def _is_made_anew(before: Sequence[NodePlan | None], node: NodePlan) -> bool:
-    """Whether its wires cannot stay."""
-    return None in before or any(is_another(old, node) for old in before if old is not None)
+def _nodes(plan: Plan) -> dict[str, NodePlan]:
+    return {node.name: node for node in plan.nodes}
 
 
-def _wires(states: Sequence[Plan], after: Plan, anew: Collection[str]) -> list[WireDifference]:
-    was = [{wire.name: wire for wire in plan.wires} for plan in states]
-    found = []
-    for wire in after.wires:
-        ends = [end.node for end in (wire.left, wire.right)]
-        found.append(WireDifference(wire.name, wire.kind, *_part(wire, [before.get(wire.name) for before in was], ends, anew)))
-    gone = {name: wire for before in was for name, wire in before.items() if wire.name not in {one.name for one in found}}
-    return [*found, *(WireDifference(name, wire.kind, "removed", (_GONE,)) for name, wire in gone.items())]
+def _wires(plan: Plan) -> dict[str, WirePlan]:
+    return {wire.name: wire for wire in plan.wires}
 
 
-def _equipment(states: Sequence[Plan], after: Plan, anew: Collection[str]) -> list[EquipmentDifference]:
-    was = [{port.wire: port for port in plan.equipment} for plan in states]
-    found = []
-    for port in after.equipment:
-        what = _part(port, [before.get(port.wire) for before in was], [port.end.node], anew)
-        found.append(EquipmentDifference(port.wire, port.kind, *what, equipment=port.name))
-    gone = {name: port for before in was for name, port in before.items() if name not in {one.name for one in found}}
-    return [*found, *(EquipmentDifference(name, port.kind, "removed", (_GONE,), port.name) for name, port in gone.items())]
+def _equipment(plan: Plan) -> dict[str, EquipmentPlan]:
+    """By the name that the node's interface knows it by."""
+    return {port.wire: port for port in plan.equipment}
 
 
-def _part(part: Any, before: Sequence[Any], ends: Sequence[str], anew: Collection[str]) -> tuple[Action, tuple[str, ...]]:
-    """What is done to a wire or a port of equipment, and why; `ends` are its nodes, `anew` those that do not stay."""
-    known = [one for one in before if one is not None]
-    if not known:
-        return "created", (_NEW,)
-    if len(known) < len(before):
-        return "replaced", (_HALF_WAY,)
+def _parts(
+    states: Sequence[Mapping[str, _Part]],
+    after: Mapping[str, _Part],
+    compare: Callable[[Sequence[_Part], _Part], _Verdict],
+) -> Iterator[tuple[str, _Part, _Verdict]]:
+    """Each part of the new plan, then those that the lab has no longer; `compare` is for a part that is in all states."""
+    for name, part in after.items():
+        before = [parts[name] for parts in states if name in parts]
+        if not before:
+            yield name, part, _Verdict("created", (_NEW,))
+        elif len(before) < len(states):
+            yield name, part, _Verdict("replaced", (_HALF_WAY,))
+        else:
+            yield name, part, compare(before, part)
+    gone = {name: part for parts in states for name, part in parts.items() if name not in after}
+    yield from ((name, part, _Verdict("removed", (_GONE,))) for name, part in gone.items())
+
+
+def _compared(before: Sequence[_Part], part: _Part, anew: Sequence[str]) -> _Verdict:
+    """For a wire or a port of equipment; `anew` are those of its nodes that do not stay."""
     live: list[str] = []
-    reasons = [f"{node} is made anew" for node in ends if node in anew]
+    reasons: list[str] = [f"{node} is made anew" for node in anew]
     for field in fields(part):
-        for old in known:
-            one, other = getattr(old, field.name), getattr(part, field.name)
-            if one != other:
-                (live if field.name in _LIVE else reasons).append(two(_LIVE.get(field.name, f"its {field.name}:"), one, other))
+        for old in before:
+            values = getattr(old, field.name), getattr(part, field.name)
+            if values[0] != values[1]:
+                (live if field.name in _LIVE else reasons).append(two(_LIVE.get(field.name, f"its {field.name}:"), *values))
     action: Action = "replaced" if reasons else "changed" if live else "unchanged"
-    return action, tuple(dict.fromkeys((*reasons, *live)))
+    return _Verdict(action, tuple(dict.fromkeys((*reasons, *live))))
 
 
 #: Of a wire or equipment: what changes while it carries frames.
 _LIVE: Final = {"mtu": "MTU", "reason": "why it is of its kind:"}
 
 
-def _nodes(
-    states: Sequence[Plan],
-    after: Plan,
-    known: Mapping[str, Sequence[NodePlan | None]],
-    wires: Mapping[str, Action],
-    ended: Collection[str],
-) -> list[NodeDifference]:
-    found = []
-    for node in after.nodes:
-        before = [(plan, old) for plan, old in zip(states, known[node.name], strict=True) if old is not None]
-        if not before:
-            found.append(NodeDifference(node.name, node.kind, "created", (_NEW,)))
-        elif len(before) < len(states):
-            found.append(NodeDifference(node.name, node.kind, "replaced", (_HALF_WAY,)))
-        else:
-            found.append(_node(before, node, after, wires, node.name in ended))
-    gone = {node.name: node for plan in states for node in plan.nodes if node.name not in known}
-    return [*found, *(NodeDifference(node.name, node.kind, "removed", (_GONE,)) for node in gone.values())]
-
-
 def _node(
     states: Sequence[tuple[Plan, NodePlan]], node: NodePlan, after: Plan, wires: Mapping[str, Action], ended: bool
-) -> NodeDifference:
+) -> _Verdict:
     findings = [
         finding
         for plan, old in states
@@ -190,9 +201,9 @@ def _node(
     action: Action = (
         "replaced" if "replace" in asked else "restarted" if ended or "restart" in asked else "changed" if asked else "unchanged"
     )
-    reasons = ["it has ended", *(finding.words for finding in findings)] if ended else [finding.words for finding in findings]
-    set_live = {one.parameter.parameter: one.parameter for one in findings if one.parameter} if action == "changed" else {}
-    return NodeDifference(node.name, node.kind, action, tuple(dict.fromkeys(reasons)), tuple(set_live.values()))
+    words = [*(["it has ended"] if ended else []), *(finding.words for finding in findings)]
+    parameters = {finding.parameter.parameter: finding.parameter for finding in findings if finding.parameter}
+    return _Verdict(action, tuple(dict.fromkeys(words)), tuple(parameters.values()) if action == "changed" else ())
 
 
 def _common_to_all(before: Plan, after: Plan, node: NodePlan) -> Iterator[Finding]:
@@ -224,8 +235,4 @@ def _recorded(before: Plan, after: Plan) -> Iterator[str]:
         old, new = getattr(before, name), getattr(after, name)
         if old != new:
             short = all(isinstance(value, str | int | float) for value in (old, new))
-            yield two(f"{words}:", said(old), said(new)) if short else f"{words}: changed"
-
-
-def _node_of(plan: Plan, name: str) -> NodePlan | None:
-    return next((node for node in plan.nodes if node.name == name), None)
+            yield two(f"{words}:", old, new) if short else f"{words}: changed"

@@ -27,8 +27,12 @@ def check(topology: Topology, plan: Plan, sites: Sequence[Site]) -> None:
 def problems(topology: Topology, plan: Plan, sites: Sequence[Site]) -> list[str]:
     """What is missing, each with its machine and the remedy."""
     known = {site.name: site for site in sites}
-    wires = [(wire, known[plan.node(wire.left.node).host], known[plan.node(wire.right.node).host]) for wire in _between(plan)]
-    tunnels = [one for one in wires if one[0].kind == "vxlan"]
+    wires = [
+        (wire, known[plan.node(wire.left.node).host], known[plan.node(wire.right.node).host])
+        for wire in plan.wires
+        if wire.kind in ("vxlan", "port")
+    ]
+    tunnels = [between for between in wires if between[0].kind == "vxlan"]
     found = [complaint for wire, left, right in tunnels for complaint in _pair(left, right)]
     # A full packet may have a tag besides where frames of VLANs pass.
     tagged = {str(end) for places in Wiring.of(topology).places for end, tag in places if tag is not None}
@@ -44,10 +48,6 @@ def problems(topology: Topology, plan: Plan, sites: Sequence[Site]) -> list[str]
             found += [f"{name}: {one}" for one in tunnel.problems(site.facts.interfaces, site.address, packet)]
     found += [complaint for wire, *ends in wires for complaint in _ports(wire, ends)]
     return list(dict.fromkeys(found))
-
-
-def _between(plan: Plan) -> Iterator[WirePlan]:
-    return (wire for wire in plan.wires if wire.kind in ("vxlan", "port"))
 
 
 def _pair(left: Site, right: Site) -> Iterator[str]:

@@ -65,22 +65,16 @@ class MachinePlan:
             return ()
         return tuple(sorted({core for netbox in self._netboxes for core in self.cores.cores[netbox]}))
 
-    def notes(self) -> list[str]:
-        return [*self.cores.notes, *self._realtime_notes(), *self._awake_notes()]
-
-    def _realtime_notes(self) -> Iterator[str]:
-        if not self._emulators:
-            return
-        if not self._realtime.tried:
+    def notes(self) -> Iterator[str]:
+        yield from self.cores.notes
+        if self._emulators and not self._realtime.tried:
             yield f"whether netboxes and routers get real-time priority is not known: {self._realtime.reason}"
-        elif not self._realtime.fifo:
+        elif self._emulators and not self._realtime.fifo:
             yield f"{WITHOUT_REALTIME}{self._realtime.reason}"
-        elif self._realtime.budget_us is not None:
+        elif self._emulators and self._realtime.budget_us is not None:
             yield (
                 f"netboxes and routers may use {self.budget_us() / 1e6:.0%} of each core at real-time priority, those on one "
                 "core together: the kernel grants no more, and holds them up when they need more"
             )
-
-    def _awake_notes(self) -> Iterator[str]:
         if self._topology.realtime.keep_awake and not self._realtime.keep_awake:
             yield "the netboxes' cores cannot be kept awake and will be late more often; `netboxit doctor` says why"

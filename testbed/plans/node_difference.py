@@ -3,18 +3,39 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import zip_longest
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final, Literal
 
+from contracts.changes import ParameterChange
 from contracts.netbox_configuration import CONFIGURATION_FILE
 from contracts.plan import InterfacePlan, NodePlan, Plan
+from netboxes.technology import Technology, technology_of
+from testbed.description.live import station_models, written
 from testbed.description.topology import Topology
 from testbed.nodes import frr, host_program
-from testbed.plans import netbox_difference
-from testbed.plans.finding import Finding, How, said, two
+
+How = Literal["live", "restart", "replace"]
+
+#: A longer value is not shown.
+_LONGEST = 60
+
+
+#: Written by a station model where a distance gives way to a place.
+_PLACES: Final = ("position", "path", "wander")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What is different, in words, and what that asks for: a change while the node runs, its restart, a new node in its place."""
+
+    how: How
+    words: str
+    #: The live parameter that is to be set, if it is one.
+    parameter: ParameterChange | None = None
 
 
 @dataclass(frozen=True)
@@ -52,21 +73,12 @@ def compare(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Finding
         if field.name == "interfaces":
             yield from _interfaces(before, after, wires)
         elif getattr(before, field.name) != getattr(after, field.name):
-            yield from _FIELDS.get(field.name, _other(field.name))(before, after)
+            yield from _FIELDS.get(field.name, _field(field.name, "restart", field.name.replace("_", " ")))(before, after)
 
 
-def _other(name: str) -> Callable[[NodePlan, NodePlan], Iterator[Finding]]:
+def _field(name: str, how: How, words: str) -> Callable[[NodePlan, NodePlan], Iterator[Finding]]:
     def find(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
-        yield Finding("restart", two(name.replace("_", " "), getattr(before, name), getattr(after, name)))
-
-    return find
-
-
-def _another(name: str, words: str) -> Callable[[NodePlan, NodePlan], Iterator[Finding]]:
-    """A node that is not the same any more."""
-
-    def find(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
-        yield Finding("replace", two(words, getattr(before, name), getattr(after, name)))
+        yield Finding(how, two(words, getattr(before, name), getattr(after, name)))
 
     return find
 
@@ -102,7 +114,7 @@ def _limits(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 def _routes(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
     gone = [f"{route.destination} by {route.gateway}" for route in before.routes if route not in after.routes]
     new = [f"{route.destination} by {route.gateway}" for route in after.routes if route not in before.routes]
-    yield Finding("live", two("route", said(gone), said(new)))
+    yield Finding("live", two("route", gone, new))
 
 
 def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
@@ -114,7 +126,7 @@ def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
         elif old is None or new is None:
             yield Finding("restart", f"file {name} is {'new' if old is None else 'gone'}")
         elif old != new and name == CONFIGURATION_FILE:
-            yield from netbox_difference.compare(after.name, old, new)
+            yield from _netbox(after.name, old, new)
         elif old != new:
             # A Click router's new configuration takes over from the old one, which hands on what its queues hold.
             how: How = "live" if name == click_configuration(after) else "restart"
@@ -130,10 +142,6 @@ def _copied(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
             yield Finding("restart", f"what is copied to {place} is another")
         elif old != new:
             yield Finding("live", two(f"what is copied to {place} is from another place:", old.source, new.source))
-
-
-def _packages(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
-    yield Finding("restart", two("packages", said(before.packages), said(after.packages)))
 
 
 def click_configuration(node: NodePlan) -> str | None:
@@ -188,15 +196,110 @@ def _port(node: NodePlan, name: str) -> str:
     return f"{kinds.get(node.kind, 'interface')} {name}"
 
 
+def _netbox(netbox: str, before: str, after: str) -> Iterator[Finding]:
+    """Between two texts of its `netbox.json` (docs/architecture.md, "Netbox process")."""
+    was, becomes = json.loads(before), json.loads(after)
+    for key in dict.fromkeys((*was, *becomes)):
+        old, new = was.get(key), becomes.get(key)
+        if old == new:
+            continue
+        if key == "stations":
+            yield from _stations(old, new)
+        elif key == "parameters" and was["technology"] == becomes["technology"]:
+            yield from _Parameters(netbox, technology_of(was["technology"]), old, new).compare()
+        elif key != "parameters":
+            yield from _any(key, old, new)
+
+
+def _stations(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Iterator[Finding]:
+    """New and missing ones are the wires' to tell."""
+    old, new = ({station["name"]: station for station in stations} for stations in (before, after))
+    both = [name for name in new if name in old]
+    if both != [name for name in old if name in new]:
+        yield Finding("restart", "its stations are in another order")
+    for name in both:
+        for key in dict.fromkeys((*old[name], *new[name])):
+            if old[name].get(key) != new[name].get(key):
+                yield from _any(f"station {name}: {key}", old[name].get(key), new[name].get(key))
+
+
+def _any(key: str, old: object, new: object) -> Iterator[Finding]:
+    """What only a start reads; of a mapping, what is different in it."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for inner in dict.fromkeys((*old, *new)):
+            if old.get(inner) != new.get(inner):
+                yield from _any(f"{key} {inner}", old.get(inner), new.get(inner))
+    else:
+        yield Finding("restart", two(key, old, new))
+
+
+class _Parameters:
+    """Those of the technology, and of its stations."""
+
+    def __init__(self, netbox: str, technology: type[Technology], before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        self._netbox, self._technology, self._before, self._after = netbox, technology, before, after
+
+    def compare(self) -> Iterator[Finding]:
+        for name in dict.fromkeys((*self._before, *self._after)):
+            if name != "stations" and self._before.get(name) != self._after.get(name):
+                yield self._finding(name, self._before.get(name), self._after.get(name), self._why_not(name))
+        old, new = self._before["stations"], self._after["stations"]
+        for station in (station for station in new if station in old):
+            for own in dict.fromkeys((*old[station], *new[station])):
+                if (was := old[station].get(own)) != (becomes := new[station].get(own)):
+                    yield self._finding(f"{station}.{own}", was, becomes, self._why_not_of_station(own, was))
+
+    def _finding(self, parameter: str, old: Any, new: Any, why_not: str | None) -> Finding:
+        shown = ["none" if value is None else written(self._technology, parameter, value) for value in (old, new)]
+        words = f"{parameter} {shown[0]} → {shown[1]}" if max(map(len, shown)) <= _LONGEST else f"{parameter} is another"
+        if why_not is None and new is not None:
+            return Finding("live", words, ParameterChange(self._netbox, parameter, new, shown[1]))
+        return Finding("restart", words + (f", {why_not}" if why_not else ""))
+
+    def _why_not(self, name: str) -> str | None:
+        """Why a parameter of the netbox cannot be set live; "" where the technology says so. None: it can be."""
+        if name not in self._technology.LIVE or self._before.get(name) is None:
+            return ""
+        for parameters in (self._before, self._after):
+            for station, said in parameters["stations"].items():
+                if self._own(name, said.get(name)) or (name == "distance" and any(said.get(place) for place in _PLACES)):
+                    return f"of which station {station} says its own"  # setting it live would be for all stations
+        return None
+
+    def _why_not_of_station(self, name: str, before: Any) -> str | None:
+        live = any(name in model.LIVE for model in station_models(self._technology))
+        # One that had none of its own had the netbox's.
+        known = before is not None or name in self._technology.LIVE
+        return None if live and known else ""
+
+    def _own(self, name: str, value: Any) -> bool:
+        """Whether a station's value is other than what a station has that says nothing."""
+        defaults = [of.model_fields[name].default for of in station_models(self._technology) if name in of.model_fields]
+        return value is not None and value not in defaults
+
+
+def two(what: str, before: object, after: object) -> str:
+    """Both values where they are short and there is one."""
+    old, new = said(before), said(after)
+    if max(len(old), len(new)) > _LONGEST or "{" in old + new:
+        return f"{what} is another"
+    return f"{what} {old} → {new}"
+
+
+def said(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(map(said, value)) or "none"
+    return "none" if value in (None, "") else str(value).lower() if isinstance(value, bool) else str(value)
+
+
 _IDENTITY: Final = {"kind": "it is a", "container": "container", "namespace": "network namespace", "host": "machine"}
 _FIELDS: Final[Mapping[str, Callable[[NodePlan, NodePlan], Iterator[Finding]]]] = {
-    **{name: _another(name, words) for name, words in _IDENTITY.items()},
+    **{name: _field(name, "replace", words) for name, words in _IDENTITY.items()},
     "cores": _cores,
     "command": _command,
     "routes": _routes,
     "files": _files,
     "copied": _copied,
-    "packages": _packages,
     "forwards": _forwards,
     "limits": _limits,
 }

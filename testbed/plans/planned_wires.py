@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Literal
 
 from contracts.names import BRIDGE, TUNNEL_NUMBERS, mac_address, tunnel_number
 from contracts.plan import EquipmentPlan, InterfacePlan, WireEnd, WirePlan
 from testbed.description.events import switched_wires
 from testbed.description.switch import TUNNEL_HEADERS
-from testbed.description.topology import Topology, Wire
+from testbed.description.topology import Topology, Wire, WireKind
 from testbed.description.wiring import End, Wiring
-from testbed.plans.wire_kind import wire_kind
 
 #: Ethernet's, where no technology of the segment has a smaller one.
 MTU = 1500
@@ -28,18 +27,24 @@ class PlannedWires:
         self._topology, self._lab, self._machine_of = topology, lab, machine_of
         self._vnis: set[int] = set()
         self._switched = switched_wires(topology, wiring)
-        ends = [(end, entry.mtu) for pair, entry in zip(wiring.wires, topology.wires, strict=True) for end in pair]
-        self._said = {end: mtu for end, mtu in ends if mtu is not None}
+        #: At the ends of wires of which the topology says one.
+        self._asked = {
+            end: entry.mtu
+            for pair, entry in zip(wiring.wires, topology.wires, strict=True)
+            for end in pair
+            if entry.mtu is not None
+        }
         self.mtu = self._mtus(wiring)
-        inside = [
-            one for one in zip(wiring.wires, topology.wires, strict=True) if not any(self._is_outside(end) for end in one[0])
-        ]
-        self.wires = tuple(self._wire(*ends, entry) for ends, entry in inside)
+        self.wires = tuple(
+            self._wire(*ends, entry)
+            for ends, entry in zip(wiring.wires, topology.wires, strict=True)
+            if not any(map(self._is_outside, ends))
+        )
         self.equipment = tuple(self._equipment(*ends) for ends in wiring.wires if any(map(self._is_outside, ends)))
         self._wire_of: dict[End, WirePlan | EquipmentPlan] = {
             End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)
         }
-        self._wire_of |= {End(one.end.node, one.end.interface): one for one in self.equipment}
+        self._wire_of |= {End(port.end.node, port.end.interface): port for port in self.equipment}
 
     def interfaces(
         self,
@@ -49,18 +54,16 @@ class PlannedWires:
         reason: str = "",
     ) -> tuple[InterfacePlan, ...]:
         """A node's, from its ports with their addresses; `by` is what it reaches veth wires by, and `reason` why."""
-        found = []
-        for port, addresses in ports.items():
-            wire, mac = self._wire_of[End(node, port)], mac_address(self._lab, node, port)
-            words = tuple(map(str, addresses))
-            if isinstance(wire, EquipmentPlan) or wire.kind == "port":
-                own = wire.kind in ("nic", "vlan", "port") and by == "kernel"
-                name = wire.wire if isinstance(wire, EquipmentPlan) else wire.name
-                found.append(InterfacePlan(port, name, "" if own else mac, words, by, reason))
-                continue
-            memory = wire.kind == "memory"
-            found.append(InterfacePlan(port, wire.name, mac, words, "memory" if memory else by, "" if memory else reason))
-        return tuple(found)
+        return tuple(self._interface(End(node, port), tuple(map(str, own)), by, reason) for port, own in ports.items())
+
+    def _interface(
+        self, end: End, addresses: tuple[str, ...], by: Literal["kernel", "packet", "xdp"], reason: str
+    ) -> InterfacePlan:
+        wire, memory = self._wire_of[end], self._wire_of[end].kind == "memory"
+        name = wire.wire if isinstance(wire, EquipmentPlan) else wire.name
+        keeps_its_mac = wire.kind in ("nic", "vlan", "port") and by == "kernel"
+        mac = "" if keeps_its_mac else mac_address(self._lab, end.node, end.port)
+        return InterfacePlan(end.port, name, mac, addresses, "memory" if memory else by, "" if memory else reason)
 
     def memory_ends(self, node: str) -> dict[str, Literal["left", "right"]]:
         """The node's interfaces that are ends of memory wires, and which end each is."""
@@ -69,12 +72,12 @@ class PlannedWires:
         return lefts | {wire.right.interface: "right" for wire in wires if wire.right.node == node}
 
     def notes(self) -> list[str]:
-        small = {
-            str(end): mtu
+        with_kernel = {**self._topology.hosts, **self._topology.routers}
+        return [
+            f"the MTU at {end} is {mtu} bytes: its segment carries no more"
             for end, mtu in self.mtu.items()
-            if mtu < MTU and end.node in {**self._topology.hosts, **self._topology.routers}
-        }
-        return [f"the MTU at {end} is {mtu} bytes: its segment carries no more" for end, mtu in small.items()]
+            if mtu < MTU and end.node in with_kernel
+        ]
 
     def _is_outside(self, end: End) -> bool:
         return end.node in self._topology.equipment
@@ -104,8 +107,19 @@ class PlannedWires:
                 over = (entry.over[machines[0]], entry.over[machines[1]])
                 return WirePlan(name, *ends, mtu, "port", f"{between}, and the topology says over which ports", over=over)
             return WirePlan(name, *ends, mtu, "vxlan", between, vni=self._vni(name))
-        kind, reason = wire_kind(left, right, entry.wire or self._topology.wire, self._topology, self._switched)
-        return WirePlan(name, *ends, mtu, kind, reason)
+        return WirePlan(name, *ends, mtu, *self._kind(left, right, entry.wire or self._topology.wire))
+
+    def _kind(self, left: End, right: End, asked: WireKind) -> tuple[Literal["veth", "memory"], str]:
+        """The fastest kind that both ends can have, unless the topology says one, and why."""
+        if asked != "auto":
+            return asked, "the topology says so"
+        for name in (left.node, right.node):
+            node = self._topology.node(name)
+            if why := node.needs_interface():
+                return "veth", f"auto: {name} is a {node.KIND}, {why}"
+        if frozenset((left, right)) in self._switched:
+            return "veth", "auto: an event takes it down, which shared memory cannot be"
+        return "memory", "auto: both ends are emulators"
 
     def _vni(self, wire: str) -> int:
         """Of two wires that would have one, the later has the next that is free."""
@@ -118,21 +132,22 @@ class PlannedWires:
     def _mtus(self, wiring: Wiring) -> dict[End, int]:
         """At each end that of its segment, and where frames of several VLANs pass the largest."""
         segments = [dict.fromkeys(end for end, _ in places) for places in wiring.places]
-        found = [self._mtu(ends) for ends in segments]
-        tunnels = [(name, port, tunnel) for name, one in wiring.switches.items() for port, tunnel in one.tunnels.items()]
+        carried = [self._mtu(ends) for ends in segments]
+        tunnels = [(name, *of) for name, switch in wiring.switches.items() for of in switch.tunnels.items()]
         for _ in tunnels:  # each may be inside of another one
             for name, port, tunnel in tunnels:
                 outer = next(at for at, places in enumerate(wiring.places) if (End(name, BRIDGE), None) in places)
-                room = found[outer] - TUNNEL_HEADERS[tunnel.kind] - _ETHERNET
-                found = [min(mtu, room) if End(name, port) in ends else mtu for mtu, ends in zip(found, segments, strict=True)]
+                left = carried[outer] - TUNNEL_HEADERS[tunnel.kind] - _ETHERNET
+                carried = [
+                    min(mtu, left) if End(name, port) in ends else mtu for mtu, ends in zip(carried, segments, strict=True)
+                ]
         mtus: dict[End, int] = {}
-        for mtu, ends in zip(found, segments, strict=True):
+        for mtu, ends in zip(carried, segments, strict=True):
             mtus.update((end, max(mtu, mtus.get(end, 0))) for end in ends)
         return mtus
 
-    def _mtu(self, segment: Iterable[End]) -> int:
+    def _mtu(self, segment: Collection[End]) -> int:
         """What all of a layer-2 segment carries: a netbox cannot fragment, nor tell a host to send less."""
         netboxes = self._topology.netboxes
-        ends = list(segment)
-        said = [self._said[end] for end in ends if end in self._said]
-        return min([MTU, *said, *(netboxes[end.node].parameters.MTU for end in ends if end.node in netboxes)])
+        asked = [self._asked[end] for end in segment if end in self._asked]
+        return min([MTU, *asked, *(netboxes[end.node].parameters.MTU for end in segment if end.node in netboxes)])

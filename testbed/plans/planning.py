@@ -19,12 +19,13 @@ from system.user_privileges import as_user
 from testbed.description.machines import KnownMachines
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
+from testbed.description.yaml_source import Source
 from testbed.description.yaml_source import read as read_source
 from testbed.nodes import routers, switches
-from testbed.plans.calibration import Calibration, NoCalibration, read
+from testbed.plans.calibration import NoCalibration, read
 from testbed.plans.facts import Facts
 from testbed.plans.load import LoadEstimate, estimate
-from testbed.plans.resolve import resolve, router_defines
+from testbed.plans.resolve import resolve
 from testbed.plans.sites import Site, assumed
 
 #: On a node's disk (ext4): the share of a file or folder besides its content, with which there is an inode for each (mkfs.ext4
@@ -67,12 +68,10 @@ def plan_unasked(
 
 def estimated(topology: Topology, plan: Plan) -> LoadEstimate:
     """What each netbox will have to do by this user's calibration, if there is one."""
-    calibration: Calibration | NoCalibration
     try:
-        calibration = read()
+        return estimate(topology, plan, read())
     except NoCalibration as missing:
-        calibration = missing
-    return estimate(topology, plan, calibration)
+        return estimate(topology, plan, missing)
 
 
 def plan_topology(
@@ -103,13 +102,10 @@ def plan_topology(
 
 def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
     for name, router in topology.routers.items():
-        if router.engine != "click" or router.configuration is None:
-            continue
-        defines = router_defines(
-            router, plan.node(name).interfaces, min(plan.mtus()[interface.wire] for interface in plan.node(name).interfaces)
-        )
-        text = plan.node(name).files[router.configuration.name]
-        yield from configuration_errors(name, router.configuration, text, defines)
+        if router.engine == "click" and router.configuration is not None:
+            node = plan.node(name)
+            text = node.files[router.configuration.name]
+            yield from _configuration_errors(name, router.configuration, text, routers.defines_in(node.command))
     for event in plan.events:
         if isinstance(event.change, ConfigurationChange):
             yield from swap_errors(event.change, plan.node(event.change.router))
@@ -118,11 +114,7 @@ def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
 def _flow_errors(topology: Topology) -> Iterator[BadInput]:
     for name, switch in topology.switches.items():
         for index, complaint in switches.wrong_flows(switch):
-            # Where it stands is asked for so seldom that a topology does not remember it.
-            place = ("switches", name, "flows", index)
-            with as_user():
-                source = read_source(topology.path)
-            yield source.bad(place, f"switch {name}: {complaint}", "see ovs-ofctl(8)")
+            yield _source(topology).bad(("switches", name, "flows", index), f"switch {name}: {complaint}", "see ovs-ofctl(8)")
 
 
 def _room_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
@@ -131,21 +123,25 @@ def _room_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
         node = plan.node(name)
         needed = sum(copied.size + copied.entries * _OF_AN_ENTRY for copied in node.copied.values()) / _USABLE
         if needed > node.limits.disk:
-            with as_user():
-                source = read_source(topology.path)
             asked, given = SIZE.write(math.ceil(needed / 1e6) * 1e6), SIZE.write(node.limits.disk)
             cause = f"host {name}: its files need a disk of {asked}, and it has one of {given}"
-            yield source.bad(("hosts", name, "files"), cause, "copy less, or give it more by limits: {disk: …}", key=True)
+            yield _source(topology).bad(
+                ("hosts", name, "files"), cause, "copy less, or give it more by limits: {disk: …}", key=True
+            )
 
 
-def swap_errors(change: ConfigurationChange, router: NodePlan) -> list[BadInput]:
+@as_user()
+def _source(topology: Topology) -> Source:
+    """The file with its places, which are asked for so seldom that a topology does not remember them."""
+    return read_source(topology.path)
+
+
+def swap_errors(change: ConfigurationChange, router: NodePlan) -> Iterator[BadInput]:
     """What Click finds wrong with another configuration for a router."""
-    return configuration_errors(router.name, Path(change.file), change.text, routers.defines_in(router.command))
+    return _configuration_errors(router.name, Path(change.file), change.text, routers.defines_in(router.command))
 
 
-def configuration_errors(router: str, file: Path, text: str, defines: Mapping[str, str]) -> list[BadInput]:
-    found = []
+def _configuration_errors(router: str, file: Path, text: str, defines: Mapping[str, str]) -> Iterator[BadInput]:
     for error in routers.check(file, text, defines):
         message = " ".join(line.strip() for line in error.message.splitlines())
-        found.append(BadInput(error.file, max(error.line, 1), 1, f"router {router}: {message}"))
-    return found
+        yield BadInput(error.file, max(error.line, 1), 1, f"router {router}: {message}")

@@ -106,7 +106,10 @@ class _Resolver:
         topology = self.topology
         nodes = [self._host(name, host) for name, host in topology.hosts.items()]
         nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
-        nodes += [self._router(name, router) for name, router in topology.routers.items()]
+        nodes += [
+            self._linux_router(name, router) if router.engine == "linux" else self._click_router(name, router)
+            for name, router in topology.routers.items()
+        ]
         nodes += [
             replace(
                 machine.switches.node(self.lab, name, self.wiring, self.wires, machine.cores.cores[name], machine.housekeeping),
@@ -183,19 +186,27 @@ class _Resolver:
 
     def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
         program = CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"
-        ports = {station: self._port(name, netbox, station) for station in netbox.stations}
+        io: Literal["packet", "xdp"]
+        io, reason = ("packet", IO_AUTO) if netbox.io == "auto" else (netbox.io, "the topology says so")
+        ports = {station: self._port(name, station, io) for station in netbox.stations}
         xdp = any(port["kind"] == "xdp" for port in ports.values())
+        text = netbox_json(
+            name,
+            netbox,
+            self.topology,
+            ports,
+            priority=self.on(name).priority,
+            runtime_us=self.on(name).runtime_us(),
+            io_core=self.on(name).cores.io_cores.get(name),
+        )
         return self._emulator(
             name,
             "netbox",
             command=(str(program), str(NODE_FOLDER / CONFIGURATION_FILE)),
-            interfaces=self.wires.interfaces(name, dict.fromkeys(netbox.stations, ()), *self._sockets(netbox)),
-            files={CONFIGURATION_FILE: self._netbox_json(name, netbox, ports)},
+            interfaces=self.wires.interfaces(name, dict.fromkeys(netbox.stations, ()), io, reason),
+            files={CONFIGURATION_FILE: text},
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
-
-    def _router(self, name: str, router: Router) -> NodePlan:
-        return self._linux_router(name, router) if router.engine == "linux" else self._click_router(name, router)
 
     def _linux_router(self, name: str, router: Router) -> NodePlan:
         neighbours = frr.neighbours(name, router, self.topology.routers, self.wiring)
@@ -221,7 +232,10 @@ class _Resolver:
     def _click_router(self, name: str, router: Router) -> NodePlan:
         assert router.configuration is not None, "the model of a Click router asks for one"
         interfaces = self.wires.interfaces(name, router.interfaces, "packet")
-        values = router_defines(router, interfaces, min(self.wires.mtu[End(name, interface.name)] for interface in interfaces))
+        mtu = min(self.wires.mtu[End(name, interface.name)] for interface in interfaces)
+        # Its interfaces, `$MTU` where it is not Ethernet's, and its variables.
+        values = routers.defines(interfaces) | ({"MTU": str(mtu)} if mtu < MTU else {})
+        values |= {variable: str(value) for variable, value in router.variables.items()}
         # The copy makes the run folder complete in itself, and keeps the container from needing any other folder.
         copy = router.configuration.name
         return self._emulator(
@@ -261,35 +275,13 @@ class _Resolver:
         assert isinstance(node, ContainerSection), "only such a node is planned"
         return planned(self.topology.limits, node.limits)
 
-    def _port(self, name: str, netbox: Netbox, station: str) -> PortConfiguration:
-        """How a netbox reaches the wire of a station (docs/architecture.md, "Netbox process")."""
+    def _port(self, name: str, station: str, io: Literal["packet", "xdp"]) -> PortConfiguration:
+        """How a netbox reaches the wire of a station, `io` if it is no memory (docs/architecture.md, "Netbox process")."""
         if (end := self.wires.memory_ends(name).get(station)) is not None:
             # No interface would tell the MTU.
             return {"kind": "memory", "wire": f"{WIRES_FOLDER}/{station}", "end": end, "mtu": self.wires.mtu[End(name, station)]}
-        kind, _ = self._sockets(netbox)
-        port: PortConfiguration = {"kind": kind, "interface": station}
-        return {**port, "fallback": False} if kind == "xdp" else port
-
-    def _sockets(self, netbox: Netbox) -> tuple[Literal["packet", "xdp"], str]:
-        """By what a netbox reaches veth wires, and why."""
-        return ("packet", IO_AUTO) if netbox.io == "auto" else (netbox.io, "the topology says so")
-
-    def _netbox_json(self, name: str, netbox: Netbox, ports: Mapping[str, PortConfiguration]) -> str:
-        return netbox_json(
-            name,
-            netbox,
-            self.topology,
-            ports,
-            priority=self.on(name).priority,
-            runtime_us=self.on(name).runtime_us(),
-            io_core=self.on(name).cores.io_cores.get(name),
-        )
-
-
-def router_defines(router: Router, interfaces: Sequence[InterfacePlan], mtu: int) -> dict[str, str]:
-    """What a router's configuration is given: its interfaces, `$MTU` where it is not Ethernet's, and its variables."""
-    values = {name: str(value) for name, value in router.variables.items()}
-    return routers.defines(interfaces) | ({"MTU": str(mtu)} if mtu < MTU else {}) | values
+        port: PortConfiguration = {"kind": io, "interface": station}
+        return {**port, "fallback": False} if io == "xdp" else port
 
 
 def _read_configuration(path: Path) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,14 +41,12 @@ class Datapaths:
 
     @classmethod
     def found(cls) -> Datapaths:
+        xdp = True
         try:
-            socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
-        except PermissionError:
-            xdp = True  # it is there, and who brings labs up may use it
+            with suppress(PermissionError):  # it is there, and who brings labs up may use it
+                socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
         except OSError:
             xdp = False
-        else:
-            xdp = True
         return cls(switches.kernel_datapath(), xdp, switches.TUN.exists())
 
 
@@ -63,11 +62,11 @@ class PlannedSwitches:
 
     def polling(self) -> tuple[str, ...]:
         """Those with a core that polls for AF_XDP: an emulator's, as far as cores are shared out."""
-        return tuple(name for name in self._switches if self.datapath[name][0] == "xdp")
+        return tuple(name for name, (datapath, _) in self.datapath.items() if datapath == "xdp")
 
     def idle(self) -> tuple[str, ...]:
         """Those that need time only when there are frames, as hosts do."""
-        return tuple(name for name in self._switches if self.datapath[name][0] != "xdp")
+        return tuple(name for name, (datapath, _) in self.datapath.items() if datapath != "xdp")
 
     def node(self, lab: str, name: str, wiring: Wiring, wires: PlannedWires, cores: Sequence[int], housekeeping: int) -> NodePlan:
         switch, (datapath, reason) = self._switches[name], self.datapath[name]
@@ -94,8 +93,7 @@ class PlannedSwitches:
         )
 
     def notes(self) -> Iterator[str]:
-        for name in self._switches:
-            datapath, _ = self.datapath[name]
+        for name, (datapath, _) in self.datapath.items():
             if datapath == "userspace" and not self._datapaths.kernel:
                 yield (
                     f"switch {name} takes 0.1 to 0.3 ms for a frame, in user space and by packet sockets: this kernel has no "
@@ -108,8 +106,10 @@ class PlannedSwitches:
         if switch.datapath == "xdp" and not self._datapaths.xdp:
             raise NoDatapath(f"switch {name}: datapath: xdp needs AF_XDP, which this kernel lacks; write auto")
         if switch.datapath == "kernel" or (switch.datapath == "auto" and self._datapaths.kernel):
-            said = switch.datapath == "kernel"
-            return "kernel", "the topology says so" if said else "auto: the kernel has Open vSwitch's module"
+            return (
+                "kernel",
+                "the topology says so" if switch.datapath == "kernel" else "auto: the kernel has Open vSwitch's module",
+            )
         if not self._datapaths.tun:
             raise NoDatapath(f"switch {name}: there is no {switches.TUN}, which Open vSwitch needs in user space; `modprobe tun`")
         if switch.datapath != "auto":

@@ -19,8 +19,8 @@ from contracts.plan import Plan, RealtimeSupport
 from testbed.description import topology_file
 from testbed.description.topology import Topology
 from testbed.description.wiring import Wiring
-from testbed.nodes import frr_routes
-from testbed.nodes.click_routes import static_routes
+from testbed.nodes import frr
+from testbed.nodes.routers import static_routes
 from testbed.plans.resolve import resolve
 from testbed.plans.routing import RoutesUnknown, Routing
 
@@ -205,6 +205,6 @@ ip route 10.5.0.0/16 10.1.0.9
 router bgp 65000
 """
     addresses = {"lan": "10.1.0.1/24", "sky": "10.3.0.1/30", "out": "192.0.2.1/24"}
-    found = frr_routes.read(text, {name: [ipaddress.ip_interface(one)] for name, one in addresses.items()})
+    found = frr.read_routes(text, {name: [ipaddress.ip_interface(one)] for name, one in addresses.items()})
     assert (found.costs, found.passive, found.others) == ({"lan": 7, "sky": 10}, {"lan"}, ["bgp"])
     assert found.static == [(ipaddress.ip_network("10.5.0.0/16"), "10.1.0.9")]

@@ -33,13 +33,9 @@ def plan_traffic(topology: Topology, wiring: Wiring, duration_s: float | None) -
 
 
 def _plan(topology: Topology, wiring: Wiring, name: str, traffic: Traffic, duration_s: float | None) -> TrafficPlan:
-    hosts = topology.hosts
-    ends = (traffic.source, hosts[traffic.source]), (traffic.destination, hosts[traffic.destination])
+    ends = [(host, topology.hosts[host]) for host in (traffic.source, traffic.destination)]
     addresses = addresses_between(wiring, *ends)
-    if addresses is None:
-        raise ValueError(f"traffic {name} has no path; testbed.description.topology_file.load refuses such a topology")
-    if topology.centre is None:
-        raise ValueError("there is traffic, but no centre; testbed.description.topology_file.load refuses such a topology")
+    assert addresses is not None and topology.centre is not None, "topology_file.load refuses traffic without a path or a centre"
     return planned(name, traffic, addresses, wiring.distances(topology.centre), duration_s)
 
 
