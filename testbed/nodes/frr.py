@@ -17,6 +17,7 @@ from typing import Final
 from contracts.addresses import Interface
 from contracts.installation import CHECKOUT, PYTHON
 from testbed.description.router import Ospf, Router
+from testbed.description.segments import reached
 from testbed.description.wiring import End, Wiring
 
 Network = IPv4Network | IPv6Network
@@ -46,13 +47,7 @@ _OTHERS: Final = ("bgp", "isis", "rip", "ripng", "eigrp", "babel", "ospf6")
 
 def command(folder: PurePosixPath, neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
     """What the node runs; it is ready when it has so many OSPF neighbours, and routes to these networks."""
-    return (
-        str(PYTHON),
-        str(CHECKOUT / "testbed/nodes/frr_node.py"),
-        str(folder),
-        str(neighbours),
-        *networks,
-    )
+    return (str(PYTHON), str(CHECKOUT / "testbed/nodes/frr_node.py"), str(folder), str(neighbours), *networks)
 
 
 def waits_for(before: Sequence[str], after: Sequence[str]) -> bool:
@@ -65,7 +60,7 @@ def neighbours(name: str, router: Router, routers: Mapping[str, Router], wiring:
     """How many other routers with OSPF each interface of a router shares its segment with; nothing without OSPF of its own."""
     if router.ospf is None:
         return {}
-    speaking = {other for other, said in routers.items() if said.ospf is not None and other != name}
+    speaking = {other for other, router in routers.items() if router.ospf is not None} - {name}
     segments = wiring.segments()
     return {
         port: sum(end.node in speaking for segment in segments if End(name, port) in segment for end in segment)
@@ -75,14 +70,13 @@ def neighbours(name: str, router: Router, routers: Mapping[str, Router], wiring:
 
 def networks(name: str, routers: Mapping[str, Router], wiring: Wiring) -> list[str]:
     """The IPv4 networks of all routers that this one can hear of by OSPF, its own ones included."""
-    found, waiting = {name}, [name]
-    while waiting:
-        here = waiting.pop()
-        near = {end.node for segment in wiring.segments() if any(end.node == here for end in segment) for end in segment}
-        new = {other for other in near - found if other in routers and routers[other].ospf is not None}
-        found |= new
-        waiting += new
-    interfaces = [addresses for router in found for addresses in routers[router].interfaces.values()]
+    segments = [{end.node for end in segment} for segment in wiring.segments()]
+    speaking = {other for other, router in routers.items() if router.ospf is not None}
+
+    def beside(router: str) -> set[str]:
+        return set[str]().union(*(nodes & speaking for nodes in segments if router in nodes))
+
+    interfaces = [addresses for router in reached(name, beside) for addresses in routers[router].interfaces.values()]
     return sorted({str(address.network) for addresses in interfaces for address in addresses if address.version == 4})
 
 
@@ -144,31 +138,30 @@ def read_routes(text: str, interfaces: Mapping[str, Sequence[Interface]]) -> Rou
 
     That is what decides which path packets take. Areas are taken for one; route maps, redistribution and the like are not read.
     """
-    found, costs, networks = Routes(), dict[str, int](), list[Network]()
-    spoken: set[str] = set()
-    section: list[str] = []
+    routes, costs, networks = Routes(), dict[str, int](), list[Network]()
+    spoken, section = set[str](), list[str]()
     for line in text.splitlines():
         words = line.split()
         if words[:1] in (["interface"], ["router"]):
             section = words[:2]
-            found.others += [protocol for protocol in _OTHERS if section == ["router", protocol]]
+            routes.others += [protocol for protocol in _OTHERS if section == ["router", protocol]]
         match words, section:
             case ["ip", "ospf", "cost", cost, *_], ["interface", name] if cost.isdigit():
                 costs[name] = int(cost)
             case ["ip", "ospf", "area", *_], ["interface", name]:
                 spoken.add(name)
             case ["ip", "ospf", "passive", *_], ["interface", name]:
-                found.passive.add(name)
+                routes.passive.add(name)
             case ["passive-interface", name, *_], ["router", "ospf"]:
-                found.passive |= set(interfaces) if name == "default" else {name}
+                routes.passive |= set(interfaces) if name == "default" else {name}
             case ["network", network, "area", *_], ["router", "ospf"]:
                 networks += _network(network)
             case ["ip" | "ipv6", "route", network, gateway, *_], _:
-                found.static += [(one, gateway) for one in _network(network)]
+                routes.static += [(destination, gateway) for destination in _network(network)]
     for name, addresses in interfaces.items():
-        if name in spoken or any(one.version == 4 and one.network.subnet_of(into) for one in addresses for into in networks):  # type: ignore[arg-type]
-            found.costs[name] = costs.get(name, DEFAULT_COST)
-    return found
+        if name in spoken or any(own.version == 4 and own.network.subnet_of(into) for own in addresses for into in networks):  # type: ignore[arg-type]
+            routes.costs[name] = costs.get(name, DEFAULT_COST)
+    return routes
 
 
 def _network(text: str) -> list[Network]:

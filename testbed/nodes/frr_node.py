@@ -103,17 +103,17 @@ def follow_routes(journal: Journal) -> None:
         while True:
             for message in netlink.get():
                 kind = message.get("event")
-                if kind not in ("RTM_NEWROUTE", "RTM_DELROUTE") or message.get("proto") != RTPROT_OSPF:
+                if kind not in ("RTM_NEWROUTE", "RTM_DELROUTE"):
                     continue
-                if message.get("table") != RT_TABLE_MAIN:
+                if (message.get("proto"), message.get("table")) != (RTPROT_OSPF, RT_TABLE_MAIN):
                     continue
                 # A destination with several paths of equal cost has them as a list, another its only one itself.
                 journal.add(
                     "route" if kind == "RTM_NEWROUTE" else "route_gone",
                     destination=f"{message.get('dst') or '0.0.0.0'}/{message['dst_len']}",
                     paths=[
-                        {"gateway": path.get("gateway"), "interface": names.get(path.get("oif"))}
-                        for path in message.get("multipath") or [message]
+                        {"gateway": hop.get("gateway"), "interface": names.get(hop.get("oif"))}
+                        for hop in message.get("multipath") or [message]
                     ],
                 )
 
@@ -143,23 +143,6 @@ def settled(found: Sequence[dict[str, Any]]) -> bool:
     return int(told.get("spfLastExecutedMsecs", 0)) > int(told["lsaMinIntervalMsecs"]) + _MARGIN_MS
 
 
-class Readiness:
-    """Says on stderr now and then what is still missing, and makes the file `ready` when nothing is."""
-
-    def __init__(self, file: Path, expected: int, networks: Sequence[str]) -> None:
-        self._file, self._expected, self._networks = file, expected, networks
-        self._next_word = time.monotonic() + WORD_S
-
-    def look(self) -> None:
-        if self._file.exists():
-            return
-        if not (what := missing(self._expected, self._networks)):
-            self._file.touch()
-        elif time.monotonic() > self._next_word:
-            print(f"waiting for {what}", file=sys.stderr, flush=True)
-            self._next_word += WORD_S
-
-
 def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
     SOCKETS.mkdir(parents=True, exist_ok=True)
     asked = threading.Event()
@@ -171,9 +154,14 @@ def main(folder: Path, expected: int, networks: Sequence[str]) -> int:
         for name in NAMES:
             daemons[name] = start(name)
         vtysh("-f", str(folder / "frr.conf"))
-        readiness = Readiness(folder / "ready", expected, networks)
+        ready, next_word = folder / "ready", time.monotonic() + WORD_S
         while not asked.wait(POLL_S):
-            readiness.look()
+            if not ready.exists():
+                if not (what := missing(expected, networks)):
+                    ready.touch()
+                elif time.monotonic() > next_word:
+                    print(f"waiting for {what}", file=sys.stderr, flush=True)
+                    next_word += WORD_S
             for name, daemon in daemons.items():
                 if daemon.poll() is not None and not asked.is_set():
                     raise DaemonEnded(f"{name} ended with status {daemon.returncode}")

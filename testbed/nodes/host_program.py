@@ -11,11 +11,14 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field
 
 from contracts.errors import printable
 from contracts.installation import CHECKOUT
 from contracts.plan import NodePlan
+from contracts.shapes import check, parsed
 from system import node_files
 
 Restart = Literal["never", "on-failure", "always"]
@@ -30,8 +33,6 @@ LOG: Final = "program.log"
 
 #: What the host runs.
 COMMAND: Final = ("/usr/bin/python3", "-I", str(CHECKOUT / "testbed/nodes/host_node.py"))
-_STATES: Final = ("waits", "runs", "pauses", "ended", "stopped")
-_MOST_STATUS, _MOST_STARTS = 255, 1_000_000_000
 #: A host's state is a few words; of its log the end is told, so much of it.
 _LONGEST_STATE: Final = 1000
 _LOG_LINES, _LOG_CHARACTERS = 3, 300
@@ -44,8 +45,7 @@ def files(line: str, restart: Restart) -> dict[str, str]:
 
 def told(node: NodePlan) -> Mapping[str, str] | None:
     """Its `line`, and when it is started again (`restart`); None where a node has none."""
-    found: dict[str, str] | None = json.loads(node.files[TOLD]) if is_in(node) else None
-    return found
+    return parsed(node.files[TOLD], dict[str, str]) if is_in(node) else None
 
 
 def is_in(node: NodePlan) -> bool:
@@ -59,25 +59,21 @@ class ProgramState:
 
     state: Literal["waits", "runs", "pauses", "ended", "stopped"]
     #: With which it ended last, as shells say it; None before.
-    status: int | None
+    status: Annotated[int, Field(ge=0, le=255)] | None
     #: How often it was started since the host was.
-    starts: int
+    starts: Annotated[int, Field(ge=0, le=1_000_000_000)]
     #: The end of what it has printed.
-    log: str
+    log: str = ""
 
     @classmethod
     def read(cls, folder: Path) -> Self | None:
         """From a host's own folder; None where nothing of that kind is there."""
         try:
-            said: Any = json.loads(_end_of(folder / STATE, _LONGEST_STATE))
-            state, status, starts = said["state"], said["status"], said["starts"]
-        except (OSError, node_files.NodeFileInTheWay, ValueError, KeyError, TypeError, RecursionError):
+            answer = json.loads(_end_of(folder / STATE, _LONGEST_STATE))
+            check(answer, cls)
+        except (OSError, node_files.NodeFileInTheWay, ValueError, RecursionError):
             return None
-        if state not in _STATES or type(starts) is not int or not 0 <= starts <= _MOST_STARTS:
-            return None
-        if status is not None and (type(status) is not int or not 0 <= status <= _MOST_STATUS):
-            return None
-        return cls(state, status, starts, _end_of_log(folder))
+        return cls(answer["state"], answer["status"], answer["starts"], _end_of_log(folder))
 
     def words(self) -> str | None:
         """What its user should know; None where it does what it is to do."""

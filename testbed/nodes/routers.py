@@ -79,13 +79,10 @@ def defines(interfaces: Iterable[InterfacePlan]) -> dict[str, str]:
     values: dict[str, str] = {}
     for interface in interfaces:
         prefix = interface.name.upper().replace("-", "_")
-        values[f"{prefix}_DEV"] = interface.name
-        values[f"{prefix}_ETH"] = interface.mac
-        for address in map(ipaddress.ip_interface, interface.addresses):
-            if address.version == 4:
-                values[f"{prefix}_IP"] = str(address.ip)
-                values[f"{prefix}_NET"] = str(address.network)
-                break
+        values |= {f"{prefix}_DEV": interface.name, f"{prefix}_ETH": interface.mac}
+        addresses = map(ipaddress.ip_interface, interface.addresses)
+        if (first := next((address for address in addresses if address.version == 4), None)) is not None:
+            values |= {f"{prefix}_IP": str(first.ip), f"{prefix}_NET": str(first.network)}
     return values
 
 

@@ -66,9 +66,9 @@ def call(argv: Sequence[str]) -> str:
 
 def clear() -> None:
     """Removes the queues that a predecessor left before interfaces: they end with the interface, not with Open vSwitch."""
-    for one in json.loads(call(["tc", "-j", "qdisc", "show"])):
-        if one["kind"] == "htb":
-            call(["tc", "qdisc", "del", "dev", one["dev"], "root"])
+    for queue in json.loads(call(["tc", "-j", "qdisc", "show"])):
+        if queue["kind"] == "htb":
+            call(["tc", "qdisc", "del", "dev", queue["dev"], "root"])
 
 
 def came(ports: Sequence[str]) -> int:
@@ -76,17 +76,17 @@ def came(ports: Sequence[str]) -> int:
     if not ports:
         return 0
     call(["ovs-appctl", "dpif-netdev/pmd-stats-clear"])
-    return sum(one["stats64"]["rx"]["packets"] for one in json.loads(call(["ip", "-s", "-j", "link"])) if one["ifname"] in ports)
+    return sum(
+        link["stats64"]["rx"]["packets"] for link in json.loads(call(["ip", "-s", "-j", "link"])) if link["ifname"] in ports
+    )
 
 
 def settled() -> bool:
     """Whether rapid spanning tree has decided on every port (it may still be that it forwards only where nobody answers)."""
     told = json.loads(call(["ovs-vsctl", "--format=json", "--columns=rstp_status", "list", "Port"]))
-    states = [dict(status[1]).get("rstp_port_state") for (status,) in told["data"]]
-    roles = [dict(status[1]).get("rstp_port_role") for (status,) in told["data"]]
-    return all(
-        state in (None, "Forwarding") or role in ("Alternate", "Backup") for state, role in zip(states, roles, strict=True)
-    )
+    # RSTP's state and role of each port.
+    ports = [(dict(status[1]).get("rstp_port_state"), dict(status[1]).get("rstp_port_role")) for (status,) in told["data"]]
+    return all(state in (None, "Forwarding") or role in ("Alternate", "Backup") for state, role in ports)
 
 
 def main(folder: Path) -> int:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
 
@@ -24,16 +24,17 @@ def plan_lab_traffic(wanted: Wanted, lab: Plan, duration_s: float | None) -> Pla
     errors = [*_centre_errors(wanted, lab, centre), *_end_errors(wanted, lab)]
     if errors or centre is None:
         raise BadTopology(errors)
-    wiring = _wiring(lab)
-    errors += _way_errors(wanted, lab, wiring)
-    entries, distance = [], wiring.distances(centre)
-    for name, traffic in wanted.traffic.items():
-        addresses = _addresses_between(lab.node(traffic.source), lab.node(traffic.destination))
-        if addresses is not None:
-            entries.append(planned(name, traffic, addresses, distance, duration_s))
-    if errors:
+    wires = [(End(wire.left.node, wire.left.interface), End(wire.right.node, wire.right.interface)) for wire in lab.wires]
+    wiring = Wiring(wires, frozenset(), frozenset(_hosts(lab)))
+    addresses = {
+        name: _addresses_between(lab.node(traffic.source), lab.node(traffic.destination))
+        for name, traffic in wanted.traffic.items()
+    }
+    if errors := [*_path_errors(wanted, lab, wiring, {name for name, pair in addresses.items() if pair is None})]:
         raise BadTopology(errors)
-    return replace(lab, traffic=tuple(entries), events=(), centre=centre)
+    distance = wiring.distances(centre)
+    traffic = (planned(name, wanted.traffic[name], pair, distance, duration_s) for name, pair in addresses.items() if pair)
+    return replace(lab, traffic=tuple(traffic), events=(), centre=centre)
 
 
 def _centre_errors(wanted: Wanted, lab: Plan, centre: str | None) -> Iterator[BadInput]:
@@ -54,12 +55,12 @@ def _end_errors(wanted: Wanted, lab: Plan) -> Iterator[BadInput]:
         yield wanted.source.bad(problem.place, problem.cause, problem.remedy, key=problem.key)
 
 
-def _way_errors(wanted: Wanted, lab: Plan, wiring: Wiring) -> Iterator[BadInput]:
+def _path_errors(wanted: Wanted, lab: Plan, wiring: Wiring, without_addresses: Collection[str]) -> Iterator[BadInput]:
     for name, traffic in wanted.traffic.items():
         there = f"from {traffic.source} to {traffic.destination}"
         if not lab.equipment and traffic.destination not in wiring.distances(traffic.source):
             yield wanted.source.bad(("traffic", name, "to"), f"in lab {lab.lab} no wires lead {there}", "give another host")
-        elif _addresses_between(lab.node(traffic.source), lab.node(traffic.destination)) is None:
+        elif name in without_addresses:
             cause = f"in lab {lab.lab} no address leads {there}: their networks are different, and not both have a gateway"
             remedy = "give both an address and a gateway of one IP version in the lab's file, and `netboxit apply` it"
             yield wanted.source.bad(("traffic", name, "to"), cause, remedy)
@@ -76,11 +77,6 @@ def _hosts(lab: Plan) -> list[str]:
     return [node.name for node in lab.nodes if node.kind == "host"]
 
 
-def _wiring(lab: Plan) -> Wiring:
-    wires = [(End(wire.left.node, wire.left.interface), End(wire.right.node, wire.right.interface)) for wire in lab.wires]
-    return Wiring(wires, frozenset(), frozenset(_hosts(lab)))
-
-
 def _addresses_between(source: NodePlan, destination: NodePlan) -> tuple[Address, Address] | None:
     """As `testbed.description.wiring.addresses_between`: in a lab that was checked, networks of two segments do not overlap."""
     routed: tuple[Address, Address] | None = None
@@ -95,8 +91,8 @@ def _addresses_between(source: NodePlan, destination: NodePlan) -> tuple[Address
 
 
 def _interfaces(host: NodePlan, version: int) -> list[IPv4Interface | IPv6Interface]:
-    found = [ip_interface(address) for interface in host.interfaces for address in interface.addresses]
-    return [one for one in found if one.version == version]
+    every = [ip_interface(address) for interface in host.interfaces for address in interface.addresses]
+    return [address for address in every if address.version == version]
 
 
 def _leaves(host: NodePlan, interface: IPv4Interface | IPv6Interface) -> bool:

@@ -9,7 +9,7 @@ them will have less to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from contracts.errors import listed
@@ -18,7 +18,7 @@ from contracts.plan import NodePlan, Plan
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Wiring
 from testbed.plans.calibration import SMALL, Calibration, Costs, NoCalibration
-from testbed.plans.traffic_paths import Crossing, Direction, TrafficPath, TrafficPaths
+from testbed.plans.traffic_paths import Crossing, TrafficPath, TrafficPaths
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,13 @@ def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibr
     traffic = TrafficPaths(topology, plan, wiring, {})
     loads = _loads(topology, plan, traffic, calibration)
     failures = _failures(topology, plan, wiring, traffic, loads, calibration)
-    untold = [name for name, traffic in topology.traffic.items() if not traffic.options.streams()]
-    untold += [name for name, netbox in topology.netboxes.items() if netbox.parameters.EMITS and not netbox.parameters.streams()]
-    notes = [f"the load of {listed(untold, 'and')} is not in the estimate: it is not known before"] if untold else []
+    unknown = [name for name, traffic in topology.traffic.items() if not traffic.options.streams()]
+    unknown += [name for name, netbox in topology.netboxes.items() if netbox.parameters.EMITS and not netbox.parameters.streams()]
+    notes = [f"the load of {listed(unknown, 'and')} is not in the estimate: it is not known before"] if unknown else []
     notes += traffic.notes()
-    told = LoadEstimate(loads, (), None, tuple(map(traffic.of, traffic.wires)), failures)
+    frames = LoadEstimate(loads, (), None, tuple(map(traffic.of, traffic.wires)), failures)
     if isinstance(calibration, NoCalibration):
-        return replace(told, notes=(*notes, f"loads are not estimated: {calibration}"))
+        return replace(frames, notes=(*notes, f"loads are not estimated: {calibration}"))
     if two := [name for name in topology.netboxes if len(plan.node(name).cores) > 1]:
         notes.append(f"the work of {listed(two, 'and')} is reckoned as if on one core; either of two will have less to do")
     own = {host.name for host in plan.hosts if host.here}
@@ -85,13 +85,10 @@ def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibr
     notes += [f"the calibration is stale, `netboxit calibrate` measures anew: {changed}" for changed in calibration.stale()]
     notes += _overloads(plan, loads)
     for failure in failures:
-        others = [one for one in loads if one.netbox not in {changed.netbox for changed in failure.netboxes}]
-        notes += [
-            f"when {failure.parts[0]} fails: {note}"
-            for note in _overloads(plan, (*others, *failure.netboxes))
-            if note not in notes
-        ]
-    return replace(told, notes=(*notes, *_faster_media(topology, loads)), measured=calibration.measured)
+        then = {load.netbox: load for load in (*loads, *failure.netboxes)}
+        overloads = _overloads(plan, then.values())
+        notes += [f"when {failure.parts[0]} fails: {note}" for note in overloads if note not in notes]
+    return replace(frames, notes=(*notes, *_faster_media(topology, loads)), measured=calibration.measured)
 
 
 def _loads(
@@ -116,7 +113,8 @@ def _load(topology: Topology, node: NodePlan, crossings: list[Crossing], calibra
             why = f": {calibration.failed[needed]}" if needed in calibration.failed else ""
             return replace(load, reason=f"the calibration has no {needed}{why}; `netboxit calibrate` measures it")
     cost = calibration.technologies[netbox.technology]
-    ports = {station: calibration.port(kind) for station, kind in _port_kinds(node).items()}
+    stations = netbox_configuration(node)["stations"]
+    ports = {station["name"]: calibration.port(station["port"]["kind"]) for station in stations}
     # What the technology takes more than Ethernet, both in virtual time; what Ethernet takes in real time is in the ports' costs.
     segment = cost.frame.over(calibration.technologies["ethernet"].frame)
     if unknown := [station for station, port in ports.items() if port is None]:
@@ -144,15 +142,14 @@ def _share(alone: float, least: float) -> float:
 
 
 def _busy(crossings: list[Crossing], segment: Costs, ports: dict[str, Costs]) -> float:
-    """CPU seconds a second."""
-    return sum(_crossing_us(crossing, segment, ports) for crossing in crossings) / 1e6
-
-
-def _crossing_us(crossing: Crossing, segment: Costs, ports: dict[str, Costs]) -> float:
-    """CPU time a second: a port's cost is for coming in and going out, so each way has half."""
-    size = crossing.stream.frame_bytes
-    used = [*crossing.leaving, *([crossing.entering] if crossing.entering is not None else [])]
-    return crossing.stream.frames_per_s * (segment.of(size) + sum(ports[station].of(size) for station in used) / 2)
+    """CPU seconds a second. A port's cost is for coming in and going out, so each direction has half."""
+    busy_us = 0.0
+    for crossing in crossings:
+        size = crossing.stream.frame_bytes
+        used = [*crossing.leaving, *([crossing.entering] if crossing.entering is not None else [])]
+        frame_us = segment.of(size) + sum(ports[station].of(size) for station in used) / 2
+        busy_us += crossing.stream.frames_per_s * frame_us
+    return busy_us / 1e6
 
 
 def _failures(
@@ -164,11 +161,15 @@ def _failures(
     calibration: Calibration | NoCalibration,
 ) -> tuple[Failure, ...]:
     """Of each wire and netbox on a path of traffic that has another one without it."""
-    found: dict[tuple[tuple[TrafficPath, ...], tuple[TrafficPath, ...], tuple[NetboxLoad, ...]], list[str]] = {}
+    parts: dict[tuple[tuple[TrafficPath, ...], tuple[TrafficPath, ...], tuple[NetboxLoad, ...]], list[str]] = {}
     for part, failed in _parts(topology, plan, traffic):
         remaining = replace(wiring, wires=[wire for wire in wiring.wires if failed.isdisjoint(wire)])
-        affected = _by(traffic, failed)
-        if not any(_joined(remaining, traffic.of(direction)) for direction in affected):
+        affected = [
+            direction
+            for direction, paths in traffic.wires.items()
+            if any(not failed.isdisjoint(wire) for path in paths or () for wire in path)
+        ]
+        if not any(path.destination in remaining.distances(path.source) for path in map(traffic.of, affected)):
             continue
         others = {direction: wires for direction, wires in traffic.wires.items() if direction not in affected}
         then = TrafficPaths(topology, plan, remaining, others)
@@ -176,8 +177,8 @@ def _failures(
         cut = tuple(then.of(direction) for direction in affected if then.wires[direction] == [])
         if moved:
             changed = set(_loads(topology, plan, then, calibration)).difference(loads)
-            found.setdefault((moved, cut, tuple(sorted(changed, key=lambda one: one.netbox))), []).append(part)
-    return tuple(Failure(tuple(parts), *outcome) for outcome, parts in found.items())
+            parts.setdefault((moved, cut, tuple(sorted(changed, key=lambda load: load.netbox))), []).append(part)
+    return tuple(Failure(tuple(failing), *outcome) for outcome, failing in parts.items())
 
 
 def _parts(topology: Topology, plan: Plan, traffic: TrafficPaths) -> Iterator[tuple[str, frozenset[End]]]:
@@ -193,20 +194,7 @@ def _parts(topology: Topology, plan: Plan, traffic: TrafficPaths) -> Iterator[tu
             yield f"wire {wire.name}", pair
 
 
-def _by(traffic: TrafficPaths, failed: frozenset[End]) -> list[Direction]:
-    """The traffic that takes one of these ends."""
-    return [
-        direction
-        for direction, paths in traffic.wires.items()
-        if any(not failed.isdisjoint(wire) for path in paths or () for wire in path)
-    ]
-
-
-def _joined(wiring: Wiring, path: TrafficPath) -> bool:
-    return path.destination in wiring.distances(path.source)
-
-
-def _overloads(plan: Plan, loads: tuple[NetboxLoad, ...]) -> Iterator[str]:
+def _overloads(plan: Plan, loads: Iterable[NetboxLoad]) -> Iterator[str]:
     shares = {load.netbox: load.least_share for load in loads if load.least_share is not None}
     places = {name: (plan.node(name).host, plan.node(name).cores[0]) for name in shares}
     for machine, core in sorted(set(places.values())):
@@ -233,7 +221,3 @@ def _faster_media(topology: Topology, loads: tuple[NetboxLoad, ...]) -> Iterator
 def rounded(rate: float) -> str:
     """Two digits of a rate: no estimate has more."""
     return f"{float(f'{rate:.2g}'):,.0f}".replace(",", " ")
-
-
-def _port_kinds(node: NodePlan) -> dict[str, str]:
-    return {station["name"]: station["port"]["kind"] for station in netbox_configuration(node)["stations"]}

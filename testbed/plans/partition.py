@@ -12,11 +12,12 @@ those more wires are between machines. The search proves all 126, in 1 ms each. 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
+
+from testbed.description.segments import reached
 
 #: Steps of the proof, and changes that are looked at before it: about a second of Python each.
 _MOST_STEPS: Final = 100_000
@@ -58,10 +59,15 @@ class Partition:
 
 def partition(units: Sequence[Unit], joints: Joints, cores: Sequence[int]) -> Partition:
     """`cores` are those that each machine has for emulators; a pair of `joints` has its smaller number first."""
-    found = _Search(units, joints, cores)
-    found.improve()
-    proven = found.prove()
-    return Partition(tuple(found.best), proven)
+    search = _Search(units, joints, cores)
+    search.improve()
+    proven = search.prove()
+    return Partition(tuple(search.best), proven)
+
+
+def _lacking(left: Sequence[int]) -> int:
+    """The cores that are too few, of all machines together."""
+    return sum(max(0, -cores) for cores in left)
 
 
 class _Search:
@@ -79,7 +85,7 @@ class _Search:
         """Several starts, and from each what single moves and exchanges make better."""
         looks = _MOST_LOOKS
         for start in self._starts():
-            here, left = list(start), self._left(start)
+            here, left = list(start), self._left(dict(enumerate(start)))
             better = True
             while better and looks > 0:
                 better = False
@@ -98,21 +104,17 @@ class _Search:
 
     def _starts(self) -> list[list[int]]:
         """All on the first machine, and machine after machine filled along the wires from several ends."""
-        found = [list(self.best)]
+        starts = [list(self.best)]
         for first in sorted(self._free, key=lambda at: len(self._beside[at]))[:_STARTS]:
-            left = list(self._cores)
-            for unit in self._units:
-                if unit.fixed is not None:
-                    left[unit.fixed] -= unit.cores
             filled, machine = list(self.best), 0
-            for at in self._order([first]):
-                if self._units[at].fixed is None:
-                    while machine < len(left) - 1 and self._units[at].cores > left[machine]:
-                        machine += 1
-                    filled[at] = machine
-                    left[machine] -= self._units[at].cores
-            found.append(filled)
-        return found
+            left = self._left({at: unit.fixed for at, unit in enumerate(self._units) if unit.fixed is not None})
+            for at in (at for at in self._order([first]) if at in self._free):
+                while machine < len(left) - 1 and self._units[at].cores > left[machine]:
+                    machine += 1
+                filled[at] = machine
+                left[machine] -= self._units[at].cores
+            starts.append(filled)
+        return starts
 
     def _changes(self, here: Sequence[int]) -> Iterator[dict[int, int]]:
         """One unit moved, or two exchanged; `here` may change meanwhile."""
@@ -138,19 +140,19 @@ class _Search:
                 cut = (to != moves.get(other, here[other])) - (here[at] != here[other])
                 wires += cut * joint.wires
                 rate += cut * joint.rate
-        return sum(max(0, -one) for one in after) - sum(max(0, -one) for one in left), wires, rate, nodes
+        return _lacking(after) - _lacking(left), wires, rate, nodes
 
-    def _left(self, machine: Sequence[int]) -> list[int]:
-        """The cores that are left of each machine, less than none where there are too few."""
+    def _left(self, machine: Mapping[int, int]) -> list[int]:
+        """The cores that these units leave of each machine, less than none where there are too few."""
         left = list(self._cores)
-        for unit, at in zip(self._units, machine, strict=True):
-            left[at] -= unit.cores
+        for at, place in machine.items():
+            left[place] -= self._units[at].cores
         return left
 
     def _cost(self, machine: Sequence[int]) -> Cost:
         cut = [joint for (one, other), joint in self._joints.items() if machine[one] != machine[other]]
         return (
-            sum(max(0, -one) for one in self._left(machine)),
+            _lacking(self._left(dict(enumerate(machine)))),
             sum(joint.wires for joint in cut),
             sum(joint.rate for joint in cut),
             sum(unit.nodes for unit, at in zip(self._units, machine, strict=True) if at),
@@ -198,12 +200,12 @@ class _Search:
 
     def _order(self, first: Sequence[int]) -> list[int]:
         """All units, each near those before it; without a first one, from the one with the most beside it."""
-        found: dict[int, None] = {}
-        rest = sorted(range(len(self._units)), key=lambda at: -len(self._beside[at]))
-        for start in (*first, *rest):
-            waiting = deque([start])
-            while waiting:
-                if (at := waiting.popleft()) not in found:
-                    found[at] = None
-                    waiting += [other for other, _ in self._beside[at] if other not in found]
-        return list(found)
+        order: dict[int, None] = {}
+
+        def beside(at: int) -> Iterator[int]:
+            return (other for other, _ in self._beside[at] if other not in order)
+
+        for start in (*first, *sorted(range(len(self._units)), key=lambda at: -len(self._beside[at]))):
+            if start not in order:
+                order.update(dict.fromkeys(reached(start, beside)))
+        return list(order)

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Final
 
 from contracts.errors import NetBoxITError, listed
@@ -84,27 +86,26 @@ class _Chosen:
         number = {leader: at for at, leader in enumerate(leaders)}
         units = [self._unit(leader) for leader in leaders]
         joints: dict[tuple[int, int], Joint] = {}
-        for (one, other), rate in self._wires():
-            pair = (min(number[one], number[other]), max(number[one], number[other]))
-            if pair[0] != pair[1]:
-                known = joints.get(pair, Joint(0, 0))
-                joints[pair] = Joint(known.wires + 1, known.rate + rate)
-        cores = [site.spare_cores() for site in self._sites]
-        found = partition(units, joints, cores)
-        machine = {node: self._sites[found.machine[number[self._head(node)]]].name for node in self._machine}
-        needs = [0] * len(cores)
-        for unit, at in zip(units, found.machine, strict=True):
+        for left, right in self._ends():
+            low, high = sorted((number[self._head(left)], number[self._head(right)]))
+            if low != high:
+                known = joints.get((low, high), Joint(0, 0))
+                joints[low, high] = Joint(known.wires + 1, known.rate + self._rate(left, right))
+        chosen = partition(units, joints, [site.spare_cores() for site in self._sites])
+        machine = {node: self._sites[chosen.machine[number[self._head(node)]]].name for node in self._machine}
+        needs = Counter[int]()
+        for unit, at in zip(units, chosen.machine, strict=True):
             needs[at] += unit.cores
-        return machine, tuple(self._notes(free, machine, needs, found.proven))
+        return machine, tuple(self._notes(free, machine, needs, chosen.proven))
 
-    def _notes(self, free: Sequence[str], machine: Mapping[str, str], needs: Sequence[int], proven: bool) -> Iterator[str]:
+    def _notes(self, free: Sequence[str], machine: Mapping[str, str], needs: Mapping[int, int], proven: bool) -> Iterator[str]:
         for site in self._sites:
             if own := [node for node in free if machine[node] == site.name]:
                 yield f"auto: {listed(own, 'and')} {'is' if len(own) == 1 else 'are'} on {site.name}"
         words = [
-            f"{site.name} has {site.spare_cores()} and needs {need}"
-            for site, need in zip(self._sites, needs, strict=True)
-            if need or site.here
+            f"{site.name} has {site.spare_cores()} and needs {needs[at]}"
+            for at, site in enumerate(self._sites)
+            if needs[at] or site.here
         ]
         crossing = sum(machine[one] != machine[other] for one, other in self._ends())
         yield (
@@ -118,9 +119,8 @@ class _Chosen:
         fixed = {self._machine[node] for node in nodes} - {AUTO}
         names = [site.name for site in self._sites]
         # What shares a core takes one.
-        shares = {netbox.share for node in nodes if (netbox := self._topology.netboxes.get(node)) and netbox.share}
-        alone = [node for node in nodes if not self._share(node)]
-        cores = len(shares) + sum(map(self._cores_of, alone))
+        shares = {self._share(node) for node in nodes} - {None}
+        cores = len(shares) + sum(self._cores_of(node) for node in nodes if self._share(node) is None)
         return Unit(cores, len(nodes), names.index(min(fixed)) if fixed else None)
 
     def _cores_of(self, node: str) -> int:
@@ -134,12 +134,10 @@ class _Chosen:
         netbox = self._topology.netboxes.get(node)
         return netbox.share if netbox else None
 
-    def _wires(self) -> Iterator[tuple[tuple[str, str], int]]:
-        for one, other in self._ends():
-            rates = [
-                netbox.parameters.gross_rate() for end in (one, other) if (netbox := self._topology.netboxes.get(end)) is not None
-            ]
-            yield (self._head(one), self._head(other)), int(min((rate for rate in rates if rate is not None), default=_FAST))
+    def _rate(self, *ends: str) -> int:
+        """What a wire between two nodes can carry, bit/s."""
+        rates = [self._topology.netboxes[end].parameters.gross_rate() for end in ends if end in self._topology.netboxes]
+        return int(min((rate for rate in rates if rate is not None), default=_FAST))
 
     def _ends(self) -> Iterator[tuple[str, str]]:
         for wire in self._topology.wires:
@@ -162,21 +160,20 @@ class _Chosen:
 
     def _tie_ends(self) -> None:
         """What needs no core and has one neighbour is best where that is."""
-        tied = True
-        while tied:
-            tied = False
-            beside: dict[str, set[str]] = {self._head(node): set() for node in self._machine}
-            for one, other in self._ends():
-                left, right = self._head(one), self._head(other)
-                if left != right:
-                    beside[left].add(right)
-                    beside[right].add(left)
-            for leader, near in beside.items():
-                unit = self._unit(leader)
-                if len(near) == 1 and unit.cores == 0 and unit.fixed is None:
-                    self._tie(min(near), leader)
-                    tied = True
-                    break
+        while (tie := self._next_end()) is not None:
+            self._tie(*tie)
+
+    def _next_end(self) -> tuple[str, str] | None:
+        """The first such unit behind its neighbour; None when there is none left."""
+        beside: dict[str, set[str]] = {self._head(node): set() for node in self._machine}
+        for ends in self._ends():
+            for near, far in permutations(map(self._head, ends)):
+                beside[near] |= {far} - {near}
+        for leader, neighbours in beside.items():
+            unit = self._unit(leader)
+            if len(neighbours) == 1 and unit.cores == 0 and unit.fixed is None:
+                return min(neighbours), leader
+        return None
 
     def _head(self, node: str) -> str:
         while self._leader[node] != node:

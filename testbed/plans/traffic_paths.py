@@ -55,21 +55,18 @@ class TrafficPaths:
             streams = topology.traffic[traffic.name].options.streams()
             for back in sorted({False, *(stream.back for stream in streams)} if streams else {False, True}):
                 source, _, address = _ends(traffic, back)
-                if (traffic.name, back) in unchanged:
-                    self.wires[traffic.name, back] = unchanged[traffic.name, back]
-                    continue
-                try:
-                    self.wires[traffic.name, back] = routing.paths(source, ipaddress.ip_address(address))
-                except RoutesUnknown as unknown:
-                    self.wires[traffic.name, back] = None
-                    self._unknown.setdefault(unknown.router, []).append(traffic.name)
+                self.wires[traffic.name, back] = unchanged.get((traffic.name, back))
+                if (traffic.name, back) not in unchanged:
+                    try:
+                        self.wires[traffic.name, back] = routing.paths(source, ipaddress.ip_address(address))
+                    except RoutesUnknown as unknown:
+                        self._unknown.setdefault(unknown.router, []).append(traffic.name)
 
     def of(self, direction: Direction) -> TrafficPath:
         source, destination, _ = _ends(self._plans[direction[0]], direction[1])
-        paths = (
-            tuple(into.node for _, into in wires if into.node in self._topology.netboxes) for wires in self._taken(direction)
-        )
-        return TrafficPath(direction[0], source, destination, tuple(paths))
+        netboxes = self._topology.netboxes
+        paths = tuple(tuple(into.node for _, into in wires if into.node in netboxes) for wires in self._taken(direction))
+        return TrafficPath(direction[0], source, destination, paths)
 
     def notes(self) -> Iterator[str]:
         """What is not as one would expect of routes."""
@@ -79,8 +76,8 @@ class TrafficPaths:
                 "the shortest chain of wires is taken"
             )
         for direction, wires in self.wires.items():
-            told = self.of(direction)
-            named = f"{told.traffic} from {told.source} to {told.destination}"
+            path = self.of(direction)
+            named = f"{path.traffic} from {path.source} to {path.destination}"
             if wires == []:
                 yield f"{named}: no route leads there, so nothing will arrive; routers learn paths by `ospf` or have a `gateway`"
             elif wires and len(wires) > 1:
@@ -88,20 +85,19 @@ class TrafficPaths:
 
     def crossings(self) -> dict[str, list[Crossing]]:
         """By netbox."""
-        found: dict[str, list[Crossing]] = {name: [] for name in self._topology.netboxes}
+        crossings: dict[str, list[Crossing]] = {name: [] for name in self._topology.netboxes}
         for stream, paths in self._streams():
             leaving: dict[tuple[str, str | None], set[str]] = {}
             for wires in paths:
-                entered: End | None = None
+                entered: str | None = None
                 for out, into in wires:
-                    leaving.setdefault((out.node, entered.port if entered else None), set()).add(out.port)
-                    entered = into
-                if entered is not None:
-                    leaving.setdefault((entered.node, entered.port), set())
+                    leaving.setdefault((out.node, entered), set()).add(out.port)
+                    leaving.setdefault((into.node, into.port), set())
+                    entered = into.port
             for (node, port), ports in leaving.items():
-                if node in found:
-                    found[node].append(Crossing(stream, port, frozenset(ports)))
-        return found
+                if node in crossings:
+                    crossings[node].append(Crossing(stream, port, frozenset(ports)))
+        return crossings
 
     def _taken(self, direction: Direction) -> list[Wires]:
         if (known := self.wires[direction]) is not None:
