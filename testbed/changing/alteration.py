@@ -8,7 +8,7 @@ that `down` removes, and that the next alteration brings to its end.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -114,10 +114,8 @@ class _Alteration:
         self._deployment.check_confined(self._starting)
         for node in self._nodes("changed", "restarted"):
             if not namespaces.path(node.namespace).exists():
-                lab = self._plan.lab
-                raise namespaces.NamespaceFailed(
-                    f"the network of {node.name} is gone (a reboot?); `netboxit down {lab}` and `up` bring the lab back"
-                )
+                remedy = f"`netboxit down {self._plan.lab}` and `up` bring the lab back"
+                raise namespaces.NamespaceFailed(f"the network of {node.name} is gone (a reboot?); {remedy}")
         going = {node.name for node in self._found.nodes_to_be("removed", "replaced")}
         made = {wire.name for wire in self._found.wires_to_be("created", "replaced")}
         ends = {end for wire in self._plan.wires if wire.name in made for end in (wire.left, wire.right)}
@@ -142,7 +140,7 @@ class _Alteration:
         self._start()
         refused = self._change_live()
         self._release_common()
-        return replace(self._found, nodes=tuple(_with_refusal(node, refused) for node in self._found.nodes))
+        return replace(self._found, nodes=tuple(_refusing(node, refused.get(node.name)) for node in self._found.nodes))
 
     def wait_ready(self) -> None:
         """Of what was started: until traffic can flow through it; then its time begins."""
@@ -199,7 +197,7 @@ class _Alteration:
 
     def _make_common(self) -> None:
         self._deployment.hold_realtime_group()
-        awake = self._recorded("awake core")
+        awake = {record.name for record in self._ledger.records() if record.kind == "awake core"}
         self._deployment.keep_cores_awake([core for core in self._plan.awake_cores if str(core) not in awake])
 
     def _make_wires(self) -> None:
@@ -253,8 +251,7 @@ class _Alteration:
     def _start(self) -> None:
         rootfs.write_hosts(self._folder / "root", self._plan)
         for node in self._nodes("restarted", "changed"):
-            stale = {name for was in self._before[node.name] for name in was.files} - {*node.files}
-            for name in stale:
+            for name in {name for was in self._before[node.name] for name in was.files} - {*node.files}:
                 node_files.remove(nodes_folder(self._folder) / node.name / name)
         self._deployment.write_files([*self._starting, *self._nodes("changed")])
         self._deployment.start_containers(self._starting)
@@ -294,13 +291,10 @@ class _Alteration:
 
     def _release_common(self) -> None:
         """What nobody of the lab needs any more."""
-        wanted = {*(("awake core", str(core)) for core in self._plan.awake_cores)}
+        wanted = {("awake core", str(core)) for core in self._plan.awake_cores}
         kinds = {"awake core"} if self._plan.realtime_budget_us else {"awake core", "realtime group"}
-        over = [one for one in self._ledger.records() if one.kind in kinds and (one.kind, one.name) not in wanted]
-        self._ledger.remove(over, self._undoers)
-
-    def _recorded(self, kind: str) -> set[str]:
-        return {record.name for record in self._ledger.records() if record.kind == kind}
+        records = [record for record in self._ledger.records() if record.kind in kinds]
+        self._ledger.remove([record for record in records if (record.kind, record.name) not in wanted], self._undoers)
 
     def _nodes(self, *actions: Action) -> list[NodePlan]:
         """Those of the new plan to which one of these is done."""
@@ -312,7 +306,7 @@ def _named(names: Sequence[str]) -> str:
     return " and ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} of the lab"
 
 
-def _with_refusal(node: NodeDifference, refused: Mapping[str, str]) -> NodeDifference:
-    if node.name not in refused:
-        return node
-    return replace(node, action="restarted", reasons=(*node.reasons, f"it refused that while it ran ({refused[node.name]})"))
+def _refusing(node: NodeDifference, refusal: str | None) -> NodeDifference:
+    """What was really done to a node that may have refused a change."""
+    reasons = (*node.reasons, f"it refused that while it ran ({refusal})")
+    return node if refusal is None else replace(node, action="restarted", reasons=reasons)

@@ -6,7 +6,7 @@ It becomes a new interface of a host, or takes the place of a wire, whose other 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,11 +19,12 @@ from ownership import recorded, state
 from ownership.ledger import Ledger
 from system import equipment, namespaces, wires
 from system.interruption import HeldBack
-from testbed.changing import plugs
+from testbed.changing import handlers
 from testbed.description.input_errors import nearest
-from testbed.labs import equipment_here, measuring
-from testbed.labs.lab import Lab
+from testbed.labs import equipment_here, measuring, switch_statistics
+from testbed.labs.lab import Lab, NodeFailed
 from testbed.labs.removal import ledger_file, undoers
+from testbed.nodes import switches
 
 #: Where nothing else says it.
 _MTU = 1500
@@ -69,7 +70,7 @@ def attach(lab: Lab, wanted: Wanted, where: str) -> tuple[EquipmentPlan, list[st
             node = after.node(port.end.node)
             try:
                 if replaced:
-                    plugs.unplug(lab, node, port.end.interface)
+                    _unplug(lab, node, port.end.interface)
                     wires.set_aside(plan, replaced, node)
                 equipment.take(after, (port,), _ledger(lab))
                 if port.kind in ("nic", "tap"):
@@ -87,12 +88,14 @@ def detach(lab: Lab, name: str) -> tuple[EquipmentPlan, list[str]]:
     """Gives back what is attached by that name, or by the name of its interface; returns also what could not be put back."""
     notes: list[str] = []
     with _changing(lab) as plan:
-        port = next((one for one in plan.equipment if name in (one.name, one.device)), None)
+        port = next((port for port in plan.equipment if name in (port.name, port.device)), None)
         if port is None:
-            raise BadAttachment(f"lab {lab.name} has no equipment {name}; {nearest(name, [one.name for one in plan.equipment])}")
+            raise BadAttachment(
+                f"lab {lab.name} has no equipment {name}; {nearest(name, [port.name for port in plan.equipment])}"
+            )
         after = detached(plan, port)
         with _recorded(lab, plan, after):
-            plugs.unplug(lab, plan.node(port.end.node), port.end.interface)
+            _unplug(lab, plan.node(port.end.node), port.end.interface)
             _give_back(lab, port, notes)
             _plug_in_again(lab, after, _wire_at(after, port.end), port.end)
     return port, notes
@@ -104,44 +107,37 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
     try:
         node = plan.node(name)
     except KeyError:
-        raise BadAttachment(f'there is no node "{name}"; {nearest(name, [one.name for one in plan.nodes])}') from None
+        raise BadAttachment(f'there is no node "{name}"; {nearest(name, [node.name for node in plan.nodes])}') from None
     if (wanted.user and wanted.kind != "tap") or (wanted.take and wanted.kind == "tap"):
         raise BadAttachment("--user is for a tap only, and --take for an interface that is there; leave it out")
-    if wanted.name in [one.name for one in plan.equipment]:
+    if wanted.name in [port.name for port in plan.equipment]:
         raise BadAttachment(f"{wanted.name} is attached already; `netboxit detach {wanted.name}` first")
-    ports = [one.name for one in node.interfaces]
+    ports = {port.name: port for port in node.interfaces}
     kernel = node.kind == "host" or node.forwards
-    interface = interface or (_name_of(wanted, name) if kernel else _only(name, ports))
-    if interface in ports:
-        _check_replaceable(plan, node, interface, wanted)
+    interface = interface or (_name_of(wanted, name) if kernel else _only(name, list(ports)))
+    known = ports.get(interface)
+    if known is not None:
+        _check_replaceable(plan, node, known, wanted)
     elif not kernel:
-        raise BadAttachment(f'{node.kind} {name} has no port "{interface}", and its ports are fixed; use {listed(ports)}')
-    known = next((one for one in node.interfaces if one.name == interface), None)
-    if known is None:
+        raise BadAttachment(f'{node.kind} {name} has no port "{interface}", and its ports are fixed; use {listed(list(ports))}')
+    else:
         _check_networks(node, wanted)
     wire = f"{name}.{interface}--{wanted.name}"
-    end = WireEnd(name, interface)
-    mtu = plan.mtus().get(known.wire, _MTU) if known else _MTU
     port = EquipmentPlan(
         wanted.name,
         wanted.kind,
         wanted.device,
-        end,
+        WireEnd(name, interface),
         wire,
-        mtu,
+        mtu=plan.mtus().get(known.wire, _MTU) if known else _MTU,
         vlan=wanted.vlan,
         mode=wanted.mode,
         user=wanted.user,
         attached=True,
     )
-    own = kernel and wanted.kind in ("nic", "vlan")
-    new = replace(
-        known or InterfacePlan(interface, wire, "", _read(wanted.addresses)),
-        wire=wire,
-        mac="" if own else mac_address(plan.lab, name, interface),
-    )
-    interfaces = tuple(new if one is known else one for one in node.interfaces) + (() if known else (new,))
-    after = _with(plan, replace(node, interfaces=interfaces))
+    mac = "" if kernel and wanted.kind in ("nic", "vlan") else mac_address(plan.lab, name, interface)
+    ports[interface] = replace(known or InterfacePlan(interface, wire, "", _read(wanted.addresses)), wire=wire, mac=mac)
+    after = _with(plan, replace(node, interfaces=tuple(ports.values())))
     take = (*plan.take, wanted.device) if wanted.take else plan.take
     return replace(after, equipment=(*plan.equipment, port), take=take), port
 
@@ -149,22 +145,20 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
 def detached(plan: Plan, port: EquipmentPlan) -> Plan:
     """The plan without it: its interface is again the end of the wire that was there, or gone when it was new."""
     node, wire = plan.node(port.end.node), _wire_at(plan, port.end)
-    interfaces = []
-    for one in node.interfaces:
-        if one.name != port.end.interface:
-            interfaces.append(one)
-        elif wire is not None:
-            interfaces.append(replace(one, wire=wire.name, mac=mac_address(plan.lab, node.name, one.name)))
-        elif not port.attached:
-            interfaces.append(one)  # of the topology: it may be attached again
-    rest = tuple(one for one in plan.equipment if one is not port)
+    interfaces = {interface.name: interface for interface in node.interfaces}
+    if wire is not None:
+        mac = mac_address(plan.lab, node.name, port.end.interface)
+        interfaces[port.end.interface] = replace(interfaces[port.end.interface], wire=wire.name, mac=mac)
+    elif port.attached:  # else it is of the topology, and may be attached again
+        del interfaces[port.end.interface]
+    rest = tuple(other for other in plan.equipment if other is not port)
     take = tuple(name for name in plan.take if name != port.device)
-    return replace(_with(plan, replace(node, interfaces=tuple(interfaces))), equipment=rest, take=take)
+    return replace(_with(plan, replace(node, interfaces=tuple(interfaces.values()))), equipment=rest, take=take)
 
 
 def _check_networks(node: NodePlan, wanted: Wanted) -> None:
     """A network is reached by one interface: the node would send to the equipment by the other one."""
-    there = [(one.name, parse_interface(address)) for one in node.interfaces for address in one.addresses]
+    there = [(port.name, parse_interface(address)) for port in node.interfaces for address in port.addresses]
     for new in map(parse_interface, _read(wanted.addresses)):
         for name, old in there:
             if overlap(new, old):
@@ -173,26 +167,24 @@ def _check_networks(node: NodePlan, wanted: Wanted) -> None:
                 )
 
 
-def _check_replaceable(plan: Plan, node: NodePlan, interface: str, wanted: Wanted) -> None:
-    there = next(one for one in node.interfaces if one.name == interface)
-    if held := [one.name for one in plan.equipment if one.wire == there.wire]:
-        raise BadAttachment(f"{node.name}.{interface} has {held[0]} already; `netboxit detach {held[0]}` first")
-    if there.port == "memory":
+def _check_replaceable(plan: Plan, node: NodePlan, interface: InterfacePlan, wanted: Wanted) -> None:
+    place = f"{node.name}.{interface.name}"
+    if held := [port.name for port in plan.equipment if port.wire == interface.wire]:
+        raise BadAttachment(f"{place} has {held[0]} already; `netboxit detach {held[0]}` first")
+    if interface.port == "memory":
         raise BadAttachment(
-            f"{node.name}.{interface} is shared memory with its neighbour, not an interface; "
+            f"{place} is shared memory with its neighbour, not an interface; "
             "bring the lab up with `wire: veth` at that wire, or put the equipment into the topology"
         )
-    if there.port == "xdp":
-        raise BadAttachment(
-            f"{node.name}.{interface} is reached by AF_XDP, which keeps its interface; bring the lab up with `io: packet`"
-        )
+    if interface.port == "xdp":
+        raise BadAttachment(f"{place} is reached by AF_XDP, which keeps its interface; bring the lab up with `io: packet`")
     if wanted.addresses:
-        raise BadAttachment(f"{node.name}.{interface} has its addresses by the topology; leave --address out")
+        raise BadAttachment(f"{place} has its addresses by the topology; leave --address out")
 
 
 def _only(node: str, ports: Sequence[str]) -> str:
     if len(ports) > 1:
-        raise BadAttachment(f"{node} has several ports; write {listed([f'{node}.{one}' for one in ports])}")
+        raise BadAttachment(f"{node} has several ports; write {listed([f'{node}.{port}' for port in ports])}")
     return ports[0]
 
 
@@ -206,13 +198,13 @@ def _name_of(wanted: Wanted, node: str) -> str:
 
 def _read(addresses: Sequence[str]) -> tuple[str, ...]:
     try:
-        return tuple(str(parse_interface(one)) for one in addresses)
+        return tuple(str(parse_interface(address)) for address in addresses)
     except ValueError as error:
         raise BadAttachment(str(error)) from None
 
 
 def _with(plan: Plan, node: NodePlan) -> Plan:
-    return replace(plan, nodes=tuple(node if one.name == node.name else one for one in plan.nodes))
+    return replace(plan, nodes=tuple(node if other.name == node.name else other for other in plan.nodes))
 
 
 def _wire_at(plan: Plan, end: WireEnd) -> WirePlan | None:
@@ -227,7 +219,39 @@ def _use(lab: Lab, node: NodePlan, interface: str) -> None:
         switch.set("up")
     finally:
         switch.close()
-    plugs.plug(lab, node, interface)
+    # Hosts and Linux routers need no telling: their kernel uses what there is.
+    if node.kind == "netbox":
+        with lab.control(node.name) as control:
+            control.reopen(interface)
+    elif _is_click(node):
+        handlers.write(lab, node.name, "plug", interface)
+    elif node.kind == "switch":
+        _tell_switch(lab, node, switches.with_interface(node.files[switches.CONFIGURATION], interface))
+
+
+def _unplug(lab: Lab, node: NodePlan, interface: str) -> None:
+    """Before the interface goes. What is sent there meanwhile is lost. A program that has ended has let go of it already.
+
+    A netbox goes on with its old interface until it is told of the new one.
+    """
+    if not lab.alive()[node.name]:
+        return
+    if _is_click(node):
+        handlers.write(lab, node.name, "unplug", interface)
+    elif node.kind == "switch":
+        _tell_switch(lab, node, switches.without_interface(interface))
+
+
+def _tell_switch(lab: Lab, switch: NodePlan, calls: Iterable[Sequence[str]]) -> None:
+    with switch_statistics.keeping_unserved(lab, switch.name):
+        for call in calls:
+            done = lab.run(switch.name, call)
+            if done.returncode:
+                raise NodeFailed(f"switch {switch.name}: {' '.join(call)}: {done.stderr.strip()}")
+
+
+def _is_click(node: NodePlan) -> bool:
+    return node.kind == "router" and not node.forwards
 
 
 def _plug_in_again(lab: Lab, plan: Plan, wire: WirePlan | None, end: WireEnd) -> None:

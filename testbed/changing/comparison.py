@@ -72,7 +72,7 @@ def against(topology: Topology, lab: str, folder: Path, sites: Sequence[Site] = 
 
 def _with_lost(node: NodeDifference, running: Plan, folder: Path) -> NodeDifference:
     """What somebody has set by hand in a netbox that starts again is told."""
-    was = next((one for one in running.nodes if one.name == node.name), None)
+    was = next((was for was in running.nodes if was.name == node.name), None)
     if node.action != "restarted" or was is None:
         return node
     values = by_hand.lost(container_of(folder, node.name, was.container).folder, was)
@@ -84,13 +84,12 @@ def _with_attached(plan: Plan, running: Plan) -> Plan:
     for port in (port for port in running.equipment if port.attached):
         from testbed.changing.attaching import Wanted, attached  # netlink, which few labs need here
 
-        if port.end.node not in {node.name for node in plan.nodes}:
-            continue
-        there = {one.name for one in plan.node(port.end.node).interfaces}
-        own = [one for one in running.node(port.end.node).interfaces if one.name == port.end.interface]
-        addresses = () if port.end.interface in there else own[0].addresses
-        wanted = Wanted(port.kind, port.device, port.vlan, port.mode, port.user, addresses=addresses)
-        plan, _ = attached(plan, wanted, f"{port.end.node}.{port.end.interface}")
+        if port.end.node in {node.name for node in plan.nodes}:
+            there = {interface.name for interface in plan.node(port.end.node).interfaces}
+            own = {interface.name: interface for interface in running.node(port.end.node).interfaces}
+            addresses = () if port.end.interface in there else own[port.end.interface].addresses
+            wanted = Wanted(port.kind, port.device, port.vlan, port.mode, port.user, addresses=addresses)
+            plan, _ = attached(plan, wanted, f"{port.end.node}.{port.end.interface}")
     return plan
 
 

@@ -51,12 +51,12 @@ def settle(plan: Plan, node: NodePlan, before: Sequence[NodePlan], made: Collect
     with wires.netlink_in(node.namespace, f"node {node.name}: interfaces and routes") as netlink:
         links = {link.get("ifname"): link for link in netlink.get_links()}
         mtus = plan.mtus()
-        kept = [one for one in plan.kernel_interfaces(node) if one.wire not in made and one.name in links]
+        kept = [own for own in plan.kernel_interfaces(node) if own.wire not in made and own.name in links]
         if wires.settings(node).items() >= wires.PLANNED_IPV6.items():
             for interface in kept:
                 namespaces.write_settings(_of_interface(interface.name))
         for interface in kept:
-            old = [one for was in before for one in was.interfaces if one.name == interface.name]
+            old = [own for was in before for own in was.interfaces if own.name == interface.name]
             _settle_interface(netlink, links[interface.name], interface, old, mtus.get(interface.wire))
         _settle_routes(netlink, node, before)
 
@@ -81,7 +81,7 @@ def _settle_interface(
     if interface.mac and link.get("address") != interface.mac:
         netlink.link("set", index=index, address=interface.mac)
     # First those that go: with its first address an interface loses all others of that network.
-    for text in {address for one in old for address in one.addresses} - {*interface.addresses}:
+    for text in {address for was in old for address in was.addresses} - {*interface.addresses}:
         _unless_gone(lambda: netlink.addr("del", index=index, **_address(text)))  # noqa: B023
     for text in interface.addresses:
         netlink.addr("replace", index=index, **_address(text))
@@ -94,9 +94,8 @@ def _settle_routes(netlink: IPRoute, node: NodePlan, before: Sequence[NodePlan])
     up = {link.get("ifname") for link in netlink.get_links() if link["flags"] & _UP}
     for route in node.routes:
         gateway = ipaddress.ip_address(route.gateway)
-        if any(
-            gateway in ipaddress.ip_interface(text).network for one in node.interfaces if one.name in up for text in one.addresses
-        ):
+        addresses = [text for interface in node.interfaces if interface.name in up for text in interface.addresses]
+        if any(gateway in ipaddress.ip_interface(text).network for text in addresses):
             wires.add_route(netlink, "replace", route)
 
 

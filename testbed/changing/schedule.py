@@ -101,16 +101,13 @@ class Schedule:
                 conditions = {event.when for event in self._events if event.when is not None}
                 self._prepared.set()
                 self._go.wait()  # __exit__ sets it at the latest
-                watcher = Watcher(self._lab, self._log, conditions, self._tell, self._tell)
+                watcher = Watcher(self._lab, self._log, conditions, self._news.put)
                 with watcher if conditions else ExitStack():
                     self._carry_out(steps, watcher)
         except BaseException as failure:
             self._failure = failure
         finally:
             self._prepared.set()
-
-    def _tell(self, condition: Condition, news: float | str) -> None:
-        self._news.put((condition, news))
 
     def _carry_out(self, steps: Sequence[_Step], watcher: Watcher) -> None:
         due: list[tuple[float, int, _Step]] = []
@@ -129,9 +126,9 @@ class Schedule:
                 self._make(step, at)
                 name = step[0].event
                 left[name] -= 1
-                for condition in [one for one in waiting if name and one.event == name and not left[name]]:
+                for condition in [after for after in waiting if name and after.event == name and not left[name]]:
                     if watcher.settle(condition):
-                        self._tell(condition, time.monotonic())
+                        self._news.put((condition, time.monotonic()))
                 continue
             if news is None:
                 return

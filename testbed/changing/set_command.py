@@ -70,12 +70,12 @@ def drill(targets: Targets, name: str, options: list[str]) -> Sequence:
 
 
 def _parameter(targets: Targets, netbox: str, text: str, context: Mapping[str, Path]) -> Sequence:
-    found = targets.netboxes[netbox]
-    parameter, said = parsed(text)
+    target = targets.netboxes[netbox]
+    parameter, value = parsed(text)
     station = parameter.rpartition(".")[0]
-    if station and station not in found.stations:
-        raise BadChange(f'{parameter}: netbox {netbox} has no station "{station}"; {nearest(station, found.stations)}')
-    return Sequence((Step(0.0, found.live(netbox, parameter, said, context)),))
+    if station and station not in target.stations:
+        raise BadChange(f'{parameter}: netbox {netbox} has no station "{station}"; {nearest(station, target.stations)}')
+    return Sequence((Step(0.0, target.live(netbox, parameter, value, context)),))
 
 
 def _wire(targets: Targets, wire: str, state: str) -> Sequence:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -66,9 +65,7 @@ def of(folder: Path) -> Unfinished | None:
 
 def begin(folder: Path, name: str, undo: tuple[Change, ...]) -> None:
     """Written before the first change, so that whoever finds it knows what may be changed. Raises DrillGoesOn, NotWritten."""
-    own = ProcessIdentity.of(os.getpid())
-    assert own is not None, "this process runs"
-    text = json.dumps({"name": name, "process": asdict(own), "undo": [asdict(change) for change in undo]})
+    text = json.dumps({"name": name, "process": asdict(ProcessIdentity.own()), "undo": [asdict(change) for change in undo]})
     try:
         durable.create(folder / _FILE, text)
     except FileExistsError:

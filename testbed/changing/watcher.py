@@ -26,8 +26,8 @@ _POLL_S = 0.05
 
 
 class Watcher:
-    """Tells of each condition once, at the end of the wait for it: `came(condition, when)` on the monotonic clock, or
-    `failed(condition, why)` when its time is over. Conditions that wait for an event are only told of when that is too late.
+    """Tells of each condition once, at the end of the wait for it: when it came true, on the monotonic clock, or why it did not
+    within its time. Conditions that wait for an event are only told of when that is too late.
     """
 
     def __init__(
@@ -35,10 +35,9 @@ class Watcher:
         lab: Lab,
         log: EventLog,
         conditions: Collection[Condition],
-        came: Callable[[Condition, float], None],
-        failed: Callable[[Condition, str], None],
+        tell: Callable[[tuple[Condition, float | str]], None],
     ) -> None:
-        self._lab, self._log, self._came, self._failed = lab, log, came, failed
+        self._lab, self._log, self._tell = lab, log, tell
         self._waiting, self._lock = set(conditions), threading.Lock()
         #: Frames that have left by a station, and since when there were no more.
         self._quiet: dict[tuple[str, str], tuple[int, float]] = {}
@@ -67,29 +66,30 @@ class Watcher:
             while not self._over.wait(_POLL_S):
                 with self._lock:
                     waiting = list(self._waiting)
-                told = {name: self._statistics(name) for name in {one.netbox for one in waiting if one.netbox is not None}}
+                netboxes = {condition.netbox for condition in waiting if condition.netbox is not None}
+                statistics = {netbox: self._statistics(netbox) for netbox in netboxes}
                 for condition in waiting:
-                    self._look(condition, told.get(condition.netbox or ""))
+                    self._look(condition, statistics.get(condition.netbox or ""))
         finally:
             for control in self._controls.values():
                 control.close()
 
-    def _look(self, condition: Condition, told: RunningStatistics | None) -> None:
+    def _look(self, condition: Condition, statistics: RunningStatistics | None) -> None:
         now = time.monotonic()
-        if told is not None and self._is_so(condition, told, now):
+        if statistics is not None and self._is_so(condition, statistics, now):
             if self.settle(condition):
-                self._came(condition, now)
+                self._tell((condition, now))
         elif now > self._log.due(math.inf if condition.within_s is None else condition.within_s) and self.settle(condition):
-            self._failed(condition, f"not within {TIME.write(condition.within_s or 0.0)}")
+            self._tell((condition, f"not within {TIME.write(condition.within_s or 0.0)}"))
 
-    def _is_so(self, condition: Condition, told: RunningStatistics, now: float) -> bool:
+    def _is_so(self, condition: Condition, statistics: RunningStatistics, now: float) -> bool:
         if condition.silent_s is None:
             return any(
                 event["event"] == condition.happens and condition.station in (None, event.get("station"))
-                for event in told["events"]
+                for event in statistics["events"]
             )
         key = (str(condition.netbox), str(condition.station))
-        sent = next(port["sent"] for port in told["ports"] if port["name"] == condition.station)
+        sent = next(port["sent"] for port in statistics["ports"] if port["name"] == condition.station)
         before, since = self._quiet.get(key, (-1, now))
         if sent != before:
             self._quiet[key] = (sent, now)
