@@ -157,8 +157,6 @@ class _Alteration:
             self._progress(f"stopping {_named([node.name for node in stopping])}")
             restart.stop_all(self._folder, stopping)
         going = [self._before[node.name][0] for node in self._found.nodes_to_be("removed", "replaced")]
-        wires_going = self._found.wires_to_be("removed", "replaced")
-        given_back = self._found.equipment_to_be("removed", "replaced")
         # A host that is to have other files or packages gets a new disk with them.
         copied_anew = [
             node
@@ -170,8 +168,8 @@ class _Alteration:
             *(("disk", node.name) for node in going),
             *(("disk", copies_of(node.name)) for node in (*going, *copied_anew)),
             *(("namespace", node.namespace) for node in going),
-            *(("equipment", port.name) for port in given_back),
-            *((kind, wire.name) for wire in wires_going for kind in ("wire", "rings")),
+            *(("equipment", port.name) for port in self._found.equipment_to_be("removed", "replaced")),
+            *((kind, wire.name) for wire in self._found.wires_to_be("removed", "replaced") for kind in ("wire", "rings")),
         }
         there = [record for record in self._ledger.records() if (record.kind, record.name) in names]
         if there:

@@ -101,8 +101,12 @@ def _settle_routes(netlink: IPRoute, node: NodePlan, before: Sequence[NodePlan])
 
 def _owners(plan: Plan) -> Mapping[str, str]:
     """Whose MAC address answers for each IP address."""
-    interfaces = [interface for node in plan.nodes for interface in node.interfaces]
-    return {str(ipaddress.ip_interface(text).ip): interface.mac for interface in interfaces for text in interface.addresses}
+    return {
+        str(ipaddress.ip_interface(text).ip): interface.mac
+        for node in plan.nodes
+        for interface in node.interfaces
+        for text in interface.addresses
+    }
 
 
 def _address(text: str) -> dict[str, Any]:

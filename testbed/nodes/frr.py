@@ -7,7 +7,7 @@ Nothing else in NetBoxIT knows how its daemons are configured. `frr_node.py` run
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network
@@ -88,11 +88,12 @@ def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> s
     """
     ospf = router.ospf
     assert ospf is not None, "asked for a router with OSPF only"
-    lines = [f"hostname {name}", "log file /run/netboxit/frr.log informational", "!"]
-    for interface in router.interfaces:
-        lines += [f"interface {interface}", *_of_interface(ospf, interface, neighbours[interface]), "exit", "!"]
-    lines += ["router ospf", f" ospf router-id {_router_id(router)}", f" timers throttle spf {_SPF_THROTTLE}"]
-    lines += [f" timers throttle lsa all {_LSA_INTERVAL}", f" timers lsa min-arrival {_LSA_ARRIVAL}", "exit", "!"]
+    lines = [
+        *(f"hostname {name}", "log file /run/netboxit/frr.log informational", "!"),
+        *(line for interface in router.interfaces for line in _of_interface(ospf, interface, neighbours[interface])),
+        *("router ospf", f" ospf router-id {_router_id(router)}", f" timers throttle spf {_SPF_THROTTLE}"),
+        *(f" timers throttle lsa all {_LSA_INTERVAL}", f" timers lsa min-arrival {_LSA_ARRIVAL}", "exit", "!"),
+    ]
     if ospf.bfd:
         interval_ms = round(ospf.bfd.interval * 1e3)
         lines += ["bfd", " profile netboxit", f"  detect-multiplier {ospf.bfd.multiplier}"]
@@ -100,25 +101,24 @@ def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> s
     return "\n".join(lines) + "\n"
 
 
-def _of_interface(ospf: Ospf, interface: str, neighbours: int) -> Iterator[str]:
-    yield " ip ospf area 0"
-    yield f" ip ospf cost {ospf.costs.get(interface, DEFAULT_COST)}"
-    if neighbours == 0:
-        yield " ip ospf passive"
-        return
-    yield f" ip ospf network {'point-to-point' if neighbours == 1 else 'broadcast'}"
-    yield f" ip ospf hello-interval {ospf.hello:.0f}"
-    yield f" ip ospf dead-interval {ospf.dead:.0f}"
-    yield f" ip ospf retransmit-interval {_RETRANSMIT}"
-    if ospf.bfd:
-        yield " ip ospf bfd"
-        yield " ip ospf bfd profile netboxit"
+def _of_interface(ospf: Ospf, interface: str, neighbours: int) -> list[str]:
+    spoken_to = [
+        f" ip ospf network {'point-to-point' if neighbours == 1 else 'broadcast'}",
+        f" ip ospf hello-interval {ospf.hello:.0f}",
+        f" ip ospf dead-interval {ospf.dead:.0f}",
+        f" ip ospf retransmit-interval {_RETRANSMIT}",
+        *((" ip ospf bfd", " ip ospf bfd profile netboxit") if ospf.bfd else ()),
+    ]
+    return [
+        *(f"interface {interface}", " ip ospf area 0", f" ip ospf cost {ospf.costs.get(interface, DEFAULT_COST)}"),
+        *(spoken_to if neighbours else [" ip ospf passive"]),
+        *("exit", "!"),
+    ]
 
 
 def _router_id(router: Router) -> str:
     """Its first IPv4 address (RFC 2328, C.1, asks for any number that no other router has)."""
-    every = [address for addresses in router.interfaces.values() for address in addresses]
-    return next(str(address.ip) for address in every if address.version == 4)
+    return next(str(address.ip) for own in router.interfaces.values() for address in own if address.version == 4)
 
 
 @dataclass

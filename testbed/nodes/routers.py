@@ -130,16 +130,15 @@ def check(configuration: Path, text: str, defines: Mapping[str, str]) -> list[Co
     if result.status == 0:
         return []
     if "std::bad_alloc" in result.complaint:
-        memory = f"Click needs more than {_CHECK_LIMITS.memory_bytes >> 20} MiB of memory to read it"
-        return [ConfigurationError(str(configuration), 0, memory)]
+        mebibytes = _CHECK_LIMITS.memory_bytes >> 20
+        return [ConfigurationError(str(configuration), 0, f"Click needs more than {mebibytes} MiB of memory to read it")]
     errors = _read_errors(result.complaint)
     return errors or [ConfigurationError(str(configuration), 0, result.complaint.strip() or f"Click ended with {result.status}")]
 
 
 def defines_in(command: Sequence[str]) -> dict[str, str]:
     """The `$VARIABLES` in what a router node runs."""
-    pairs = (value.partition("=") for option, value in pairwise(command) if option == "--define")
-    return {name: value for name, _, value in pairs}
+    return dict(value.split("=", 1) for option, value in pairwise(command) if option == "--define")
 
 
 def static_routes(text: str, defines: Mapping[str, str]) -> list[tuple[IPv4Network, str | None]] | None:

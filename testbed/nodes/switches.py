@@ -75,13 +75,13 @@ def wrong_flows(switch: Switch) -> Iterator[tuple[int, str]]:
     limits = sandbox.Limits(_TIMEOUT_S + len(flows) * _FLOW_TIMEOUT_S)
     with sandbox.in_memory("".join(f"{flow}\n" for flow in flows).encode()) as text:
         try:
-            told = sandbox.run(("/bin/sh", "-c", _PARSE_EACH, "sh", *OFCTL, "parse-flow"), limits, stdin=text)
+            parsed = sandbox.run(("/bin/sh", "-c", _PARSE_EACH, "sh", *OFCTL, "parse-flow"), limits, stdin=text)
         except sandbox.LimitExceeded as exceeded:
             yield 0, f"Open vSwitch could not read the flows: {exceeded}"
             return
-    for complaint in told.output.decode(errors="replace").split("\0")[:-1]:
-        index, status, said = complaint.split("\t", 2)
-        yield int(index), said.removeprefix("ovs-ofctl: ") or f"ovs-ofctl ended with {status}"
+    for complaint in parsed.output.decode(errors="replace").split("\0")[:-1]:
+        index, status, words = complaint.split("\t", 2)
+        yield int(index), words.removeprefix("ovs-ofctl: ") or f"ovs-ofctl ended with {status}"
 
 
 def command(folder: PurePosixPath) -> tuple[str, ...]:
@@ -107,12 +107,8 @@ def configuration(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[
 def without_interface(port: str) -> list[list[str]]:
     """The calls by which a running switch lets go of a port's interface; the port itself stays, with all that is said of it."""
     away = f"{port}-away"
-    return [
-        [
-            *("ovs-vsctl", f"--id=@{away}", "create", "Interface", f"name={away}", "type=patch", f"options:peer={away}-too"),
-            *("--", "set", "Port", port, f"interfaces=@{away}"),
-        ]
-    ]
+    created = ("ovs-vsctl", f"--id=@{away}", "create", "Interface", f"name={away}", "type=patch", f"options:peer={away}-too")
+    return [[*created, "--", "set", "Port", port, f"interfaces=@{away}"]]
 
 
 def with_interface(text: str, port: str) -> list[list[str]]:
@@ -216,32 +212,21 @@ def _queueing(name: str, port: SwitchPort) -> Iterator[list[str]]:
 
     Open vSwitch in user space does not hand a packet's queue to the kernel, so filters of the kernel sort them.
     """
-    lengths = [port.queue, *(queue.length for queue in port.queues.values())]
-    for number, length in enumerate(lengths, 1):
+    for number, length in enumerate([port.queue, *(queue.length for queue in port.queues.values())], 1):
+        handle = f"{number + 1:x}:"
+        yield ["tc", "qdisc", "add", "dev", name, "parent", f"1:{number:x}", "handle", handle, "pfifo", "limit", str(length)]
+    filters = [
+        (header, number)
+        for number, queue in enumerate(port.queues.values(), 2)
+        for dscp in queue.dscp
+        for header in _headers(dscp)
+    ]
+    for rank, ((ether_type, match), number) in enumerate(filters, 1):
         yield [
-            "tc",
-            "qdisc",
-            "add",
-            "dev",
-            name,
-            "parent",
-            f"1:{number:x}",
-            "handle",
-            f"{number + 1:x}:",
-            "pfifo",
-            "limit",
-            str(length),
+            *("tc", "filter", "add", "dev", name, "parent", "1:", "protocol", ether_type, "prio", str(rank), "u32"),
+            *match,
+            *("flowid", f"1:{number:x}"),
         ]
-    rank = 0
-    for number, queue in enumerate(port.queues.values(), 2):
-        for dscp in queue.dscp:
-            for ether_type, match in _headers(dscp):
-                rank += 1
-                yield [
-                    *("tc", "filter", "add", "dev", name, "parent", "1:", "protocol", ether_type, "prio", str(rank), "u32"),
-                    *match,
-                    *("flowid", f"1:{number:x}"),
-                ]
 
 
 def _headers(dscp: int) -> Iterator[tuple[str, list[str]]]:
@@ -254,30 +239,29 @@ def _headers(dscp: int) -> Iterator[tuple[str, list[str]]]:
     yield from (("ip", ipv4), ("ipv6", ipv6), ("802.1q", ipv4), ("802.1q", ipv6))
 
 
-def _own(switch: Switch) -> Iterator[list[str]]:
+def _own(switch: Switch) -> list[list[str]]:
     if switch.own is None:
-        return
-    for address in switch.own.address:
-        yield ["ip", "address", "replace", str(address), "dev", BRIDGE]
-    for gateway in switch.own.gateway:
-        yield ["ip", "route", "replace", "default", "via", str(gateway)]
+        return []
+    return [
+        *(["ip", "address", "replace", str(address), "dev", BRIDGE] for address in switch.own.address),
+        *(["ip", "route", "replace", "default", "via", str(gateway)] for gateway in switch.own.gateway),
+    ]
 
 
-def _policed(switch: Switch) -> Mapping[str, SwitchPort]:
-    return {name: port for name, port in switch.settings().items() if port.police is not None}
+def _policed(switch: Switch) -> Mapping[int, SwitchPort]:
+    """The ports that are policed, by their numbers."""
+    return {switch.numbers[name]: port for name, port in switch.settings().items() if port.police is not None}
 
 
 def _meters(switch: Switch) -> Iterator[str]:
     """Policing on any datapath; the kernel's own (ingress_policing_rate) comes after the packet sockets of user space."""
-    for name, port in _policed(switch).items():
+    for number, port in _policed(switch).items():
         band = f"type=drop,rate={(port.police or 0) / 1e3:.0f},burst_size={port.burst * 8 / 1e3:.0f}"
-        yield f"meter={switch.numbers[name]},kbps,burst,stats,bands={band}"
+        yield f"meter={number},kbps,burst,stats,bands={band}"
 
 
-def _policing(switch: Switch) -> Iterator[str]:
-    for name in _policed(switch):
-        number = switch.numbers[name]
-        yield f"priority=1,in_port={number},actions=meter:{number},NORMAL"
+def _policing(switch: Switch) -> list[str]:
+    return [f"priority=1,in_port={number},actions=meter:{number},NORMAL" for number in _policed(switch)]
 
 
 def _flows(switch: Switch) -> list[str]:

@@ -107,8 +107,8 @@ class Calibration(_Record):
             else why
             for what, why in self.failed.items()
         }
-        technologies = dict(sorted({**self.technologies, **kept}.items()))
-        return self.model_copy(update={"technologies": technologies, "ports": {**ports, **self.ports}, "failed": failed})
+        technologies = sorted({**self.technologies, **kept}.items())
+        return self.model_copy(update={"technologies": dict(technologies), "ports": {**ports, **self.ports}, "failed": failed})
 
     def port(self, kind: str) -> PortCost | None:
         """Of one kind; where AF_XDP was not to be had, a port that wants it is a packet socket."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from contracts.errors import listed
 
@@ -45,15 +46,15 @@ def plan_cores(
     and hosts never, of which each may have several programs.
     """
     first = housekeeping_core(cores, isolated)
-    rest = sorted(set(cores) - {first}, key=lambda core: (core in (others or {}), core not in isolated, core))
-    order, not_for_hosts = [first, *rest], {*(others or {}), *isolated}
-    fresh = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, {}, not_for_hosts)
+    others, emulators = others or {}, (*netboxes, *routers)
+    rest = sorted(set(cores) - {first}, key=lambda core: (core in others, core not in isolated, core))
+    deal = partial(_dealt_out, [first, *rest], hosts, netboxes, routers, shares or {}, two_cores, {*others, *isolated})
+    fresh = deal({})
     if not running:
-        return _beside_others(fresh, others or {}, (*netboxes, *routers))
+        return _beside_others(fresh, others, emulators)
     where = {node: tuple(of) for node, of in running.items()}
-    kept = _dealt_out(order, hosts, netboxes, routers, shares or {}, two_cores, where, not_for_hosts)
-    kept = _beside_others(kept, others or {}, (*netboxes, *routers))
-    return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, where, (*netboxes, *routers))))
+    kept = _beside_others(deal(where), others, emulators)
+    return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, where, emulators)))
 
 
 def housekeeping_core(cores: Sequence[int], isolated: Collection[int]) -> int:
@@ -68,8 +69,8 @@ def _dealt_out(
     routers: Sequence[str],
     shares: Mapping[str, str],
     two_cores: Collection[str],
-    running: Mapping[str, tuple[int, ...]],
     not_for_hosts: Collection[int],
+    running: Mapping[str, tuple[int, ...]],
 ) -> CorePlan:
     housekeeping, *spare = cores
     groups = _groups(netboxes, shares)
@@ -107,14 +108,10 @@ def _dealt_out(
 
 def _beside_others(plan: CorePlan, others: Mapping[int, str], emulators: Sequence[str]) -> CorePlan:
     """Says which emulators share their core with another lab's."""
-    sharers: dict[int, list[str]] = {}
-    for node in emulators:
-        for core in plan.cores[node]:
-            if core in others:
-                sharers.setdefault(core, []).append(node)
     notes = [
-        f"core {core} is shared by {listed(nodes, 'and')} and emulators of lab {others[core]}; each can make the others late"
-        for core, nodes in sorted(sharers.items())
+        f"core {core} is shared by {listed(nodes, 'and')} and emulators of lab {lab}; each can make the others late"
+        for core, lab in sorted(others.items())
+        if (nodes := [node for node in emulators if core in plan.cores[node]])
     ]
     return replace(plan, notes=(*plan.notes, *notes))
 
@@ -160,13 +157,11 @@ def _wished(groups: Sequence[Sequence[str]], taken: Mapping[str, int], shares: M
 def _sharing(groups: Sequence[Sequence[str]], taken: Mapping[str, int], housekeeping: int, there: int, needed: int) -> list[str]:
     """Where nodes are together for want of cores, not only because they were asked to be."""
     group_of = {node: number for number, group in enumerate(groups) for node in group}
-    sharers: dict[int, list[str]] = {}
-    for node, core in taken.items():
-        sharers.setdefault(core, []).append(node)
+    sharers = {core: [node for node in taken if taken[node] == core] for core in sorted({*taken.values()})}
     return [
         f"{listed(nodes, 'and')} share core {core}: the lab may use {there} cores, core {housekeeping} for hosts and interrupts, "
         f"and {needed} are needed for one core each; each can make the others late"
-        for core, nodes in sorted(sharers.items())
+        for core, nodes in sharers.items()
         if len({group_of.get(node, node) for node in nodes}) > 1
     ]
 

@@ -62,9 +62,9 @@ def _pair(left: Site, right: Site) -> Iterator[str]:
     if left.address == right.address:
         yield f"{left.name} and {right.name} have one address, {left.address}; correct the inventory (netboxit_address)"
     if left.sealed != right.sealed:
-        open_one = right if left.sealed else left
         yield (
-            f"{left.name} and {right.name}: only one of them has its tunnels sealed, {open_one.name} has not; say "
+            f"{left.name} and {right.name}: only one of them has its tunnels sealed, "
+            f"{(right if left.sealed else left).name} has not; say "
             "netboxit_tunnels: wireguard of all machines in the inventory, or of none"
         )
     if left.vxlan_port != right.vxlan_port:

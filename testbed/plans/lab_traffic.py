@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from ipaddress import IPv4Interface, IPv6Interface, ip_address, ip_interface
+from ipaddress import ip_address, ip_interface
+from itertools import product
 
-from contracts.addresses import Address
+from contracts.addresses import Address, Interface
 from contracts.errors import BadInput, BadTopology, listed
 from contracts.plan import NodePlan, Plan
 from testbed.description.input_errors import nearest
@@ -79,22 +80,17 @@ def _hosts(lab: Plan) -> list[str]:
 
 def _addresses_between(source: NodePlan, destination: NodePlan) -> tuple[Address, Address] | None:
     """As `testbed.description.wiring.addresses_between`: in a lab that was checked, networks of two segments do not overlap."""
-    routed: tuple[Address, Address] | None = None
-    for version in (4, 6):
-        for near in _interfaces(source, version):
-            for far in _interfaces(destination, version):
-                if near.network == far.network:
-                    return near.ip, far.ip
-                if routed is None and _leaves(source, near) and _leaves(destination, far):
-                    routed = near.ip, far.ip
-    return routed
+    pairs = [(near, far) for near, far in product(_interfaces(source), _interfaces(destination)) if near.version == far.version]
+    joined = [(near.ip, far.ip) for near, far in pairs if near.network == far.network]
+    routed = [(near.ip, far.ip) for near, far in pairs if _leaves(source, near) and _leaves(destination, far)]
+    return next(iter((*joined, *routed)), None)
 
 
-def _interfaces(host: NodePlan, version: int) -> list[IPv4Interface | IPv6Interface]:
-    every = [ip_interface(address) for interface in host.interfaces for address in interface.addresses]
-    return [address for address in every if address.version == version]
+def _interfaces(host: NodePlan) -> list[Interface]:
+    """Those with IPv4 first."""
+    addresses = [ip_interface(address) for interface in host.interfaces for address in interface.addresses]
+    return sorted(addresses, key=lambda address: address.version)
 
 
-def _leaves(host: NodePlan, interface: IPv4Interface | IPv6Interface) -> bool:
-    gateways = [ip_address(route.gateway) for route in host.routes]
-    return any(gateway in interface.network for gateway in gateways if gateway.version == interface.version)
+def _leaves(host: NodePlan, interface: Interface) -> bool:
+    return any(ip_address(route.gateway) in interface.network for route in host.routes)

@@ -51,9 +51,9 @@ class Wires:
 
     def far_end(self, wire: str, node: str) -> str:
         """What a wire leads to from a node."""
-        for one in self.after.wires:
-            if one.name == wire:
-                end = one.right if one.left.node == node else one.left
+        for other in self.after.wires:
+            if other.name == wire:
+                end = other.right if other.left.node == node else other.left
                 return f"{end.node}.{end.interface}"
         return next((port.words() for port in self.after.equipment if port.wire == wire), wire)
 
@@ -112,8 +112,8 @@ def _limits(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 
 
 def _routes(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
-    gone = [f"{route.destination} by {route.gateway}" for route in before.routes if route not in after.routes]
-    new = [f"{route.destination} by {route.gateway}" for route in after.routes if route not in before.routes]
+    both = ((before.routes, after.routes), (after.routes, before.routes))
+    gone, new = ([f"{route.destination} by {route.gateway}" for route in own if route not in other] for own, other in both)
     yield Finding("live", two("route", gone, new))
 
 
@@ -146,8 +146,7 @@ def _copied(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 
 def click_configuration(node: NodePlan) -> str | None:
     """The file that a Click router does what it says; None for another node."""
-    is_click = node.kind == "router" and not node.forwards
-    return PurePosixPath(node.command[-1]).name if is_click else None
+    return PurePosixPath(node.command[-1]).name if node.kind == "router" and not node.forwards else None
 
 
 def _first_difference(old: str, new: str) -> int:
@@ -156,20 +155,19 @@ def _first_difference(old: str, new: str) -> int:
 
 
 def _interfaces(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Finding]:
-    old, new = ({one.name: one for one in node.interfaces} for node in (before, after))
+    old, new = ({interface.name: interface for interface in node.interfaces} for node in (before, after))
     for name in [name for name in old if name not in new]:
         yield Finding(_how(old[name], after), f"{_port(after, name)} is gone")
     for name, interface in new.items():
         if name not in old:
-            far = wires.far_end(interface.wire, after.name)
-            yield Finding(_how(interface, after), f"{_port(after, name)} is new: it leads to {far}")
+            leads_to = f"it leads to {wires.far_end(interface.wire, after.name)}"
+            yield Finding(_how(interface, after), f"{_port(after, name)} is new: {leads_to}")
         else:
             yield from _interface(old[name], interface, after, wires)
     if [name for name in old if name in new] != [name for name in new if name in old]:
         # Only an order; but the ports of an emulator are numbered.
-        yield Finding(
-            "restart" if any(_how(one, after) == "restart" for one in new.values()) else "live", "the order of its interfaces"
-        )
+        restarts = any(_how(interface, after) == "restart" for interface in new.values())
+        yield Finding("restart" if restarts else "live", "the order of its interfaces")
 
 
 def _interface(old: InterfacePlan, new: InterfacePlan, node: NodePlan, wires: Wires) -> Iterator[Finding]:
@@ -181,9 +179,10 @@ def _interface(old: InterfacePlan, new: InterfacePlan, node: NodePlan, wires: Wi
     if mtus[0] != mtus[1]:
         yield Finding(how, two(f"{port}: MTU", *mtus))
     for field in fields(new):
-        one, other = getattr(old, field.name), getattr(new, field.name)
-        if field.name != "wire" and one != other:
-            yield Finding(_INTERFACE.get(field.name, "restart"), two(f"{port}: {_WORDS.get(field.name, field.name)}", one, other))
+        was, becomes = getattr(old, field.name), getattr(new, field.name)
+        if field.name != "wire" and was != becomes:
+            how = "live" if field.name in _LIVE else "restart"
+            yield Finding(how, two(f"{port}: {_WORDS.get(field.name, field.name)}", was, becomes))
 
 
 def _how(interface: InterfacePlan, node: NodePlan) -> How:
@@ -261,16 +260,15 @@ class _Parameters:
         if name not in self._technology.LIVE or self._before.get(name) is None:
             return ""
         for parameters in (self._before, self._after):
-            for station, said in parameters["stations"].items():
-                if self._own(name, said.get(name)) or (name == "distance" and any(said.get(place) for place in _PLACES)):
+            for station, own in parameters["stations"].items():
+                if self._own(name, own.get(name)) or (name == "distance" and any(own.get(place) for place in _PLACES)):
                     return f"of which station {station} says its own"  # setting it live would be for all stations
         return None
 
     def _why_not_of_station(self, name: str, before: Any) -> str | None:
-        live = any(name in model.LIVE for model in station_models(self._technology))
         # One that had none of its own had the netbox's.
         known = before is not None or name in self._technology.LIVE
-        return None if live and known else ""
+        return None if known and any(name in model.LIVE for model in station_models(self._technology)) else ""
 
     def _own(self, name: str, value: Any) -> bool:
         """Whether a station's value is other than what a station has that says nothing."""
@@ -303,5 +301,6 @@ _FIELDS: Final[Mapping[str, Callable[[NodePlan, NodePlan], Iterator[Finding]]]] 
     "forwards": _forwards,
     "limits": _limits,
 }
-_INTERFACE: Final[Mapping[str, How]] = {"addresses": "live", "mac": "live", "reason": "live"}
+#: Of an interface: what changes while its node runs.
+_LIVE: Final = ("addresses", "mac", "reason")
 _WORDS: Final = {"mac": "MAC address", "reason": "by what it is reached, because:", "port": "reached by"}

@@ -54,8 +54,7 @@ def place(topology: Topology, sites: Sequence[Site], running: Plan | None = None
     order = [here, *(site for site in sites if site is not here)]
     names = [site.name for site in order]
     places = topology.places(KnownMachines(here.name, tuple(names)))
-    nodes = [name for section in topology.sections().values() for name in section]
-    machine = {node: places.of(node) or here.name for node in nodes}
+    machine = {node: places.of(node) or here.name for section in topology.sections().values() for node in section}
     for node, name in machine.items():
         if name not in (*names, AUTO):
             remedy = f"{nearest(name, names)}; --inventory says which machines there are"
@@ -66,8 +65,7 @@ def place(topology: Topology, sites: Sequence[Site], running: Plan | None = None
             ran = {node.name: node.host or here.name for node in running.nodes}
             machine |= {node: ran[node] for node, name in machine.items() if name == AUTO and ran.get(node) in names}
         machine, notes = _Chosen(topology, order, machine).placed()
-    used = [site for site in order if site.here or site.name in machine.values()]
-    return Placed(tuple(used), machine, notes)
+    return Placed(tuple(site for site in order if site.here or site.name in machine.values()), machine, notes)
 
 
 class _Chosen:
@@ -80,7 +78,6 @@ class _Chosen:
             self._tie(one, other)
 
     def placed(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        free = [node for node, name in self._machine.items() if name == AUTO]
         self._tie_ends()
         leaders = list(dict.fromkeys(map(self._head, self._machine)))
         number = {leader: at for at, leader in enumerate(leaders)}
@@ -96,11 +93,11 @@ class _Chosen:
         needs = Counter[int]()
         for unit, at in zip(units, chosen.machine, strict=True):
             needs[at] += unit.cores
-        return machine, tuple(self._notes(free, machine, needs, chosen.proven))
+        return machine, tuple(self._notes(machine, needs, chosen.proven))
 
-    def _notes(self, free: Sequence[str], machine: Mapping[str, str], needs: Mapping[int, int], proven: bool) -> Iterator[str]:
+    def _notes(self, machine: Mapping[str, str], needs: Mapping[int, int], proven: bool) -> Iterator[str]:
         for site in self._sites:
-            if own := [node for node in free if machine[node] == site.name]:
+            if own := [node for node, name in self._machine.items() if name == AUTO and machine[node] == site.name]:
                 yield f"auto: {listed(own, 'and')} {'is' if len(own) == 1 else 'are'} on {site.name}"
         words = [
             f"{site.name} has {site.spare_cores()} and needs {needs[at]}"
@@ -120,8 +117,8 @@ class _Chosen:
         names = [site.name for site in self._sites]
         # What shares a core takes one.
         shares = {self._share(node) for node in nodes} - {None}
-        cores = len(shares) + sum(self._cores_of(node) for node in nodes if self._share(node) is None)
-        return Unit(cores, len(nodes), names.index(min(fixed)) if fixed else None)
+        alone = [self._cores_of(node) for node in nodes if self._share(node) is None]
+        return Unit(len(shares) + sum(alone), len(nodes), names.index(min(fixed)) if fixed else None)
 
     def _cores_of(self, node: str) -> int:
         if (netbox := self._topology.netboxes.get(node)) is not None:
@@ -141,8 +138,7 @@ class _Chosen:
 
     def _ends(self) -> Iterator[tuple[str, str]]:
         for wire in self._topology.wires:
-            left, right = (end.partition(".")[0] for end in wire.ends)
-            yield left, right
+            yield wire.ends[0].partition(".")[0], wire.ends[1].partition(".")[0]
 
     def _ties(self) -> Iterator[tuple[str, str]]:
         """Who has to be with whom."""

@@ -104,8 +104,8 @@ class PlannedWires:
         if machines[0] != machines[1]:
             between = f"its ends are on {machines[0]} and {machines[1]}"
             if entry.over is not None:
-                over = (entry.over[machines[0]], entry.over[machines[1]])
-                return WirePlan(name, *ends, mtu, "port", f"{between}, and the topology says over which ports", over=over)
+                reason = f"{between}, and the topology says over which ports"
+                return WirePlan(name, *ends, mtu, "port", reason, over=(entry.over[machines[0]], entry.over[machines[1]]))
             return WirePlan(name, *ends, mtu, "vxlan", between, vni=self._vni(name))
         return WirePlan(name, *ends, mtu, *self._kind(left, right, entry.wire or self._topology.wire))
 

@@ -104,8 +104,8 @@ def _router_errors(topology: Topology, plan: Plan) -> Iterator[BadInput]:
     for name, router in topology.routers.items():
         if router.engine == "click" and router.configuration is not None:
             node = plan.node(name)
-            text = node.files[router.configuration.name]
-            yield from _configuration_errors(name, router.configuration, text, routers.defines_in(node.command))
+            text, defines = node.files[router.configuration.name], routers.defines_in(node.command)
+            yield from _configuration_errors(name, router.configuration, text, defines)
     for event in plan.events:
         if isinstance(event.change, ConfigurationChange):
             yield from swap_errors(event.change, plan.node(event.change.router))

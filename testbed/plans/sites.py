@@ -52,20 +52,23 @@ class Site:
 
 def named_machines(topology: Topology) -> tuple[str, ...]:
     """Those that nodes of a topology are on by name, in its order."""
-    places = topology.places()
-    nodes = [name for section in topology.sections().values() for name in section]
-    return tuple(dict.fromkeys(name for name in map(places.of, nodes) if name not in (None, AUTO)))
+    return tuple(dict.fromkeys(name for name in _places(topology) if name not in (None, AUTO)))
 
 
 def is_free(topology: Topology) -> bool:
     """Whether there is a node whose machine the planner chooses."""
-    places = topology.places()
-    return any(places.is_free(name) for section in topology.sections().values() for name in section)
+    return AUTO in _places(topology)
 
 
 def names_machines(topology: Topology) -> bool:
     """Whether a file says of any of its nodes where it is to be."""
-    return bool(named_machines(topology)) or is_free(topology)
+    return any(_places(topology))
+
+
+def _places(topology: Topology) -> list[str | None]:
+    """What the topology says of each node: a machine's name, AUTO, or nothing."""
+    places = topology.places()
+    return [places.of(name) for section in topology.sections().values() for name in section]
 
 
 def assumed(topology: Topology, facts: Facts, known: KnownMachines | None) -> Sequence[Site]:

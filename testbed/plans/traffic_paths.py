@@ -114,8 +114,15 @@ class TrafficPaths:
             for station, stream in netbox.parameters.streams().items():
                 start = End(name, station)
                 first = next(wire for pair in self._wiring.wires for wire in (pair, pair[::-1]) if wire[0] == start)
-                goals = _goals(self._topology, self._wiring, start)
-                yield stream, [(first, *self._wiring.path(first[1].node, goal.node)) for goal in goals]
+                yield stream, [(first, *self._wiring.path(first[1].node, goal)) for goal in self._goals(start)]
+
+    def _goals(self, start: End) -> list[str]:
+        """The nodes where frames that begin at a station of a netbox end, on its layer-2 segment."""
+        segment = next(ends for ends in self._wiring.segments() if start in ends)
+        others = [end.node for end in segment if end.node != start.node]
+        netboxes = self._topology.netboxes
+        sinks = [node for node in others if node in netboxes and netboxes[node].parameters.ABSORBS]
+        return sinks or [node for node in others if node not in netboxes]
 
 
 def _ends(traffic: TrafficPlan, back: bool) -> tuple[str, str, str]:
@@ -123,10 +130,3 @@ def _ends(traffic: TrafficPlan, back: bool) -> tuple[str, str, str]:
     if back:
         return traffic.destination, traffic.source, traffic.source_address
     return traffic.source, traffic.destination, traffic.destination_address
-
-
-def _goals(topology: Topology, wiring: Wiring, start: End) -> list[End]:
-    """Where frames that begin at a station of a netbox end, on its layer-2 segment."""
-    others = [end for end in next(s for s in wiring.segments() if start in s) if end.node != start.node]
-    sinks = [end for end in others if end.node in topology.netboxes and topology.netboxes[end.node].parameters.ABSORBS]
-    return sinks or [end for end in others if end.node not in topology.netboxes]

@@ -43,7 +43,9 @@ def planned(
     name: str, traffic: Traffic, addresses: tuple[Address, Address], distance: Mapping[str, int], duration_s: float | None
 ) -> TrafficPlan:
     """`distance` is that of each node from the centre. Raises BadDuration."""
-    options = traffic.options if duration_s is None else _with_duration(name, traffic.options, duration_s)
+    options = traffic.options
+    if duration_s is not None:
+        options = options.model_copy(update={"duration": _checked(f"traffic {name}", type(options), duration_s)})
     return TrafficPlan(
         name=name,
         application=traffic.application,
@@ -59,11 +61,6 @@ def planned(
 def _direction(distance: Mapping[str, int], traffic: Traffic) -> Literal["return", "forward"]:
     away = len(distance)
     return "return" if distance.get(traffic.destination, away) <= distance.get(traffic.source, away) else "forward"
-
-
-def _with_duration(traffic: str, options: ApplicationOptions, duration_s: float) -> ApplicationOptions:
-    """The options with another duration, if the application may have it."""
-    return options.model_copy(update={"duration": _checked(f"traffic {traffic}", type(options), duration_s)})
 
 
 def _checked(what: str, options: type[ApplicationOptions], duration_s: float) -> float:
