@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from contracts.changes import Change, ConfigurationChange, FreezeChange, HandlerWrite, Sequence, Step, WireState
 from contracts.files import find_file
@@ -17,8 +17,10 @@ from netboxes.drill import NetboxDrill
 from testbed.description import drills
 from testbed.description.drills import Drill, all_drills, reboot
 from testbed.description.input_errors import InPart, nearest
+from testbed.description.section import Section
 from testbed.description.targets import Targets
 from testbed.description.wire_ends import TwoEnds
+from testbed.description.yaml_source import Location
 
 _SUBJECTS = ("netbox", "wire", "node", "drill")
 #: What is said of each, and how.
@@ -34,10 +36,8 @@ _SAYS = {
 _VERBS = {"netbox": ("values", "freeze"), "wire": ("state",), "node": ("reboot", "configuration", "write"), "drill": ("options",)}
 
 
-class Action(BaseModel):
+class Action(Section):
     """A change of a netbox or of one of its stations, of a wire, of a node of any kind, or a drill."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     netbox: Name | None = Field(None, description="The netbox that changes.")
     station: Name | None = Field(None, description="The station of it whose parameters change; without it those of the netbox.")
@@ -84,13 +84,13 @@ class Action(BaseModel):
         except ValidationError as error:
             raise InPart(all_drills()[name], error, ()) from None
 
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> Self:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         subjects = [key for key in _SUBJECTS if getattr(self, key) is not None]
         if len(subjects) != 1:
-            raise ValueError(
+            yield (
+                (),
                 "an event is of one netbox, of one wire, of one node, or a drill; "
-                "write netbox: … and set: …, or wire: a--b and state: down"
+                "write netbox: … and set: …, or wire: a--b and state: down",
             )
         (subject,) = subjects
         said = [verb for verbs in _VERBS.values() for verb in verbs if getattr(self, verb) is not None]
@@ -98,8 +98,7 @@ class Action(BaseModel):
         missing = not said and subject != "drill"
         if wrong or missing or len(said) > 1 or (self.station is not None and self.values is None):
             cause, remedy = _SAYS[subject]
-            raise ValueError(f"an event of a {subject} says {cause}; {remedy}")
-        return self
+            yield (), f"an event of a {subject} says {cause}; {remedy}"
 
     def nodes(self) -> set[str]:
         """Those that it names."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from contracts.errors import listed
-from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort, OutsidePort, Replacement
+from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort, Replacement
 from testbed.description.input_errors import nearest
 from testbed.description.machines import Places
 from testbed.description.problem import Problem
@@ -58,23 +58,23 @@ def _replacements(draft: Draft, replacements: Mapping[str, Replacement]) -> Iter
                 yield Problem(place, "no station of it is on this machine", "give one of them a port, like {nic: eth2}", key=True)
 
 
-def _ports(draft: Draft) -> Iterator[tuple[Location, OutsidePort]]:
+def _ports(draft: Draft) -> Iterator[tuple[Location, EquipmentPort]]:
     for name, node in draft.sections["equipment"].items():
         if isinstance(node, Equipment):
             for port, outside in node.outside().items():
                 yield ("equipment", name, *(("ports", port) if node.port_list else ())), outside
 
 
-def _replacing(replacements: Mapping[str, Replacement]) -> Iterator[tuple[Location, OutsidePort]]:
+def _replacing(replacements: Mapping[str, Replacement]) -> Iterator[tuple[Location, EquipmentPort]]:
     for name, stations in replacements.items():
         for station, port in stations.items():
-            if isinstance(port, OutsidePort):
+            if isinstance(port, EquipmentPort):
                 yield ("replace", name, station), port
 
 
-def _devices_used_twice(ports: Iterable[tuple[Location, str | None, OutsidePort]]) -> Iterator[Problem]:
+def _devices_used_twice(ports: Iterable[tuple[Location, str | None, EquipmentPort]]) -> Iterator[Problem]:
     """Macvlans and VLANs of one interface of a machine go together, with nothing else."""
-    seen: dict[tuple[str | None, str], OutsidePort] = {}
+    seen: dict[tuple[str | None, str], EquipmentPort] = {}
     vlans: set[tuple[str | None, str, int]] = set()
     for place, machine, port in ports:
         first = seen.setdefault((machine, port.device()), port)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -48,8 +49,8 @@ class Macvlan(Section):
     mode: MacvlanMode = Field("bridge", description="Whether macvlans of one interface reach each other (macvlan of `ip link`).")
 
 
-class OutsidePort(Section):
-    """What a port of the outside world is on this machine: one of `nic`, `vlan`, `macvlan` and `tap`."""
+class EquipmentPort(Section):
+    """One port of equipment that has several."""
 
     nic: HostInterface | None = Field(None, description="An interface of this machine, moved whole into the node's network.")
     vlan: Vlan | None = Field(None, description="A VLAN of one.")
@@ -79,23 +80,14 @@ class OutsidePort(Section):
         """The interface of this machine: the one that is moved, the one that another is made on, or the tap."""
         return self.nic or self.tap or (self.vlan.of if self.vlan else self.macvlan.of if self.macvlan else "")
 
-    def _check_is_one(self) -> None:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         if sum(getattr(self, kind) is not None for kind in get_args(GivenKind)) != 1:
-            raise ValueError("a port is one of nic, vlan, macvlan and tap; write {nic: eth2} or {tap: vm1}")
+            yield (), "a port is one of nic, vlan, macvlan and tap; write {nic: eth2} or {tap: vm1}"
         if self.user is not None and self.tap is None:
-            raise ValueError("only a tap has a user; leave user out")
+            yield (), "only a tap has a user; leave user out"
 
 
-class EquipmentPort(OutsidePort):
-    """One port of equipment that has several."""
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Self:
-        self._check_is_one()
-        return self
-
-
-class Equipment(OutsidePort, NodeSection):
+class Equipment(EquipmentPort, NodeSection):
     """Something real, or a virtual machine, at a port of this machine; or a real network with several `ports`."""
 
     KIND: ClassVar = "piece of equipment"
@@ -106,15 +98,13 @@ class Equipment(OutsidePort, NodeSection):
         {}, alias="ports", description="Instead: several ports by name, between which the equipment passes Ethernet frames."
     )
 
-    @model_validator(mode="after")
-    def _has_ports(self) -> Self:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         if not self.port_list:
-            self._check_is_one()
+            yield from super()._wrong()
         elif self.model_fields_set - {"port_list", "host"}:
-            raise ValueError("equipment with ports says at each of them what it is; leave nothing but host beside ports")
-        return self
+            yield (), "equipment with ports says at each of them what it is; leave nothing but host beside ports"
 
-    def outside(self) -> dict[str, OutsidePort]:
+    def outside(self) -> dict[str, EquipmentPort]:
         """Its ports by name."""
         return dict(self.port_list) or {ONLY_PORT: self}
 

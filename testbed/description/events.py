@@ -8,9 +8,9 @@ When and what are apart: what stands beside `at:` or `when:` is the same that `n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from contracts.changes import Condition, EventPlan
 from contracts.name import Name
@@ -18,6 +18,7 @@ from contracts.quantities import TIME, Quantity
 from testbed.description.actions import Action
 from testbed.description.drills import LinkFlap
 from testbed.description.section import Section
+from testbed.description.yaml_source import Location
 
 if TYPE_CHECKING:
     from contracts.plan import TrafficPlan
@@ -45,18 +46,16 @@ class When(Section):
         None, description="The run fails when it has not come true so long after the network's time began."
     )
 
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> Self:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         said = [key for key in ("happens", "silent", "event") if getattr(self, key) is not None]
         if len(said) != 1:
-            raise ValueError("a condition is one thing; write happens: link_down, silent: 1 s or event: NAME")
+            yield (), "a condition is one thing; write happens: link_down, silent: 1 s or event: NAME"
         if (self.netbox is None) != (said == ["event"]):
-            raise ValueError("what happens or is silent is a netbox, or a station of it; write netbox: …")
+            yield (), "what happens or is silent is a netbox, or a station of it; write netbox: …"
         if self.silent is not None and self.station is None:
-            raise ValueError("frames leave by a station; write station: …")
+            yield (), "frames leave by a station; write station: …"
         if self.event is not None and self.station is not None:
-            raise ValueError("an event has no station; leave it out")
-        return self
+            yield (), "an event has no station; leave it out"
 
     def condition(self, number: int) -> Condition:
         return Condition(number, self.netbox, self.station, self.happens, self.silent, self.event, self.within)
@@ -70,13 +69,12 @@ class Event(Action):
     when: When | None = Field(None, description="Instead of a time: when something has come true.")
     delay: _Time = Field(0.0, description="How much later than `when`.")
 
-    @model_validator(mode="after")
-    def _has_a_time(self) -> Self:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
+        yield from super()._wrong()
         if (self.at is None) == (self.when is None):
-            raise ValueError("an event has either a time or a condition; write at: 20 s, or when: {netbox: …, happens: …}")
+            yield (), "an event has either a time or a condition; write at: 20 s, or when: {netbox: …, happens: …}"
         if self.delay and self.when is None:
-            raise ValueError("only what waits for a condition has a delay; write it into at")
-        return self
+            yield (), "only what waits for a condition has a delay; write it into at"
 
 
 def plan_events(topology: Topology, targets: Targets) -> tuple[EventPlan, ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -68,20 +69,17 @@ def find_beside(text: Any, info: ValidationInfo) -> Path:
     return found
 
 
-def wrong_together(files: Mapping[str, Path], packages: Collection[str]) -> dict[str, str]:
+def wrong_together(files: Mapping[str, Path], packages: Collection[str]) -> Iterator[tuple[str, str]]:
     """What is wrong with paths of a host beside each other, with what is to be there, and without packages."""
-    inside = ((path, other) for path in files for other in files if path.startswith(f"{other}/"))
-    wrong = {path: f"{path} is in {other}, which is copied, too; put it into what is copied there" for path, other in inside}
-    wrong |= {
-        path: f"{path} is a folder, and {source.name} is a file; write {path}/{source.name}"
-        for path, source in files.items()
-        if path in HOST_FOLDERS and not source.is_dir()
-    }
-    if not packages:
-        remedy = f"add packages: […], or write a path in {listed(HOST_FOLDERS)}"
-        outside = (path for path in files if path.startswith("/etc/"))
-        wrong |= {path: f"only a host with packages has an /etc of its own; {remedy}" for path in outside}
-    return wrong
+    for path, other in permutations(files, 2):
+        if path.startswith(f"{other}/"):
+            yield path, f"{path} is in {other}, which is copied, too; put it into what is copied there"
+    for path, source in files.items():
+        if path in HOST_FOLDERS and not source.is_dir():
+            yield path, f"{path} is a folder, and {source.name} is a file; write {path}/{source.name}"
+        if path.startswith("/etc/") and not packages:
+            remedy = f"add packages: […], or write a path in {listed(HOST_FOLDERS)}"
+            yield path, f"only a host with packages has an /etc of its own; {remedy}"
 
 
 def check_package(text: str) -> str:

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from contracts.addresses import Addresses, Gateways, Interface
-from contracts.errors import AtPlaces
 from contracts.files import find_file
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
 from testbed.description.input_errors import nearest
 from testbed.description.limits import ContainerSection
 from testbed.description.section import Section
+from testbed.description.yaml_source import Location
 
 _Seconds = Annotated[float, Quantity(TIME, 1.0, 65535.0)]
 
@@ -38,11 +38,9 @@ class Ospf(Section):
     )
     bfd: Bfd | None = Field(None, description="Detect failures sooner; `bfd: {}` with its defaults.")
 
-    @model_validator(mode="after")
-    def _check_dead(self) -> Self:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         if self.dead <= self.hello:
-            raise ValueError("`dead` must be longer than `hello`: it counts hello packets that are missing (RFC 2328, 9.5)")
-        return self
+            yield (), "`dead` must be longer than `hello`: it counts hello packets that are missing (RFC 2328, 9.5)"
 
 
 class Router(ContainerSection):
@@ -73,25 +71,20 @@ class Router(ContainerSection):
             raise ValueError("a configuration is a file; write its path, like click/meoc.click")
         return find_file(text, info.context)
 
-    @model_validator(mode="after")
-    def _check_engine(self) -> Self:
-        wrong: dict[tuple[str | int, ...], str] = {}
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         if self.engine == "click":
             if self.configuration is None:
-                raise ValueError("a Click router needs a configuration; write configuration: click/meoc.click, or engine: linux")
-            wrong.update(
-                {(key,): "only a router with engine: linux has this" for key in ("gateway", "ospf") if getattr(self, key)}
+                yield (), "a Click router needs a configuration; write configuration: click/meoc.click, or engine: linux"
+            yield from (
+                ((key,), "only a router with engine: linux has this") for key in ("gateway", "ospf") if getattr(self, key)
             )
             prefixes = [name.upper().replace("-", "_") for name in self.interfaces]
             own = {f"{prefix}_{what}" for prefix in prefixes for what in ("DEV", "IP", "ETH", "NET")} & {*self.variables}
-            wrong.update({("variables", name): "this is told by the interfaces; leave it out" for name in own})
+            yield from ((("variables", name), "this is told by the interfaces; leave it out") for name in own)
         elif self.variables:
-            wrong["variables",] = "only a Click router has variables"
+            yield ("variables",), "only a Click router has variables"
         elif self.ospf:
-            wrong.update(self._wrong_in_ospf(self.ospf))
-        if wrong:
-            raise AtPlaces(wrong)
-        return self
+            yield from self._wrong_in_ospf(self.ospf)
 
     def ports(self) -> dict[str, tuple[Interface, ...]]:
         return self.interfaces
@@ -99,7 +92,7 @@ class Router(ContainerSection):
     def needs_interface(self) -> str | None:
         return "whose kernel routes between interfaces" if self.engine == "linux" else None
 
-    def _wrong_in_ospf(self, ospf: Ospf) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    def _wrong_in_ospf(self, ospf: Ospf) -> Iterator[tuple[Location, str]]:
         if self.configuration is not None:
             yield ("ospf",), "the configuration of FRRouting says this already; keep one of them"
         if not any(address.version == 4 for addresses in self.interfaces.values() for address in addresses):

@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from applications.dscp import parse_dscp
 from contracts.addresses import Addresses, Gateways, Interface, Ipv4
-from contracts.errors import AtPlaces
 from contracts.name import Name
 from contracts.names import BRIDGE, check_name
 from contracts.quantities import RATE, SIZE, TIME, Quantity
@@ -98,20 +97,16 @@ class SwitchPort(Vlans):
     queue: int = Field(16, ge=1, le=MOST_WAITING, description="With `limit`: frames that can wait of what no other queue is for.")
     queues: dict[Name, Queue] = Field({}, max_length=15, description="With `limit`: queues by DSCP, the first that fits.")
 
-    @model_validator(mode="after")
-    def _check_queues(self) -> Self:
-        wrong: dict[Location, str] = {}
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         if self.queues and self.limit is None:
-            raise ValueError("queues need a limit, before which frames wait; add limit: 10 Mbit/s")
-        for name, queue in self.queues.items() if self.limit else ():
+            yield (), "queues need a limit, before which frames wait; add limit: 10 Mbit/s"
+        limit = self.limit or 0
+        for name, queue in self.queues.items():
             for key, rate in (("least", queue.least), ("most", queue.most)):
-                if rate is not None and rate > (self.limit or 0):
-                    wrong["queues", name, key] = f"is more than the port's limit of {RATE.write(self.limit or 0)}; write less"
-        if sum(queue.least or 0 for queue in self.queues.values()) > (self.limit or 0):
-            wrong["queues",] = "the least rates are more than the limit together; give less"
-        if wrong:
-            raise AtPlaces(wrong)
-        return self
+                if rate is not None and rate > limit:
+                    yield ("queues", name, key), f"is more than the port's limit of {RATE.write(limit)}; write less"
+        if sum(queue.least or 0 for queue in self.queues.values()) > limit:
+            yield ("queues",), "the least rates are more than the limit together; give less"
 
     def waiting(self) -> int:
         """Frames that can wait before it."""
@@ -137,11 +132,9 @@ class Own(Section):
     vlan: Vlan | None = Field(None, description="VLAN that it is in.")
     gateway: Gateways = Field((), description="Router for all other networks.")
 
-    @model_validator(mode="after")
-    def _is_of_version_4(self) -> Self:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         if any(interface.version != 4 for interface in self.address):
-            raise AtPlaces({("address",): "the switch itself speaks IPv4; write an address like 10.0.0.9/24"})
-        return self
+            yield ("address",), "the switch itself speaks IPv4; write an address like 10.0.0.9/24"
 
 
 class Mirror(Section):
@@ -234,12 +227,6 @@ class Switch(ContainerSection):
     def is_at(self, address: IPv4Address) -> bool:
         """Whether that is its own address."""
         return self.own is not None and any(address == interface.ip for interface in self.own.address)
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if wrong := dict(self._wrong()):
-            raise AtPlaces(wrong)
-        return self
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
         for name in self.tunnels.keys() & self.port_list.keys():

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -102,14 +102,6 @@ class Host(ContainerSection):
         "never", description="When that is started again: never, when it ended with another status than 0, or whenever it ended."
     )
 
-    @model_validator(mode="after")
-    def _has_one_kind_of_address(self) -> Self:
-        if self.address is None and not self.interfaces:
-            raise ValueError("a host needs an address; write address: 10.0.0.1/24")
-        if self.address is not None and self.interfaces is not None:
-            raise ValueError("a host has either address or interfaces; put the address into interfaces")
-        return self
-
     @field_validator("files", mode="before")
     @classmethod
     def _are_few(cls, said: Any) -> Any:
@@ -119,16 +111,14 @@ class Host(ContainerSection):
             )
         return said
 
-    @model_validator(mode="after")
-    def _files_and_program_hold_together(self) -> Self:
-        wrong: dict[Location, str] = {
-            ("files", path): message for path, message in wrong_together(self.files, self.packages).items()
-        }
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
+        if self.address is None and not self.interfaces:
+            yield (), "a host needs an address; write address: 10.0.0.1/24"
+        if self.address is not None and self.interfaces is not None:
+            yield (), "a host has either address or interfaces; put the address into interfaces"
+        yield from ((("files", path), message) for path, message in wrong_together(self.files, self.packages))
         if self.start is None and "restart" in self.model_fields_set:
-            wrong["restart",] = "there is no program that could be started again; add start: …"
-        if wrong:
-            raise AtPlaces(wrong)
-        return self
+            yield ("restart",), "there is no program that could be started again; add start: …"
 
     def ports(self) -> dict[str, tuple[Interface, ...]]:
         return self.interfaces or {ONLY_INTERFACE: self.address or ()}
@@ -192,11 +182,9 @@ class Netbox(ContainerSection):
             _check_classes(read, list(info.data["classes"]))
         return read
 
-    @model_validator(mode="after")
-    def _has_a_core_of_its_own_or_shares(self) -> Self:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         if self.share is not None and self.cores > 1:
-            raise AtPlaces({("cores",): f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"})
-        return self
+            yield ("cores",), f"a netbox that shares a core has no second one; leave out cores or share: {self.share}"
 
     def ports(self) -> dict[str, tuple[Interface, ...]]:
         return dict.fromkeys(self.stations, ())

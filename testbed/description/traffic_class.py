@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from applications.dscp import parse_dscp
 from contracts.addresses import NetworkText
+from testbed.description.section import Section
+from testbed.description.yaml_source import Location
 
 #: Protocols by name; other ones by their number (IANA, Assigned Internet Protocol Numbers).
 PROTOCOLS = ("udp", "tcp", "icmp")
@@ -67,10 +70,8 @@ def _ether_type(value: object) -> int:
     raise ValueError(f"{value!r} is not an EtherType; use {', '.join(ETHER_TYPES)} or a number from 0x0600 to 0xffff")
 
 
-class Match(BaseModel):
+class Match(Section):
     """The first class whose conditions all hold gets the frame; what fits none is of class `default`."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     dscp: Annotated[tuple[int, ...], BeforeValidator(_dscps), WithJsonSchema(_ONE_OR_LIST)] | None = Field(
         None, description="Differentiated services code point: a name (ef, af41, cs5, be), a number, or a list of them."
@@ -87,13 +88,11 @@ class Match(BaseModel):
         None, description="ipv4, ipv6, arp, a number like 0x88cc, or a list of them; a VLAN tag is looked behind."
     )
 
-    @model_validator(mode="after")
-    def _holds_together(self) -> Self:
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
         if not self.model_dump(exclude_none=True):
-            raise ValueError("a class without a condition; give one, like dscp: ef (what fits no class is of class default)")
+            yield (), "a class without a condition; give one, like dscp: ef (what fits no class is of class default)"
         if self.ports and self.protocol not in (None, "udp", "tcp", 6, 17):
-            raise ValueError(f"protocol {self.protocol} has no ports; use udp or tcp, or leave one of the two out")
-        return self
+            yield (), f"protocol {self.protocol} has no ports; use udp or tcp, or leave one of the two out"
 
     def rule(self) -> dict[str, Any]:
         """The conditions as the netbox's classifier reads them (docs/architecture.md, "Netbox process")."""
