@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 
 from contracts.errors import listed
 from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort, Replacement
 from testbed.description.input_errors import nearest
 from testbed.description.machines import Places
-from testbed.description.problem import Problem
-from testbed.description.wiring import Draft, find_end
+from testbed.description.wiring import Draft, Problem
 from testbed.description.yaml_source import Location
 
 
@@ -31,13 +29,9 @@ def equipment_problems(draft: Draft, replacements: Mapping[str, Replacement], pl
 
 def _joined_to_each_other(draft: Draft) -> Iterator[Problem]:
     outside = draft.sections["equipment"]
-    for index, wire in draft.wires.items():
-        ends = []
-        for text in wire.ends:
-            with suppress(ValueError):
-                ends.append(find_end(text, draft.ports()))
-        if len(ends) == 2 and all(end.node in outside for end in ends):
-            cause = f"both ends of the wire are equipment: {ends[0].node} and {ends[1].node}"
+    for index, (left, right) in draft.joined.items():
+        if left.node in outside and right.node in outside:
+            cause = f"both ends of the wire are equipment: {left.node} and {right.node}"
             yield Problem(("wires", index), cause, "join them by a cable, or put a netbox or a switch between")
 
 

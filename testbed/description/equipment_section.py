@@ -12,8 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 from contracts.addresses import Addresses, Interface
 from contracts.name import Name
 from contracts.plan import GivenKind, MacvlanMode
-from testbed.description.node_section import NodeSection
-from testbed.description.section import Section
+from testbed.description.section import NodeSection, Section
 from testbed.description.yaml_source import Location
 
 #: The port of a piece of equipment that has one.

@@ -4,21 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from itertools import permutations
 from pathlib import Path
-from typing import Any
 
+from contracts.changes import WireChange
 from contracts.errors import listed
 from contracts.plan import WireEnd
 from testbed.description.drills import LinkFlap
 from testbed.description.events import Event
 from testbed.description.input_errors import nearest
-from testbed.description.problem import Problem
+from testbed.description.segments import End, reached
 from testbed.description.targets import NetboxTarget, NotThere, Targets, WireTarget
 from testbed.description.topology import Netbox, WireKind
-from testbed.description.wiring import Draft, End, find_end
+from testbed.description.wiring import Draft, Problem, are_written, find_end
 from testbed.description.yaml_source import Location
+from testbed.plan_part import node_of
 
 
 def event_problems(draft: Draft, context: Mapping[str, Path]) -> Iterator[Problem]:
@@ -58,8 +57,7 @@ def _in_the_network(draft: Draft, index: int, event: Event, context: Mapping[str
         key = ("drill",) if event.drill is not None else (missing.key,)
         yield Problem((*place, *(("with", missing.key) if missing.key in options else key)), missing.cause, missing.remedy)
     except ValueError as error:
-        cause, _, remedy = str(error).partition("; ")
-        yield Problem(place, cause, remedy)
+        yield Problem.of(place, str(error))
 
 
 def _netbox(netbox: Netbox) -> NetboxTarget:
@@ -84,11 +82,44 @@ def targets_of(draft: Draft) -> Targets:
     )
 
 
+def waiting(draft: Draft, context: Mapping[str, Path]) -> Iterator[tuple[int, set[str], set[str]]]:
+    """Of each event that waits: its place in the file, the nodes at which that is seen, and those at which it is done."""
+    if not any(event.when for event in draft.events.values()):
+        return
+    targets = targets_of(draft)
+    named = {event.name: event for event in draft.events.values() if event.name}
+    for index, event in draft.events.items():
+        if event.when is None:
+            continue
+        awaited = named.get(event.when.event or "")
+        seen = {event.when.netbox} if event.when.netbox else _touched(awaited, targets, context) if awaited else set()
+        yield index, seen, _touched(event, targets, context)
+
+
+def _touched(event: Event, targets: Targets, context: Mapping[str, Path]) -> set[str]:
+    """What is wrong with an event is told elsewhere: here it does nothing."""
+    try:
+        changes = [step.change for step in event.sequence(targets, context).steps]
+    except ValueError:
+        return set()
+    found = {node_of(change) for change in changes}
+    for change in changes:
+        if isinstance(change, WireChange):
+            found |= {
+                end.node
+                for wire in targets.wires
+                if (change.node, change.interface) in [(one.node, one.interface) for one in (wire.left, wire.right)]
+                for end in (wire.left, wire.right)
+            }
+    return found
+
+
 def _of_conditions(draft: Draft) -> Iterator[Problem]:
     numbers: dict[str, int] = {}
     for index, event in draft.events.items():
         if event.name is not None and numbers.setdefault(event.name, index) != index:
             yield Problem(("events", index, "name"), f'"{event.name}" is the name of an event already', "give it another")
+    awaited = {one.name: [one.when.event] for one in draft.events.values() if one.name and one.when and one.when.event}
     for index, event in draft.events.items():
         if event.when is None:
             continue
@@ -99,19 +130,8 @@ def _of_conditions(draft: Draft) -> Iterator[Problem]:
         if event.when.event is not None and event.when.event not in numbers:
             known = [name for name in numbers if name != event.name]
             yield Problem((*place, "event"), f'no event has the name "{event.when.event}"', nearest(event.when.event, known))
-        elif event.when.event is not None and _waits_for_itself(draft, event):
+        elif event.when.event is not None and event.name in reached(event.when.event, lambda name: awaited.get(name, [])):
             yield Problem((*place, "event"), "the event waits for itself", "let one of them have a time")
-
-
-def _waits_for_itself(draft: Draft, event: Event) -> bool:
-    waits_for = {one.name: one.when.event for one in draft.events.values() if one.name and one.when}
-    seen, name = set(), event.when.event if event.when else None
-    while name is not None and name not in seen:
-        if name == event.name:
-            return True
-        seen.add(name)
-        name = waits_for.get(name)
-    return False
 
 
 def _of_a_netbox(draft: Draft, index: int, event: Event, name: str, context: Mapping[str, Path]) -> Iterator[Problem]:
@@ -119,11 +139,11 @@ def _of_a_netbox(draft: Draft, index: int, event: Event, name: str, context: Map
     if wrong := list(_of_a_station(draft, place, name, event.station)):
         yield from wrong
     elif netbox := draft.netboxes[name]:
-        yield from (
-            found
-            for key, said in (event.values or {}).items()
-            if (found := _of_a_value(netbox, name, event.parameter(key), said, (*place, "set", key), context))
-        )
+        for key, said in (event.values or {}).items():
+            try:
+                _netbox(netbox).live(name, event.parameter(key), said, context)
+            except ValueError as error:
+                yield Problem.of((*place, "set", key), f"netbox {name}: {error}")
 
 
 def _of_a_station(draft: Draft, place: Location, name: str, station: str | None) -> Iterator[Problem]:
@@ -144,17 +164,6 @@ def _of_what_is_awaited(draft: Draft, place: Location, name: str, happens: str |
         yield Problem((*place, "happens"), cause, nearest(happens, known))
 
 
-def _of_a_value(
-    netbox: Netbox, name: str, parameter: str, said: Any, place: Location, context: Mapping[str, Path]
-) -> Problem | None:
-    try:
-        _netbox(netbox).live(name, parameter, said, context)
-    except ValueError as error:
-        cause, _, remedy = str(error).partition("; ")
-        return Problem(place, f"netbox {name}: {cause}", remedy)
-    return None
-
-
 def _of_a_wire(
     draft: Draft,
     index: int,
@@ -163,14 +172,13 @@ def _of_a_wire(
     keys: tuple[str, ...] = ("wire",),
 ) -> Iterator[Problem]:
     place: Location = ("events", index, *keys)
-    written = [pair for pair in wires if _are(pair, ends)]
+    written = [pair for pair in wires if are_written(pair, *ends)]
     found = [*written[0]] if len(written) == 1 else []
     for side, text in enumerate(() if found else ends):
         try:
             found.append(find_end(text, draft.ports()))
         except ValueError as error:
-            cause, _, remedy = str(error).partition("; ")
-            yield Problem((*place, side), cause, remedy)
+            yield Problem.of((*place, side), str(error))
     if len(found) < 2:
         return
     kind = wires.get(frozenset(found))
@@ -183,16 +191,6 @@ def _of_a_wire(
         yield Problem(place, cause, "write {ends: […], wire: veth} for it")
 
 
-def _are(wire: frozenset[End], ends: tuple[str, str]) -> bool:
-    """Whether a wire's ends are written so: where only one wire joins two nodes, without ports."""
-    one, other = ends
-    return any(left.is_written(one) and right.is_written(other) for left, right in permutations(wire, 2))
-
-
 def _joined(draft: Draft) -> dict[frozenset[End], WireKind]:
     """The wires that are right in themselves, by their two ends, and the kind that each says."""
-    ports, found = draft.ports(), {}
-    for wire in draft.wires.values():
-        with suppress(ValueError):
-            found[frozenset(find_end(text, ports) for text in wire.ends)] = wire.wire or draft.wire
-    return found
+    return {frozenset(ends): draft.wire_kind(index) for index, ends in draft.joined.items()}

@@ -10,8 +10,7 @@ from pydantic import Field
 
 from contracts import plan
 from contracts.quantities import SIZE, Quantity
-from testbed.description.node_section import NodeSection
-from testbed.description.section import Section
+from testbed.description.section import NodeSection, Section
 
 _DEFAULT = plan.Limits()
 

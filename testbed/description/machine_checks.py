@@ -8,12 +8,11 @@ from pathlib import Path
 
 from contracts.errors import listed
 from testbed.description.equipment_section import OUTSIDE, Replacement
-from testbed.description.event_places import waiting
+from testbed.description.event_checks import waiting
 from testbed.description.input_errors import nearest
 from testbed.description.machines import AUTO, Places
-from testbed.description.problem import Problem
 from testbed.description.topology import Wire
-from testbed.description.wiring import Draft
+from testbed.description.wiring import Draft, Problem
 from testbed.description.yaml_source import Location
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from contracts.errors import listed
 from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort
-from testbed.description.problem import Problem
+from testbed.description.segments import both_ways, reached
 from testbed.description.topology import Topology
-from testbed.description.wiring import End, Wiring
+from testbed.description.wiring import End, Problem, Wiring
 
 
 class Replacing:
@@ -30,7 +30,7 @@ class Replacing:
     def problems(self) -> Iterator[Problem]:
         """What speaks against it."""
         for name, station in sorted(self._unplugged):
-            plugged = [end.node for end, other in self._both_ways() if other.node == name and self._is_plugged(other)]
+            plugged = [end.node for end, other in both_ways(self._wiring.wires) if other.node == name and self._is_plugged(other)]
             if back := sorted(self._gone.intersection(plugged)):
                 cause = f"what is beyond {name}.{station} leads to {listed(back, 'and')}, on this side, by another way as well"
                 yield Problem(("replace", name, station), cause, "give the station a port of this machine")
@@ -76,18 +76,12 @@ class Replacing:
     def _is_plugged(self, end: End) -> bool:
         return (end.node, end.port) not in self._unplugged
 
-    def _both_ways(self) -> Iterator[tuple[End, End]]:
-        for left, right in self._wiring.wires:
-            yield left, right
-            yield right, left
-
     def _beyond(self) -> frozenset[str]:
         """Everything that is reached from there without crossing a real network."""
-        waiting = [end.node for end, other in self._both_ways() if (other.node, other.port) in self._unplugged]
-        found: set[str] = set()
-        while waiting:
-            here = waiting.pop()
-            if here not in found and here not in self._topology.replace:
-                found.add(here)
-                waiting += [other.node for end, other in self._both_ways() if end.node == here]
-        return frozenset(found)
+        replaced, ways = self._topology.replace, [*both_ways(self._wiring.wires)]
+
+        def beside(node: str) -> list[str]:
+            return [] if node in replaced else [other.node for end, other in ways if end.node == node]
+
+        starts = {end.node for end, other in ways if not self._is_plugged(other)}
+        return frozenset(node for start in starts for node in reached(start, beside) if node not in replaced)

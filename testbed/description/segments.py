@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -40,13 +40,13 @@ def connected(
 
     `transparent` nodes pass frames from each of their ports to the others, `switches` do it by VLANs.
     """
-    joints: dict[End, list[End]] = {End(name, port): [] for name, switch in switches.items() for port in switch.own_interfaces()}
-    for left, right in (*wires, *tunnels(switches)):
-        joints.setdefault(left, []).append(right)
-        joints.setdefault(right, []).append(left)
-    ports: dict[str, list[End]] = {}
+    joints: dict[End, list[End]] = defaultdict(list)
+    joints |= {End(name, port): [] for name, switch in switches.items() for port in switch.own_interfaces()}
+    for end, other in both_ways([*wires, *tunnels(switches)]):
+        joints[end].append(other)
+    ports: dict[str, list[End]] = defaultdict(list)
     for end in joints:
-        ports.setdefault(end.node, []).append(end)
+        ports[end.node].append(end)
 
     def beside(place: Place) -> Iterator[Place]:
         end, tag = place
@@ -74,13 +74,30 @@ def tunnels(switches: Mapping[str, Switch]) -> Iterator[tuple[End, End]]:
             yield End(name, port), End(other, far)
 
 
-def reached(start: T, beside: Callable[[T], Iterable[T]]) -> dict[T, int]:
-    """Everything that can be reached from `start`, with the number of steps."""
-    steps, waiting = {start: 0}, deque([start])
+def both_ways(wires: Iterable[tuple[End, End]]) -> Iterator[tuple[End, End]]:
+    """Each wire as the end that a frame leaves by and the one that it enters by, for both directions."""
+    for left, right in wires:
+        yield left, right
+        yield right, left
+
+
+def reached(start: T, beside: Callable[[T], Iterable[T]]) -> dict[T, T | None]:
+    """Everything that can be reached from `start`, the nearest first, each with what comes before it on a shortest path."""
+    before: dict[T, T | None] = {start: None}
+    waiting = deque([start])
     while waiting:
         here = waiting.popleft()
-        for near in beside(here):
-            if near not in steps:
-                steps[near] = steps[here] + 1
-                waiting.append(near)
-    return steps
+        new = [near for near in dict.fromkeys(beside(here)) if near not in before]
+        before.update(dict.fromkeys(new, here))
+        waiting.extend(new)
+    return before
+
+
+def path_to(goal: T, before: Mapping[T, T | None]) -> list[T]:
+    """The path that `reached` found, both of its ends included; [] when there is none."""
+    path: list[T] = []
+    here: T | None = goal if goal in before else None
+    while here is not None:
+        path.insert(0, here)
+        here = before[here]
+    return path

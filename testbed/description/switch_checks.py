@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 from contracts.errors import listed
-from testbed.description.problem import Problem
-from testbed.description.segments import End, tunnels
-from testbed.description.wiring import Draft, Wiring, find_end
+from testbed.description.segments import End, path_to, reached, tunnels
+from testbed.description.wiring import Draft, Problem
 from testbed.description.yaml_source import Location
 
 
@@ -18,17 +17,7 @@ def switch_problems(draft: Draft) -> list[Problem]:
     """Everything that is wrong."""
     if not draft.switches:
         return []
-    wires = dict(_wires(draft))
-    wiring = draft.wiring(list(wires.values()))
-    return [*_loops(draft, wires, wiring), *_one_way_tunnels(draft)]
-
-
-def _wires(draft: Draft) -> Iterator[tuple[int, tuple[End, End]]]:
-    """Those whose ends are found."""
-    ports = draft.ports()
-    for index, wire in draft.wires.items():
-        with suppress(ValueError):  # that is told elsewhere
-            yield index, (find_end(wire.ends[0], ports), find_end(wire.ends[1], ports))
+    return [*_loops(draft), *_one_way_tunnels(draft)]
 
 
 @dataclass(frozen=True)
@@ -39,22 +28,22 @@ class _Hub:
     vlan: int | None
 
 
-def _loops(draft: Draft, wires: dict[int, tuple[End, End]], wiring: Wiring) -> Iterator[Problem]:
+def _loops(draft: Draft) -> Iterator[Problem]:
     """A frame that is flooded in a loop goes round for ever, and another of its copies with each round."""
-    beside: dict[_Hub, list[_Hub]] = {}
+    wiring = draft.wiring([*draft.joined.values()])
+    beside: dict[_Hub, list[_Hub]] = defaultdict(list)
     told: set[frozenset[str]] = set()
-    for place, left, right in _joints(draft, wires):
+    for place, left, right in _joints(draft):
         tags = {tag for places in wiring.places for end, tag in places if end == left}
         for tag in tags:
             one, other = _hub(draft, left, tag), _hub(draft, right, tag)
             if one is None or other is None:
                 continue
-            round_about = _way(beside, one, other)
-            if not round_about:
-                beside.setdefault(one, []).append(other)
-                beside.setdefault(other, []).append(one)
+            nodes = [hub.node for hub in path_to(one, reached(other, lambda hub: beside.get(hub, ())))]
+            if not nodes:
+                beside[one].append(other)
+                beside[other].append(one)
                 continue
-            nodes = [hub.node for hub in round_about]
             deaf = [name for name in dict.fromkeys(nodes) if name in draft.switches and not draft.switches[name].rstp]
             if deaf and frozenset(nodes) not in told:
                 told.add(frozenset(nodes))
@@ -65,9 +54,9 @@ def _loops(draft: Draft, wires: dict[int, tuple[End, End]], wiring: Wiring) -> I
                 yield Problem(place, cause, f"write rstp: true in {listed(deaf, 'and')}, or take a wire out")
 
 
-def _joints(draft: Draft, wires: dict[int, tuple[End, End]]) -> Iterator[tuple[Location, End, End]]:
+def _joints(draft: Draft) -> Iterator[tuple[Location, End, End]]:
     """Wires and tunnels, and where the file tells of them."""
-    for index, (left, right) in wires.items():
+    for index, (left, right) in draft.joined.items():
         yield ("wires", index), left, right
     for left, right in tunnels(draft.switches):
         yield ("switches", right.node, "tunnels", right.port), left, right
@@ -80,24 +69,6 @@ def _hub(draft: Draft, end: End, tag: int | None) -> _Hub | None:
         vlan = said.enters(tag) if said else None
         return None if vlan is None else _Hub(end.node, vlan)
     return _Hub(end.node, tag) if end.node in draft.netboxes else None
-
-
-def _way(beside: dict[_Hub, list[_Hub]], start: _Hub, goal: _Hub) -> list[_Hub]:
-    """The only path between two hubs, both included; none when there is none."""
-    came: dict[_Hub, _Hub | None] = {start: None}
-    waiting = [start]
-    while waiting:
-        here = waiting.pop()
-        for near in beside.get(here, ()):
-            if near not in came:
-                came[near] = here
-                waiting.append(near)
-    found: list[_Hub] = []
-    step = goal if goal in came else None
-    while step is not None:
-        found.append(step)
-        step = came[step]
-    return found
 
 
 def _one_way_tunnels(draft: Draft) -> Iterator[Problem]:

@@ -38,9 +38,8 @@ from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBesid
 from testbed.description.input_errors import AtKey, InPart, nearest
 from testbed.description.limits import ContainerSection, Limits
 from testbed.description.machines import KnownMachines, MachineName, Places
-from testbed.description.node_section import NodeSection
 from testbed.description.router import Router
-from testbed.description.section import Section
+from testbed.description.section import NodeSection, Section
 from testbed.description.switch import Switch
 from testbed.description.traffic_class import Match
 from testbed.description.wire_ends import TwoEnds

@@ -18,12 +18,11 @@ from testbed.description.events import Event
 from testbed.description.input_errors import explain
 from testbed.description.machine_checks import machine_problems
 from testbed.description.machines import KnownMachines, MachineName
-from testbed.description.problem import Problem
 from testbed.description.replacement import Replacing
 from testbed.description.settings import Setting
 from testbed.description.switch_checks import switch_problems
 from testbed.description.topology import Topology, Traffic, Wire, WireKind
-from testbed.description.wiring import Draft
+from testbed.description.wiring import Draft, Problem
 from testbed.description.wiring_checks import problems
 from testbed.description.yaml_source import Source, read
 

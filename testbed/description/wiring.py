@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from functools import cached_property
+from itertools import pairwise, permutations
+from typing import Any, Literal, Self, cast
 
 from contracts.addresses import Address, Interface
 from contracts.errors import listed
 from testbed.description.events import Event
 from testbed.description.input_errors import nearest
 from testbed.description.machines import KnownMachines, Places
-from testbed.description.node_section import NodeSection
 from testbed.description.router import Router
+from testbed.description.section import NodeSection
 from testbed.description.segments import End as End
-from testbed.description.segments import Place, connected, reached
+from testbed.description.segments import Place, both_ways, connected, path_to, reached
 from testbed.description.switch import Switch
 from testbed.description.topology import Host, Netbox, Topology, Traffic, Wire, WireKind
 from testbed.description.yaml_source import Location
@@ -63,6 +66,18 @@ class Draft:
         """Those that are right in themselves."""
         return {name: switch for name, switch in cast(Mapping[str, Switch | None], self.sections["switches"]).items() if switch}
 
+    @cached_property
+    def joined(self) -> Mapping[int, tuple[End, End]]:
+        """The ends of each wire of which both are found, by its place in the file."""
+        ports, joined = self.ports(), {}
+        for index, wire in self.wires.items():
+            with suppress(ValueError):  # `wiring_checks` tells it
+                joined[index] = (find_end(wire.ends[0], ports), find_end(wire.ends[1], ports))
+        return joined
+
+    def wire_kind(self, index: int) -> WireKind:
+        return self.wires[index].wire or self.wire
+
     def wiring(self, wires: Sequence[tuple[End, End]]) -> Wiring:
         """With the wires whose ends were found."""
         # Of a switch that is wrong in itself nobody knows what it passes.
@@ -101,6 +116,22 @@ class Draft:
                 yield from ((End(name, port), address, (section, name, *node.place(port))) for address in addresses)
 
 
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong at a place of the file, or at the key of that place."""
+
+    place: Location
+    cause: str
+    remedy: str = ""
+    key: bool = False
+
+    @classmethod
+    def of(cls, place: Location, message: str) -> Self:
+        """With cause and remedy in one message, "; " between them."""
+        cause, _, remedy = message.partition("; ")
+        return cls(place, cause, remedy)
+
+
 def find_end(text: str, ports: Mapping[str, tuple[str, ...] | None]) -> End:
     """The end that a text like `fr1` or `field.responder` names. Raises ValueError with the nearest that exists."""
     node, _, port = text.partition(".")
@@ -116,6 +147,11 @@ def find_end(text: str, ports: Mapping[str, tuple[str, ...] | None]) -> End:
     if port not in known:
         raise ValueError(f'"{node}" has no port "{port}"; {nearest(text, [f"{node}.{one}" for one in known])}')
     return End(node, port)
+
+
+def are_written(ends: Collection[End], one: str, other: str) -> bool:
+    """Whether a wire with these two ends is written so: where only one wire joins two nodes, without ports."""
+    return any(left.is_written(one) and right.is_written(other) for left, right in permutations(ends, 2))
 
 
 def all_ends(ports: Mapping[str, tuple[str, ...] | None]) -> list[str]:
@@ -147,21 +183,19 @@ class Wiring:
     def of(topology: Topology) -> Wiring:
         """The wiring of a topology that was checked."""
         draft = Draft.of(topology)
-        ports = draft.ports()
-        wires = [(find_end(left, ports), find_end(right, ports)) for left, right in (wire.ends for wire in topology.wires)]
-        return draft.wiring(wires)
+        return draft.wiring([*draft.joined.values()])
 
     def segments(self) -> list[tuple[End, ...]]:
         """The ends of each layer-2 segment: what frames reach without a router."""
-        found: dict[int, list[End]] = {}
+        segments: dict[int, list[End]] = defaultdict(list)
         for end, number in self._segment.items():
-            found.setdefault(number, []).append(end)
-        return [tuple(ends) for ends in found.values()]
+            segments[number].append(end)
+        return [tuple(ends) for ends in segments.values()]
 
     def wire_between(self, one: str, other: str) -> tuple[End, End]:
         """The wire whose ends are written so, as the topology has it; KeyError when there is none."""
         for left, right in self.wires:
-            if (left.is_written(one) and right.is_written(other)) or (left.is_written(other) and right.is_written(one)):
+            if are_written((left, right), one, other):
                 return left, right
         raise KeyError(f"{one}, {other}")
 
@@ -170,31 +204,21 @@ class Wiring:
 
     def path(self, start: str, goal: str) -> list[tuple[End, End]]:
         """The wires of a shortest path from node to node, each as the end that frames leave by and the one they enter by."""
-        came: dict[str, tuple[End, End] | None] = {start: None}
-        waiting = deque([start])
-        while waiting and goal not in came:
-            here = waiting.popleft()
-            if here in self.final and here != start:
-                continue
-            for wire in self.wires:
-                for leaving, entering in (wire, wire[::-1]):
-                    if leaving.node == here and entering.node not in came:
-                        came[entering.node] = (leaving, entering)
-                        waiting.append(entering.node)
-        found: list[tuple[End, End]] = []
-        while (step := came.get(goal)) is not None:
-            found.insert(0, step)
-            goal = step[0].node
-        return found
+        wires = {(leaving.node, entering.node): (leaving, entering) for leaving, entering in reversed([*both_ways(self.wires)])}
+        return [wires[step] for step in pairwise(path_to(goal, self._reached(start)))]
 
     def distances(self, start: str) -> dict[str, int]:
-        """Wires from `start` to each node that can be reached; a host on the way passes nothing on."""
-        neighbours: dict[str, list[str]] = {}
-        for left, right in self.wires:
-            neighbours.setdefault(left.node, []).append(right.node)
-            neighbours.setdefault(right.node, []).append(left.node)
-        passing = {node: ([] if node in self.final and node != start else near) for node, near in neighbours.items()}
-        return reached(start, lambda node: passing.get(node, ()))
+        """Wires from `start` to each node that can be reached."""
+        before = self._reached(start)
+        return {node: len(path_to(node, before)) - 1 for node in before}
+
+    def _reached(self, start: str) -> dict[str, str | None]:
+        """The nodes; a host on the way passes nothing on."""
+        neighbours: dict[str, list[str]] = defaultdict(list)
+        for end, other in both_ways(self.wires):
+            if end.node == start or end.node not in self.final:
+                neighbours[end.node].append(other.node)
+        return reached(start, lambda node: neighbours.get(node, ()))
 
 
 def addresses_between(wiring: Wiring, source: tuple[str, Host], destination: tuple[str, Host]) -> tuple[Address, Address] | None:

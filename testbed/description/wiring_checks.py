@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
+from applications.application import ARRANGED_S, Ports
 from contracts.addresses import Address, Interface, overlap
 from contracts.errors import listed
 from testbed.description.input_errors import nearest
-from testbed.description.problem import Problem
-from testbed.description.topology import Topology
-from testbed.description.traffic_checks import traffic_problems
-from testbed.description.wiring import Draft, End, Wiring, addresses_between, find_end
+from testbed.description.topology import Topology, Traffic
+from testbed.description.wiring import Draft, End, Problem, Wiring, addresses_between, find_end
 from testbed.description.yaml_source import Location
 
 _SECTIONS = Topology.SECTIONS
@@ -81,9 +80,8 @@ def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set
             try:
                 end = find_end(text, ports)
             except ValueError as error:
-                cause, _, remedy = str(error).partition("; ")
-                wrong.append(Problem(place, cause, remedy))
-                meant |= set(remedy.split('"')[1::2]) | {text}
+                wrong.append(Problem.of(place, str(error)))
+                meant |= {*wrong[-1].remedy.split('"')[1::2], text}
                 continue
             if end in taken and ports[end.node] is not None:
                 cause = f"{end} has a wire already: wires.{taken[end]}"
@@ -101,8 +99,7 @@ def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set
 def _memory_at_kernels(draft: Draft, wires: dict[int, tuple[End, End]]) -> Iterator[Problem]:
     """Programs, and a kernel that passes frames or packets on, speak to interfaces of the kernel, which shared memory is not."""
     for index, ends in wires.items():
-        kind = draft.wires[index].wire or draft.wire
-        for end in ends if kind == "memory" else ():
+        for end in ends if draft.wire_kind(index) == "memory" else ():
             node = draft.node(end.node)
             if node and (why := node.needs_interface()):
                 cause = f"a memory wire joins emulators only, and {end.node} is a {node.KIND}, {why}"
@@ -177,6 +174,39 @@ def _traffic_ends(draft: Draft) -> Iterator[Problem]:
                 yield Problem(("traffic", name, key), *_not_a_host(draft, host))
 
 
+def traffic_problems(traffic: Mapping[str, Traffic]) -> Iterator[Problem]:
+    """What is wrong between entries of which each is right in itself."""
+    for name, entry in traffic.items():
+        if entry.source == entry.destination:
+            cause = f'the traffic ends at "{entry.source}", where it starts'
+            yield Problem(("traffic", name, "to"), cause, "give another host")
+    for (name, one), (other_name, other) in combinations(traffic.items(), 2):
+        if _at_the_same_time(one, other):
+            yield from _ports_of_both(name, one, other_name, other)
+
+
+def _at_the_same_time(one: Traffic, other: Traffic) -> bool:
+    first, second = sorted((one.options, other.options), key=lambda options: options.start)
+    return second.start - ARRANGED_S < first.start + first.duration
+
+
+def _ports_of_both(name: str, one: Traffic, other_name: str, other: Traffic) -> Iterator[Problem]:
+    """No host has a port twice. The later entry of the file is told to give way, once for each of its options."""
+    for theirs in other.options.ports():
+        for ours in one.options.ports():
+            shared = _hosts(one, ours) & _hosts(other, theirs)
+            if not (ours.alone or theirs.alone) and (one.source, one.destination) != (other.source, other.destination):
+                continue
+            if shared and ours.first <= theirs.last and theirs.first <= ours.last:
+                cause = f"{min(shared)} has port {max(ours.first, theirs.first)} of the traffic {name} already, at the same time"
+                yield Problem(("traffic", other_name, theirs.option), cause, f"give it another {theirs.option}")
+                break
+
+
+def _hosts(traffic: Traffic, ports: Ports) -> set[str]:
+    return {traffic.destination, *([traffic.source] if ports.at_source else [])}
+
+
 def _overlapping_networks(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
     for (one, first, _), (other, second, place) in combinations(draft.interfaces(), 2):
         if overlap(first, second) and not wiring.same_segment(one, other):
@@ -187,9 +217,9 @@ def _overlapping_networks(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
 def _gateways_that_nobody_is(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
     for name, host in draft.hosts.items():
         for gateway in host.gateway if host else ():
-            near = _routers_near(draft, wiring, name)
-            if _outside_near(draft, wiring, name):
+            if any(end.node in draft.sections["equipment"] for end in _near(draft, wiring, name)):
                 continue  # it may well be something real
+            near = _routers_near(draft, wiring, name)
             if gateway not in [address for _, address in near]:
                 there = [f"{address} ({end})" for end, address in near if address.version == gateway.version]
                 remedy = f"use {listed(there)}" if there else "there is no router on the host's segment: leave the gateway out"
@@ -228,20 +258,13 @@ def _without_gateway(draft: Draft, wiring: Wiring, name: str) -> Problem:
     return Problem(("hosts", name), cause, f"add gateway: {listed(there) if there else '…'}", key=True)
 
 
-def _outside_near(draft: Draft, wiring: Wiring, name: str) -> bool:
-    """Whether there is equipment on the segments of a host."""
-    host = draft.hosts[name]
-    own = [End(name, port) for port in host.ports()] if host else []
-    ends = [End(one, port) for one, node in draft.sections["equipment"].items() if node for port in node.ports()]
-    return any(wiring.same_segment(end, port) for end in ends for port in own)
-
-
 def _routers_near(draft: Draft, wiring: Wiring, name: str) -> list[tuple[End, Address]]:
     """The routers' addresses on the segments of a host."""
-    host = draft.hosts[name]
-    own = [End(name, port) for port in host.ports()] if host else []
-    return [
-        (end, interface.ip)
-        for end, interface, _ in draft.interfaces()
-        if end.node in draft.routers and any(wiring.same_segment(end, port) for port in own)
-    ]
+    near = _near(draft, wiring, name)
+    return [(end, interface.ip) for end, interface, _ in draft.interfaces() if end.node in draft.routers and end in near]
+
+
+def _near(draft: Draft, wiring: Wiring, name: str) -> set[End]:
+    """All ends on the segments of a host."""
+    own = {End(name, port) for port in draft.ports()[name] or ()}
+    return {end for segment in wiring.segments() if not own.isdisjoint(segment) for end in segment}

@@ -11,7 +11,7 @@ from typing import Final
 
 from contracts.errors import NetBoxITError, listed
 from contracts.plan import Plan
-from testbed.description.event_places import waiting
+from testbed.description.event_checks import waiting
 from testbed.description.input_errors import nearest
 from testbed.description.machines import AUTO, KnownMachines
 from testbed.description.topology import Topology

@@ -20,8 +20,8 @@ from system.rootfs import WIRES_FOLDER
 from system.user_privileges import as_user
 from testbed.description.events import beyond, plan_events
 from testbed.description.limits import ContainerSection, planned
-from testbed.description.node_section import NodeSection
 from testbed.description.router import Router
+from testbed.description.section import NodeSection
 from testbed.description.targets import Targets
 from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
