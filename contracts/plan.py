@@ -160,9 +160,11 @@ class EquipmentPlan:
     #: What that interface has as its wire.
     wire: str
     mtu: int
-    #: Of a VLAN its number, of a macvlan its mode, of a tap who may open it.
+    #: Of a VLAN: its number.
     vlan: int | None = None
+    #: Of a macvlan.
     mode: MacvlanMode | None = None
+    #: Of a tap: who may open it.
     user: str | None = None
     #: Of a tunnel's end: its network identifier, the addresses of this machine and of the other one, their UDP port.
     vni: int | None = None

@@ -8,7 +8,6 @@ from typing import Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from contracts.changes import WireState
-from contracts.plan import EquipmentKind, MacvlanMode, WireEnd
 from testbed.documents.plan import Changed
 
 
@@ -107,35 +106,17 @@ class Handlers(TypedDict):
     elements: list[Element]
 
 
-class Equipment(TypedDict):
-    """An interface of this machine that is a node's, or was. What is null its kind does not have."""
+class Attach(TypedDict):
+    """An interface of this machine that is a node's. What is null its kind does not have."""
 
-    name: str
-    kind: EquipmentKind
-    #: The interface of this machine.
-    device: str
-    #: Whose interface it is.
-    end: WireEnd
-    wire: str
-    mtu: int
-    vlan: int | None
-    #: Of a macvlan.
-    mode: MacvlanMode | None
-    #: Who may open a tap.
-    user: str | None
-    vni: int | None
-    local: str | None
-    remote: str | None
-    udp_port: int | None
-    #: It is not in the topology.
-    attached: bool
-
-
-class Attach(Equipment):
+    # Before this: all that `contracts.plan.EquipmentPlan` has.
     #: What is to be known of it, for people.
     remarks: list[str]
 
 
-class Detach(Equipment):
+class Detach(TypedDict):
+    """An interface of this machine that was a node's. What is null its kind does not have."""
+
+    # Before this: all that `contracts.plan.EquipmentPlan` has.
     #: What could not be put back, for people.
     notes: list[str]

@@ -7,8 +7,6 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from contracts.changes import EventPlan
-from contracts.plan import EquipmentPlan, HostPlan, NodePlan, TrafficPlan, WirePlan
 from testbed.plans.difference import EquipmentDifference, NodeDifference, WireDifference
 from testbed.plans.load import LoadEstimate
 
@@ -41,28 +39,7 @@ class Changed(TypedDict):
 class PlanDocument(TypedDict):
     """The plan of a file, what it costs, and what `apply` would do."""
 
-    lab: str
-    topology: str
-    seed: int
-    nodes: tuple[NodePlan, ...]
-    wires: tuple[WirePlan, ...]
-    traffic: tuple[TrafficPlan, ...]
-    lateness_limit_s: float
-    lateness_policy: Literal["mark", "abort"]
-    awake_cores: tuple[int, ...]
-    notes: tuple[str, ...]
-    #: CPU time in real-time classes on each core, in microseconds a second; 0 where the kernel does not ration it.
-    realtime_budget_us: int
-    #: What a run changes, in the order of its times.
-    events: tuple[EventPlan, ...]
-    equipment: tuple[EquipmentPlan, ...]
-    #: The machines of a lab over several.
-    hosts: tuple[HostPlan, ...]
-    #: Interfaces that the lab may have though they are in use.
-    take: tuple[str, ...]
-    elsewhere: dict[str, tuple[str, ...]]
-    #: The operations centre.
-    centre: str | None
+    # Before these: all that `contracts.plan.Plan` has.
     load: LoadEstimate
     #: Null while no lab of that name is up.
     difference: Changed | None

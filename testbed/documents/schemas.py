@@ -17,11 +17,13 @@ from typing import Any, Final, get_args, get_type_hints
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
+from typing_extensions import TypedDict
 
 from applications.registry import analyses
 from contracts import node_status
 from contracts.document import Document
 from contracts.installation import CHECKOUT
+from contracts.plan import EquipmentPlan, Plan
 from results import metrics_document
 from testbed.documents import bench, captures, changes, host, kinds, messages, plan, run, status, watch
 
@@ -47,14 +49,25 @@ def documents() -> dict[Document[Any], Any]:
         if isinstance(value, Document)
     }
     of_applications = {analysis.key: GenericAlias(list, (analysis.entry,)) for analysis in analyses().values()}
-    metrics = _with(metrics_document.Metrics, of_applications)
-    return found | {metrics_document.METRICS: metrics, kinds.RUN: _with(run.Run, {"metrics": metrics})}
+    metrics = _with(metrics_document.Metrics, (metrics_document.Metrics,), of_applications)
+    return found | {
+        metrics_document.METRICS: metrics,
+        kinds.RUN: _with(run.Run, (run.Run,), {"metrics": metrics}),
+        kinds.PLAN: _after(Plan, plan.PlanDocument),
+        kinds.ATTACH: _after(EquipmentPlan, changes.Attach),
+        kinds.DETACH: _after(EquipmentPlan, changes.Detach),
+    }
 
 
-def _with(shape: type, fields: Mapping[str, object]) -> type:
-    """The TypedDict with these fields besides, or in place of its own."""
+def _after(kind: type, shape: type) -> type:
+    """The TypedDict with all that a dataclass has before its own fields."""
+    return _with(shape, (_with(kind, (TypedDict,), get_type_hints(kind)), shape), {})
+
+
+def _with(shape: type, bases: tuple[Any, ...], fields: Mapping[str, object]) -> type:
+    """A TypedDict that is called and described as `shape`, with the fields of `bases`, and these besides or in their place."""
     described = {"__annotations__": dict(fields), "__doc__": shape.__doc__, "__module__": shape.__module__}
-    return new_class(shape.__name__, (shape,), exec_body=lambda namespace: namespace.update(described))
+    return new_class(shape.__name__, bases, exec_body=lambda namespace: namespace.update(described))
 
 
 def schema(document: Document[Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from contracts.document import Document
 from contracts.installation import CHECKOUT
 from contracts.plan import EquipmentPlan, Plan
-from testbed.documents import changes, kinds, plan
+from testbed.documents import kinds
 from testbed.documents.schemas import FOLDER, documents, file_name, schema, text
 
 DOCUMENTS = list(documents())
@@ -60,6 +60,9 @@ def test_a_line_of_a_watch_is_held_to_its_kind() -> None:
 
 
 def test_nothing_of_a_plan_is_left_out() -> None:
-    own = {"load", "difference", "missing", "remarks"}
-    assert set(get_type_hints(plan.PlanDocument)) == {field.name for field in fields(Plan)} | own
-    assert set(get_type_hints(changes.Equipment)) == {field.name for field in fields(EquipmentPlan)}
+    own = ["load", "difference", "missing", "remarks"]
+    kind = ["format", "version"]
+    assert list(schema(kinds.PLAN)["properties"]) == [*kind, *(field.name for field in fields(Plan)), *own]
+    equipment = [field.name for field in fields(EquipmentPlan)]
+    assert list(schema(kinds.ATTACH)["properties"]) == [*kind, *equipment, "remarks"]
+    assert list(schema(kinds.DETACH)["properties"]) == [*kind, *equipment, "notes"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from testbed.documents import kinds
 from testbed.views import drawing
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from testbed.changing.alteration import Applied
     from testbed.changing.comparison import Compared
     from testbed.changing.handlers import Element
-    from testbed.documents.changes import Change, Drill, Equipment
+    from testbed.documents.changes import Attach, Change, Detach, Drill
     from testbed.documents.plan import Changed
     from testbed.plans.difference import Action, Difference, PartDifference
 
@@ -107,7 +107,7 @@ def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
 
 def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) -> None:
     if as_json:
-        return drawing.print_json(kinds.ATTACH.of({**_equipment(port), "remarks": list(remarks)}))
+        return drawing.print_json(kinds.ATTACH.of(cast("Attach", {**vars(port), "remarks": list(remarks)})))
     drawing.say(f"{port.words()} is {port.end.node}.{port.end.interface} now; `netboxit detach {port.name}` gives it back")
     drawing.print_notes(remarks)
 
@@ -115,28 +115,9 @@ def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) ->
 def show_detached(port: EquipmentPlan, notes: Sequence[str], as_json: bool) -> None:
     """`notes` are what could not be put back."""
     if as_json:
-        return drawing.print_json(kinds.DETACH.of({**_equipment(port), "notes": list(notes)}))
+        return drawing.print_json(kinds.DETACH.of(cast("Detach", {**vars(port), "notes": list(notes)})))
     drawing.say(f"{port.words()} is no longer {port.end.node}.{port.end.interface}")
     drawing.print_notes(notes)
-
-
-def _equipment(port: EquipmentPlan) -> Equipment:
-    return {
-        "name": port.name,
-        "kind": port.kind,
-        "device": port.device,
-        "end": port.end,
-        "wire": port.wire,
-        "mtu": port.mtu,
-        "vlan": port.vlan,
-        "mode": port.mode,
-        "user": port.user,
-        "vni": port.vni,
-        "local": port.local,
-        "remote": port.remote,
-        "udp_port": port.udp_port,
-        "attached": port.attached,
-    }
 
 
 def show_compared(compared: Compared) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from testbed.documents import kinds
 from testbed.nodes import host_program
@@ -74,30 +74,13 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
 
 
 def _as_document(compared: Compared, missing: Sequence[str], remarks: Sequence[str]) -> PlanDocument:
-    plan = compared.plan
-    return {
-        "lab": plan.lab,
-        "topology": plan.topology,
-        "seed": plan.seed,
-        "nodes": plan.nodes,
-        "wires": plan.wires,
-        "traffic": plan.traffic,
-        "lateness_limit_s": plan.lateness_limit_s,
-        "lateness_policy": plan.lateness_policy,
-        "awake_cores": plan.awake_cores,
-        "notes": plan.notes,
-        "realtime_budget_us": plan.realtime_budget_us,
-        "events": plan.events,
-        "equipment": plan.equipment,
-        "hosts": plan.hosts,
-        "take": plan.take,
-        "elsewhere": plan.elsewhere,
-        "centre": plan.centre,
+    own: PlanDocument = {
         "load": compared.load,
         "difference": as_data(compared.difference),
         "missing": list(missing),
         "remarks": list(remarks),
     }
+    return cast("PlanDocument", {**vars(compared.plan), **own})
 
 
 def _print_nodes(plan: Plan) -> None:
