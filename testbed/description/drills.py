@@ -54,9 +54,7 @@ class NetboxReboot(Drill):
     away: _Pause = Field(5.0, description="Without power; starting comes on top.")
 
     def sequence(self, targets: Targets) -> Sequence:
-        netbox = self.netbox or _only(targets.netboxes, "netbox", "netbox")
-        targets.netbox(netbox)
-        return reboot(targets, netbox, self.away)
+        return reboot(targets, _netbox(self.netbox, targets), self.away)
 
 
 class EmulatorFreeze(Drill):
@@ -70,9 +68,7 @@ class EmulatorFreeze(Drill):
     pause: _Pause = Field(1.0, description="Between the end of one and the next.")
 
     def sequence(self, targets: Targets) -> Sequence:
-        netbox = self.netbox or _only(targets.netboxes, "netbox", "netbox")
-        targets.netbox(netbox)
-        change = FreezeChange(netbox, self.freeze)
+        change = FreezeChange(_netbox(self.netbox, targets), self.freeze)
         return Sequence(tuple(Step(number * (self.freeze + self.pause), change) for number in range(self.times)))
 
 
@@ -90,11 +86,8 @@ class LinkFlap(Drill):
         veths = {wire.name: wire for wire in targets.wires if not wire.memory}
         wire = targets.wire_between(*self.wire) if self.wire else veths[_only(veths, "veth wire", "wire")]
         down, up = targets.switched(wire, "down"), targets.switched(wire, "up")
-        period = self.down + self.up
-        steps = [
-            step for number in range(self.times) for step in (Step(number * period, down), Step(number * period + self.down, up))
-        ]
-        return Sequence(tuple(steps), (up,))
+        starts = [number * (self.down + self.up) for number in range(self.times)]
+        return Sequence(tuple(step for at in starts for step in (Step(at, down), Step(at + self.down, up))), (up,))
 
 
 _OF_EVERY_NETWORK: Final = (RouterReboot, NetboxReboot, EmulatorFreeze, LinkFlap)
@@ -134,6 +127,12 @@ def reboot(targets: Targets, node: str, away_s: float) -> Sequence:
     targets.power(node)
     on = PowerChange(node, "on")
     return Sequence((Step(0.0, PowerChange(node, "off")), Step(away_s, on)), (on,))
+
+
+def _netbox(name: str | None, targets: Targets) -> str:
+    netbox = name or _only(targets.netboxes, "netbox", "netbox")
+    targets.netbox(netbox)
+    return netbox
 
 
 def _only(names: Collection[str], what: str, key: str) -> str:

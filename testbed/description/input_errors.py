@@ -7,7 +7,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from types import NoneType
-from typing import Any, Final, get_args, get_origin
+from typing import Any, Final, TypeVar, get_args, get_origin
 
 import annotated_types
 from pydantic import BaseModel, ValidationError
@@ -16,6 +16,8 @@ from pydantic_core import ErrorDetails
 
 from contracts.errors import AtPlaces, BadInput, listed
 from testbed.description.yaml_source import Location, Source
+
+T = TypeVar("T")
 
 #: Of words that are equally similar to a wrong one so many are proposed.
 _MOST_MEANT: Final = 3
@@ -157,14 +159,15 @@ def _range(field: FieldInfo | None) -> str | None:
 def _models_below(model: type[BaseModel], step: str) -> Iterator[type[BaseModel]]:
     for name, field in model.model_fields.items():
         if step == (field.alias or name):
-            yield from _models_in(field.annotation)
+            yield from classes_in(field.annotation, BaseModel)
 
 
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and get_origin(annotation) is None and issubclass(annotation, BaseModel):
+def classes_in(annotation: Any, kind: type[T]) -> Iterator[type[T]]:
+    """The subclasses of `kind` that an annotation names, wherever in it."""
+    if isinstance(annotation, type) and get_origin(annotation) is None and issubclass(annotation, kind):
         yield annotation
     for argument in get_args(annotation):
-        yield from _models_in(argument)
+        yield from classes_in(argument, kind)
 
 
 #: What a wrong kind of value should have been, by the type of Pydantic's error.

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
@@ -15,7 +15,7 @@ from contracts.quantities import TIME, Quantity
 from netboxes.technology import StationParameters, Technology
 from netboxes.timeline import TimeSeries
 from testbed.description import yaml_source
-from testbed.description.input_errors import nearest, told
+from testbed.description.input_errors import classes_in, nearest, told
 
 #: Of a series over time so many points are written out.
 _MOST_POINTS = 4
@@ -133,14 +133,7 @@ def _models(technology: type[Technology], parameter: str) -> Sequence[type[Techn
 
 def station_models(technology: type[Technology]) -> list[type[StationParameters]]:
     """The models of a technology's stations; one that has several kinds of them has a model for each."""
-    return [*_stations(technology.model_fields["stations"].annotation)]
-
-
-def _stations(annotation: Any) -> Iterator[type[StationParameters]]:
-    if isinstance(annotation, type) and get_origin(annotation) is None and issubclass(annotation, StationParameters):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _stations(argument)
+    return [*classes_in(technology.model_fields["stations"].annotation, StationParameters)]
 
 
 def _those_that_can(models: Sequence[type[Technology] | type[StationParameters]], own: str) -> str:

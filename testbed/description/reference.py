@@ -29,14 +29,10 @@ from netboxes.technology import StationParameters, Technology, technologies
 from netboxes.timeline import TimeSeries
 from testbed.description import switch, traffic_class, wire_ends
 from testbed.description.drills import all_drills
-from testbed.description.equipment_section import Equipment, Macvlan, Vlan, check_host_interface
-from testbed.description.events import Event, When
-from testbed.description.limits import Limits
+from testbed.description.equipment_section import check_host_interface
+from testbed.description.input_errors import classes_in
 from testbed.description.machines import MachineName, check_machine
-from testbed.description.router import Bfd, Ospf, Router
-from testbed.description.switch import Controller, Mirror, Own, Queue, Switch, SwitchPort, Tunnel
-from testbed.description.topology import Host, Netbox, Realtime, RealtimeOfNetbox, Topology, Traffic, Wire
-from testbed.description.traffic_class import Match
+from testbed.description.topology import Topology
 
 DOCUMENT = CHECKOUT / "docs" / "topology.md"
 
@@ -44,33 +40,6 @@ DOCUMENT = CHECKOUT / "docs" / "topology.md"
 def readme(technology: str) -> Path:
     return CHECKOUT / "netboxes" / technology / "README.md"
 
-
-_SECTIONS: dict[str, type[BaseModel]] = {
-    "topology": Topology,
-    "host": Host,
-    "netbox": Netbox,
-    "realtime of a netbox": RealtimeOfNetbox,
-    "class": Match,
-    "router": Router,
-    "ospf": Ospf,
-    "bfd": Bfd,
-    "switch": Switch,
-    "switch port": SwitchPort,
-    "queue": Queue,
-    "tunnel": Tunnel,
-    "own": Own,
-    "mirror": Mirror,
-    "controller": Controller,
-    "equipment": Equipment,
-    "vlan": Vlan,
-    "macvlan": Macvlan,
-    "wire": Wire,
-    "traffic": Traffic,
-    "event": Event,
-    "when": When,
-    "realtime": Realtime,
-    "limits": Limits,
-}
 
 #: What a value is, where a validator of ours says it better than its type.
 _BY_VALIDATOR: dict[object, str] = {
@@ -122,8 +91,9 @@ def written(document: Path) -> str:
 
 
 def _tables() -> Iterator[tuple[str, str]]:
-    for name, section in _SECTIONS.items():
-        yield name, _table(section)
+    yield "Topology", _table(Topology)
+    for _, section in _models_below(Topology):
+        yield section.__name__, _table(section)
     rows = [f"| [`{name}`](../netboxes/{name}/README.md) | {_summary(model)} |" for name, model in technologies().ours.items()]
     yield "technologies", "\n".join(["| technology | what it is |", "|---|---|", *rows])
     yield (
@@ -154,16 +124,9 @@ def _application(name: str, options: type[BaseModel]) -> str:
 def _models_below(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
     """With those below them in turn."""
     for key, field in model.model_fields.items():
-        for found in _models_in(field.annotation):
-            yield key, found
-            yield from _models_below(found)
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for argument in get_args(annotation):
-        yield from _models_in(argument)
+        for model_below in classes_in(field.annotation, BaseModel):
+            yield key, model_below
+            yield from _models_below(model_below)
 
 
 def _table(model: type[BaseModel]) -> str:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -77,14 +78,14 @@ class Targets:
     @staticmethod
     def of(nodes: Iterable[NodePlan], wires: Iterable[WirePlan], equipment: Iterable[EquipmentPlan]) -> Targets:
         """Of a plan's."""
-        kinds: dict[str, list[NodePlan]] = {}
+        kinds: dict[str, list[NodePlan]] = defaultdict(list)
         for node in nodes:
-            kinds.setdefault(node.kind, []).append(node)
+            kinds[node.kind].append(node)
         return Targets(
-            {node.name: _netbox(node) for node in kinds.get("netbox", ())},
-            {node.name: "linux" if node.forwards else "click" for node in kinds.get("router", ())},
-            tuple(node.name for node in kinds.get("host", ())),
-            tuple(node.name for node in kinds.get("switch", ())),
+            {node.name: _netbox(node) for node in kinds["netbox"]},
+            {node.name: "linux" if node.forwards else "click" for node in kinds["router"]},
+            tuple(node.name for node in kinds["host"]),
+            tuple(node.name for node in kinds["switch"]),
             (
                 *(WireTarget(wire.name, wire.left, wire.right, wire.kind == "memory") for wire in wires),
                 *(_plugged(one) for one in equipment),
@@ -100,48 +101,31 @@ class Targets:
         return self.netboxes[name]
 
     def click_router(self, name: str) -> None:
-        if name not in self.names():
-            raise NotThere("node", f'there is no node "{name}"', nearest(name, self.names()))
+        self.power(name)
         if self.routers.get(name) != "click":
             click = [router for router, engine in self.routers.items() if engine == "click"]
-            kind = (
-                "a netbox"
-                if name in self.netboxes
-                else "a router by the kernel"
-                if name in self.routers
-                else "a host"
-                if name in self.hosts
-                else "a switch"
-            )
+            kinds = {"a netbox": self.netboxes, "a router by the kernel": self.routers, "a host": self.hosts}
+            kind = next((kind for kind, names in kinds.items() if name in names), "a switch")
             remedy = f"use {listed(click)}" if click else "the network has none"
             raise NotThere("node", f"{name} is {kind}, no Click router", remedy)
 
     def power(self, name: str) -> None:
+        """Every node has it."""
         if name not in self.names():
             raise NotThere("node", f'there is no node "{name}"', nearest(name, self.names()))
 
     def wire_of(self, text: str) -> WireTarget:
         """The wire that a text names: both of its ends (`wire_ends.ends_of`), or one, which has no other wire."""
-        ends = ends_of(text)
-        return self.wire_at(text) if ends is None else self.wire_between(*ends)
+        if (ends := ends_of(text)) is not None:
+            return self.wire_between(*ends)
+        known = [f"{end.node}.{end.interface}" for wire in self.wires for end in (wire.left, wire.right)]
+        none = f'"{text}" is the end of no wire', nearest(text, known)
+        return _switchable([wire for wire in self.wires if wire.has(text)], none, f'"{text}" has several wires')
 
-    def wire_at(self, end: str) -> WireTarget:
-        found = [wire for wire in self.wires if wire.has(end)]
-        if not found:
-            known = [f"{one.node}.{one.interface}" for wire in self.wires for one in (wire.left, wire.right)]
-            raise NotThere("wire", f'"{end}" is the end of no wire', nearest(end, known))
-        if len(found) > 1:
-            raise NotThere("wire", f'"{end}" has several wires', f"say {listed([wire.name for wire in found])}")
-        return _switchable(found[0])
-
-    def wire_between(self, one: str, other: str) -> WireTarget:
-        found = [wire for wire in self.wires if wire.is_between(one, other)]
-        if not found:
-            remedy = nearest(f"{one}--{other}", [wire.name for wire in self.wires])
-            raise NotThere("wire", f"no wire joins {one} and {other}", remedy)
-        if len(found) > 1:
-            raise NotThere("wire", f"several wires join {one} and {other}", f"say {listed([wire.name for wire in found])}")
-        return _switchable(found[0])
+    def wire_between(self, left: str, right: str) -> WireTarget:
+        none = f"no wire joins {left} and {right}", nearest(f"{left}--{right}", [wire.name for wire in self.wires])
+        several = f"several wires join {left} and {right}"
+        return _switchable([wire for wire in self.wires if wire.is_between(left, right)], none, several)
 
     def switched(self, wire: WireTarget, state: WireState) -> WireChange:
         """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one."""
@@ -150,11 +134,16 @@ class Targets:
         return WireChange(wire.name, state, end.node, end.interface)
 
 
-def _switchable(wire: WireTarget) -> WireTarget:
-    if wire.memory:
+def _switchable(wires: Sequence[WireTarget], none: tuple[str, str], several: str) -> WireTarget:
+    """The only one of `wires`; `none` is cause and remedy where there is none, `several` the cause where there are more."""
+    if not wires:
+        raise NotThere("wire", *none)
+    if len(wires) > 1:
+        raise NotThere("wire", several, f"say {listed([wire.name for wire in wires])}")
+    if wires[0].memory:
         cause = "between two emulators the wire is shared memory, which is never down"
         raise NotThere("wire", cause, "write {ends: […], wire: veth} for it")
-    return wire
+    return wires[0]
 
 
 def _plugged(equipment: EquipmentPlan) -> WireTarget:
