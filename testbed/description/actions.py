@@ -16,14 +16,13 @@ from contracts.quantities import TIME, Quantity
 from netboxes.drill import NetboxDrill
 from testbed.description import drills
 from testbed.description.drills import Drill, all_drills, reboot
-from testbed.description.input_errors import InPart, nearest
+from testbed.description.input_errors import InPart, one_of
 from testbed.description.section import Section
 from testbed.description.targets import Targets
 from testbed.description.wire_ends import TwoEnds
 from testbed.description.yaml_source import Location
 
-_SUBJECTS = ("netbox", "wire", "node", "drill")
-#: What is said of each, and how.
+#: What is said of each subject, and how.
 _SAYS = {
     "netbox": ("what it sets, or how long it is frozen", "write set: {parameter: value}, or freeze: 300 ms"),
     "wire": ("its state", "write state: down or state: up"),
@@ -59,20 +58,15 @@ class Action(Section):
     write: dict[str, str | int | float | bool] | None = Field(
         None, min_length=1, description="Of a Click router: handlers, and what is written to them."
     )
-    drill: str | None = Field(None, description="A sequence of changes by its name; `netboxit drill --list` shows all.")
+    drill: Annotated[str, one_of("a drill", all_drills)] | None = Field(
+        None, description="A sequence of changes by its name; `netboxit drill --list` shows all."
+    )
     options: Any = Field(None, alias="with", description="The drill's options.")
 
     @field_validator("configuration", mode="before")
     @classmethod
     def _find(cls, text: Any, info: ValidationInfo) -> Path | None:
         return None if text is None else find_file(text, info.context)
-
-    @field_validator("drill")
-    @classmethod
-    def _is_a_drill(cls, name: str | None) -> str | None:
-        if name is not None and name not in all_drills():
-            raise ValueError(f'"{name}" is not a drill; {nearest(name, all_drills())}')
-        return name
 
     @field_validator("options", mode="plain")
     @classmethod
@@ -85,7 +79,7 @@ class Action(Section):
             raise InPart(all_drills()[name], error, ()) from None
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
-        subjects = [key for key in _SUBJECTS if getattr(self, key) is not None]
+        subjects = [key for key in _SAYS if getattr(self, key) is not None]
         if len(subjects) != 1:
             yield (
                 (),

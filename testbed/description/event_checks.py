@@ -12,10 +12,9 @@ from contracts.plan import WireEnd
 from testbed.description.drills import LinkFlap
 from testbed.description.events import Event
 from testbed.description.input_errors import nearest
-from testbed.description.segments import End, reached
 from testbed.description.targets import NetboxTarget, NotThere, Targets, WireTarget
 from testbed.description.topology import Netbox, WireKind
-from testbed.description.wiring import Draft, Problem, are_written, find_end
+from testbed.description.wiring import Draft, End, Problem, are_written, find_end, reached
 from testbed.description.yaml_source import Location
 from testbed.plan_part import node_of
 

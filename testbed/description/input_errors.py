@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from types import NoneType
 from typing import Any, Final, TypeVar, get_args, get_origin
 
 import annotated_types
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -84,6 +84,17 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return f"use {listed(known)}" if known else "there is none"
 
 
+def one_of(what: str, known: Callable[[], Collection[str]]) -> AfterValidator:
+    """That a word is one of those that there are; `what` they are goes into the message, as "a technology"."""
+
+    def check(word: str) -> str:
+        if word not in known():
+            raise ValueError(f'"{word}" is not {what}; {nearest(word, known())}')
+        return word
+
+    return AfterValidator(check)
+
+
 def _near(word: str, words: Iterable[str]) -> list[str]:
     """The most similar ones: several where none of them is more similar than the others."""
     folded = {name.casefold(): name for name in words}
@@ -118,10 +129,7 @@ def _missing_key(source: Source, keys: set[str], place: Location, about: str) ->
 
 def _label(source: Source, place: Location) -> str:
     """`netboxes.field.distance: `, with the steps that the file has, as `--set` names them: the first of a list is 0."""
-    known: Location = ()
-    for step in place:
-        if (*known, step) in source.values:
-            known = (*known, step)
+    known = source.known(place)
     return f"{'.'.join(map(str, known))}: " if known else ""
 
 

@@ -90,7 +90,8 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
         if isinstance(limits, Quantity) and isinstance(value, int | float):
             return limits.dimension.write(value)
         if isinstance(limits, TimeSeries) and isinstance(value, list | tuple):
-            return _series(limits, value)
+            dimension = limits.value.dimension
+            return _in_brackets([f"[{TIME.write(time)}, {dimension.write(then)}]" for time, then in value])
     if isinstance(value, list | tuple):
         kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis]
         if not kinds:
@@ -99,12 +100,11 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
         return f"[{', '.join(parts)}]"
     if isinstance(value, Mapping):
         fields = annotation.model_fields if isinstance(annotation, type) and issubclass(annotation, BaseModel) else {}
-        known = {key: fields[key] for key in value if key in fields}
         pairs = {
-            key: _written(known[key].annotation, list(known[key].metadata), one) if key in known else _in_yaml(one)
-            for key, one in value.items()
+            key: _written(fields[key].annotation, list(fields[key].metadata), part) if key in fields else _in_yaml(part)
+            for key, part in value.items()
         }
-        return f"{{{', '.join(f'{key}: {one}' for key, one in pairs.items())}}}"
+        return f"{{{', '.join(f'{key}: {part}' for key, part in pairs.items())}}}"
     return _in_yaml(value)
 
 
@@ -113,7 +113,7 @@ def _in_yaml(value: object) -> str:
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{key}: {_in_yaml(one)}' for key, one in value.items())}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join([*map(_in_yaml, value[:_MOST_POINTS]), *(['…'] if len(value) > _MOST_POINTS else [])])}]"
+        return _in_brackets([*map(_in_yaml, value)])
     if isinstance(value, bool):
         return str(value).lower()
     if value is None:
@@ -121,9 +121,8 @@ def _in_yaml(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _series(limits: TimeSeries, points: list[Any] | tuple[Any, ...]) -> str:
-    first = [f"[{TIME.write(time)}, {limits.value.dimension.write(value)}]" for time, value in points[:_MOST_POINTS]]
-    return f"[{', '.join([*first, *(['…'] if len(points) > _MOST_POINTS else [])])}]"
+def _in_brackets(items: Sequence[str]) -> str:
+    return f"[{', '.join([*items[:_MOST_POINTS], *(['…'] if len(items) > _MOST_POINTS else [])])}]"
 
 
 def _models(technology: type[Technology], parameter: str) -> Sequence[type[Technology] | type[StationParameters]]:

@@ -11,9 +11,8 @@ from typing import Any
 
 from contracts.errors import listed
 from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort
-from testbed.description.segments import both_ways, reached
 from testbed.description.topology import Topology
-from testbed.description.wiring import End, Problem, Wiring
+from testbed.description.wiring import End, Problem, Wiring, both_ways, reached
 
 
 class Replacing:

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contracts.errors import listed
-from testbed.description.segments import End, path_to, reached, tunnels
-from testbed.description.wiring import Draft, Problem
+from testbed.description.wiring import Draft, End, Problem, path_to, reached, tunnels
 from testbed.description.yaml_source import Location
 
 

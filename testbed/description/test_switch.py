@@ -12,10 +12,9 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from contracts.errors import BadTopology
 from contracts.plan import Plan, RealtimeSupport
-from testbed.description.segments import End
 from testbed.description.test_topology import errors_of, load_text
 from testbed.description.topology_schema import schema
-from testbed.description.wiring import Wiring
+from testbed.description.wiring import End, Wiring
 from testbed.description.yaml_source import read
 from testbed.nodes.switches import CONFIGURATION
 from testbed.nodes.test_switches import FLOORS

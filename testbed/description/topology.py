@@ -35,7 +35,7 @@ from netboxes.technology import Technology, technologies
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
 from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBeside, HostPath, Package, wrong_together
-from testbed.description.input_errors import AtKey, InPart, nearest
+from testbed.description.input_errors import AtKey, InPart, nearest, one_of
 from testbed.description.limits import ContainerSection, Limits
 from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.router import Router
@@ -137,7 +137,7 @@ class Netbox(ContainerSection):
     PASSES: ClassVar = "frames"
     OWN_KEYS: ClassVar = ("host", "limits", "technology", "stations", "classes", "realtime", "io", "cores", "share")
 
-    technology: str = Field(description="What kind of segment it is.")
+    technology: Annotated[str, one_of("a technology", technologies)] = Field(description="What kind of segment it is.")
     stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
     classes: dict[Name, Match] = Field({}, description="Traffic classes by name, the first that fits first.")
     realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
@@ -159,13 +159,6 @@ class Netbox(ContainerSection):
             own["stations"] = {name: {} if said is None else said for name, said in stations.items()}
         rest = {key: value for key, value in data.items() if key not in own}
         return {**own, "parameters": {**rest, "stations": own.get("stations")}}
-
-    @field_validator("technology")
-    @classmethod
-    def _is_a_technology(cls, name: str) -> str:
-        if name not in technologies():
-            raise ValueError(f'"{name}" is not a technology; {nearest(name, technologies())}')
-        return name
 
     @field_validator("parameters", mode="plain")
     @classmethod
@@ -200,7 +193,7 @@ class Traffic(Section):
 
     OWN_KEYS: ClassVar = ("application", "from", "to")
 
-    application: str = Field(description="What makes its packets.")
+    application: Annotated[str, one_of("an application", applications)] = Field(description="What makes its packets.")
     source: str = Field(alias="from", description="The host that it starts from.")
     destination: str = Field(alias="to", description="The host that it goes to.")
     options: SkipJsonSchema[InstanceOf[ApplicationOptions]]
@@ -212,13 +205,6 @@ class Traffic(Section):
             return data
         own = {key: value for key, value in data.items() if key in cls.OWN_KEYS}
         return {**own, "options": {key: value for key, value in data.items() if key not in own}}
-
-    @field_validator("application")
-    @classmethod
-    def _is_an_application(cls, name: str) -> str:
-        if name not in applications():
-            raise ValueError(f'"{name}" is not an application; {nearest(name, applications())}')
-        return name
 
     @field_validator("options", mode="plain")
     @classmethod

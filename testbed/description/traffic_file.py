@@ -45,7 +45,7 @@ class Wanted:
 def load(path: Path, said: Sequence[Setting] = ()) -> Wanted:
     """`said` is what the command line says in place of the file. Raises BadTopology with everything that is wrong in it."""
     source = topology_file.source_of(path, said)
-    if _has_network(source):
+    if not source.data.keys().isdisjoint((*Topology.SECTIONS, "wires")):  # then it is a topology, and is checked as one
         return _of_topology(path, said, source)
     errors = list(source.defects)
     try:
@@ -62,8 +62,3 @@ def _of_topology(path: Path, said: Sequence[Setting], source: Source) -> Wanted:
     if not topology.traffic:
         raise BadTopology([source.bad((), "the file has no traffic", "add traffic: …, or name another file")])
     return Wanted(topology.name, topology.centre, topology.traffic, len(topology.events), source)
-
-
-def _has_network(source: Source) -> bool:
-    """Then it is a topology, and is checked as one."""
-    return not source.data.keys().isdisjoint((*Topology.SECTIONS, "wires"))

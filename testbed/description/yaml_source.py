@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +103,17 @@ class Source:
         """The keys of the mapping there, as far as the file has it."""
         return [str(place[-1]) for place in self.keys if place[:-1] == location]
 
-    def bad(self, location: Location, cause: str, remedy: str = "", *, key: bool = False) -> BadInput:
-        """An error at the value of `location`, or at its key; steps that the file does not have are passed over."""
+    def known(self, location: Location) -> Location:
+        """Without the steps that the file does not have."""
         known: Location = ()
         for step in location:
             if (*known, step) in self.values:
                 known = (*known, step)
+        return known
+
+    def bad(self, location: Location, cause: str, remedy: str = "", *, key: bool = False) -> BadInput:
+        """An error at the value of `location`, or at its key; steps that the file does not have are passed over."""
+        known = self.known(location)
         for place, text in self.said.items():
             if known[: len(place)] == place:
                 return BadInput(f"--set {text}", 0, 0, _on_a_line(cause), _on_a_line(remedy))
@@ -171,21 +177,18 @@ def value(text: str) -> Any:
     source = Source("", text)
     try:
         root = _compose(source)
-        found = None if root is None else _built(source, root)
+        read = None if root is None else _built(source, root)
         if source.defects:
             raise BadTopology(source.defects)
     except BadTopology as error:
         raise ValueError(f"{text[:60]!r} is not a value as in YAML: {error.errors[0].cause}") from error
-    return found
+    return read
 
 
 def _is_too_deep(text: str) -> bool:
     """By the brackets that are open at a time, wherever they stand."""
-    depth = deepest = 0
-    for bracket in re.findall(r"[][{}]", text):
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    return deepest > _DEEPEST
+    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", text))
+    return max(accumulate(steps), default=0) > _DEEPEST
 
 
 def _compose(source: Source) -> Node | None:
@@ -322,11 +325,6 @@ def plain_scalar(text: str) -> str | int | float | bool | None:
         return text.lower() == "true"
     if len(text) > _LONGEST_NUMBER:
         return text
-    try:
-        if _INT.fullmatch(text):
-            return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
-        if _FLOAT.fullmatch(text):
-            return float(text)
-    except ValueError:
-        pass
-    return text
+    if _INT.fullmatch(text):
+        return int(text, {"0o": 8, "0x": 16}.get(text[:2], 10))
+    return float(text) if _FLOAT.fullmatch(text) else text

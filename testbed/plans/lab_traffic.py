@@ -12,9 +12,8 @@ from contracts.addresses import Address, Interface
 from contracts.errors import BadInput, BadTopology, listed
 from contracts.plan import NodePlan, Plan
 from testbed.description.input_errors import nearest
-from testbed.description.segments import End
 from testbed.description.traffic_file import Wanted
-from testbed.description.wiring import Wiring
+from testbed.description.wiring import End, Wiring
 from testbed.description.wiring_checks import traffic_problems
 from testbed.plans.traffic_plan import planned
 
