@@ -6,7 +6,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from types import NoneType
 from typing import Any, Final, TypeVar, get_args, get_origin
 
 import annotated_types
@@ -234,12 +233,14 @@ def _number(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, NoneType):
-        return "nothing"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, (list, tuple)):
-        return "a list"
-    return repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}…"
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return repr(value) if len(repr(value)) <= 60 else f"{repr(value)[:57]}…"

@@ -110,15 +110,19 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
 
 def _in_yaml(value: object) -> str:
     """In YAML's flow style."""
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{key}: {_in_yaml(one)}' for key, one in value.items())}}}"
-    if isinstance(value, list | tuple):
-        return _in_brackets([*map(_in_yaml, value)])
-    if isinstance(value, bool):
-        return str(value).lower()
-    if value is None:
-        return "null"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    match value:
+        case Mapping():
+            return f"{{{', '.join(f'{key}: {_in_yaml(part)}' for key, part in value.items())}}}"
+        case list() | tuple():
+            return _in_brackets([*map(_in_yaml, value)])
+        case bool():
+            return str(value).lower()
+        case None:
+            return "null"
+        case float():
+            return f"{value:g}"
+        case _:
+            return str(value)
 
 
 def _in_brackets(items: Sequence[str]) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations, pairwise, permutations
-from typing import Any, Literal, Self, TypeVar, cast
+from itertools import chain, combinations, pairwise, permutations
+from typing import Literal, Self, TypeVar, cast
 
 from contracts.addresses import Address, Interface
 from contracts.errors import listed
@@ -312,21 +312,19 @@ def path_to(goal: T, before: Mapping[T, T | None]) -> list[T]:
 
 def addresses_between(wiring: Wiring, source: tuple[str, Host], destination: tuple[str, Host]) -> tuple[Address, Address] | None:
     """The addresses by which two hosts talk: on a segment of both if there is one, else by gateways; IPv4 first."""
-    routed: tuple[Address, Address] | None = None
-    for version in (4, 6):
-        for near, from_interface in _interfaces(*source, version):
-            for far, to_interface in _interfaces(*destination, version):
-                pair = (from_interface.ip, to_interface.ip)
-                if wiring.same_segment(near, far):
-                    return pair
-                if routed is None and _leaves(source[1], from_interface) and _leaves(destination[1], to_interface):
-                    routed = pair
-    return routed
+    pairs = [
+        (End(source[0], near), here, End(destination[0], far), there)
+        for near, here in sorted(_interfaces(source[1]), key=lambda interface: interface[1].version)
+        for far, there in _interfaces(destination[1])
+        if here.version == there.version
+    ]
+    joined = (pair for pair in pairs if wiring.same_segment(pair[0], pair[2]))
+    routed = (pair for pair in pairs if _leaves(source[1], pair[1]) and _leaves(destination[1], pair[3]))
+    return next(((here.ip, there.ip) for _, here, _, there in chain(joined, routed)), None)
 
 
-def _interfaces(name: str, host: Host, version: int) -> Iterator[tuple[End, Any]]:
-    for port, addresses in host.ports().items():
-        yield from ((End(name, port), address) for address in addresses if address.version == version)
+def _interfaces(host: Host) -> list[tuple[str, Interface]]:
+    return [(port, address) for port, addresses in host.ports().items() for address in addresses]
 
 
 def _leaves(host: Host, interface: Interface) -> bool:

@@ -255,13 +255,15 @@ class _Builder:
         self._source.values[location] = _position(node)
         self._open.add(id(node))
         try:
-            if isinstance(node, MappingNode):
-                return self._mapping(node, location)
-            if isinstance(node, SequenceNode):
-                return [self.build(item, (*location, index)) for index, item in enumerate(node.value)]
-            if isinstance(node, ScalarNode):
-                return self._scalar(node)
-            raise TypeError(f"a YAML node of kind {type(node).__name__}")
+            match node:
+                case MappingNode():
+                    return self._mapping(node, location)
+                case SequenceNode():
+                    return [self.build(item, (*location, index)) for index, item in enumerate(node.value)]
+                case ScalarNode():
+                    return self._scalar(node)
+                case _:
+                    raise TypeError(f"a YAML node of kind {type(node).__name__}")
         finally:
             self._open.discard(id(node))
 

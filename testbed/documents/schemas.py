@@ -29,11 +29,9 @@ from testbed.documents import bench, captures, changes, host, kinds, messages, p
 
 FOLDER: Final = CHECKOUT / "docs/json"
 
-#: Where the kinds name their shapes.
-_SHAPES: Final = {
-    name: shape
-    for module in (bench, captures, changes, host, messages, metrics_document, plan, run, status, watch)
-    for name, shape in vars(module).items()
+#: Where the kinds find their shapes.
+_MODULES: Final = {
+    module.__name__.rpartition(".")[2]: module for module in (bench, captures, changes, host, messages, plan, run, status, watch)
 }
 #: What a netbox answers has keys of its technology, too.
 _OPEN: Final = (node_status.NetboxStatus, node_status.NetboxPort, node_status.Scheduler)
@@ -44,7 +42,7 @@ def documents() -> dict[Document[Any], Any]:
     found = {
         value: get_args(get_args(hints[name])[0])[0]
         for module in (kinds, metrics_document)
-        for hints in (get_type_hints(module, localns=_SHAPES),)
+        for hints in (get_type_hints(module, localns=_MODULES),)
         for name, value in vars(module).items()
         if isinstance(value, Document)
     }
