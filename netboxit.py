@@ -123,7 +123,7 @@ def check(
 
     plan, load = where.checked(file, inventory, realtime_support(), values := settings.read(said or ()))
     if svg is not None:
-        from results.network_words import write_picture
+        from results.network_picture import write_picture
         from testbed.description.topology_file import source_of
 
         write_picture(plan, source_of(file, values).data, svg, overwrite=overwrite)

@@ -55,8 +55,8 @@ def _was_late(kept: Timekeeping) -> bool:
 
 def _worked_s(counted: NetboxStatistics) -> float:
     """Without the time in which it watched the clock, to be there when something is due."""
-    scheduler = counted.get("scheduler", {})
-    return scheduler.get("cpu_s", 0.0) - scheduler.get("spin_s", 0.0)
+    scheduler = counted.get("scheduler")
+    return scheduler["cpu_s"] - scheduler["spin_s"] if scheduler else 0.0
 
 
 def _of_cores(names: Sequence[str], cores: str, busy: float) -> Iterator[str]:

@@ -41,7 +41,6 @@ from results.metrics_document import Measured as MeasuredTold
 from results.outage import outages
 from results.report import write_report
 from results.run_folder import Measured, RunFolder
-from results.seconds import per_second
 from results.statistics import Values, joined, summary
 from results.timekeeping import ports_of_switches, timekeeping
 from results.tunnels import clock_error, over_machines
@@ -207,7 +206,7 @@ def _flow_metrics(run: RunFolder, one: Measured, began_ns: int) -> MeasuredTold:
     return {
         **metrics.flow_metrics(one.flow, one.rows),
         **metrics.path_metrics(one.paths, one.rows, began_ns),
-        "seconds": per_second(one.rows, began_ns),
+        "seconds": metrics.per_second(one.rows, began_ns),
         **clock_error(run.machines, one.flow),
     }
 

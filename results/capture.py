@@ -7,7 +7,6 @@ import json
 import re
 import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -32,8 +31,6 @@ _COUNTS = re.compile(r"Packets received/dropped on interface '.*?': (\d+)/(\d+)"
 #: dumpcap names its file once the interface is open and the ring is set up.
 _CAPTURING = "File: "
 
-#: What the capture programs counted, in the captures folder.
-
 
 class CaptureFailed(NetBoxITError):
     """A capture could not be started, or ended while it should have run."""
@@ -56,14 +53,6 @@ class Namespaces(Protocol):
     def in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> Program: ...
 
 
-@dataclass(frozen=True)
-class Counts:
-    """What one capture saw, and what the kernel dropped before the program could take it."""
-
-    received: int
-    dropped: int
-
-
 class Capture:
     """One interface of one node, for the length of a with block."""
 
@@ -71,8 +60,9 @@ class Capture:
         self._namespaces, self.node, self.interface, self.path = namespaces, node, interface, path
         self._log = path.with_suffix(".log")
         self._program: Program | None = None
-        #: Known after the end, of a capture that went on until then.
-        self.counts: Counts | None = None
+        #: Frames that it saw, and that the kernel dropped before the program could take them: known after the end, of a capture
+        #: that went on until then.
+        self.counts: tuple[int, int] | None = None
         #: Of one that ended before, as where the disk was full: what dumpcap said.
         self.ended: str | None = None
 
@@ -106,7 +96,7 @@ class Capture:
             program.kill()
             program.wait(_STOP_DEADLINE_S)
         if counts := _COUNTS.search(self._said()):
-            self.counts = Counts(int(counts[1]), int(counts[2]))
+            self.counts = int(counts[1]), int(counts[2])
 
     def __enter__(self) -> Self:
         self.start()
@@ -158,8 +148,8 @@ class Captures:
                 "file": capture.path.name,
                 "node": capture.node,
                 "interface": capture.interface,
-                "received": capture.counts.received if capture.counts else None,
-                "dropped": capture.counts.dropped if capture.counts else None,
+                "received": capture.counts[0] if capture.counts else None,
+                "dropped": capture.counts[1] if capture.counts else None,
                 "ended": capture.ended,
             }
             for capture in self._captures

@@ -1,21 +1,58 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report's charts, as SVG text to be put into a page."""
+"""The report's charts, as SVG text to be put into a page. Those over the time of a run are all on one clock."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
 from typing import Final, Literal
 
 import numpy as np
 from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 
+from contracts.errors import printable
 from results.chart_style import COLOURS, PALETTE, STYLE, as_svg, panels
-from results.metrics_document import LatenessOfNetbox, Summary
+from results.counters import Series
+from results.metrics_document import LatenessOfNetbox, Outage, Seconds, Summary
 from results.statistics import Values
 
 #: More points than this only make the file larger.
 _MOST_POINTS = 6000
+#: More names than this make a legend that nobody reads.
+_MOST_IN_LEGEND = 14
+#: Panels beside each other, and at most in one figure.
+_COLUMNS, MOST_PANELS = 3, 30
+_WIDTH = 10.4
+#: From here on ticks are written with k, M and G.
+_MANY = 20_000.0
+_MARK, _OUTAGE = "#8a5a00", "#c0392b"
 _LEVELS: Final[tuple[Literal["p50", "p90", "p99", "p99_9", "max"], ...]] = ("p50", "p90", "p99", "p99_9", "max")
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An event in a chart, by its number in the report's list."""
+
+    number: int
+    time_s: float
+    #: Where it happened: a netbox, "wires" or "traffic".
+    lane: str
+    by_run: bool
+
+
+@dataclass(frozen=True)
+class FlowOverTime:
+    """One direction of a flow: each frame's delay by its time of sending, and `seconds` and `outages` as in metrics.json."""
+
+    direction: str
+    times_s: Values
+    delays_ms: Values
+    seconds: Seconds
+    outages: Sequence[Outage]
 
 
 @rc_context(STYLE)
@@ -96,3 +133,111 @@ def _thinned(ordered: Values) -> Values:
         return ordered
     chosen: Values = ordered[np.linspace(0, ordered.size - 1, _MOST_POINTS).round().astype(int)]
     return chosen
+
+
+@rc_context(STYLE)
+def time_line(marks: Sequence[Mark], end_s: float) -> str:
+    """A lane for each place where something happened."""
+    lanes = list(dict.fromkeys(mark.lane for mark in sorted(marks, key=lambda mark: (mark.lane not in ("traffic", "wires"), 0))))
+    figure = Figure(figsize=(_WIDTH, 0.75 + 0.42 * len(lanes)), layout="constrained")
+    axis = figure.add_subplot()
+    least = end_s * 0.016
+    for at, lane in enumerate(lanes):
+        last = -end_s
+        for mark in (mark for mark in marks if mark.lane == lane):
+            axis.plot(
+                [mark.time_s], [at], "D" if mark.by_run else "o", markersize=6, color=_MARK if mark.by_run else COLOURS["return"]
+            )
+            if mark.time_s - last >= least:
+                axis.annotate(
+                    str(mark.number), (mark.time_s, at), xytext=(0, 6), textcoords="offset points", ha="center", fontsize=8.5
+                )
+                last = mark.time_s
+    axis.set(yticks=range(len(lanes)), yticklabels=lanes, xlabel="time of the run (s)", xlim=(-0.01 * end_s, end_s))
+    axis.set_ylim(len(lanes) - 0.5, -0.7)
+    return as_svg(figure)
+
+
+@rc_context(STYLE)
+def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], end_s: float) -> str:
+    """Delay of each frame, goodput and loss of each second, one column a direction; outages shaded, events numbered."""
+    lossy = any(any(one.seconds["loss_ratio"]) for one in directions)
+    heights = [2.3, 1.4, *([1.1] if lossy else [])]
+    figure = Figure(figsize=(_WIDTH, sum(heights) + 0.7), layout="constrained")
+    grid = figure.subplots(len(heights), len(directions), squeeze=False, sharex=True, height_ratios=heights)
+    for column, one in enumerate(directions):
+        delay, goodput, *rest = grid[:, column]
+        colour = COLOURS[one.direction]
+        step = max(1, one.delays_ms.size // _MOST_POINTS)
+        delay.plot(one.times_s[::step], one.delays_ms[::step], ".", markersize=2.2, color=colour, rasterized=True)
+        delay.set(ylabel="one-way delay (ms)", title=one.direction)
+        seconds = np.array(one.seconds["second"], dtype=float)
+        # The last value once more, so that the last second is drawn to its end.
+        rates = [*one.seconds["goodput_kbps"], one.seconds["goodput_kbps"][-1]]
+        goodput.step([*seconds, seconds[-1] + 1], rates, where="post", color=colour, linewidth=1.4)
+        goodput.set(ylabel="goodput (kbit/s)")
+        goodput.set_ylim(bottom=0)
+        for axis in rest:
+            shares = np.array([100 * (value or 0.0) for value in one.seconds["loss_ratio"]])
+            axis.bar(seconds + 0.5, shares, width=1.0, color=_OUTAGE, alpha=0.7)
+            axis.set(ylabel="lost (%)", ylim=(0, max(float(shares.max()) * 1.15, 1.0)))
+        for axis in grid[:, column]:
+            for outage in one.outages:
+                begin = outage["begin_s"]
+                axis.axvspan(begin, begin + outage["duration_ms"] / 1e3, color=_OUTAGE, alpha=0.12, linewidth=0)
+            _draw_marks(axis, marks, numbers=axis is delay, end_s=end_s)
+        grid[-1, column].set(xlabel="time of the run (s)", xlim=(0, end_s))
+    return as_svg(figure)
+
+
+@rc_context(STYLE | {"font.size": 8.5, "axes.titlesize": 9.0})
+def small_multiples(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> str:
+    """A small panel for each statistic of a netbox, a line for each station in it; counters are shown as growth per second."""
+    names = list(dict.fromkeys(one.name for one in series))[:MOST_PANELS]
+    stations = list(dict.fromkeys(one.station for one in series))
+    colours = {station: PALETTE[at % len(PALETTE)] for at, station in enumerate(stations)}
+    rows, columns = ceil(len(names) / _COLUMNS), min(_COLUMNS, len(names))
+    legend = 1 < len(stations) <= _MOST_IN_LEGEND
+    figure = Figure(figsize=(_WIDTH * columns / _COLUMNS, 1.55 * rows + (0.5 if legend else 0.2)), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True)
+    for axis in grid.flat[len(names) :]:
+        axis.set_visible(False)
+    for axis, name in zip(grid.flat, names, strict=False):
+        shown = [one for one in series if one.name == name]
+        for one in shown:
+            times, values = one.shown()
+            axis.plot(times, values, color=colours[one.station], linewidth=1.2, label=_words(one.station or "segment"))
+        title = _words(name)
+        axis.set(title=f"{title}, per s" if shown[0].kind == "counter" else title, xlim=(0, end_s))
+        if max(abs(limit) for limit in axis.get_ylim()) >= _MANY:
+            axis.yaxis.set_major_formatter(EngFormatter(sep=""))
+        _draw_marks(axis, marks, numbers=False, end_s=end_s)
+    for axis in [grid[ceil((len(names) - column) / _COLUMNS) - 1, column] for column in range(columns)]:
+        axis.set_xlabel("s")
+        axis.tick_params(labelbottom=True)
+    if legend:
+        handles = {label: handle for axis in grid.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
+        figure.legend(handles.values(), handles.keys(), loc="outside upper left", ncols=min(len(handles), 10))
+    return as_svg(figure)
+
+
+def _words(text: str) -> str:
+    """As text: between two dollar signs matplotlib would look for a formula. Nodes name what they count."""
+    return printable(text).replace("$", r"\$")
+
+
+def _draw_marks(axis: Axes, marks: Sequence[Mark], *, numbers: bool, end_s: float) -> None:
+    last = -end_s
+    for mark in marks:
+        axis.axvline(mark.time_s, color=_MARK, linewidth=0.8, linestyle=(0, (3, 2)), alpha=0.8)
+        if numbers and mark.time_s - last >= end_s * 0.025:
+            axis.annotate(
+                str(mark.number),
+                (mark.time_s, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(2, -9),
+                textcoords="offset points",
+                fontsize=8,
+                color=_MARK,
+            )
+            last = mark.time_s

@@ -77,8 +77,9 @@ def conversations(
     """
     here = {host: _between_hosts(plan, network, capture.besides) for host, capture in captures.items()}
     left_out = sum(captures[host].besides.height - known.height for host, known in here.items())
-    everything = [known.filter(pl.col("source_host") == host) for host, known in here.items()]
-    sent = _keyed(pl.concat([pl.DataFrame(schema={**SEEN_BESIDES, **_HOSTS}), *everything]))
+    nothing = pl.DataFrame(schema={**SEEN_BESIDES, **_HOSTS})
+    sent = _keyed(pl.concat([nothing, *(known.filter(pl.col("source_host") == host) for host, known in here.items())]))
+    crossed = {end: there.besides.select(*SEEN) for end, there in tunnels.items()}
     found = []
     for told in _told(sent):
         direction = _direction(plan, network, told.first["source_host"], told.first["destination_host"])
@@ -88,17 +89,10 @@ def conversations(
                 continue
             flow = _flow(told, packets, of_way)
             parts = packets.partition_by("dscp", maintain_order=True) if told.alone else [packets]
-            received = here[flow.destination].filter(pl.col("source_host") == flow.source) if flow.destination in here else None
+            received = here.get(flow.destination, nothing).filter(pl.col("source_host") == flow.source)
+            end_ns = captures[flow.destination].end_ns if flow.destination in captures else 0
             for part in parts:
-                rows, paths = frames.follow(
-                    flow,
-                    network,
-                    _seen(part),
-                    _seen(received),
-                    passages,
-                    {end: _seen(there.besides) for end, there in tunnels.items()},
-                    captures[flow.destination].end_ns if flow.destination in captures else 0,
-                )
+                rows, paths = frames.follow(flow, network, part.select(*SEEN), received.select(*SEEN), passages, crossed, end_ns)
                 dscp = int(part["dscp"][0]) if told.alone else None
                 called = flow if len(parts) == 1 else flow.model_copy(update={"name": f"{flow.name} DSCP {dscp}"})
                 if not rows.is_empty():
@@ -172,17 +166,15 @@ def _flow(told: _Told, packets: pl.DataFrame, direction: Direction) -> Flow:
     )
 
 
-def _seen(packets: pl.DataFrame | None) -> pl.DataFrame:
-    return pl.DataFrame(schema=SEEN) if packets is None else packets.select(*SEEN)
-
-
 def _direction(plan: Plan, network: Network, source: str, destination: str) -> Direction:
     """As that of an application (`testbed.plans.traffic_plan`); without a centre that of who began is "return"."""
     if (centre := plan.centre) is None:
         return "return"
-    distances = dict[str, int]()
-    for (node, _), distance in network.distances(centre).items():
-        distances[node] = min(distance, distances.get(node, distance))
-    distances[centre] = 0
-    away = len(plan.nodes) + len(plan.wires)
-    return "return" if distances.get(destination, away) <= distances.get(source, away) else "forward"
+    distances = network.distances(centre)
+
+    def away(host: str) -> int:
+        """Wires from the centre; more than there are where none lead to it."""
+        unreached = len(plan.nodes) + len(plan.wires)
+        return 0 if host == centre else min((wires for (node, _), wires in distances.items() if node == host), default=unreached)
+
+    return "return" if away(destination) <= away(source) else "forward"

@@ -14,6 +14,8 @@ import polars as pl
 from results.metrics_document import Constant, Counter, Gauge, SeriesTold
 from results.statistics import Values
 
+Kind = Literal["gauge", "counter", "constant"]
+
 #: Words in a name by which it is a state, though it may happen never to fall in a run.
 _STATES = frozenset(
     """active associated attenuation azimuth backlog cell cqi db dbm delay depth distance elevation fade gain interval latency
@@ -35,7 +37,7 @@ class Series:
     netbox: str
     station: str | None
     name: str
-    kind: Literal["gauge", "counter", "constant"]
+    kind: Kind
     times_s: Values
     values: Values
 
@@ -69,15 +71,11 @@ def all_series(table: pl.DataFrame) -> Iterator[Series]:
         if counts and times[0] > began[netbox]:
             earlier = table.filter((pl.col("netbox") == netbox) & (pl.col("time_s") < times[0]))["time_s"].unique().sort()
             times, values = np.concatenate([earlier.to_numpy(), times]), np.concatenate([np.zeros(earlier.len()), values])
-        kind: Literal["gauge", "counter", "constant"] = "gauge"
-        if np.ptp(values) == 0:
-            kind = "constant"
-        elif counts and times.size > 1:
-            kind = "counter"
+        changing: Kind = "counter" if counts and times.size > 1 else "gauge"
+        kind: Kind = "constant" if np.ptp(values) == 0 else changing
         yield Series(str(netbox), None if station is None else str(station), str(name), kind, times, values)
 
 
 def _counts(name: str, values: Values) -> bool:
-    if np.any(np.diff(values) < 0):
-        return False
-    return name.startswith(_COUNTS) or _STATES.isdisjoint(re.split(r"[._]", name))
+    is_total = name.startswith(_COUNTS) or _STATES.isdisjoint(re.split(r"[._]", name))
+    return is_total and bool(np.all(np.diff(values) >= 0))

@@ -9,37 +9,30 @@ from typing import NamedTuple
 
 _ETHERNET_HEADER = 14
 _VLAN_TAGS = (0x8100, 0x88A8)
-_PROTOCOLS = {6: "tcp", 17: "udp"}
-#: Others that have a name here; IANA, "Protocol Numbers".
-_OTHERS = {1: "icmp", 2: "igmp", 47: "gre", 50: "esp", 58: "icmpv6", 89: "ospf", 132: "sctp"}
-
-
-class Datagram(NamedTuple):
-    """An IP packet with a transport header. `payload_bytes` is as the headers tell, not as captured."""
-
-    source: str
-    destination: str
-    protocol: str
-    source_port: int
-    destination_port: int
-    #: Of the whole frame without FCS and without padding, as the headers tell it.
-    ethernet_bytes: int
-    payload_bytes: int
-    #: The first captured bytes of the payload.
-    payload: bytes
+#: Those that have a name here; IANA, "Protocol Numbers".
+_PROTOCOLS = {1: "icmp", 2: "igmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp", 58: "icmpv6", 89: "ospf", 132: "sctp"}
+#: Of those that have ports: the least that a header has.
+_TRANSPORT_HEADERS = {"tcp": 20, "udp": 8}
 
 
 class Packet(NamedTuple):
-    """Any IP packet. Ports are 0 where its protocol has none; `payload_bytes` are those of the transport protocol, else of IP."""
+    """An IP packet. Lengths are as the headers tell, not as captured."""
 
     source: str
     destination: str
     protocol: str
+    #: 0 where its protocol has none, or where too little was captured.
     source_port: int
     destination_port: int
     dscp: int
+    #: Of the whole frame without FCS and without padding.
     ethernet_bytes: int
+    #: Of the transport protocol, else of IP.
     payload_bytes: int
+    #: What was captured of the payload of a datagram.
+    payload: bytes
+    #: It is of UDP or TCP, and its header was captured.
+    is_datagram: bool
 
 
 class _Header(NamedTuple):
@@ -61,20 +54,27 @@ class Rtp(NamedTuple):
     timestamp: int
 
 
-def datagram(frame: bytes) -> Datagram | None:
+def datagram(frame: bytes) -> Packet | None:
     """The UDP or TCP packet in an Ethernet frame, or None: another protocol, a later fragment, or too little was captured."""
-    header = _header(frame)
-    return None if header is None else _transport(frame, header)
+    found = packet(frame)
+    return found if found is not None and found.is_datagram else None
 
 
 def packet(frame: bytes) -> Packet | None:
     """The IP packet in an Ethernet frame, or None: no IP, a later fragment, or too little was captured."""
     if (header := _header(frame)) is None:
         return None
-    if (found := _transport(frame, header)) is not None:
-        return Packet(*found[:5], header.dscp, found.ethernet_bytes, found.payload_bytes)
-    protocol = _PROTOCOLS.get(header.protocol) or _OTHERS.get(header.protocol) or f"ip-{header.protocol}"
-    return Packet(header.source, header.destination, protocol, 0, 0, header.dscp, header.end, max(0, header.end - header.start))
+    source, destination, number, dscp, start, end = header
+    protocol = _PROTOCOLS.get(number, f"ip-{number}")
+    least = _TRANSPORT_HEADERS.get(protocol)
+    if least is None or len(frame) < start + least:
+        return Packet(source, destination, protocol, 0, 0, dscp, end, max(0, end - start), b"", is_datagram=False)
+    source_port, destination_port = struct.unpack_from(">HH", frame, start)
+    begin = start + (8 if protocol == "udp" else (frame[start + 12] >> 4) * 4)
+    size = max(0, end - begin)
+    return Packet(
+        source, destination, protocol, source_port, destination_port, dscp, end, size, frame[begin:end], is_datagram=True
+    )
 
 
 def rtp(payload: bytes) -> Rtp | None:
@@ -120,14 +120,3 @@ def _ipv6(frame: bytes, start: int) -> _Header | None:
     source, destination = (str(IPv6Address(frame[start + at : start + at + 16])) for at in (8, 24))
     dscp = (frame[start] & 0x0F) << 2 | frame[start + 1] >> 6
     return _Header(source, destination, frame[start + 6], dscp, start + 40, start + 40 + length)
-
-
-def _transport(frame: bytes, network: _Header) -> Datagram | None:
-    source, destination, number, _, start, end = network
-    protocol = _PROTOCOLS.get(number)
-    if protocol is None or len(frame) < start + (8 if protocol == "udp" else 20):
-        return None
-    source_port, destination_port = struct.unpack_from(">HH", frame, start)
-    header = 8 if protocol == "udp" else (frame[start + 12] >> 4) * 4
-    payload = frame[start + header : end]
-    return Datagram(source, destination, protocol, source_port, destination_port, end, max(0, end - start - header), payload)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from contracts.netbox_configuration import netbox_configuration
-from contracts.plan import NodePlan, Plan
+from contracts.plan import NodePlan, Plan, WireEnd
 
 #: Kinds of wires whose ends are on two machines, and what they are called.
 BETWEEN_MACHINES = {"vxlan": "tunnel", "port": "cable"}
@@ -135,26 +135,23 @@ class Network:
     """The nodes and wires of a plan. `unrecorded` are netboxes that left no records."""
 
     def __init__(self, plan: Plan, unrecorded: Iterable[str] = ()) -> None:
-        self._kinds: dict[str, str] = {node.name: node.kind for node in plan.nodes} | dict.fromkeys(equipment(plan), "equipment")
-        self._other: dict[_Port, _Port] = {}
-        self._tunnels: dict[_Port, tuple[str, str]] = {}
-        for wire in plan.wires:
-            left, right = (_Port(end.node, end.interface) for end in (wire.left, wire.right))
-            self._join(left, right)
-            if wire.kind in BETWEEN_MACHINES:
-                self._tunnels[left] = self._tunnels[right] = (wire.name, wire.kind)
-        for one in plan.equipment:
-            piece, _, at = one.name.partition(".")
-            self._join(_Port(one.end.node, one.end.interface), _Port(piece, at))
+        self._kinds = kinds(plan)
+        wires = [(wire.left, wire.right) for wire in plan.wires]
+        wires += [(port.end, WireEnd(*port.name.partition(".")[::2])) for port in plan.equipment]
+        joined = [tuple(_Port(end.node, end.interface) for end in ends) for ends in wires]
+        self._other = {port: other for left, right in joined for port, other in ((left, right), (right, left))}
+        self._tunnels = {
+            _Port(end.node, end.interface): (wire.name, wire.kind)
+            for wire in plan.wires
+            if wire.kind in BETWEEN_MACHINES
+            for end in (wire.left, wire.right)
+        }
         self._ports: dict[str, list[_Port]] = {}
         for port in self._other:
             self._ports.setdefault(port.node, []).append(port)
         self._recorded = {name for name, kind in self._kinds.items() if kind == "netbox"}.difference(unrecorded)
         self._stations = {node.name: _stations(node) for node in plan.nodes if node.kind == "netbox"}
         self._reached: dict[tuple[tuple[_Port, ...], frozenset[tuple[str, str]]], _Reached] = {}
-
-    def _join(self, left: _Port, right: _Port) -> None:
-        self._other[left], self._other[right] = right, left
 
     @property
     def tunnel_ends(self) -> list[tuple[str, str]]:
@@ -291,9 +288,10 @@ def _stations(node: NodePlan) -> tuple[str, ...]:
     return tuple(station["name"] for station in netbox_configuration(node)["stations"])
 
 
-def equipment(plan: Plan) -> dict[str, None]:
-    """The names of the pieces of equipment, in the plan's order."""
-    return dict.fromkeys(port.name.partition(".")[0] for port in plan.equipment)
+def kinds(plan: Plan) -> dict[str, str]:
+    """What each node is, and each piece of equipment ("equipment"), by name, in the plan's order."""
+    pieces = dict.fromkeys((port.name.partition(".")[0] for port in plan.equipment), "equipment")
+    return {node.name: str(node.kind) for node in plan.nodes} | pieces
 
 
 def joined(plan: Plan) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from contracts.flow import Flow
 from results import pcapng
-from results.datagram import Datagram, datagram, packet, rtp
+from results.datagram import Packet, packet, rtp
 from results.flow_path import Crossing, FlowPath, Followed, Network
 from results.identity import identity
 from results.records import Fate
@@ -106,17 +106,18 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
     for path in paths:
         for seen in pcapng.read(path):
             end = max(end, seen.time_ns)
-            found = datagram(seen.data)
-            if found is not None and (own := [at for at in flows_of.get(found[:3], ()) if _is_of(found, flows[at])]):
-                sizes, header = (found.ethernet_bytes, found.payload_bytes), rtp(found.payload)
-                for at in own:
-                    media = (header.sequence, header.timestamp) if header and flows[at].rtp_clock_hz else (None, None)
-                    rows[at].append((identity(seen.data), seen.time_ns, *sizes, *media))
-            elif (other := packet(seen.data)) is not None:
-                sizes = (other.ethernet_bytes, other.payload_bytes)
-                besides.append((*other[:6], identity(seen.data), seen.time_ns, *sizes, None, None))
-    others = pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row")
-    return Capture({at: _table(found) for at, found in rows.items()}, end, others)
+            if (found := packet(seen.data)) is None:
+                continue
+            row = (identity(seen.data), seen.time_ns, found.ethernet_bytes, found.payload_bytes)
+            own = [at for at in flows_of.get(found[:3], ()) if found.is_datagram and _is_of(found, flows[at])]
+            for at in own:
+                header = rtp(found.payload) if flows[at].rtp_clock_hz else None
+                media = (header.sequence, header.timestamp) if header else (None, None)
+                rows[at].append((*row, *media))
+            if not own:
+                besides.append((*found[:6], *row, None, None))
+    tables = {at: pl.DataFrame(seen, schema=SEEN, orient="row") for at, seen in rows.items()}
+    return Capture(tables, end, pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row"))
 
 
 def follow(
@@ -284,11 +285,7 @@ def _numbered(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(copy=pl.int_range(pl.len()).over("identity"))
 
 
-def _table(rows: list[tuple[object, ...]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=SEEN, orient="row")
-
-
-def _is_of(found: Datagram, flow: Flow) -> bool:
+def _is_of(found: Packet, flow: Flow) -> bool:
     """Whether its ports are the flow's."""
     return _within(found.source_port, flow.source_ports) and _within(found.destination_port, flow.destination_ports)
 

@@ -7,13 +7,13 @@ taken to go along a line, as it does when both clocks run evenly; outside of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
 import polars as pl
 
-from contracts.machines import ClockReadings, Machine, MachinesRecord, Wire
+from contracts.machines import ClockReadings, MachinesRecord
 from contracts.plan import Plan
 from contracts.run_records import LabRecord
 from results.journal import Journal
@@ -68,12 +68,15 @@ class Clock:
         return self.drift / (1.0 + self.drift)
 
 
+_NO_MACHINES: Final[MachinesRecord] = {"here": "", "hosts": {}, "wires": []}
+
+
 @dataclass(frozen=True)
 class Machines:
     """Those of a run; none in a run on one machine, whose times are all the controller's."""
 
-    #: hosts.json; None of a run on one machine, and where a run that failed left none.
-    record: MachinesRecord | None
+    #: hosts.json; it names no machine of a run on one, and where a run that failed left none.
+    record: MachinesRecord
     #: The machine of each node, by name.
     places: Mapping[str, str]
     #: When the network's time began on each other machine, by its own clock.
@@ -84,31 +87,16 @@ class Machines:
         """From hosts.json, plan.json and lab.json."""
         places = {node.name: node.host for node in plan.nodes}
         begun = {name: began_ns for name, one in lab.get("hosts", {}).items() if (began_ns := one.get("began_ns"))}
-        return cls(record, places, begun)
+        return cls(record or _NO_MACHINES, places, begun)
 
     @property
     def several(self) -> bool:
-        return self.record is not None
-
-    @property
-    def each(self) -> Mapping[str, Machine]:
-        """By name."""
-        return self.record["hosts"] if self.record else {}
-
-    @property
-    def wires(self) -> Sequence[Wire]:
-        """Those between two machines."""
-        return self.record["wires"] if self.record else ()
-
-    @property
-    def here(self) -> str:
-        """The controller's."""
-        return self.record["here"] if self.record else ""
+        return bool(self.record["here"])
 
     def clock(self, machine: str) -> Clock:
-        if not self.several or machine in (self.here, ""):
+        if not self.several or machine in (self.record["here"], ""):
             return Clock()
-        return Clock.of(self.each[machine]["clock"] if machine in self.each else {})
+        return Clock.of(self.record["hosts"][machine]["clock"] if machine in self.record["hosts"] else {})
 
     def clock_of(self, node: str) -> Clock:
         """The clock by which the files of a node were written."""
@@ -143,4 +131,4 @@ class Machines:
 
 
 #: All times of the run are by one clock.
-ONE_MACHINE: Final = Machines(None, {}, {})
+ONE_MACHINE: Final = Machines(_NO_MACHINES, {}, {})

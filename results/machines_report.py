@@ -39,9 +39,9 @@ def between_machines(run: RunFolder, found: Metrics) -> dict[str, object] | None
 
 
 def _machine(run: RunFolder, name: str) -> dict[str, object]:
-    environment = run.machines.each[name].get("environment", {})
+    environment = run.machines.record["hosts"][name].get("environment", {})
     processor, kernel = environment.get("processor", {}), environment.get("kernel", {})
-    share: MachineShare = run.lab if name == run.machines.here else run.lab.get("hosts", {}).get(name, {})
+    share: MachineShare = run.lab if name == run.machines.record["here"] else run.lab.get("hosts", {}).get(name, {})
     return {
         "nodes": [node.name for node in run.plan.nodes if node.host == name],
         "processor": f"{processor.get('model')}, {processor.get('cores')} cores" if processor else None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contracts.machines import ClockReading
 from contracts.plan import Plan
 from results.metrics_document import MachineClock, SeveralMachines, Tunnel, TunnelDirection
-from results.verdict import OVERLOAD_RATIO, Verdict
+from results.verdict import Verdict
 
 #: Two clocks gain on each other by what their crystals differ (below 100 ppm), and by what steers them: the kernel's loop may
 #: change a clock by 500 ppm (adjtimex(2)). What gains more was set, or is being pulled to another time (by chronyd up to 8 %).
@@ -70,9 +70,9 @@ def _moved_us(before: ClockReading, after: ClockReading) -> float:
 
 def _tunnel(tunnel: Tunnel, way: TunnelDirection, limit_us: float, verdict: Verdict) -> None:
     place = f"{tunnel['wire']}, from machine {way['from']['host']} to {way['to']['host']}"
-    if way["lost"] and not tunnel["switched"]:
-        words = f"{place}: {way['lost']:,} of {way['frames']:,} frames were lost between the machines"
-        (verdict.invalid if way["lost"] > OVERLOAD_RATIO * way["frames"] else verdict.degraded).append(words)
+    if not tunnel["switched"]:
+        lost, frames = way["lost"], way["frames"]
+        verdict.lost_here(lost, frames, f"{place}: {lost:,} of {frames:,} frames were lost between the machines")
     if way["unseen"]:
         verdict.degraded.append(
             f"{place}: {way['unseen']:,} frames crossed it and were captured at one end only, so the time that they took is not "

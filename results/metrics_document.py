@@ -218,14 +218,11 @@ class Freeze(TypedDict):
     for_s: float
 
 
-class Promise(TypedDict):
+class Timekeeping(TypedDict):
+    """How a netbox kept its time."""
+
     limit_us: float
     policy: str
-
-
-class KeptTime(Promise):
-    """What a netbox counted of its time and its ports."""
-
     received: int
     overload_drops: int
     send_drops: int
@@ -238,11 +235,6 @@ class KeptTime(Promise):
     steal_ratio: float | None
     cpu_s: float | None
     stepped_back: int | None
-
-
-class Timekeeping(KeptTime):
-    """How a netbox kept its time."""
-
     #: When the run itself kept it from computing.
     freezes: list[Freeze]
 

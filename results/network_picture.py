@@ -7,9 +7,17 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
 
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from contracts import durable
+from contracts.errors import NetBoxITError
+from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import Plan
-from results.flow_path import equipment, joined
+from results.flow_path import joined, kinds
+from system.user_privileges import check_new
 
 _WIDTH, _BOX, _GAP = 1080, 148, 20
 _LINE = 15
@@ -23,6 +31,90 @@ _HEAD, _FOOT = 26, 8
 _FONTS = "system-ui, sans-serif"
 _FILLS = {"host": "#eef4fa", "netbox": "#fdf3e7", "router": "#eaf6f0", "switch": "#f8eef4"}
 _STROKES = {"host": "#0072B2", "netbox": "#E69F00", "router": "#009E73", "switch": "#CC79A7"}
+#: As many parameters fit into a box of the picture.
+_MOST_LINES = 6
+#: Keys of a netbox that are no parameters of what it emulates; the technology stands by itself, its machine around it.
+_NO_PARAMETERS = ("technology", "host", "io", "cores", "share")
+
+
+class PictureFailed(NetBoxITError):
+    """A picture could not be written."""
+
+    exit_status = 2
+
+
+def write_picture(plan: Plan, written: Mapping[str, object], file: Path, *, overwrite: bool = False) -> None:
+    """Draws the network of a plan, of a topology with this data, into an SVG file of its own. Raises PictureFailed, FileThere."""
+    if file.suffix.lower() not in ("", ".svg"):
+        raise PictureFailed(f"picture {file}: pictures are SVG, and not {file.suffix[1:]}; call it {file.stem}.svg")
+    if not overwrite:
+        check_new([file])
+    drawn = picture(plan, network_words(plan, written), rightmost(plan), alone=True)
+    try:
+        durable.write(file, drawn + "\n")
+    except OSError as error:
+        raise PictureFailed(f"picture {file}: {error.strerror}; give the path of a file that can be written") from error
+
+
+def network_words(plan: Plan, topology: Mapping[str, object]) -> dict[str, list[str]]:
+    """For each node the lines for its box: of a netbox technology and parameters as the user wrote them, of others addresses."""
+    netboxes = topology.get("netboxes")
+    written = netboxes if isinstance(netboxes, dict) else {}
+    words = {}
+    for node in plan.nodes:
+        if node.kind == "netbox":
+            own = written.get(node.name, {})
+            plain = [
+                f"{name.replace('_', ' ')} {str(value).lower() if isinstance(value, bool) else value}"
+                for name, value in own.items()
+                if isinstance(value, (str, int, float)) and name not in _NO_PARAMETERS
+            ]
+            # Of a lab whose topology is not at hand: traffic through a lab that was up keeps its own file only.
+            technology = own.get("technology", netbox_configuration(node)["technology"])
+            words[node.name] = [str(technology), *plain[:_MOST_LINES]]
+        else:
+            words[node.name] = [address for interface in node.interfaces for address in interface.addresses]
+    return words
+
+
+def topology_data(path: Path) -> Mapping[str, object]:
+    """What a topology file holds; nothing of one that is missing or damaged."""
+    try:
+        content = YAML(typ="safe").load(path)
+    except (OSError, UnicodeDecodeError, RecursionError, YAMLError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def rightmost(plan: Plan) -> str | None:
+    """The host that a picture ends with: return traffic is drawn from left to right."""
+    ends = [entry.destination if entry.direction == "return" else entry.source for entry in plan.traffic]
+    return next(iter(ends), None)
+
+
+def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *, alone: bool = False) -> str:
+    """`words` are the lines under a node's name; `right` is the host that the picture ends with, None: the last node.
+    `alone` is for a file of its own, which no page gives a size and a font.
+
+    A node's column tells by how many wires it is away from there. Parts that no wire joins to it stand below. The machines of a
+    lab over several are frames, one below the other, and wires between them are dashed.
+    """
+    ends = joined(plan)
+    machines = {node.name: node.host for node in plan.nodes}
+    machines |= {other: machines[one] for one, other in ends if other not in machines}
+    boxes = {name: Box(name, kind, tuple(words.get(name, ())), machines.get(name, "")) for name, kind in kinds(plan).items()}
+    roots = _trees(boxes, ends, right)
+    height, frames = 0.0, list[Frame]()
+    for machine in dict.fromkeys((*(host.name for host in plan.hosts), *(box.machine for box in boxes.values()))):
+        top = height
+        for root in [root for root in roots if root.machine == machine]:
+            height += _HEAD if machine and height == top else 0
+            _place(root, height)
+            height += root.branch_height
+        if machine and height > top:
+            height += _FOOT
+            frames.append(Frame(machine, top, height - _FOOT))
+    return _draw(boxes, ends, frames, height, alone)
 
 
 @dataclass
@@ -42,35 +134,9 @@ class Box:
         return 40 + _LINE * len(self.lines)
 
     @property
-    def room(self) -> float:
+    def branch_height(self) -> float:
         """The height that it takes with all that is behind it."""
-        return max(self.height + _GAP, sum(box.room for box in self.behind))
-
-
-def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *, alone: bool = False) -> str:
-    """`words` are the lines under a node's name; `right` is the host that the picture ends with, None: the last node.
-    `alone` is for a file of its own, which no page gives a size and a font.
-
-    A node's column tells by how many wires it is away from there. Parts that no wire joins to it stand below. The machines of a
-    lab over several are frames, one below the other, and wires between them are dashed.
-    """
-    kinds: dict[str, str] = {node.name: node.kind for node in plan.nodes} | dict.fromkeys(equipment(plan), "equipment")
-    ends = joined(plan)
-    machines = {node.name: node.host for node in plan.nodes}
-    machines |= {other: machines[one] for one, other in ends if other not in machines}
-    boxes = {name: Box(name, kind, tuple(words.get(name, ())), machines.get(name, "")) for name, kind in kinds.items()}
-    roots = _trees(boxes, ends, right)
-    height, frames = 0.0, list[Frame]()
-    for machine in dict.fromkeys((*(host.name for host in plan.hosts), *(box.machine for box in boxes.values()))):
-        top = height
-        for root in [root for root in roots if root.machine == machine]:
-            height += _HEAD if machine and height == top else 0
-            _place(root, height)
-            height += root.room
-        if machine and height > top:
-            height += _FOOT
-            frames.append(Frame(machine, top, height - _FOOT))
-    return _draw(boxes, ends, frames, height, alone)
+        return max(self.height + _GAP, sum(box.branch_height for box in self.behind))
 
 
 @dataclass(frozen=True)
@@ -83,7 +149,7 @@ class Frame:
 
 
 def _trees(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], right: str | None) -> list[Box]:
-    """Gives each box its column, counted from the right, and what is behind it by a shortest way; one root for each part.
+    """Gives each box its column, counted from the right, and what is behind it by a shortest path; one root for each part.
 
     What is reached from another machine is a root, too.
     """
@@ -112,11 +178,11 @@ def _trees(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], right: str
 
 def _place(box: Box, top: float) -> None:
     """A box stands in the middle of what is behind it."""
-    box.y = top + box.room / 2
-    top += (box.room - sum(other.room for other in box.behind)) / 2
+    box.y = top + box.branch_height / 2
+    top += (box.branch_height - sum(other.branch_height for other in box.behind)) / 2
     for other in box.behind:
         _place(other, top)
-        top += other.room
+        top += other.branch_height
 
 
 def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], frames: Sequence[Frame], height: float, alone: bool) -> str:

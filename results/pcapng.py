@@ -82,24 +82,15 @@ def packets(file: BinaryIO, path: Path | str) -> Iterator[Packet]:
     order = ""
     interfaces: list[_Interface] = []
     while len(head := file.read(8)) == 8:
-        kind = struct.unpack("<I", head[:4])[0]
-        if kind == SECTION:
-            order = _byte_order(magic := file.read(4), path)
-            if not order:
-                return
+        if is_section := struct.unpack("<I", head[:4])[0] == SECTION:  # the same number in either order
             interfaces = []
-            rest = _body(file, struct.unpack(order + "I", head[4:])[0] - 4, path)
-            if rest is None:
+            if not (order := _byte_order(file.read(4), path)):
                 return
-            body = magic + rest
         elif not order:
             raise BadCapture(f"{path} is not a pcapng capture: it does not begin with a section header")
-        else:
-            kind, length = struct.unpack(order + "II", head)
-            block = _body(file, length, path)
-            if block is None:
-                return
-            body = block
+        kind, length = struct.unpack(order + "II", head)
+        if (body := _body(file, length - 4 if is_section else length, path)) is None:
+            return
         if kind == INTERFACE:
             if len(interfaces) == _MOST_INTERFACES:
                 raise BadCapture(f"{path} is damaged: a section with more than {_MOST_INTERFACES} interfaces")

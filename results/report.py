@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
-import polars as pl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -18,10 +18,10 @@ from results.application_analysis import ApplicationAnalysis, Findings, KeyFigur
 from results.counters import Series
 from results.machines_report import between_machines
 from results.metrics_document import Flow, Metrics, Segment
-from results.network_picture import picture
-from results.network_words import network_words, rightmost
+from results.network_picture import network_words, picture, rightmost, topology_data
 from results.run_course import course
 from results.run_folder import Measured, RunFolder
+from results.statistics import Values
 from results.surroundings import describe, table_of_files
 
 _TEMPLATE = "report.html.j2"
@@ -89,6 +89,7 @@ def _context(
     overhead = metrics.overheads_us(measured)
     flows, others = measured[: len(found["flows"])], measured[len(found["flows"]) :]
     names = list(dict.fromkeys(one.flow.name for one in others))[:_CONVERSATIONS_DRAWN]
+    limits_us = sorted({kept["limit_us"] for kept in found["netboxes"].values()})
     charted = [*flows, *(one for one in others if one.flow.name in names)]
     return {
         **{name: found[name] for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "segments", "gaps")},
@@ -97,7 +98,7 @@ def _context(
         "ended": _moment(run.record["ended"] if run.record else None),
         "folder": run.path.resolve().name,
         "key_figures": _key_figures(found, [figure for _, one in findings for figure in one.key_figures[:_KEY_FIGURES]]),
-        "network": picture(run.plan, network_words(run.plan, run.path / TOPOLOGY_FILE), rightmost(run.plan)),
+        "network": picture(run.plan, network_words(run.plan, topology_data(run.path / TOPOLOGY_FILE)), rightmost(run.plan)),
         "paths": [flow for flow in found["flows"] if len(flow["paths"]) > 1],
         "path_changes_shown": _PATH_CHANGES_SHOWN,
         "losses": [
@@ -115,7 +116,7 @@ def _context(
         "overhead_without_routers": found["overhead_without_routers_us"],
         "overhead_chart": charts.histogram(overhead, "time outside of the netboxes (µs)") if overhead.size else None,
         "lateness": found["lateness_us"],
-        "lateness_chart": _lateness_chart(found) if found["lateness_us"] else None,
+        "lateness_chart": charts.lateness(found["lateness_us"], limits_us) if found["lateness_us"] else None,
         "netboxes": found["netboxes"],
         "switches": found["switches"],
         "misses": [
@@ -149,44 +150,25 @@ def _key_figures(found: Metrics, judged: Sequence[KeyFigure]) -> list[dict[str, 
 def _outside(found: Metrics) -> dict[str, str]:
     """What was spent outside of the netboxes; queues of routers and switches are the network's own, and not the testbed's."""
     value = statistic(found["overhead_us"], "p50")
-    elements = {
-        "routers": any(gap["routers"] for gap in found["gaps"]),
-        "switches": any(gap["switches"] for gap in found["gaps"]),
-    }
-    if not any(elements.values()):
-        return {"label": "testbed overhead", "value": value, "note": "µs, median"}
-    named = " and ".join(kind for kind, there in elements.items() if there)
-    return {"label": "outside the netboxes", "value": value, "note": f"µs, median, {named} included"}
+    elements: tuple[Literal["routers", "switches"], ...] = ("routers", "switches")
+    if crossed := [kind for kind in elements if any(gap[kind] for gap in found["gaps"])]:
+        return {"label": "outside the netboxes", "value": value, "note": f"µs, median, {' and '.join(crossed)} included"}
+    return {"label": "testbed overhead", "value": value, "note": "µs, median"}
 
 
-def _delay_charts(measured: Sequence[Measured]) -> list[dict[str, str]]:
+def _delay_charts(measured: Sequence[Measured]) -> Iterator[dict[str, str]]:
     """For each flow by name: its directions side by side."""
-    names = list(dict.fromkeys(one.flow.name for one in measured))
-    found = []
-    for name in names:
-        tables = {
-            one.flow.direction: one.rows.filter(pl.col("received_ns").is_not_null()) for one in measured if one.flow.name == name
-        }
-        shown = {direction: rows for direction, rows in tables.items() if rows.height > 1}
-        if shown:
-            found.append(
-                {
-                    "name": name,
-                    "distribution": charts.delay_distribution(
-                        {direction: metrics.delays_ms(rows) for direction, rows in shown.items()}
-                    ),
-                }
-            )
-    return found
+    delays: dict[str, dict[str, Values]] = {}
+    for one in measured:
+        if (delays_ms := metrics.delays_ms(one.rows)).size > 1:
+            delays.setdefault(one.flow.name, {})[one.flow.direction] = delays_ms
+    for name, directions in delays.items():
+        yield {"name": name, "distribution": charts.delay_distribution(directions)}
 
 
 def _segment_chart(segments: Sequence[Segment]) -> str | None:
     rows = [(part["netbox"], part["direction"], part["one_way_delay_ms"]) for part in segments if part["one_way_delay_ms"]]
     return charts.ranges(rows, "delay inside the netbox (ms)") if rows else None
-
-
-def _lateness_chart(found: Metrics) -> str:
-    return charts.lateness(found["lateness_us"], sorted({kept["limit_us"] for kept in found["netboxes"].values()}))
 
 
 def _comparison(given: reference.Reference, flows: Sequence[Flow]) -> dict[str, object]:
@@ -204,15 +186,13 @@ def _comparison(given: reference.Reference, flows: Sequence[Flow]) -> dict[str, 
 
 def _breakdown(found: Metrics, kind: str, direction: str) -> str:
     """Where the mean delay of the first flow of that kind and direction was spent."""
-    name = next((flow["name"] for flow in found["flows"] if (flow["kind"], flow["direction"]) == (kind, direction)), None)
-    if name is None:
-        return ""
-    parts = [
+    names = [flow["name"] for flow in found["flows"] if (flow["kind"], flow["direction"]) == (kind, direction)]
+    return ", ".join(
         f"{part['netbox']} {statistic(part['flows'][name], 'mean')} ms"
+        for name in names[:1]
         for part in found["segments"]
         if part["direction"] == direction and part["flows"].get(name)
-    ]
-    return ", ".join(parts)
+    )
 
 
 def _moment(text: str | None) -> str:

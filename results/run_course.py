@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from results import metrics, run_charts
+from results import charts, metrics
+from results.charts import FlowOverTime, Mark
 from results.counters import Series
 from results.metrics_document import Conversation, Event, Flow, Metrics, Seconds
-from results.run_charts import FlowOverTime, Mark
 from results.run_folder import Measured
 
 #: Events that are listed, and drawn into charts of flows; metrics.json has all. A cell that flaps must not hide what was planned.
@@ -27,7 +27,7 @@ def course(measured: Sequence[Measured], series: Sequence[Series], found: Metric
     return {
         "events": [{"number": number, **event} for number, event in enumerate(listed, 1)],
         "events_left_out": len(found["events"]) - len(listed),
-        "time_line": run_charts.time_line(marks, end_s) if marks else None,
+        "time_line": charts.time_line(marks, end_s) if marks else None,
         "over_time": {name: chart for name, chart in _flows(measured, found, drawn, end_s)},
         "outages": list(_outages(found["flows"])),
         "netbox_series": list(_netboxes(series, drawn, end_s)),
@@ -36,8 +36,6 @@ def course(measured: Sequence[Measured], series: Sequence[Series], found: Metric
 
 def _listed(events: Sequence[Event]) -> list[Event]:
     """All, or when they are too many what the run did and the first of the others."""
-    if len(events) <= _MOST_LISTED:
-        return list(events)
     made = [event for event in events if event["by_run"]][:_MOST_LISTED]
     others = [event for event in events if not event["by_run"]][: _MOST_LISTED - len(made)]
     return sorted([*made, *others], key=lambda event: float(event["time_s"]))
@@ -67,7 +65,7 @@ def _flows(measured: Sequence[Measured], found: Metrics, marks: Sequence[Mark], 
             and (seconds := told["seconds"]) is not None
         ]
         if directions:
-            yield name, run_charts.flow_over_time(directions, marks, end_s)
+            yield name, charts.flow_over_time(directions, marks, end_s)
 
 
 def _over_time(one: Measured, told: Flow | Conversation, seconds: Seconds, began_ns: int) -> FlowOverTime:
@@ -91,9 +89,9 @@ def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> 
         shown = [mark for mark in marks if mark.lane in (netbox, "wires")]
         yield {
             "netbox": netbox,
-            "chart": run_charts.small_multiples(moving, shown, end_s) if moving else None,
+            "chart": charts.small_multiples(moving, shown, end_s) if moving else None,
             "constant": _constants(own),
-            "left_out": names[run_charts.MOST_PANELS :],
+            "left_out": names[charts.MOST_PANELS :],
         }
 
 

@@ -175,7 +175,7 @@ class RunFolder:
             *(["there are no captures at the hosts"] if self.hosts and self._lacks(self.capture_counts, _COUNTS) else []),
             *(
                 [f"there is no {MACHINES_FILE}, so what the machines' clocks showed is not known"]
-                if self.plan.hosts and self._lacks(self.machines.record, MACHINES_FILE)
+                if self.plan.hosts and self._lacks(self.machines.several, MACHINES_FILE)
                 else []
             ),
             *(
@@ -194,7 +194,7 @@ class RunFolder:
 
     def captured_at(self, wire: str, node: str, flows: list[Flow]) -> frames.Capture:
         """What was seen at an end of a wire between machines; times are the controller's."""
-        ends = [end for one in self.machines.wires if one["wire"] == wire for end in one["ends"]]
+        ends = [end for one in self.machines.record["wires"] if one["wire"] == wire for end in one["ends"]]
         files = [self.path / end["capture"] for end in ends if end["node"] == node]
         if there := [file for file in files if file.exists()]:
             return self._read(node, there, flows)

@@ -21,7 +21,7 @@ from results import pcapng
 from results.analyse import analyse
 from results.conftest import MS, START_NS, US, SyntheticRun
 from results.journal import Journal
-from results.machines import Clock, Machines
+from results.machines import ONE_MACHINE, Clock
 from results.records import Fate
 from tests.two_machines import TwoMachines
 
@@ -207,7 +207,7 @@ def test_a_missing_capture_at_a_tunnels_end_makes_the_run_invalid(two_machines: 
 
 
 def test_a_node_that_nobody_places_is_on_the_controller() -> None:
-    machines = Machines(None, {}, {})
+    machines = ONE_MACHINE
     told = Journal(START_NS, [{"at_s": 1.0}], [])
     assert machines.journal("anybody", told) is told
     assert machines.error_ns("anybody", "other") == 0

@@ -11,8 +11,7 @@ import pytest
 from contracts.installation import CHECKOUT
 from contracts.plan import EquipmentPlan, HostPlan, NodeKind, RealtimeSupport, WireEnd, WirePlan
 from results.conftest import node_plan, plan_of, wire_plan
-from results.network_picture import picture
-from results.network_words import PictureFailed, write_picture
+from results.network_picture import PictureFailed, picture, write_picture
 from testbed.description.topology_file import load, source_of
 from testbed.plans.resolve import resolve
 

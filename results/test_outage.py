@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from results.flow_path import FlowPath, Gap
+from results.metrics import per_second
 from results.outage import outages
-from results.seconds import per_second
 
 BEGAN_NS = 1_700_000_000_000_000_000
 MS = 1_000_000

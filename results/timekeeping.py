@@ -3,27 +3,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from contracts import statistics
 from contracts.changes import PowerChange, WireChange
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from contracts.run_records import LabRecord, MachineShare
 from contracts.statistics import NetboxStatistics, SwitchStatus
-from results.metrics_document import Event, Freeze, KeptTime, Miss, Promise, Switch, SwitchPort, Timekeeping
+from results.metrics_document import Event, Freeze, Miss, Switch, SwitchPort, Timekeeping
 
 
 def timekeeping(
     plan: Plan,
-    statistics: Mapping[str, NetboxStatistics],
+    counted: Mapping[str, NetboxStatistics],
     lab: LabRecord,
     events: Sequence[Event] = (),
 ) -> dict[str, Timekeeping]:
     """The entries of `netboxes` in metrics.json, for each netbox that left statistics."""
-    return {
-        name: {**_of(plan.node(name), plan, counted, lab), "freezes": _freezes(name, events)}
-        for name, counted in statistics.items()
-    }
+    return {name: _of(plan.node(name), plan, own, lab, _freezes(name, events)) for name, own in counted.items()}
 
 
 def _freezes(netbox: str, events: Sequence[Event]) -> list[Freeze]:
@@ -34,24 +32,32 @@ def _freezes(netbox: str, events: Sequence[Event]) -> list[Freeze]:
 
 def ports_of_switches(plan: Plan, counted: Mapping[str, SwitchStatus]) -> dict[str, Switch]:
     """The entries of `switches`: what was dropped at a port whose wire an event takes down is the event's doing."""
-    found: dict[str, Switch] = {}
-    for name, one in counted.items():
-        ports: dict[str, SwitchPort] = {}
-        switched = _switched(name, plan)
-        for port, told in one["ports"].items():
-            ports[port] = {**told, "unplugged_drops": 0}
-            if port in switched:
-                unplugged = told["receive_drops"] + told["send_drops"]
-                ports[port] = {**told, "receive_drops": 0, "send_drops": 0, "unplugged_drops": unplugged}
-        found[name] = {"datapath": one["datapath"], "ports": ports, "unserved": one["unserved"]}
-    return found
+    return {
+        name: {
+            "datapath": switch["datapath"],
+            "ports": _ports(switch["ports"], switched_wires(plan, name).values()),
+            "unserved": switch["unserved"],
+        }
+        for name, switch in counted.items()
+    }
 
 
-def _of(node: NodePlan, plan: Plan, counted: NetboxStatistics, lab: LabRecord) -> KeptTime:
-    scheduler, switched = counted.get("scheduler", {}), _switched(node.name, plan)
+def _ports(counted: Mapping[str, statistics.SwitchPort], switched: Collection[str]) -> dict[str, SwitchPort]:
+    ports: dict[str, SwitchPort] = {name: {**port, "unplugged_drops": 0} for name, port in counted.items()}
+    for name in ports.keys() & switched:
+        unplugged = counted[name]["receive_drops"] + counted[name]["send_drops"]
+        ports[name] = {**counted[name], "receive_drops": 0, "send_drops": 0, "unplugged_drops": unplugged}
+    return ports
+
+
+def _of(node: NodePlan, plan: Plan, counted: NetboxStatistics, lab: LabRecord, freezes: list[Freeze]) -> Timekeeping:
+    realtime, scheduler = netbox_configuration(node)["realtime"], counted.get("scheduler")
+    # What is dropped at a port is an event's doing where that takes down the port's wire, or a node at it.
+    switched = switched_wires(plan, node.name).values()
     always_up = [port for port in counted["ports"] if port["name"] not in switched]
     return {
-        **_promise(node),
+        "limit_us": realtime["limit_us"],
+        "policy": realtime["policy"],
         "received": sum(port["received"] for port in counted["ports"]),
         "overload_drops": sum(port["overload_drops"] for port in always_up),
         "send_drops": sum(port["send_drops"] for port in always_up),
@@ -59,18 +65,14 @@ def _of(node: NodePlan, plan: Plan, counted: NetboxStatistics, lab: LabRecord) -
         "missed": counted["missed"],
         "misses": _misses(counted, lab.get("began_s", {}).get(node.name)),
         "steal_ratio": _steal(node, lab),
-        "cpu_s": scheduler.get("cpu_s"),
-        "stepped_back": scheduler.get("stepped_back"),
+        "cpu_s": scheduler["cpu_s"] if scheduler else None,
+        "stepped_back": scheduler["stepped_back"] if scheduler else None,
+        "freezes": freezes,
     }
 
 
-def _switched(node: str, plan: Plan) -> set[str]:
-    """The ports whose wires an event of the run takes down, or a node at them: what is dropped there is the event's doing."""
-    return set(switched_wires(plan, node).values())
-
-
 def switched_wires(plan: Plan, node: str) -> dict[str, str]:
-    """Of the same, the name of the wire and the node's port at it."""
+    """The wires of a node that an event of the run takes down, or a node at them, with the node's port at each."""
     changes = [event.change for event in plan.events]
     wires = {change.wire for change in changes if isinstance(change, WireChange)}
     dark = {change.node for change in changes if isinstance(change, PowerChange)}
@@ -81,12 +83,6 @@ def switched_wires(plan: Plan, node: str) -> dict[str, str]:
         for end in (wire.left, wire.right)
         if end.node == node
     }
-
-
-def _promise(node: NodePlan) -> Promise:
-    """The limit and policy that the netbox was given."""
-    realtime = netbox_configuration(node)["realtime"]
-    return {"limit_us": realtime["limit_us"], "policy": realtime["policy"]}
 
 
 def _misses(counted: NetboxStatistics, began_s: float | None) -> list[Miss]:

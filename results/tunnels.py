@@ -31,8 +31,11 @@ def over_machines(machines: Machines, plan: Plan, measured: Sequence[Measured]) 
         return {}
     parts = [metrics.overhead_by_tunnels_us(path, rows) for one in measured for path, rows in one.by_path()]
     return {
-        "machines": {"here": machines.here, "hosts": {name: _clock(machines, name) for name in machines.each}},
-        "tunnels": [_tunnel(machines, plan, wire, measured) for wire in machines.wires],
+        "machines": {
+            "here": machines.record["here"],
+            "hosts": {name: _clock(machines, name) for name in machines.record["hosts"]},
+        },
+        "tunnels": [_tunnel(machines, plan, wire, measured) for wire in machines.record["wires"]],
         "overhead_tunnels_us": summary(joined(inside for inside, _ in parts)),
         "overhead_without_tunnels_us": summary(joined(outside for _, outside in parts)),
     }
@@ -47,7 +50,7 @@ def clock_error(machines: Machines, flow: Flow) -> ClockError:
 
 
 def _clock(machines: Machines, name: str) -> MachineClock:
-    told, clock = machines.each[name], machines.clock(name)
+    told, clock = machines.record["hosts"][name], machines.clock(name)
     readings = told["clock"]
     return {
         "address": told.get("address"),

@@ -12,9 +12,6 @@ from contracts.run_records import CaptureCount
 from contracts.statistics import LatenessCountersByKind, NetboxStatistics
 from results.metrics_document import Conversation, Event, Flow, Miss, Status, Switch, Timekeeping, VerdictTold
 
-#: What `netboxit run` ends with.
-EXIT_STATUS: dict[Status, int] = {"valid": 0, "degraded": 3, "invalid": 4}
-
 #: Frames that a netbox had no time for are losses that the emulated network would not have: beyond one in a thousand they are
 #: more than most of the losses that one wants to measure.
 OVERLOAD_RATIO = 1e-3
@@ -22,7 +19,6 @@ OVERLOAD_RATIO = 1e-3
 #: Time that other guests of a virtual machine's host took from a netbox's core. What harm it did is in the lateness of what the
 #: netbox had to do then; beyond one moment in twenty one cannot rely on that having been much.
 STEAL_RATIO = 0.05
-
 
 #: Freezes that are told with their times.
 _MOST_FREEZES = 3
@@ -43,6 +39,11 @@ class Verdict:
             return "invalid"
         return "degraded" if self.degraded else "valid"
 
+    def lost_here(self, lost: int, frames: int, words: str) -> None:
+        """Of frames that the testbed itself lost, where it lost any."""
+        if lost:
+            (self.invalid if lost > OVERLOAD_RATIO * frames else self.degraded).append(words)
+
     def to_json(self) -> VerdictTold:
         return {"status": self.status, "reasons": [*self.invalid, *self.degraded], "advice": self.advice, "notes": self.notes}
 
@@ -62,58 +63,63 @@ def judge(
     """`failures` are what the run met, or should have left; `nodes` are those of lab.json."""
     verdict = Verdict(invalid=list(failures))
     for netbox, counted in statistics.items():
-        kept = netboxes[netbox]
-        _lateness(netbox, counted["lateness_us"], kept, verdict)
-        _ports(netbox, kept, verdict)
-        _steal(netbox, kept, verdict)
-        _records(netbox, counted, verdict)
-        _generators(netbox, counted, verdict)
-        if lines := counted["journal"]["dropped"]:
-            verdict.notes.append(
-                f"netbox {netbox}: {lines:,} lines of its journal found no room, so events or statistics are missing"
-            )
+        _netbox(netbox, counted, netboxes[netbox], verdict)
     for switch, ports in switches.items():
         _switch(switch, ports, verdict)
     _captures(captures, verdict)
-    for flow in flows:
-        if flow["packets"] == 0:
-            verdict.invalid.append(f"flow {flow['name']} ({flow['direction']}): not one frame was sent")
-    sent = bool(flows or conversations) or any(map(_frames_began, statistics.values()))
+    verdict.invalid += [
+        f"flow {flow['name']} ({flow['direction']}): not one frame was sent" for flow in flows if flow["packets"] == 0
+    ]
+    sent = flows or conversations or any(counted["frames"].get("emitted", 0) for counted in statistics.values())
     if not plan.traffic and not sent and not failures:
         verdict.notes.append(
             "the topology has no `traffic`, and no program in a host sent any, so no delay, loss or rate from end to end was "
             "measured; the verdict says only that the testbed was in time"
         )
     _without_link(events, verdict)
-    _host(nodes, verdict)
-    _limits(nodes, verdict)
-    _networks(nodes, verdict)
-    _programs(nodes, verdict)
-    verdict.notes.extend(plan.notes)
+    _nodes(nodes, verdict)
+    verdict.notes += plan.notes
     return verdict
+
+
+def _netbox(netbox: str, counted: NetboxStatistics, kept: Timekeeping, verdict: Verdict) -> None:
+    _lateness(netbox, counted["lateness_us"], kept, verdict)
+    dropped, received = kept["overload_drops"] + kept["send_drops"], kept["received"]
+    too_slow = f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow"
+    verdict.lost_here(dropped, received, too_slow + _drill(kept))
+    if (stolen := kept["steal_ratio"]) is not None and stolen > STEAL_RATIO:
+        verdict.degraded.append(
+            f"netbox {netbox}: other guests of this machine took {stolen:.1%} of its core's time; "
+            "run it on a machine, or on cores, that nobody else uses"
+        )
+    if missing := counted["records"]["dropped"]:
+        verdict.invalid.append(
+            f"netbox {netbox}: {missing:,} frame records are missing, so delays and losses inside it are not known"
+        )
+    _generators(netbox, counted, verdict)
+    if lines := counted["journal"]["dropped"]:
+        verdict.notes.append(
+            f"netbox {netbox}: {lines:,} lines of its journal found no room, so events or statistics are missing"
+        )
 
 
 def _without_link(events: Sequence[Event], verdict: Verdict) -> None:
     """Stations that could not be reached from the beginning on: it may be what the topology wants, or why a flow is empty."""
-    of_links = [event for event in events if event["kind"] in ("link_down", "link_up") and not event["by_run"]]
-    for event in of_links:
-        if event["kind"] != "link_down" or event["time_s"] > 0:
-            continue
-        node, station = event["netbox"], event["station"]
-        ups = [
-            one["time_s"] for one in of_links if one["kind"] == "link_up" and (one["netbox"], one["station"]) == (node, station)
-        ]
-        later = [at for at in ups if at >= event["time_s"]]
-        until = f"got one after {later[0]:.1f} s" if later else "never got one"
-        why = event["details"].get("reason", "no reason told")
-        verdict.notes.append(f"netbox {node}: station {station} had no link when the run began ({why}), and {until}")
+    announced = [event for event in events if not event["by_run"]]
+    for down in announced:
+        if down["kind"] == "link_down" and down["time_s"] <= 0:
+            netbox, station = down["netbox"], down["station"]
+            ups = [up["time_s"] for up in announced if (up["kind"], up["netbox"], up["station"]) == ("link_up", netbox, station)]
+            later = [at for at in ups if at >= down["time_s"]]
+            until = f"got one after {later[0]:.1f} s" if later else "never got one"
+            why = down["details"].get("reason", "no reason told")
+            verdict.notes.append(f"netbox {netbox}: station {station} had no link when the run began ({why}), and {until}")
 
 
 def _lateness(netbox: str, lateness: LatenessCountersByKind, kept: Timekeeping, verdict: Verdict) -> None:
     limit_us = kept["limit_us"]
     for late, things in ((lateness["frame"], "frames"), (lateness["event"], "events")):
-        p99 = late.get("p99")
-        if p99 is not None and p99 > limit_us:
+        if (p99 := late.get("p99", 0.0)) > limit_us:
             verdict.invalid.append(
                 f"netbox {netbox}: one in a hundred {things} is more than {p99:,.0f} us late, the limit is {limit_us:,.0f} us"
                 + _drill(kept)
@@ -150,43 +156,13 @@ def _drill(kept: Timekeeping) -> str:
     return f" (drill: the run froze it for {told}{more}{rest})"
 
 
-def _ports(netbox: str, kept: Timekeeping, verdict: Verdict) -> None:
-    received, dropped = kept["received"], kept["overload_drops"] + kept["send_drops"]
-    if dropped:
-        words = f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow"
-        words += _drill(kept)
-        (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
-
-
 def _switch(switch: str, counted: Switch, verdict: Verdict) -> None:
     """What policing and queues drop is the network's doing; what the machine had no time or room for is the testbed's."""
     ports = counted["ports"].values()
     received = sum(port["received"] for port in ports)
     dropped = sum(port["receive_drops"] + port["send_drops"] for port in ports) + (counted["unserved"] or 0)
-    if dropped:
-        words = f"switch {switch}: {dropped:,} of {received:,} frames were dropped because it was too slow"
-        (verdict.invalid if dropped > OVERLOAD_RATIO * received else verdict.degraded).append(words)
-
-
-def _steal(netbox: str, kept: Timekeeping, verdict: Verdict) -> None:
-    stolen = kept["steal_ratio"]
-    if stolen is not None and stolen > STEAL_RATIO:
-        verdict.degraded.append(
-            f"netbox {netbox}: other guests of this machine took {stolen:.1%} of its core's time; "
-            "run it on a machine, or on cores, that nobody else uses"
-        )
-
-
-def _records(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> None:
-    if dropped := counted["records"]["dropped"]:
-        verdict.invalid.append(
-            f"netbox {netbox}: {dropped:,} frame records are missing, so delays and losses inside it are not known"
-        )
-
-
-def _frames_began(counted: NetboxStatistics) -> bool:
-    """Whether a netbox is itself a source of traffic."""
-    return bool(counted["frames"].get("emitted", 0))
+    too_slow = f"switch {switch}: {dropped:,} of {received:,} frames were dropped because it was too slow"
+    verdict.lost_here(dropped, received, too_slow)
 
 
 def _generators(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> None:
@@ -210,31 +186,11 @@ def _captures(captures: Sequence[CaptureCount], verdict: Verdict) -> None:
             verdict.invalid.append(f"{name} missed {capture['dropped']:,} frames, so losses cannot be told from them")
 
 
-def _limits(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
-    """What a node was refused, or lost, is told: its programs may have done otherwise than without limits."""
-    for node in nodes:
-        for limit in node["limits_reached"]:
-            verdict.notes.append(f"node {node['name']} reached its limit of {limit}; `limits:` in the topology says more")
+def _nodes(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
+    """What the user of a node made of its network, and whether its program should have ended, is theirs to know.
 
-
-def _networks(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
-    """What the user of a node made of its network is theirs to know what for."""
-    for node in nodes:
-        if changes := node["network_changes"]:
-            verdict.notes.append(f"node {node['name']}: its network was not as planned at the end: {'; '.join(changes)}")
-
-
-def _programs(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
-    """A program that a host starts by itself may end whenever it likes: whether it should have is its user's to know."""
-    for node in nodes:
-        program = node["program"]
-        if program and program["status"] is not None:
-            ended = f"with status {program['status']}; its log is nodes/{node['name']}/program.log"
-            starts = f" (it was started {program['starts']} times)" if program["starts"] > 1 else ""
-            verdict.notes.append(f"node {node['name']}: its program ended {ended}{starts}")
-
-
-def _host(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
+    What a node was refused by a limit is told: its programs may have done otherwise than without limits.
+    """
     others = [
         f"{node['name']} ({'; '.join(netbox['scheduler']['reasons']) or 'no reason given'})"
         for node in nodes
@@ -242,3 +198,19 @@ def _host(nodes: Sequence[NodeStatus], verdict: Verdict) -> None:
     ]
     if others:
         verdict.degraded.append(f"no real-time scheduling for netbox {', '.join(others)}: nothing bounds their lateness")
+    verdict.notes += [
+        f"node {node['name']} reached its limit of {limit}; `limits:` in the topology says more"
+        for node in nodes
+        for limit in node["limits_reached"]
+    ]
+    verdict.notes += [
+        f"node {node['name']}: its network was not as planned at the end: {'; '.join(changes)}"
+        for node in nodes
+        if (changes := node["network_changes"])
+    ]
+    for node in nodes:
+        program = node["program"]
+        if program and program["status"] is not None:
+            ended = f"with status {program['status']}; its log is nodes/{node['name']}/program.log"
+            starts = f" (it was started {program['starts']} times)" if program["starts"] > 1 else ""
+            verdict.notes.append(f"node {node['name']}: its program ended {ended}{starts}")
