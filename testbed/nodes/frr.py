@@ -17,8 +17,7 @@ from typing import Final
 from contracts.addresses import Interface
 from contracts.installation import CHECKOUT, PYTHON
 from testbed.description.router import Ospf, Router
-from testbed.description.segments import reached
-from testbed.description.wiring import End, Wiring
+from testbed.description.wiring import End, Wiring, reached
 
 Network = IPv4Network | IPv6Network
 

@@ -17,8 +17,7 @@ from typing import BinaryIO, Final
 from contracts.errors import NetBoxITError
 from contracts.quantities import SIZE
 from results.pcapng import Packet, Point, Writer
-from system.user_privileges import check_new
-from system.user_privileges import as_user
+from system.user_privileges import as_user, check_new
 from testbed.observation.capture_points import CapturedPoint
 from testbed.observation.capture_sources import CaptureFailed
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from testbed.description.segments import reached
+from testbed.description.wiring import reached
 
 #: Steps of the proof, and changes that are looked at before it: about a second of Python each.
 _MOST_STEPS: Final = 100_000
