@@ -5,15 +5,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
 
 import pytest
 
-import testbed.description.topology
 from contracts.installation import CHECKOUT
+from netboxes.technology import GROUP
+from testbed.plans.test_resolve import plan_of
+from tests.installed_packages import InstalledPackages
+
+PARAMETERS = '''\
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
 from contracts.quantities import LENGTH, Quantity
 from netboxes.technology import StationParameters, Technology
-from testbed.plans.test_resolve import plan_of
 
 
 class PigeonStation(StationParameters):
@@ -30,8 +36,7 @@ class Pigeons(Technology):
 
     def classes_used(self) -> dict[tuple[str | int, ...], str]:
         return {("distance",): "urgent"}
-
-
+'''
 PIGEONS = """\
 name: pigeons
 centre: b
@@ -52,8 +57,8 @@ wires:
 
 
 @pytest.fixture
-def pigeons(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(testbed.description.topology, "technologies", lambda: {"pigeons": Pigeons})
+def pigeons(tmp_path: Path, installed_packages: InstalledPackages) -> Path:
+    installed_packages.install("carrier-pigeons", GROUP, "pigeons", {"parameters.py": PARAMETERS})
     file = tmp_path / "pigeons.yaml"
     file.write_text(PIGEONS)
     return file
