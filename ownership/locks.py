@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Locks between commands (flock(2)): each wait ends, and who holds a lock is told.
+"""Locks between commands (flock(2)), and the folders that have them: each wait ends, and an error names who holds a lock.
 
-Whoever can open a file can lock it, also for reading only. So what is locked is what only root can open.
+Whoever can open a file can lock it, also for reading only, and would keep every lab waiting. So what is locked is in folders on
+which users of the machine can do nothing: they can neither read and lock them, nor reach what is below, as what labs are and how
+other machines are reached.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -14,6 +17,13 @@ from typing import Final
 
 from contracts.errors import printable
 
+#: The host's number of a node's user and group 0. Those from 1879048192 on are nobody's: Linux distributions and container
+#: managers keep to smaller ones (systemd, "Users, Groups, UIDs and GIDs on systemd Systems").
+NODES: Final = 1_879_048_192
+
+#: For root; of the group one can pass to what one has the name and a right of.
+_PASSED: Final = 0o710
+_ROOTS: Final = 0o700
 _LOCKS: Final = Path("/proc/locks")
 #: Between two attempts.
 _PAUSE_S: Final = 0.01
@@ -54,3 +64,27 @@ def _process(pid: int) -> str:
     except OSError:
         return f"process {pid} took its lock and has ended, and what it started holds it"
     return f"process {pid} holds its lock ({printable(command[:_SHOWN])})"
+
+
+def close_to_users(folder: Path) -> None:
+    """Root's; the nodes of labs may pass through it to their own files. An older NetBoxIT let everybody read it.
+
+    Where this process is not root's, the folder is its user's own.
+    """
+    status = folder.stat()
+    if os.geteuid() == 0 and status.st_gid != NODES:
+        try:
+            os.chown(folder, -1, NODES)
+        except OSError as error:
+            # EINVAL: root of a user namespace without that number. Nodes can have none of their own here, and are this root's.
+            if error.errno != errno.EINVAL:
+                raise
+    if status.st_mode & 0o777 != _PASSED:
+        folder.chmod(_PASSED)
+
+
+def make_closed(folder: Path) -> None:
+    """Makes a folder in which nobody but root has anything to look for, or closes one that is there."""
+    folder.mkdir(mode=_ROOTS, exist_ok=True)
+    if folder.stat().st_mode & 0o777 != _ROOTS:
+        folder.chmod(_ROOTS)

@@ -13,7 +13,6 @@ from contracts import durable
 from contracts.errors import NetBoxITError
 from contracts.permissions import user_name
 from ownership import locks
-from ownership.closing import close_to_users
 from ownership.operators import NoPrivilege, operator
 
 #: In a lab's folder, of an operator's: the number of that user.
@@ -61,7 +60,7 @@ def lab_names() -> list[str]:
     if os.geteuid() == 0 and names:
         for closed in (folder, *(folder / name for name in names)):
             with suppress(FileNotFoundError):  # another command takes the lab down
-                close_to_users(closed)
+                locks.close_to_users(closed)
     return names
 
 
@@ -132,9 +131,9 @@ def make_lab_folder(name: str) -> Path:
     try:
         with durable.told(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
-            close_to_users(folder.parent)
+            locks.close_to_users(folder.parent)
             folder.mkdir(mode=0o700)
-            close_to_users(folder)
+            locks.close_to_users(folder)
     except FileExistsError:
         raise _exists(name) from None
     except PermissionError as error:

@@ -64,10 +64,8 @@ class _Entry:
 
 def survey(source: Path) -> Extent:
     """Looks at all of it and opens each part, but reads nothing. Raises NotToBeCopied."""
-    entries = size = 0
-    for entry in _walk(source):
-        entries, size = entries + 1, size + entry.size
-    return Extent(entries, size)
+    sizes = [entry.size for entry in _walk(source)]
+    return Extent(len(sizes), sum(sizes))
 
 
 def digest(source: Path) -> str:
@@ -192,8 +190,10 @@ def _looked_at(descriptor: int, path: str, place: Path) -> tuple[_Entry, list[st
 def _inside(leads_to: str, path: str, place: Path) -> str:
     """What a link says, when that is in the folder that is copied."""
     if leads_to.startswith("/") or f"{posixpath.normpath(posixpath.join(posixpath.dirname(path), leads_to))}/".startswith("../"):
-        cause = f"the link {_name(place)} leads out of the folder that is copied, to {_name(Path(leads_to))}"
-        raise NotToBeCopied(f"{cause}; replace it by what it leads to")
+        raise NotToBeCopied(
+            f"the link {_name(place)} leads out of the folder that is copied, to {_name(Path(leads_to))}; replace it by what it "
+            "leads to"
+        )
     return leads_to
 
 
@@ -215,10 +215,12 @@ def room_on_disk(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            remedy = "give the host more by limits: {disk: …}, or free space (`df`)"
-            raise NoRoom(f"there is no room for {_name(target)}: {error.strerror}; {remedy}") from error
-        where = printable(str(error.filename or target))
-        raise NotToBeCopied(f"{where} cannot be written: {error.strerror}; use other names") from error
+            raise NoRoom(
+                f"there is no room for {_name(target)}: {error.strerror}; give the host more by limits: {{disk: …}}, or free "
+                "space (`df`)"
+            ) from error
+        place = Path(error.filename or target)
+        raise NotToBeCopied(f"{_name(place)} cannot be written: {error.strerror}; use other names") from error
 
 
 def _name(path: Path) -> str:

@@ -17,7 +17,6 @@ from urllib.parse import quote, unquote
 from contracts import durable
 from contracts.errors import NetBoxITError
 from ownership import locks
-from ownership.closing import make_closed
 
 RUN = Path("/run/netboxit")
 
@@ -78,8 +77,8 @@ def _open_locked(folder: Path, make: bool) -> int | None:
     while make or folder.is_dir():
         with suppress(FileNotFoundError), ExitStack() as unless_locked:  # another command has just removed it
             if make:
-                make_closed(folder.parent)
-                make_closed(folder)
+                locks.make_closed(folder.parent)
+                locks.make_closed(folder)
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             unless_locked.callback(os.close, descriptor)
             if not locks.taken(descriptor, deadline - time.monotonic()):

@@ -83,9 +83,8 @@ def managed_by(index: int, run: Path = _RUN) -> str | None:
 
 def _unless_named(link: Any, reasons: Iterator[str], so: str) -> Iterator[str]:
     """The first of them, with the remedy: only a person gives away what a machine uses, and says which by its name."""
-    for why in reasons:
+    if (why := next(reasons, None)) is not None:
         yield f"is in use: it {why}, and {so}; use another interface, or say that you mean it: --take {link.get('ifname')}"
-        return
 
 
 def _why_part_of_others(netlink: IPRoute, link: Any) -> Iterator[str]:

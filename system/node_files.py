@@ -70,8 +70,7 @@ def write(file: Path, content: str | bytes) -> None:
     beside = f".{file.name}.new"
     with _told(file, "written"), _folder(file) as folder:
         _remove(beside, folder)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with os.fdopen(os.open(beside, flags, 0o644, dir_fd=folder), "wb") as new:
+        with _new(beside, folder) as new:
             new.write(content.encode() if isinstance(content, str) else content)
         os.replace(beside, file.name, src_dir_fd=folder, dst_dir_fd=folder)
 
@@ -227,16 +226,19 @@ def socket_address(file: Path) -> Iterator[str]:
 
 def _copy(file: Path, source: int, target: int, most: int, problems: list[str]) -> int:
     """Copies one file from folder to folder; returns how many bytes of data it has."""
-    with os.fdopen(_opened(file, source, os.O_RDONLY), "rb") as opened_file:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-        with os.fdopen(os.open(file.name, flags, 0o644, dir_fd=target), "wb") as copy:
-            copied, whole = copy_sparsely(opened_file.fileno(), copy.fileno(), LONGEST_COPY, most)
-            if not whole:
-                kept = os.fstat(copy.fileno()).st_size
-                problems.append(
-                    f"{printable(str(file))} is kept only up to byte {kept:,}: it is too long, or the node's files are too many"
-                )
+    with os.fdopen(_opened(file, source, os.O_RDONLY), "rb") as opened_file, _new(file.name, target) as copy:
+        copied, whole = copy_sparsely(opened_file.fileno(), copy.fileno(), LONGEST_COPY, most)
+        if not whole:
+            kept = os.fstat(copy.fileno()).st_size
+            problems.append(
+                f"{printable(str(file))} is kept only up to byte {kept:,}: it is too long, or the node's files are too many"
+            )
     return copied
+
+
+def _new(name: str, folder: int) -> IO[bytes]:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    return os.fdopen(os.open(name, flags, 0o644, dir_fd=folder), "wb")
 
 
 def _kind(name: str, folder: int) -> int:

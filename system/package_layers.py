@@ -10,7 +10,6 @@ there, with its configuration: so hosts get that of the package, and nothing of 
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import os
 import re
@@ -149,11 +148,9 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
     shutil.rmtree(new, ignore_errors=True)  # of a command that was killed
     try:
         with durable.told(store):
-            for part in ("usr/sbin", "opt", "var/cache", "var/log", "var/spool", "var/tmp"):
-                (new / part).mkdir(parents=True)
-            for part, place in itertools.product(_OVER_THE_MACHINES, (".", "work", "seen")):
-                (new / place / part).mkdir(parents=True, exist_ok=True)
-            (new / "archives/partial").mkdir(parents=True)
+            empty = ("usr/sbin", "opt", "var/cache", "var/log", "var/spool", "var/tmp", "archives/partial")
+            for place in (*empty, *(f"{top}/{part}" for part in _OVER_THE_MACHINES for top in (".", "work", "seen"))):
+                (new / place).mkdir(parents=True, exist_ok=True)
             for made in (new, *(new.glob("*"))):
                 made.chmod(0o755)  # also where root's umask says otherwise: nodes' root is nobody here
             (store / _LISTS / "partial").mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan
-from ownership.closing import NODES, make_closed
+from ownership.locks import NODES, make_closed
 from system import forked, kernel
 
 #: The host's number of a node's user 0.
