@@ -134,7 +134,7 @@ def _cut_half_line(descriptor: int) -> int:
 def _undo(made: Sequence[Record], undoers: Mapping[str, Undoer]) -> None:
     """In reverse; neighbours of one kind are handed over together, so that they can go in parallel.
 
-    One that fails does not keep the others: UndoFailed tells all of them at the end.
+    After one that fails it goes on with the others, and raises UndoFailed with all failures at the end.
     """
     failures = []
     for kind, group in itertools.groupby(reversed(made), key=lambda record: record.kind):

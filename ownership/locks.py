@@ -84,7 +84,7 @@ def close_to_users(folder: Path) -> None:
 
 
 def make_closed(folder: Path) -> None:
-    """Makes a folder in which nobody but root has anything to look for, or closes one that is there."""
+    """Makes a folder that only root can enter, or closes one that is there."""
     folder.mkdir(mode=_ROOTS, exist_ok=True)
     if folder.stat().st_mode & 0o777 != _ROOTS:
         folder.chmod(_ROOTS)

@@ -23,7 +23,7 @@ def keep(folder: Path, topology: Path) -> None:
 
 
 def beside(folder: Path) -> Path | None:
-    """The folder of the topology file of the lab in `folder`; None where nobody knows. Raises DamagedRecord, NoPrivilege."""
+    """The folder of the topology file of the lab in `folder`; None when none is on record. Raises DamagedRecord, NoPrivilege."""
     try:
         return recorded.read(folder / FILE, lambda record: Path(record["topology"]).parent)
     except FileNotFoundError:

@@ -36,7 +36,7 @@ def possible(core: int) -> bool:
 
 
 def is_awake(core: int) -> bool:
-    """Whether the core is kept from halting, by whomever."""
+    """Whether the core is kept from halting, by a lab or by another program."""
     try:
         return _setting(core).read_text().strip() == _NO_LATENCY
     except FileNotFoundError:

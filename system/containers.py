@@ -161,7 +161,7 @@ def configuration(
 
 
 def _user_lines(node: NodePlan, user_namespace: Path) -> list[str]:
-    """Its root is nobody on the host. What capabilities would grant on the host, limits of resources do there."""
+    """Its root is an unused user of the host. In a user namespace resource limits grant what capabilities would on the host."""
     numbers = f"0 {users.FIRST_ID} {users.IDS}"
     return [
         f"lxc.idmap = u {numbers}",
@@ -254,11 +254,11 @@ def limits_reached(container: Container, of_node: Limits, disks: Mapping[str, Pa
 def end(home: Path, names: Sequence[str]) -> None:
     """Kills these containers of a lab in whatever state they are, also half started, and their monitors.
 
-    Nothing is left to a monitor: what it would remove, `remove_traces` removes, and one whose container died too early hangs.
+    The monitors clean nothing up: `remove_traces` removes what they would, and a monitor hangs whose container ended too early.
     """
     deadline = time.monotonic() + _END_DEADLINE_S
     while True:
-        # These first: where there is none, nobody puts a process into a container any more.
+        # Monitors first: without one, no more processes come into a container.
         own_monitors = monitors.of(home, names)
         for monitor in own_monitors:
             monitor.kill()

@@ -16,7 +16,7 @@ from pathlib import Path
 from contracts.errors import NetBoxITError
 from system import foreign_text, kernel, marks
 
-#: Real-time budgets are dealt out over this period; a netbox that used up its share waits for the next one. The kernel also
+#: The period of real-time budgets; a netbox that used up its share waits for the next one. The kernel also
 #: seems to charge it for the time for which a virtual machine's host stood still: with 100 ms, a stop that made two netboxes
 #: 55 ms late made the one with the most to do 218 ms late. A second forgives that, and bursts of frames.
 REALTIME_PERIOD_US = 1_000_000
@@ -25,7 +25,7 @@ SECOND_US = 1_000_000
 #: in no node's, so it is no container's.
 REALTIME_GROUP = "nbx.realtime"
 REALTIME_MARK = "all labs"
-#: A removed group's budget comes back when the kernel has really let go of the group: later than a second when it has much to do.
+#: A removed group's budget comes back when the kernel has really released the group: after more than a second on a busy machine.
 GRANTED_WITHIN_S = 5.0
 _CORES = Path("/sys/devices/system/cpu")
 

@@ -39,7 +39,7 @@ class EquipmentFailed(NetBoxITError):
 
 
 def take(plan: Plan, ports: Collection[EquipmentPlan], ledger: Ledger) -> None:
-    """Makes each the interface of its node that it shall be, still down; `wires.configure` follows. Raises EquipmentFailed."""
+    """Makes each port the planned interface of its node, still down; `wires.configure` follows. Raises EquipmentFailed."""
     for port in ports:
         taking = _Taking(plan, port, ledger)
         with wires.netlink_errors(EquipmentFailed, f"equipment {port.name}: {port.words()}"), IPRoute() as netlink:
@@ -57,9 +57,9 @@ def take(plan: Plan, ports: Collection[EquipmentPlan], ledger: Ledger) -> None:
 
 
 def give_back(records: Collection[Record], notes: list[str]) -> None:
-    """Undoes it; what cannot be put back any more is told in `notes`. What is done already is fine.
+    """Gives interfaces back to the host. Adds to `notes` what cannot be put back any more; some may be back already.
 
-    One that fails does not keep the others: EquipmentFailed tells of them at the end.
+    After one that fails it goes on with the others, and raises EquipmentFailed with all failures at the end.
     """
     failures = []
     for record in records:

@@ -142,7 +142,7 @@ def _walk(source: Path) -> Iterator[_Entry]:
 
 
 def _below(parent: int, name: str, path: str, source: Path, depth: int) -> Iterator[_Entry]:
-    place = Path(source.name, path)  # as it is told: what is above is long, and known
+    place = Path(source.name, path)  # as errors name it: what is above is long, and known
     entry, names = _opened(parent, name, path, place)
     try:
         yield entry

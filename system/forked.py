@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Children that this process forks for a few system calls, which only a process of one thread, or another process, may make.
+"""Child processes for a few system calls that only a process with one thread, or only another process, may make.
 
-They wait for nobody else. One that does not come to its end waits in the kernel, so that each wait for one has a deadline.
+They wait for no other process. A child that does not end is stuck in the kernel, so each wait for a child has a deadline.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DEADLINE_S: Final = 30.0
 
 
 class ChildHangs(NetBoxITError):
-    """A child did not come to its end; it is killed."""
+    """A child did not end in time, and was killed."""
 
 
 def call(function: Callable[[], object], purpose: str) -> int:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What labs hold together, of whatever state folder: the first one makes it, the last one to let go of it removes it.
+"""Objects that labs share, of all state folders: the first lab makes the object, the last one that releases it removes it.
 
-Who holds it is kept below /run, by the labs' folders, which a reboot empties with what is held.
+The holders are kept below /run, by the labs' folders. A reboot empties /run and removes the objects.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ class HoldingBusy(NetBoxITError):
 
 @contextmanager
 def locked(folder: Path, *, make: bool = True) -> Iterator[bool]:
-    """Nobody else changes meanwhile what is held. The folder is there for the length of the block, and then as long as something
-    is held. Without `make` it is only locked where it is there, and the block gets False when nothing is held: to let go of
-    something must not need room for a folder. Raises HoldingBusy.
+    """Locks the folder of a shared object. It is there during the block, and then as long as a lab holds the object.
+
+    Without `make` a folder that is not there is not made, and the block gets False: no lab holds the object. So to release it
+    needs no room on the disk. Raises HoldingBusy.
     """
     descriptor = _open_locked(folder, make)
     if descriptor is None:
@@ -55,7 +56,7 @@ def add(holders: Path, lab: Path) -> None:
 
 
 def drop(holders: Path, lab: Path) -> bool:
-    """It is one no longer. Whether there are others."""
+    """The lab of that folder is a holder no longer. Returns whether there are others."""
     _holder(holders, lab).unlink(missing_ok=True)
     return any(_still_there(holder) for holder in (holders.iterdir() if holders.is_dir() else ()))
 
@@ -65,7 +66,7 @@ def _holder(holders: Path, lab: Path) -> Path:
 
 
 def _still_there(holder: Path) -> bool:
-    """A lab whose folder was removed by hand will not let go of anything any more."""
+    """Whether the holder's lab is there. Strikes it out otherwise: a lab whose folder was removed by hand releases nothing."""
     there = Path(unquote(holder.name)).exists()
     if not there:
         holder.unlink()

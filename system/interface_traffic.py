@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who works by way of an interface of the host, as sentences that go on after its name.
+"""What uses an interface of the host, as sentences that go on after its name.
 
-Each is a reason to leave the interface alone until somebody says otherwise: whoever takes it takes it away from them.
+Each is a reason to leave the interface alone until a person says otherwise: a lab that takes it takes it away from its users.
 """
 
 from __future__ import annotations

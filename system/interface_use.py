@@ -73,7 +73,7 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool, alone: boo
 
 
 def managed_by(index: int, run: Path = _RUN) -> str | None:
-    """Who will meddle with the interface of that number, and what to do about it; None: nobody that is known."""
+    """The program that manages the interface of that number, and what to do about it; None when none is known."""
     if _has(run / "NetworkManager/devices" / str(index), "managed=true"):
         return "NetworkManager manages it, and may change it when it returns; `nmcli device set NIC managed no` keeps it off"
     if _has(run / "systemd/netif/links" / str(index), "ADMIN_STATE=configured"):

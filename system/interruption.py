@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ctrl-C and the signals that end a program, held back where a half-done step could not be undone."""
+"""Ctrl-C and the signals that end a program: delayed where a half-done step could not be undone."""
 
 from __future__ import annotations
 

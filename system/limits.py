@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The most that a node may take of this machine: how LXC is told, what this host enforces of it, and what a node has reached.
+"""The most that a node may take of this machine: as LXC's configuration, what this host enforces, and what a node has reached.
 
 Processes and memory are bounded by control groups, of version 1 or 2, open files and locked memory by limits of resources
 (setrlimit(2)), and what is in RAM as files by the sizes of their file systems. All of it also counts for what is run in a node

@@ -4,9 +4,8 @@
 Everybody can start a process with such a name and command line. So one counts only when it has what its maker cannot choose: it
 runs LXC's program, is in this process's PID namespace, which no node's is, and is this process's own user, which is root.
 
-It takes commands at an abstract socket (unix(7)), which everybody in its network can connect to, or have the name of before
-it. So
-the monitors of a lab, and what speaks to them, are in a network where nobody else is.
+It takes commands at an abstract socket (unix(7)). Every program in its network can connect to that, or take its name first. So
+the monitors of a lab, and what speaks to them, have a network of their own.
 """
 
 from __future__ import annotations

@@ -30,15 +30,15 @@ class NamespaceFailed(NetBoxITError):
 
 
 def path(name: str) -> Path:
-    """Where `ip netns` and LXC find the namespace too."""
+    """The file of the namespace, where `ip netns` and LXC find it, too."""
     return FOLDER / name
 
 
 def create(names: Iterable[str], users: Path | None = None, mark: str = "") -> None:
-    """Makes namespaces and keeps each by a bind mount. A name that is in use belongs to somebody else: NamespaceFailed.
+    """Makes namespaces and keeps each by a bind mount. Raises NamespaceFailed for a name that is in use: it is somebody else's.
 
-    They belong to the user namespace `users` (a file), or to the host's. The file below each mount says whose it is by `mark`,
-    since before it is mounted on; no node sees it.
+    They belong to the user namespace `users` (a file), or to the host's. The file below each mount holds `mark`, which says whose
+    the namespace is. It is written before the mount is made, and no node sees it.
     """
     _prepare_folder()
     with _source(users) as made:
@@ -68,9 +68,9 @@ def _keep(made: Callable[[], Path], name: str, mark: str) -> None:
 
 @contextmanager
 def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
-    """Makes a new namespace at each call, and says by which file it is reached until the next one.
+    """A function that makes a new namespace at each call. It returns the file of that namespace, valid until the next call.
 
-    A child of this process makes them, being the only thread of a process that may change its user namespace.
+    A child of this process makes them: only a process with one thread may change its user namespace.
     """
     purpose = "make network namespaces"
 
@@ -93,16 +93,16 @@ def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
 def _prepare_folder() -> None:
     """Makes the folder a shared mount of its own, as `ip netns add` does.
 
-    If that were left to it, it would mount the folder over itself later, and cover the namespaces that are there by that: what is
-    covered cannot be unmounted any more.
+    Otherwise `ip netns add` would mount the folder over itself later. That would cover the namespaces that are there, and covered
+    mounts cannot be unmounted any more.
     """
     with kernel.errors_as(NamespaceFailed, str(FOLDER), "labs need root (or CAP_SYS_ADMIN)"):
         FOLDER.mkdir(parents=True, exist_ok=True)
         if not _shared():
             with holding.locked(_HELD), kernel.closing(os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY)) as folder:
-                # That which `ip netns` takes for the same purpose (iproute2, ipnetns.c), if it is to be had. Everybody can lock
-                # this folder, which is for everybody to read. So it is not waited for longer than `ip` could take: whoever has it
-                # still is no `ip` of root's, and others mount nothing here.
+                # The lock that `ip netns` takes for the same purpose (iproute2, ipnetns.c). Every user can read this folder, and
+                # so lock it. We wait no longer than `ip` could need: who holds the lock longer is no `ip` of root's, and others
+                # cannot mount anything here.
                 locks.taken(folder, _LOCK_OF_IP_S)
                 if not _shared():
                     kernel.bind_mount(FOLDER, FOLDER)
@@ -129,7 +129,7 @@ def is_there(name: str) -> bool:
 
 
 def belongs(name: str, mark: str) -> bool:
-    """Whether what has that name is marked so, or is nobody's: gone, or a file that no namespace was bound to yet."""
+    """Whether the namespace has that mark, or no owner: it is gone, or a file to which no namespace was bound yet."""
     try:
         with kernel.closing(kernel.open_uncovered(FOLDER)) as below:
             file = os.open(name, os.O_RDONLY, dir_fd=below)
@@ -141,7 +141,7 @@ def belongs(name: str, mark: str) -> bool:
 
 
 def delete(name: str) -> None:
-    """Removes a namespace; one that is gone (after a reboot its file may still be there) is fine."""
+    """Removes a namespace. It may be gone already; after a reboot its file may still be there."""
     target = path(name)
     try:
         kernel.unmount(target)
@@ -189,7 +189,7 @@ def entered_at(file: Path) -> Iterator[None]:
 
 
 def write_settings(settings: Mapping[str, str]) -> None:
-    """Writes sysctls below net/ of the namespace that the calling thread is in. One that this kernel lacks is an error."""
+    """Writes sysctls below net/ of the calling thread's namespace. Raises NamespaceFailed for one that this kernel lacks."""
     for name, value in settings.items():
         with kernel.errors_as(NamespaceFailed, f"sysctl net/{name} = {value}"):
             Path("/proc/sys/net", name).write_text(value)

@@ -30,7 +30,7 @@ from ownership import locks, state
 from system import kernel, machine_packages, strays
 from system.machine_packages import Package
 
-#: In the state folder. Whoever can enter it reads what any mirror of Debian's has, but set-user-ID programs: see `_clean`.
+#: In the state folder. Users who can enter it read what any mirror of Debian's has. There are no set-user-ID programs: `_clean`.
 _STORE: Final = "layers"
 _LOCK, _NEW, _LISTS, _MADE_OF = "lock", "new", "lists", "packages.json"
 #: A mirror far away and a large package; another command that installs, too.
@@ -152,7 +152,7 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
             for place in (*empty, *(f"{top}/{part}" for part in _OVER_THE_MACHINES for top in (".", "work", "seen"))):
                 (new / place).mkdir(parents=True, exist_ok=True)
             for made in (new, *(new.glob("*"))):
-                made.chmod(0o755)  # also where root's umask says otherwise: nodes' root is nobody here
+                made.chmod(0o755)  # whatever root's umask is: nodes' root is another user here
             (store / _LISTS / "partial").mkdir(parents=True, exist_ok=True)
         before = machine_packages.known()
         anew = machine_packages.made_anew(names)

@@ -22,7 +22,7 @@ _COMMAND_LINE_BYTES: Final = 1 << 16
 #: What the kernel may take to end a process.
 _KILLED_WITHIN_S: Final = 5.0
 
-#: Before a program's words: it becomes the program when a line comes by its standard input, and ends when that ends.
+#: Goes before a program's words: a shell that becomes the program when it reads a line, and ends when its input ends.
 HELD: Final = ("/bin/sh", "-c", 'read -r line || exit 125; exec "$@" </dev/null', "held")
 
 #: Two numbers of the kernel's, of 64 bits at most.
@@ -70,7 +70,7 @@ class ProcessIdentity:
 
 
 class Process:
-    """A running program. `pid` is its own, as the host counts, not that of what carried it into its container."""
+    """A running program. `pid` is its own number on the host, not that of its carrier, which started it in its container."""
 
     def __init__(self, carrier: subprocess.Popen[bytes], pid: int, argv: Sequence[str]) -> None:
         self._carrier = carrier
@@ -96,7 +96,7 @@ class Process:
             raise ProgramFailed(f"{' '.join(self.argv)}: still running after {timeout_s:g} s") from None
 
     def release(self) -> None:
-        """Lets one that was started as HELD, into a pipe, become its program. One that has ended is fine."""
+        """Has a process that was started as HELD, with a pipe as its input, become its program. It may have ended already."""
         assert self._carrier.stdin is not None, "it was started held"
         with suppress(BrokenPipeError), self._carrier.stdin as held:
             held.write(b"\n")
@@ -159,7 +159,7 @@ def children(pid: int) -> list[int]:
 
 
 def all_of_them() -> Iterator[int]:
-    """The numbers of all processes, whosever they are."""
+    """The numbers of the processes of all users."""
     return (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal())
 
 

@@ -3,8 +3,8 @@
 
 The kernel counts a group's budget on each core by itself, while the budgets of groups beside or below each other may not add up
 to more than one core's. So a group for each lab would leave the second one nothing, though it runs on other cores; in one group
-each core's emulators have all of it, whosever they are. Labs hold the group together: the first one makes it with what the kernel
-has left to grant, from which no other program's group loses anything, and the last one removes it.
+each core's emulators have all of it, of whichever lab they are. Labs hold the group together: the first one makes it with what
+the kernel has left to grant, from which no other program's group loses anything, and the last one removes it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 """Programs that read what others wrote, a colleague's file or a node's recording: shut in by bubblewrap, with limits.
 
 Such a program sees the host's programs and this checkout, both read-only, writes nowhere but in a small /tmp of its own, and
-reaches no network. For root it runs as a user that nobody is; for all others as themselves, in a user namespace.
+reaches no network. For root it runs as an unused user of the host; for all others as themselves, in a user namespace.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PROGRAM: Final = "bwrap"
 _LINKS: Final = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
 #: Some of Debian's libraries are found by these only (libblas, for ffmpeg).
 _LIBRARIES: Final = ("/etc/alternatives", "/etc/ld.so.cache")
-#: Who a program is that root has run: no account, and the number after those of nodes' users (system/users.py).
+#: The user of a program that root runs: no account has this number, the next after those of nodes' users (system/users.py).
 _NOBODY: Final = users.FIRST_ID + users.IDS
 _AS_NOBODY: Final = (
     *("/usr/bin/setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}"),
@@ -121,7 +121,7 @@ def running(
 
 
 class Program:
-    """One that is running in a sandbox."""
+    """A program that runs in a sandbox."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes], complaints: BinaryIO, limits: Limits) -> None:
         assert process.stdout is not None, "it was asked for"

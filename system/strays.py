@@ -52,7 +52,8 @@ def remove() -> None:
 def _is_over(maker: str) -> bool:
     """Whether the process is gone that made something.
 
-    Of one with a number of another kind nothing is known. Anybody may write anything into an environment: that is nobody's mark.
+    False for a process number of another PID namespace, about which nothing is known, and for text that is no mark: users may
+    write anything into an environment.
     """
     numbering, _, identity = maker.partition(":")
     process = ProcessIdentity.read(identity)

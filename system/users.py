@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""User namespaces: in a lab's, its nodes' programs are root, and on the host they are a user that nobody is.
+"""User namespaces: inside a lab's namespace its nodes' programs are root, which the kernel maps to an unused user of the host.
 
 The network namespaces of a lab belong to its user namespace, so that its nodes' capabilities count in them, and nowhere else.
 """
@@ -24,16 +24,16 @@ IDS = 65_536
 
 FOLDER = Path("/run/netboxit/users")
 
-#: What a user namespace may have of what the kernel counts (namespaces(7), /proc/sys/user), which all nodes of a lab share; each
-#: lab is given a part of what the host grants its root.
+#: Limits that the kernel keeps for each user namespace (namespaces(7), /proc/sys/user). All nodes of a lab share them; each lab
+#: gets a part of what the host grants its root.
 _COUNTED = Path("/proc/sys/user")
 _BOUNDED = ("max_inotify_instances", "max_inotify_watches", "max_fanotify_groups", "max_fanotify_marks")
 _SHARE = 8
 
-#: Where such a capability is held, it does not count in a user namespace: there limits of resources have to allow what it would.
+#: These capabilities do not count in a user namespace: there resource limits (setrlimit(2)) allow what they would.
 _BY_LIMITS = {"sys_nice", "ipc_lock"}
-#: What a host's user needs to configure its network, and to run services as other users: capabilities of a host's root that is
-#: nobody outside.
+#: What a host's user needs to configure its network, and to run services as other users. The capabilities count only inside the
+#: user namespace.
 _OF_OWN_NAMESPACE = ("net_admin", "setuid", "setgid", "chown", "dac_override", "fowner", "kill")
 #: Loading a program into the kernel takes the host's own right.
 _OF_HOST = {"bpf"}
@@ -45,7 +45,7 @@ class UsersFailed(NetBoxITError):
 
 @dataclass(frozen=True)
 class UserSupport:
-    """What this host grants."""
+    """Which user namespaces this host grants."""
 
     #: Why there can be no user namespaces; None when there can.
     refused: str | None
@@ -66,7 +66,7 @@ class UserSupport:
 
 
 def support(folders: Iterable[Path]) -> UserSupport:
-    """Tries it. `folders` are those that nodes see: a node's root must be able to reach them, who on the host is nobody."""
+    """Makes one to try it. `folders` are those that nodes see: a node's root, an unused user of the host, must reach them."""
     for folder in folders:
         for part in (folder, *folder.parents):
             if part.exists() and not _passable(part.stat()):
@@ -83,13 +83,13 @@ def support(folders: Iterable[Path]) -> UserSupport:
 
 
 def capabilities(node: NodePlan, *, confined: bool) -> tuple[str, ...]:
-    """Of the node's root, in small letters without `cap_`; `confined` when it is nobody on the host."""
+    """Of the node's root, in small letters without `cap_`; `confined` when the node is in a user namespace."""
     own = _OF_OWN_NAMESPACE if confined and node.kind == "host" else ()
     return (*(name.lower().removeprefix("cap_") for name in node.capabilities), *own)
 
 
 def _passable(status: os.stat_result) -> bool:
-    """For a node's root."""
+    """Whether a node's root may enter the folder."""
     return bool(status.st_mode & (0o010 if status.st_gid == FIRST_ID else 0o001))
 
 
@@ -104,7 +104,7 @@ def of(mark: str) -> Path | None:
 
 
 def create(mark: str) -> None:
-    """Makes the lab's. Raises UsersFailed."""
+    """Makes the user namespace of the lab with that mark. Raises UsersFailed."""
     target = path(mark)
     try:
         _make_file(target)
@@ -126,7 +126,7 @@ def _make_file(target: Path) -> None:
 
 
 def delete(mark: str) -> None:
-    """Removes it; one that is gone is fine."""
+    """Removes the user namespace of the lab with that mark. It may be gone already. Raises UsersFailed."""
     target = path(mark)
     with kernel.errors_as(UsersFailed, f"user namespace {target}"):
         if target.exists():
@@ -139,13 +139,13 @@ def delete(mark: str) -> None:
 
 
 def give(folder: Path) -> None:
-    """All that is in a folder, and itself, to the nodes' root. None of them may have been able to write there before."""
+    """Makes the nodes' root the owner of a folder and all that is in it. No node may have been able to write there before."""
     for entry in (folder, *folder.rglob("*")):
         os.chown(entry, FIRST_ID, FIRST_ID, follow_symlinks=False)
 
 
 def enclose(folder: Path, support: UserSupport) -> None:
-    """Makes a folder for those of nodes. No user can enter it, for whom a node might leave set-user-ID programs there."""
+    """Makes the folder in which nodes have theirs. No user can enter it: a node might leave set-user-ID programs for them."""
     folder.mkdir(mode=0o710)
     if os.geteuid() == 0:
         os.chown(folder, 0, FIRST_ID if support.refused is None else 0)
@@ -160,7 +160,7 @@ def is_own(pid: int) -> bool:
 
 
 def _limit(child: int) -> None:
-    """Bounds what the kernel counts by user namespace, and for its maker, who is the host's root: root has to keep most of it."""
+    """Limits what the kernel counts for the namespace. It counts it for the host's root, too, who has to keep most of it."""
     limits = {name: max(1, int((_COUNTED / name).read_text()) // _SHARE) for name in _BOUNDED if (_COUNTED / name).exists()}
 
     def write_inside() -> None:
@@ -183,9 +183,9 @@ def _unlimited() -> str | None:
 
 @contextmanager
 def _child() -> Iterator[tuple[int, Callable[[str], int]]]:
-    """A process in a user namespace of its own, with its numbers mapped; it ends with the block.
+    """A child process in a new user namespace, with users and groups mapped. It ends with the block.
 
-    Besides its number, what asks it to try what a container's start takes there (`forked.asked`).
+    The block gets its number, and the function that asks it for the mounts that a container's start needs (`forked.asked`).
     """
     with forked.asked((kernel.unshare_users, _mount_own), "hold a user namespace") as (child, ask):
         forked.check(ask("make a user namespace"))
@@ -195,7 +195,8 @@ def _child() -> Iterator[tuple[int, Callable[[str], int]]]:
 
 
 def _mount_own() -> None:
-    """/proc and /sys of new namespaces: the kernel grants them where those that are there hide nothing (user_namespaces(7))."""
+    """Mounts /proc and /sys of new namespaces. The kernel refuses that where parts of the present ones are hidden
+    (user_namespaces(7))."""
 
     def mount() -> None:
         kernel.mount_new("sysfs", Path("/sys"))
