@@ -25,18 +25,19 @@ _REFUSED: Final = (
     *("perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter", "io_uring_register"),
 )
 
-#: A program that goes on as the user that it is already (tcpdump) sets its groups, too; where it may not, it has none to give up,
-#: and is told that it did.
-_GROUPS: Final = "setgroups errno 0"
-#: A new user namespace would be a way round all that root may not do in a node (clone(2), CLONE_NEWUSER).
-_NEW_USER: Final = "clone errno 1 [0,268435456,SCMP_CMP_MASKED_EQ,268435456]"
-#: Its flags are in memory, where a filter cannot look; told that there is none, the C library takes clone.
-_CLONE3: Final = "clone3 errno 38"
-
 
 def profile(capabilities: Collection[str]) -> str:
     """The text of the profile of a node with these: `bpf` for a netbox whose ports are AF_XDP's, which loads a program."""
     refused = _REFUSED if "bpf" in capabilities else (*_REFUSED, "bpf")
-    groups = () if "setgid" in capabilities else (_GROUPS,)
-    lines = ("2", "denylist", "[all]", *(f"{name} errno 1" for name in refused), *groups, _NEW_USER, _CLONE3)
+    lines = [
+        *("2", "denylist", "[all]"),
+        *(f"{name} errno 1" for name in refused),
+        # A program that goes on as the user that it is already (tcpdump) sets its groups, too. Where it may not, it has none to
+        # give up, and the call succeeds without effect.
+        *([] if "setgid" in capabilities else ["setgroups errno 0"]),
+        # In a new user namespace a program could do all that root may not do in a node (clone(2), CLONE_NEWUSER).
+        "clone errno 1 [0,268435456,SCMP_CMP_MASKED_EQ,268435456]",
+        # The flags of clone3 are in memory, where a filter cannot look. When the call is missing, the C library takes clone.
+        "clone3 errno 38",
+    ]
     return "\n".join(lines) + "\n"
