@@ -72,10 +72,10 @@ def seen_lab_names() -> list[str] | None:
         return None
 
 
-def chosen(name: str | None, said: str = "--lab {}") -> str:
+def chosen(name: str | None, option: str = "--lab {}") -> str:
     """The lab that is meant: the named one, or without a name the only one. Raises NoSuchLab, SomebodyElses.
 
-    `said` is how one names it on the command line.
+    `option` is how a user names it on the command line.
     """
     if name is not None:
         check_own(lab_folder(name))
@@ -84,7 +84,7 @@ def chosen(name: str | None, said: str = "--lab {}") -> str:
     if not names:
         raise NoSuchLab("no lab is up; `netboxit up FILE` makes one")
     if len(names) > 1:
-        raise NoSuchLab(f"{len(names)} labs are up; say which: {' or '.join(said.format(name) for name in names)}")
+        raise NoSuchLab(f"{len(names)} labs are up; say which: {' or '.join(option.format(name) for name in names)}")
     return names[0]
 
 

@@ -68,12 +68,12 @@ def heeded() -> tuple[signal.Signals, ...]:
 
 
 @contextmanager
-def noted(told: Callable[[], str]) -> Iterator[None]:
-    """A with block that says what became of what was done, should it be interrupted or fail: `told` is called then."""
+def noted(note: Callable[[], str]) -> Iterator[None]:
+    """A with block that says what became of what was done, should it be interrupted or fail: `note` is called then."""
     try:
         yield
     except BaseException as error:
-        error.add_note(told())
+        error.add_note(note())
         raise
 
 

@@ -68,7 +68,7 @@ class OwnFiles:
 def write(file: Path, content: str | bytes) -> None:
     """A new file in the place of what is there, whole from the beginning. Raises NodeFileInTheWay."""
     beside = f".{file.name}.new"
-    with _told(file, "written"), _folder(file) as folder:
+    with _errors(file, "written"), _folder(file) as folder:
         _remove(beside, folder)
         with _new(beside, folder) as new:
             new.write(content.encode() if isinstance(content, str) else content)
@@ -77,13 +77,13 @@ def write(file: Path, content: str | bytes) -> None:
 
 def appended(file: Path) -> IO[bytes]:
     """An ordinary file, to be written at its end. Raises NodeFileInTheWay."""
-    with _told(file, "written"), _folder(file) as folder:
+    with _errors(file, "written"), _folder(file) as folder:
         return os.fdopen(_opened(file, folder, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
 
 
 def opened(file: Path) -> IO[bytes]:
     """An ordinary file, to be read. Raises NodeFileInTheWay, FileNotFoundError."""
-    with _told(file, "read"), _folder(file) as folder:
+    with _errors(file, "read"), _folder(file) as folder:
         return os.fdopen(_opened(file, folder, os.O_RDONLY), "rb")
 
 
@@ -175,19 +175,19 @@ def copy_sparsely(source: int, target: int, longest: int, most: int | None = Non
 
 def rename(file: Path, name: str) -> None:
     """Another name in the same folder for what is there, if anything is. Raises NodeFileInTheWay."""
-    with _told(file, "renamed"), _folder(file) as folder, suppress(FileNotFoundError):
+    with _errors(file, "renamed"), _folder(file) as folder, suppress(FileNotFoundError):
         os.rename(file.name, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def remove(file: Path) -> None:
     """Whatever is there of that name; what is not there is removed already. Raises NodeFileInTheWay."""
-    with _told(file, "removed"), _folder(file) as folder:
+    with _errors(file, "removed"), _folder(file) as folder:
         _remove(file.name, folder)
 
 
 def make_folder(place: Path, owner: int | None) -> None:
     """A folder in the node's own, unless it is there; of the node's root where that is a user. Raises NodeFileInTheWay."""
-    with _told(place, "made"), _folder(place) as folder:
+    with _errors(place, "made"), _folder(place) as folder:
         with suppress(FileExistsError):
             os.mkdir(place.name, dir_fd=folder)
         with kernel.closing(os.open(place.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)) as made:
@@ -200,7 +200,7 @@ def make_pipe(file: Path, owner: int | None) -> int:
 
     Reading does not wait. Raises NodeFileInTheWay.
     """
-    with _told(file, "made"), _folder(file) as folder:
+    with _errors(file, "made"), _folder(file) as folder:
         _remove(file.name, folder)
         os.mkfifo(file.name, 0o600, dir_fd=folder)
         descriptor = os.open(file.name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=folder)
@@ -281,7 +281,7 @@ def _remove(name: str, folder: int) -> None:
 
 
 @contextmanager
-def _told(file: Path, what: str) -> Iterator[None]:
+def _errors(file: Path, what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
