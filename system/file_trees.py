@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file, or a folder with all that is in it, which a user's file names and a node gets a copy of.
+"""A file, or a folder with all that is in it, which a user's file names and of which a node gets a copy.
 
-It is read with the rights of who calls, each part of it relative to the open folder that has it; no link is followed. Links of
-the folder are copied as links, which mean something in the node alone.
+It is read with the rights of the calling user. Each part is opened relative to its open folder, and no link is followed. Links in
+the folder are copied as links, which lead somewhere only in the node.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _below(parent: int, name: str, path: str, source: Path, depth: int) -> Itera
 
 
 def _opened(parent: int, name: str, path: str, place: Path) -> tuple[_Entry, list[str]]:
-    """And the names in a folder. With the rights of who calls in here, and nowhere else."""
+    """Opens an entry; of a folder also the names in it. Has the rights of the calling user here, and nowhere else."""
     if len(os.fsencode(path)) > _LONGEST_PATH:
         raise NotToBeCopied(f"the path {_name(Path(path))[:80]}… is longer than {_LONGEST_PATH} bytes; use shorter names")
     with kernel.errors_as(NotToBeCopied, f"{_name(place)} cannot be read", "see `ls -ld`"), as_user():
@@ -175,7 +175,7 @@ def _opened(parent: int, name: str, path: str, place: Path) -> tuple[_Entry, lis
 
 
 def _looked_at(descriptor: int, path: str, place: Path) -> tuple[_Entry, list[str]]:
-    """What is open is no longer exchanged for anything else."""
+    """The entry of an open file or folder, which nobody can exchange for another one any more."""
     status = os.fstat(descriptor)
     mode = status.st_mode & _KEPT
     if stat.S_ISREG(status.st_mode):
@@ -188,7 +188,7 @@ def _looked_at(descriptor: int, path: str, place: Path) -> tuple[_Entry, list[st
 
 
 def _inside(leads_to: str, path: str, place: Path) -> str:
-    """What a link says, when that is in the folder that is copied."""
+    """Where a link leads. Raises NotToBeCopied when that is not in the folder that is copied."""
     if leads_to.startswith("/") or f"{posixpath.normpath(posixpath.join(posixpath.dirname(path), leads_to))}/".startswith("../"):
         raise NotToBeCopied(
             f"the link {_name(place)} leads out of the folder that is copied, to {_name(Path(leads_to))}; replace it by what it "
@@ -210,7 +210,7 @@ def _opened_without_links(folder: Path) -> int:
 
 @contextmanager
 def room_on_disk(target: Path) -> Iterator[None]:
-    """Where a node's disk is filled. Raises NoRoom, NotToBeCopied."""
+    """A block that writes to a node's disk. Raises NoRoom, NotToBeCopied."""
     try:
         yield
     except OSError as error:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All that is set of an interface of the host, as data: read before it is moved, and put back when it returns.
+"""All settings of an interface of the host, as data: read before it is moved, and put back when it returns.
 
 Moved to another network namespace, an interface loses its addresses, routes, neighbours and sysctls; the rest a lab changes. What
 an IPv6 router's advertisements made is left out: the kernel asks for them anew.

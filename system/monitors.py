@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Monitors: LXC's process beside each container, which starts it, waits for its end and is known by its command line.
 
-Everybody can start a process with such a name and command line. So one counts only when it has what its maker cannot choose: it
+Every user can start a process with such a name and command line. So only a process counts with what its maker cannot choose: it
 runs LXC's program, is in this process's PID namespace, which no node's is, and is this process's own user, which is root.
 
 It takes commands at an abstract socket (unix(7)). Every program in its network can connect to that, or take its name first. So

@@ -27,8 +27,7 @@ _MAKE: Final = (
 )
 #: In a mounted one it would take ten milliseconds, which the host takes to free its blocks.
 _EMPTY: Final = ("debugfs", "-w", "-R", "rmdir lost+found")
-#: What is removed in it gives its room back to the host. Nobody waits for the host's disk ("nobarrier"): neither a node that
-#: syncs nor `down`.
+#: Removed files give their space back to the host. Neither a node that syncs nor `down` waits for the host's disk ("nobarrier").
 _OPTIONS: Final = "discard,noinit_itable,nobarrier"
 #: Of each program; on a busy disk it takes a second.
 _DEADLINE_S: Final = 60.0
@@ -60,7 +59,7 @@ class NodeDisk:
 
 
 def refused() -> str | None:
-    """Why this host can have none; None when it can, as far as that is seen without making one."""
+    """Why this host can have no such disks; None when it can, as far as that shows without making one."""
     if shutil.which(_MAKE[0]) is None:
         return f"{_MAKE[0]} is not installed (package e2fsprogs)"
     if not os.access(loop_devices.CONTROL, os.R_OK | os.W_OK):
@@ -69,7 +68,7 @@ def refused() -> str | None:
 
 
 def refused_when_tried() -> str | None:
-    """The same for root, by making one. The kernel opens its file system, and mounts it nowhere."""
+    """The same for root, by making a disk. The kernel opens its file system, and mounts it nowhere."""
     if (why := refused()) is not None:
         return why
     with TemporaryDirectory(prefix="netboxit-disk-") as folder:
@@ -124,7 +123,7 @@ def _mounting_errors(disk: NodeDisk) -> AbstractContextManager[None]:
 
 
 def delete(image: Path, folder: Path) -> None:
-    """Unmounts and removes it; one that is gone, as after a reboot, is fine. Raises NodeDiskFailed."""
+    """Unmounts and removes a disk. It may be gone already, as after a reboot. Raises NodeDiskFailed."""
     with kernel.errors_as(NodeDiskFailed, f"{image}, mounted at {folder}, cannot be removed"):
         with suppress(FileNotFoundError):
             while folder.is_mount():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Files in a node's own folder, used from the host.
 
-What runs in the node can write there too, and may have put anything there: nothing is followed, or taken for what it is not.
-A file is one of the node's folder itself or of a folder in it; where the node's folder is, the node cannot change.
+Programs of the node can write there too, and may have put anything there. So no link is followed, and what is opened is checked
+to be of the expected kind. A file is in the node's folder itself or in a folder of it; the node cannot move its own folder.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def opened(file: Path) -> IO[bytes]:
 
 
 def read(file: Path) -> str:
-    """A whole ordinary file; of one that is large its end. Raises NodeFileInTheWay, FileNotFoundError."""
+    """A whole ordinary file, or the end of a large one. Raises NodeFileInTheWay, FileNotFoundError."""
     with opened(file) as opened_file:
         opened_file.seek(max(0, os.fstat(opened_file.fileno()).st_size - _MOST_BYTES))
         return opened_file.read(_MOST_BYTES).decode(errors="replace")
@@ -174,13 +174,13 @@ def copy_sparsely(source: int, target: int, longest: int, most: int | None = Non
 
 
 def rename(file: Path, name: str) -> None:
-    """Another name in the same folder for what is there, if anything is. Raises NodeFileInTheWay."""
+    """Gives a file another name in the same folder, if it is there. Raises NodeFileInTheWay."""
     with _errors(file, "renamed"), _folder(file) as folder, suppress(FileNotFoundError):
         os.rename(file.name, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def remove(file: Path) -> None:
-    """Whatever is there of that name; what is not there is removed already. Raises NodeFileInTheWay."""
+    """Removes a file, folder or anything else of that name, if it is there. Raises NodeFileInTheWay."""
     with _errors(file, "removed"), _folder(file) as folder:
         _remove(file.name, folder)
 
@@ -214,7 +214,7 @@ def make_pipe(file: Path, owner: int | None) -> int:
 
 @contextmanager
 def socket_address(file: Path) -> Iterator[str]:
-    """By what to connect to a socket there, however long its path is (unix(7): 107 bytes), and to none that a link leads to.
+    """The address of a socket there, short enough for a path of any length (unix(7): 107 bytes). No link is followed to it.
 
     Raises OSError when there is no socket.
     """

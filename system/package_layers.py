@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian packages for hosts of a lab: what they bring is laid over the machine's own /usr, and is never installed in the machine.
+"""Debian packages for hosts of a lab: a layer over the machine's own /usr. They are never installed in the machine.
 
-The machine's apt finds what is missing, by the machine's sources and keys, and downloads it. It is installed where nobody else
-sees it: on overlays of /usr and /etc and in a /var of its own, by a root that has few capabilities and no network, with all that
-the packages' scripts do. What is new there is the layer, which later labs use again. What the machine has itself is first removed
-there, with its configuration: so hosts get that of the package, and nothing of the administrator's.
+The machine's apt finds the missing packages, with the machine's sources and keys, and downloads them. They are installed in an
+enclosure: on overlays of /usr and /etc and in a /var of its own, by a root with few capabilities and no network, which runs the
+packages' scripts. What is new there is the layer, which later labs use again. Packages that the machine has itself are first
+removed there, with their configuration: so hosts get the configuration of the package, and none of the administrator's.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LOCK, _NEW, _LISTS, _MADE_OF = "lock", "new", "lists", "packages.json"
 #: A mirror far away and a large package; another command that installs, too.
 _DEADLINE_S: Final = 1200.0
 _UNUSED_S: Final = 30 * 86400.0
-#: Of what apt, dpkg and those around them say.
+#: How complaints of apt, dpkg, mount and bubblewrap begin.
 _COMPLAINTS: Final = ("E: ", "W: ", "dpkg: error", "mount: ", "bwrap: ")
 _SHOWN_LINES: Final = 4
 _NOT_IN_OPTIONS: Final = set(":,\\ \t")
@@ -45,11 +45,11 @@ _NOT_IN_OPTIONS: Final = set(":,\\ \t")
 _APT: Final = ("apt-get", "-q", "-y", "-o", "APT::Install-Recommends=false", "-o", "Acquire::Languages=none")
 #: Scripts of packages ask it before they start a service (invoke-rc.d(8)): nothing starts.
 _POLICY: Final = "usr/sbin/policy-rc.d"
-#: Files of /etc that are not those of packages that are installed there, each ended by NUL.
+#: Lists the files that are in /etc before the installation, each ended by NUL.
 _OTHERS: Final = "var/others-in-etc"
-#: What dpkg and scripts need as root: owners and modes of all files, other users, file capabilities.
+#: Capabilities that dpkg and scripts need: for owners and modes of all files, other users, file capabilities.
 _CAPABILITIES: Final = ("chown", "dac_override", "fowner", "fsetid", "kill", "setfcap", "setgid", "setuid", "sys_chroot")
-#: What a machine needs, and a host of a lab does not: what was installed, services, accounts' secrets.
+#: Files that a machine needs and a host of a lab does not: records of packages, services, accounts' secrets.
 _LEFT_OUT: Final = (
     *("var/lib/dpkg", "var/lib/apt", "var/lib/systemd", "var/lib/pam", "var/lib/ucf", "var/cache/apt", "var/cache/debconf"),
     *("var/cache/man", "var/log/apt", "var/log/dpkg.log", "var/log/alternatives.log", "var/tmp"),
@@ -68,10 +68,10 @@ _LEFT_OUT: Final = (
     *(_POLICY, _OTHERS),
 )
 ACCOUNTS: Final = ("passwd", "group")
-#: Of the machine's /etc: what nodes see of it anyway.
+#: Parts of the machine's /etc that nodes see anyway.
 _SEEN_BY_HOSTS: Final = (Path("/etc/alternatives"), Path("/etc/fonts"), Path("/etc/ld.so.cache"))
 _ACCOUNTS_OF_DEBIAN: Final = Path("/usr/share/base-passwd")
-#: What is installed on overlays: the machine's below, what is new above.
+#: Folders that are overlays during the installation: the machine's below, new files above.
 _OVER_THE_MACHINES: Final = ("usr", "etc", "var/lib/dpkg")
 _INSTALL: Final = """\
 set -e
@@ -81,14 +81,14 @@ for part in {}; do
 done
 exec "$@"
 """
-#: In the enclosure, by a shell for its wildcard; takes packages that are removed first.
+#: Runs in the enclosure, in a shell for its wildcard. Its arguments are packages to remove first.
 _INSTALL_THERE: Final = f"""\
 set -e
 [ $# = 0 ] || dpkg --purge -- "$@"
 find /etc ! -type d -print0 >/{_OTHERS}
 exec {" ".join(_APT)} -o Dpkg::Use-Pty=0 install /archives/*.deb
 """
-#: Numbers of accounts that packages make for their programs, of users and of groups (Debian Policy, 9.2.2).
+#: Numbers of the users and groups that packages make for their programs (Debian Policy, 9.2.2).
 _ACCOUNTS_OF_PACKAGES: Final = range(100, 1000)
 
 
@@ -98,16 +98,16 @@ class PackagesNotInstalled(NetBoxITError):
 
 @dataclass(frozen=True)
 class Layer:
-    """What packages have brought, in `usr`, `etc` and `var` of its folder."""
+    """The new files of packages, in `usr`, `etc` and `var` of the layer's folder."""
 
     folder: Path
 
     def accounts(self, file: str) -> str:
-        """Lines of /etc/passwd or /etc/group: accounts that each Debian has, and those that packages have added."""
+        """Lines of /etc/passwd or /etc/group: accounts of every Debian, and those that the packages have added."""
         return (self.folder / file).read_text()
 
     def versions(self) -> Mapping[str, str]:
-        """Of the packages that it is made of; those that the machine has itself are not among them."""
+        """The version of each package of the layer. Packages that the machine has itself are not in it."""
         return dict(json.loads((self.folder / _MADE_OF).read_text()))
 
 
@@ -130,7 +130,7 @@ def layer(names: Sequence[str]) -> Layer:
 
 
 def _key(names: Sequence[str]) -> str:
-    """Another one when the machine's own packages have changed."""
+    """The name of the layer's folder. It changes with the machine's own packages."""
     texts = [*(name.encode() for name in sorted(names)), (machine_packages.DATABASE / "status").read_bytes()]
     return hashlib.blake2b(b"".join(len(text).to_bytes(8, "big") + text for text in texts), digest_size=12).hexdigest()
 
@@ -186,7 +186,7 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
 
 
 def _download(lists: Path, new: Path, names: Sequence[str], anew: Sequence[str], before: Mapping[str, Package]) -> None:
-    """What is missing of those named, and those that the machine has and hosts get anew all the same."""
+    """Downloads the named packages that are missing, and those that the machine has and that hosts get anew (`anew`)."""
     places = {"State::Lists": lists, "Cache": new, "Cache::archives": new / "archives"}
     apart = ["-o", "Debug::NoLocking=1", *(word for name, place in places.items() for word in ("-o", f"Dir::{name}={place}"))]
     what = f"{', '.join(names)} cannot be downloaded"
@@ -258,7 +258,7 @@ def _run(what: str, argv: Sequence[str], *, check: bool = True) -> str:
 
 
 def _complaints(output: str) -> list[str]:
-    """Of what apt and dpkg wrote: with what dpkg, and apt of dependencies, say about it in lines that are indented."""
+    """The complaints in what apt and dpkg wrote, each with the indented lines that explain it."""
     complaints: list[str] = []
     before = ""
     for line in output.splitlines():
@@ -274,7 +274,7 @@ def _quoted(lines: Sequence[str]) -> str:
 
 
 def _hide(folder: Path, below: Path) -> None:
-    """What a folder of the machine has, and the one that scripts have put in its place has not.
+    """Hides what a folder of the machine has where scripts have put a new folder in its place.
 
     Linux marks such a folder by an extended attribute, which an overlay reads only with `userxattr`; and LXC takes that option
     for `user`, which mount(2) does not know, and drops it. A character device 0:0 hides what is below it without (Linux,
@@ -290,13 +290,13 @@ def _hide(folder: Path, below: Path) -> None:
 
 
 def _of_debian(file: str) -> str:
-    """Accounts with the same number on each Debian (base-passwd), but for those that nodes have anyway."""
+    """Lines of the accounts with the same number on every Debian (base-passwd), without those that nodes have anyway."""
     lines = (_ACCOUNTS_OF_DEBIAN / f"{file}.master").read_text().splitlines()
     return "".join(f"{line}\n" for line in lines if line.partition(":")[0] not in ("root", "nobody", "nogroup"))
 
 
 def _scripts(archives: Sequence[Path], folder: Path) -> str:
-    """What packages do before and after they are unpacked."""
+    """The text of the scripts that run before and after the packages are unpacked."""
     folder.mkdir()
     for number, file in enumerate(archives):
         subprocess.run(["dpkg-deb", "--control", str(file), str(folder / str(number))], check=True)
@@ -304,7 +304,7 @@ def _scripts(archives: Sequence[Path], folder: Path) -> str:
 
 
 def _added(before: Path, after: Path, scripts: str) -> str:
-    """Lines of accounts that scripts have made, or would have made were they not the machine's already: that they name."""
+    """Lines of the accounts that scripts have made. Accounts that the machine has already count when the scripts name them."""
     known = set(before.read_text().splitlines())
     named = set(re.findall(r"[a-z_][a-z0-9_-]*", scripts))
     added = []
@@ -336,7 +336,7 @@ def remove(entry: Path) -> None:
 
 
 def _leave_out_the_machines(folder: Path, below: Path, others: Set[str]) -> None:
-    """Files of the machine's /etc that scripts have changed: what else is in them is not for hosts. And signs of removed ones."""
+    """Removes files of the machine's /etc that scripts have changed, since the rest of them is not for hosts, and whiteouts."""
     for entry in list(folder.iterdir()):
         if (place := below / entry.name) in _SEEN_BY_HOSTS:
             continue
@@ -347,7 +347,7 @@ def _leave_out_the_machines(folder: Path, below: Path, others: Set[str]) -> None
 
 
 def copy(layer: Layer, target: Path, first_id: int) -> None:
-    """What a host may change, `etc` and `var`, to where no node can reach it; user 0 becomes `first_id`. Raises OSError."""
+    """Copies `etc` and `var`, which a host may change, to where no node reaches them; user 0 becomes `first_id`. Raises OSError."""
     for part in ("etc", "var"):
         _copy(layer.folder / part, target / part, first_id)
 
@@ -362,7 +362,7 @@ def _copy(source: Path, target: Path, first_id: int) -> None:
             _copy(entry, target / entry.name, first_id)
     elif stat.S_ISREG(status.st_mode):
         shutil.copyfile(source, target)
-    else:  # an overlay's sign of something that was removed
+    else:  # an overlay's whiteout, which hides a removed file
         return
     os.chown(target, first_id + status.st_uid, first_id + status.st_gid, follow_symlinks=False)
     if not stat.S_ISLNK(status.st_mode):
@@ -370,7 +370,7 @@ def _copy(source: Path, target: Path, first_id: int) -> None:
 
 
 def _remove_unused(store: Path) -> None:
-    """Layers that no lab has asked for in a month, and no lab has."""
+    """Removes layers that no lab has, and that no lab has asked for in a month."""
     used = "".join(file.read_text() for file in state.labs_folder().glob("*/containers/*/config"))
     for made in store.glob(f"*/{_MADE_OF}"):
         folder = made.parent

@@ -38,12 +38,12 @@ def copy(layer: Layer, copies: Path, root: Path, first_id: int) -> None:
 
 
 def give_way(target: Path) -> None:
-    """What packages have brought there, if anything, gives way to what the user has."""
+    """Removes what packages have put there, if anything, so that the user's file can take its place."""
     package_layers.remove(target)
 
 
 def layer_of(copies: Path) -> Layer | None:
-    """Which one a host has; None where it has no packages."""
+    """The layer of the host with these copies; None where it has no packages."""
     file = copies / _LAYER
     return Layer(Path(file.read_text())) if file.exists() else None
 

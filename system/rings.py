@@ -36,7 +36,7 @@ class MemoryWireFailed(NetBoxITError):
 
 
 def folder(lab: str, wire: str) -> Path:
-    """Where the wire is on the host; both its nodes see it as a folder of theirs."""
+    """The wire's folder on the host. Both its nodes see it as a folder of their own."""
     return FOLDER / lab / wire
 
 
@@ -95,7 +95,7 @@ def create(lab: str, wire: str, capacity: int = CAPACITY_BYTES, owner: int | Non
 def delete(lab: str, wire: str, lab_folder: Path | None = None) -> None:
     """Removes the wire's folder, also what a node has left in it, and the lab's with its last wire.
 
-    What is gone already is fine; what is marked as another lab's, or was made by another user, is left alone.
+    It may be gone already. A folder that is marked as another lab's, or that another user made, stays.
     """
     if not claimed_folder.is_own(FOLDER) or _is_foreign(lab, lab_folder):
         return
