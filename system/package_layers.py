@@ -347,7 +347,7 @@ def _leave_out_the_machines(folder: Path, below: Path, others: Set[str]) -> None
 
 
 def copy(layer: Layer, target: Path, first_id: int) -> None:
-    """Copies `etc` and `var`, which a host may change, to where no node reaches them; user 0 becomes `first_id`. Raises OSError."""
+    """Copies `etc` and `var`, which hosts may change, to where no node gets; user 0 becomes `first_id`. Raises OSError."""
     for part in ("etc", "var"):
         _copy(layer.folder / part, target / part, first_id)
 
