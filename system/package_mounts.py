@@ -24,16 +24,15 @@ def copy(layer: Layer, copies: Path, root: Path, first_id: int) -> None:
     """Fills a folder that no node can reach; `root` is the one that the lab's nodes share. Raises OSError."""
     package_layers.copy(layer, copies, first_id)
     etc, var = copies / "etc", copies / "var"
-    for entry in etc.iterdir():
-        if entry.is_symlink() or (root / "etc" / entry.name).exists():  # what all nodes have is the lab's
-            package_layers.remove(entry)
+    # What all nodes have is the lab's.
+    of_all = [entry for entry in etc.iterdir() if entry.is_symlink() or (root / "etc" / entry.name).exists()]
+    of_all += [entry for entry in var.iterdir() if entry.is_symlink() or entry.name in ("run", "tmp")]
+    for entry in of_all:
+        package_layers.remove(entry)
     for file in package_layers.ACCOUNTS:
         (made := etc / file).write_text((root / "etc" / file).read_text() + layer.accounts(file))
         os.chown(made, first_id, first_id)
         made.chmod(0o644)
-    for entry in var.iterdir():
-        if entry.is_symlink() or entry.name in ("run", "tmp"):
-            package_layers.remove(entry)
     (copies / _LAYER).write_text(str(layer.folder))
 
 

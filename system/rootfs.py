@@ -30,6 +30,8 @@ _LINKS = {
     "lib32": "usr/lib32",
     "lib64": "usr/lib64",
     "libx32": "usr/libx32",
+    "var/tmp": "../tmp",
+    "var/run": "../run",
 }
 _MOUNT_POINTS = ("usr", "etc", "dev", "proc", "sys", "tmp", "run", "root", "var")
 #: What programs look up in /etc and that says nothing about this host: library choices, fonts, well-known ports.
@@ -69,8 +71,6 @@ def build(root: Path, plan: Plan) -> None:
         (root / name).mkdir(parents=True)
     for name, target in _LINKS.items():
         (root / name).symlink_to(target)
-    (root / "var/tmp").symlink_to("../tmp")
-    (root / "var/run").symlink_to("../run")
     (root / str(INSTALLATION)[1:]).mkdir(parents=True, exist_ok=True)
     for name, text in _FILES.items():
         (root / "etc" / name).parent.mkdir(exist_ok=True)
