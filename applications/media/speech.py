@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
 import random
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -48,6 +50,8 @@ _CENTRE = (
     "Team {team} is on its way to the {place}.",
     "Report again in {number} minutes.",
 )
+#: In a sentence of either, on the mean of all of them, or more.
+_WORDS = 8
 
 Speaker = Literal["field", "centre"]
 _VOICES: dict[Speaker, str] = {"field": "en-gb", "centre": "en-us+f3"}
@@ -83,16 +87,11 @@ class Speech:
     def write(self, path: Path) -> None:
         """Makes the WAV file, exactly `seconds` long. Raises SpeechFailed with what the program said."""
         # A synthetic voice speaks a little faster than its nominal pace when sentences are short: half as much again is enough.
-        wanted = int(self.seconds / 60 * PACE * 1.5) + 20
-        text, words = [], 0
-        for sentence in self.sentences():
-            text.append(sentence)
-            words += len(sentence.split())
-            if words >= wanted:
-                break
+        words = self.seconds / 60 * PACE * 1.5 + 20
+        text = "\n".join(islice(self.sentences(), math.ceil(words / _WORDS) + len(_FIELD)))
         with tempfile.TemporaryDirectory() as folder:
             spoken = Path(folder) / "spoken.wav"
-            _run(["espeak-ng", "-v", _VOICES[self.speaker], "-s", str(PACE), "-w", str(spoken), "--stdin"], "\n".join(text))
+            _run(["espeak-ng", "-v", _VOICES[self.speaker], "-s", str(PACE), "-w", str(spoken), "--stdin"], text)
             _run(
                 [
                     *("sox", "-D", str(spoken), "-b", "16", "-c", "1", str(path)),
