@@ -11,13 +11,14 @@ from typing import Final
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from typing_extensions import TypedDict
 
 from applications.camera.application import CameraFacts
-from applications.camera.clips import clip_and_still
-from applications.camera.metrics import Freezes, Likeness, Video
-from applications.media.decoding import MediaFailed, decoding
+from applications.media.decoding import MediaFailed, decoding, embedded
 from applications.media.number_strip import NumberStrip
+from contracts.flow import Direction
 from results.application_analysis import ApplicationAnalysis, Evidence, Findings
+from results.metrics_document import Summary
 from results.run_folder import Measured
 from results.statistics import Values, summary
 from system.sandbox import Limits
@@ -36,12 +37,49 @@ _TIME_S, _PICTURE_S = 60.0, 2.0
 #: As many pictures as were seen to be sent, and room for some that captures dropped.
 _MORE_PICTURES = 100
 
+#: A page has the first seconds of a received video, half a megabyte at 400 kbit/s, and a picture of it.
+_CLIP_S, _STILL_AT_S = 10.0, 2.0
+#: Ten seconds at the highest rate of a camera, 50 Mbit/s.
+_CLIP_LIMITS: Final = Limits(60.0, output_bytes=64 << 20)
+
 Luma = NDArray[np.uint8]
+
+
+class Likeness(TypedDict):
+    """Pictures as decoded against those that were sent."""
+
+    frames_sent: int
+    frames_decoded: int
+    frames_damaged: int
+    identical_ratio: float | None
+    ssim: Summary | None
+    #: Of pictures that are not identical.
+    psnr_db: Summary | None
+
+
+class Freezes(TypedDict):
+    pictures_sent: int
+    pictures_complete: int
+    interval_ms: Summary | None
+    freezes: int
+    frozen_s: float
+
+
+class Video(Freezes):
+    """A video stream. Files are in the run folder."""
+
+    flow: str
+    direction: Direction
+    #: Null where it could not be decoded, and `reason` says why.
+    decoded: Likeness | None
+    reason: str | None
+    sent_file: str
+    received_file: str
 
 
 def judge(evidence: Evidence) -> Findings:
     """Raises DamagedRun."""
-    videos = [_video(evidence, one.measured) for one in evidence.flows]
+    videos = [_video(evidence, flow.measured) for flow in evidence.flows]
     return Findings(videos, drawn=partial(_drawn, evidence.run, videos))
 
 
@@ -50,20 +88,19 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
     facts = evidence.facts(record, CameraFacts)
     sent_file, received_file = (evidence.file(record, facts[name]) for name in ("sent", "received"))
     sent, received = evidence.run / sent_file, evidence.run / received_file
-    absent = [file.name for file in (sent, received) if not file.exists()]
     seen = freezes(measured.rows, facts["frames_per_second"])
-    alike: Likeness | None = None
-    reason = f"missing: {', '.join(absent)}" if absent else None
-    if not absent:
-        try:
-            alike = likeness(sent, received, facts["width"], facts["height"], 2 * seen["pictures_sent"] + _MORE_PICTURES)
-        except MediaFailed as error:
-            reason = str(error)
+    decoded, reason = None, None
+    try:
+        if absent := [file.name for file in (sent, received) if not file.exists()]:
+            raise MediaFailed(f"missing: {', '.join(absent)}")
+        decoded = likeness(sent, received, facts["width"], facts["height"], 2 * seen["pictures_sent"] + _MORE_PICTURES)
+    except MediaFailed as error:
+        reason = str(error)
     return {
         "flow": measured.flow.name,
         "direction": measured.flow.direction,
         **seen,
-        "decoded": alike,
+        "decoded": decoded,
         "reason": reason,
         "sent_file": sent_file,
         "received_file": received_file,
@@ -71,7 +108,21 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
 
 
 def _drawn(run: Path, videos: Sequence[Video]) -> dict[str, object]:
-    return {"videos": [{**video, **clip_and_still(run / video["received_file"])} for video in videos]}
+    # A file that can be played while it is read must have its index first, and ffmpeg writes it so only into fragments on a pipe.
+    fragments = ["-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "pipe:1"]
+    clip = ["-t", f"{_CLIP_S:g}", "-an", "-c:v", "copy", *fragments]
+    still = ["-ss", f"{_STILL_AT_S:g}", "-frames:v", "1", "-f", "image2pipe", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"]
+    received = [(video, run / video["received_file"]) for video in videos]
+    return {
+        "videos": [
+            {
+                **video,
+                "clip": embedded("video/mp4", file, clip, _CLIP_LIMITS),
+                "still": embedded("image/jpeg", file, still, _CLIP_LIMITS),
+            }
+            for video, file in received
+        ]
+    }
 
 
 def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> Likeness:
@@ -136,11 +187,11 @@ def decode(path: Path, width: int, height: int, most: int) -> Iterator[Luma]:
     size = width * height
     limits = Limits(_TIME_S + most * _PICTURE_S, output_bytes=(most + 1) * size)
     options = ["-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", "-s", f"{width}x{height}", "pipe:1"]
-    with decoding(path, options, limits) as (decoder, told):
+    with decoding(path, options, limits) as (decoder, name):
         count = 0
         while len(raw := decoder.read(size)) == size:
             if (count := count + 1) > most:
-                raise MediaFailed(f"{told} holds more pictures than the {most} that can have been sent")
+                raise MediaFailed(f"{name} holds more pictures than the {most} that can have been sent")
             yield np.frombuffer(raw, np.uint8).reshape(height, width)
         decoder.wait()
 
