@@ -9,43 +9,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NotRequired
 
 import numpy as np
+from typing_extensions import TypedDict
 
-from applications.call.application import CallFacts, VoiceCodec
-from applications.call.emodel import Connection, mean_opinion_score, rating
+from applications.call.application import CallFacts
+from applications.call.emodel import PlannedVoice, planned
 from applications.call.intelligibility import RATE as STOI_RATE
 from applications.call.intelligibility import stoi
-from applications.call.metrics import Heard, PlannedVoice, Voice
-from applications.call.players import players
 from applications.media import audio
-from applications.media.decoding import MediaFailed
+from applications.media.decoding import MediaFailed, embedded
+from contracts.flow import Direction
 from contracts.installation import CHECKOUT, PYTHON
 from results.application_analysis import ApplicationAnalysis, Evidence, Findings, KeyFigure, MeasuredFlow
 from results.metrics import delays_ms
 from results.report import number
 from results.statistics import Values
 from system import sandbox
-
-
-@dataclass(frozen=True)
-class Impairment:
-    """Ie and Bpl of a codec (G.107 clause 7.5), and where they come from."""
-
-    ie: float
-    bpl: float
-    source: str
-
-
-_NO_CONCEALMENT = 4.3
-IMPAIRMENTS: dict[str, Impairment] = {
-    "pcma": Impairment(0.0, _NO_CONCEALMENT, "ITU-T G.113 Appendix I, G.711 without packet loss concealment"),
-    # G.113 rates wide-band codecs on the scale of G.107.1 only. On the narrow-band scale they are no worse than G.711, and their
-    # robustness is no less than G.711's without concealment: both are lower bounds of the quality.
-    "g722": Impairment(0.0, _NO_CONCEALMENT, "as G.711: a lower bound for a wide-band codec on the narrow-band scale"),
-    "opus": Impairment(0.0, _NO_CONCEALMENT, "as G.711: a lower bound, for ITU-T G.113 has no values for Opus"),
-}
 
 #: P.862 was made for samples of 8 to 12 s (P.862, clause 8); it is taken of the call in pieces.
 _PIECE_S = 8.0
@@ -69,6 +50,32 @@ _PESQ_LIMITS: Final = sandbox.Limits(120.0)
 #: Mean STOI above which speech is called intelligible: 98.7 % of the words by the curve that Taal et al. (2011)
 #: fitted for the IEEE sentences, 100 / (1 + exp(-17.4906 d + 9.6921)).
 INTELLIGIBLE = 0.8
+
+#: For the report the first minute as Ogg Opus, which browsers play: four recordings at 24 kbit/s are 0.72 MB, as text 0.96 MB.
+_OPUS: Final = ("-t", "60", "-c:a", "libopus", "-b:a", "24k", "-ac", "1", "-f", "ogg", "pipe:1")
+#: ffmpeg takes a second for half an hour of speech.
+_OPUS_LIMITS: Final = sandbox.Limits(60.0)
+
+
+class Heard(TypedDict):
+    """What was heard against what was spoken; null where it could not be rated, and `reason` says why."""
+
+    pesq: float | None
+    pesq_min: float | None
+    stoi: float | None
+    intelligible: bool | None
+    pieces: NotRequired[int]
+    reason: str | None
+
+
+class Voice(PlannedVoice):
+    """A call in one direction. Files are in the run folder."""
+
+    flow: str
+    direction: Direction
+    heard: Heard
+    spoken_file: str
+    heard_file: str
 
 
 def judge(evidence: Evidence) -> Findings:
@@ -105,38 +112,15 @@ def _drawn(run: Path, voices: Sequence[Voice]) -> dict[str, object]:
     return {"voices": voices, "players": players(run, voices)}
 
 
-def planned(codec: VoiceCodec, delays_ms: Values, lost_ratio: float) -> PlannedVoice:
-    """R and MOS of the E-model for one direction.
-
-    The delay from mouth to ear is a packet's speech, the encoder's look-ahead, the network's mean delay, and the playout buffer.
-    Packets that come later than the fastest one by more than the playout buffer count as lost, because they miss their turn.
-    There is no echo: the agents speak from files.
-    """
-    impairment = IMPAIRMENTS[codec["name"]]
-    origin = f"Ie {impairment.ie:g}, Bpl {impairment.bpl:g}: {impairment.source}"
-    if delays_ms.size == 0:
-        return {
-            "mos_e_model": None,
-            "r": None,
-            "mouth_to_ear_ms": None,
-            "late_ratio": None,
-            "codec": codec["name"],
-            "impairment": origin,
-            "reason": "no packet arrived",
-        }
-    late = float(np.mean(delays_ms > delays_ms.min() + codec["playout_ms"]))
-    lost = lost_ratio + (1.0 - lost_ratio) * late
-    mouth_to_ear = codec["frame_ms"] + codec["lookahead_ms"] + float(delays_ms.mean()) + codec["playout_ms"]
-    r = rating(Connection(ta=mouth_to_ear, ie=impairment.ie, bpl=impairment.bpl, ppl=100.0 * lost))
-    return {
-        "mos_e_model": mean_opinion_score(r),
-        "r": r,
-        "mouth_to_ear_ms": mouth_to_ear,
-        "late_ratio": late,
-        "codec": codec["name"],
-        "impairment": origin,
-        "reason": None,
-    }
+def players(run: Path, voices: Sequence[Voice]) -> list[dict[str, str]]:
+    """What was spoken and what was heard, in each direction; a recording that cannot be read is left out."""
+    recordings = []
+    for voice in voices:
+        for what, name in (("spoken", voice["spoken_file"]), ("heard", voice["heard_file"])):
+            if sound := embedded("audio/ogg", run / name, _OPUS, _OPUS_LIMITS):
+                title = f"{voice['direction']}: what was {what}"
+                recordings.append({"title": title, "direction": voice["direction"], "file": name, "source": sound})
+    return recordings
 
 
 def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> Heard:
@@ -144,18 +128,18 @@ def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> Heard:
 
     `intelligible` is what the mean STOI says; a measure that cannot be had is None and `reason` says why.
     """
-    for file in (spoken_file, heard_file):
-        if not file.exists():
-            return _not_rated(f"{file.name} is missing")
     try:
+        for file in (spoken_file, heard_file):
+            if not file.exists():
+                raise MediaFailed(f"{file.name} is missing")
         spoken, recorded = (audio.samples(file, _MEASURING_RATE) for file in (spoken_file, heard_file))
         pieces = _pieces(spoken, recorded)
         rated = zip(_qualities(pieces, narrow_band), map(_understood, pieces), strict=True)
+        scores = [(quality, score) for quality, score in rated if quality is not None and score is not None]
+        if not scores:
+            raise MediaFailed("no speech was heard for as long as PESQ needs")
     except MediaFailed as error:
-        return _not_rated(str(error))
-    scores = [(quality, score) for quality, score in rated if quality is not None and score is not None]
-    if not scores:
-        return _not_rated("no speech was heard for as long as PESQ needs")
+        return {"pesq": None, "pesq_min": None, "stoi": None, "intelligible": None, "reason": str(error)}
     qualities, understood = (np.array(values) for values in zip(*scores, strict=True))
     return {
         "pesq": float(qualities.mean()),
@@ -165,10 +149,6 @@ def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> Heard:
         "pieces": len(scores),
         "reason": None,
     }
-
-
-def _not_rated(reason: str) -> Heard:
-    return {"pesq": None, "pesq_min": None, "stoi": None, "intelligible": None, "reason": reason}
 
 
 @dataclass(frozen=True)
@@ -213,12 +193,12 @@ def _qualities(pieces: Sequence[Piece], narrow_band: bool) -> list[float | None]
             np.save(arrays, audio.resampled(part, _MEASURING_RATE, rate), allow_pickle=False)
     with sandbox.in_memory(arrays.getvalue()) as content:
         try:
-            told = sandbox.run((*_PESQ, str(rate), "nb" if narrow_band else "wb"), _PESQ_LIMITS, stdin=content)
+            rating = sandbox.run((*_PESQ, str(rate), "nb" if narrow_band else "wb"), _PESQ_LIMITS, stdin=content)
         except (sandbox.LimitExceeded, sandbox.SandboxFailed) as error:
             raise MediaFailed(f"PESQ could not rate the recording: {error}") from error
-    if told.status:
-        raise MediaFailed(f"PESQ could not rate the recording (status {told.status}): {told.complaint.strip()[-500:]}")
-    scores: list[float | None] = json.loads(told.output)
+    if rating.status:
+        raise MediaFailed(f"PESQ could not rate the recording (status {rating.status}): {rating.complaint.strip()[-500:]}")
+    scores: list[float | None] = json.loads(rating.output)
     return scores
 
 
@@ -230,7 +210,7 @@ def _understood(piece: Piece) -> float | None:
         part, first = piece.spoken[begin : begin + length], max(0, piece.at + begin - margin)
         at = first + max(0, audio.lag(part, piece.around[first : piece.at + begin + length + margin], 2 * margin))
         heard_part = piece.around[at : at + length]
-        both = (audio.resampled(one, _MEASURING_RATE, STOI_RATE) for one in (part[: heard_part.size], heard_part))
+        both = (audio.resampled(signal, _MEASURING_RATE, STOI_RATE) for signal in (part[: heard_part.size], heard_part))
         if (score := stoi(*both)) is not None:
             scores.append(score)
     return float(np.mean(scores)) if scores else None
