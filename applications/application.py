@@ -21,7 +21,7 @@ from applications.sockets import Transport, listens
 from applications.stream import Stream
 from contracts.debian_program import DebianProgram
 from contracts.errors import NetBoxITError
-from contracts.flow import ApplicationRecord, Flow
+from contracts.flow import ApplicationRecord, Flow, opposite
 from contracts.plan import TrafficPlan
 from contracts.quantities import TIME, Quantity
 
@@ -303,6 +303,25 @@ class Application(ABC):
         text = log.read_text(errors="replace") if log.exists() else ""
         end_of_it = "\n".join(text.replace("\r", "\n").splitlines()[-_TAIL_LINES:]) or "(nothing)"
         return ApplicationFailed(f"traffic {self.plan.name}: {what}; the end of {log} says:\n{end_of_it}")
+
+
+def flow_of(plan: TrafficPlan, name: str, kind: str, port: int, *, rtp_clock_hz: int | None = None, back: bool = False) -> Flow:
+    """A flow of UDP from the plan's source to its destination, or `back`, with this port at both of its ends."""
+    ends = [(plan.source, plan.source_address), (plan.destination, plan.destination_address)]
+    (source, source_address), (destination, destination_address) = reversed(ends) if back else ends
+    return Flow(
+        name=name,
+        kind=kind,
+        direction=opposite(plan.direction) if back else plan.direction,
+        source=source,
+        destination=destination,
+        source_address=source_address,
+        destination_address=destination_address,
+        protocol="udp",
+        source_ports=(port, port),
+        destination_ports=(port, port),
+        rtp_clock_hz=rtp_clock_hz,
+    )
 
 
 def end(program: Program, patience_s: float) -> None:

@@ -18,11 +18,11 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from applications.application import Application, ApplicationOptions, Ports, Running
+from applications.application import Application, ApplicationOptions, Ports, Running, flow_of
 from applications.media.speech import Speaker, Speech
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
 from contracts.debian_program import DebianProgram
-from contracts.flow import Direction, Flow, opposite
+from contracts.flow import Flow
 from contracts.quantities import TIME, Quantity
 
 LOUDSPEAKER = Path(__file__).with_name("loudspeaker.py")
@@ -215,8 +215,8 @@ class Call(Application):
             files.remove("loudspeaker.fifo")
 
     def flows(self) -> list[Flow]:
-        caller, called = self.agents
-        return [self._flow(caller, called, self.plan.direction), self._flow(called, caller, opposite(self.plan.direction))]
+        name, port, clock_hz = f"{self.plan.name}.voice", self.options.rtp_port, self.codec.clock
+        return [flow_of(self.plan, name, "voice", port, rtp_clock_hz=clock_hz, back=back) for back in (False, True)]
 
     def facts(self) -> CallFacts:
         return {
@@ -288,19 +288,3 @@ statmode_default off
             self.begin()
         elif time.monotonic() > dialled + _ANSWER_DEADLINE_S:
             raise self.failed(f"an answer of {called.host} did not happen within {_ANSWER_DEADLINE_S:g} s", log)
-
-    def _flow(self, source: Agent, destination: Agent, direction: Direction) -> Flow:
-        port = self.options.rtp_port
-        return Flow(
-            name=f"{self.plan.name}.voice",
-            kind="voice",
-            direction=direction,
-            source=source.host,
-            destination=destination.host,
-            source_address=source.address,
-            destination_address=destination.address,
-            protocol="udp",
-            source_ports=(port, port),
-            destination_ports=(port, port),
-            rtp_clock_hz=self.codec.clock,
-        )

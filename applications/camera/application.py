@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from applications.application import Application, ApplicationOptions, Ports
+from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.media.number_strip import NumberStrip
 from applications.stream import RTP_HEADER, UDP_HEADERS, Stream
 from contracts.debian_program import DebianProgram
@@ -88,22 +88,7 @@ class Camera(Application):
             self.own_files(host).take(file, self.folder / file)
 
     def flows(self) -> list[Flow]:
-        port = self.options.rtp_port
-        return [
-            Flow(
-                name=f"{self.plan.name}.video",
-                kind="video",
-                direction=self.plan.direction,
-                source=self.plan.source,
-                destination=self.plan.destination,
-                source_address=self.plan.source_address,
-                destination_address=self.plan.destination_address,
-                protocol="udp",
-                source_ports=(port, port),
-                destination_ports=(port, port),
-                rtp_clock_hz=RTP_CLOCK_HZ,
-            )
-        ]
+        return [flow_of(self.plan, f"{self.plan.name}.video", "video", self.options.rtp_port, rtp_clock_hz=RTP_CLOCK_HZ)]
 
     def facts(self) -> CameraFacts:
         return {

@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
-from applications.application import Application, ApplicationOptions, Ports
+from applications.application import Application, ApplicationOptions, Ports, flow_of
 from applications.stream import UDP_HEADERS, Stream
 from applications.udp_flow.timetable import Pattern, Timetable
 from contracts.debian_program import DebianProgram
@@ -100,22 +100,18 @@ class UdpFlow(Application):
 
     options: UdpFlowOptions
 
-    @property
-    def version(self) -> int:
-        return version(self.plan)
-
     def prepare(self) -> None:
         """Also has every host and router on the way resolve addresses: datagrams that waited for ARP would come in a heap.
 
         Where there is no way back, or none yet, they do.
         """
-        ping = ["ping", f"-{self.version}", "-q", "-c", "1", "-W", f"{_ECHO_S:g}", self.plan.destination_address]
+        ping = ["ping", f"-{version(self.plan)}", "-q", "-c", "1", "-W", f"{_ECHO_S:g}", self.plan.destination_address]
         self.hosts.run(self.plan.source, ping, timeout_s=2 * _ECHO_S)
         self.own_files(self.plan.source).write("flows.mgn", self.script())
 
     def arrange(self) -> None:
         """The sender ends by itself; the receiver takes what comes, so that no host answers that the port is closed."""
-        mgen = ["mgen", f"ipv{self.version}", "nolog"]
+        mgen = ["mgen", f"ipv{version(self.plan)}", "nolog"]
         first, last = self.options.port, self.options.port + self.options.count - 1
         ports = str(first) if first == last else f"{first}-{last}"
         receiver = self.launch(self.plan.destination, "receiver", [*mgen, "port", ports])
@@ -127,12 +123,15 @@ class UdpFlow(Application):
         return flows(self.plan)
 
     def facts(self) -> UdpFlowFacts:
-        return {"ip_headers_bytes": IP_HEADERS[self.version], "offered_ip_bit_per_s": self.options.rate * self.options.count}
+        return {
+            "ip_headers_bytes": IP_HEADERS[version(self.plan)],
+            "offered_ip_bit_per_s": self.options.rate * self.options.count,
+        }
 
     def script(self) -> str:
         """What MGEN is to send, in its own language. A flow that it has ended does not begin again: each period is one to it."""
         options, lines = self.options, list[tuple[float, str]]()
-        for number, timetable in enumerate(options.timetables(self.plan.name, self.version)):
+        for number, timetable in enumerate(options.timetables(self.plan.name, version(self.plan))):
             port = options.port + number
             kind = "POISSON" if options.pattern == "poisson" else "PERIODIC"
             what = f"{kind} [{timetable.per_s:.9g} {options.payload:.0f}] TOS {options.dscp << 2:#04x} TTL {_TTL}"
@@ -151,19 +150,6 @@ def version(plan: TrafficPlan) -> int:
 def flows(plan: TrafficPlan) -> list[Flow]:
     """What a plan's entry of this application puts on the wire, in the order of its timetables."""
     options = UdpFlowOptions.model_construct(**plan.options)
-    return [
-        Flow(
-            # A single flow has the name of its traffic, one of several a number from 1 besides.
-            name=plan.name if options.count == 1 else f"{plan.name}.{number + 1}",
-            kind="udp",
-            direction=plan.direction,
-            source=plan.source,
-            destination=plan.destination,
-            source_address=plan.source_address,
-            destination_address=plan.destination_address,
-            protocol="udp",
-            source_ports=(options.port + number, options.port + number),
-            destination_ports=(options.port + number, options.port + number),
-        )
-        for number in range(options.count)
-    ]
+    # A single flow has the name of its traffic, one of several a number from 1 besides.
+    names = [plan.name] if options.count == 1 else [f"{plan.name}.{number + 1}" for number in range(options.count)]
+    return [flow_of(plan, name, "udp", options.port + number) for number, name in enumerate(names)]

@@ -36,19 +36,18 @@ class Timetable:
         if self.pattern != "on-off":
             return [(self.start_s, self.end_s)]
         chance = random.Random(f"{self.seed} on-off")
-        found, at = [], self.start_s
+        periods, at = [], self.start_s
         while at < self.end_s:
             until = min(at + chance.expovariate(1.0 / self.on_s), self.end_s)
-            found.append((at, until))
+            periods.append((at, until))
             at = until + chance.expovariate(1.0 / self.off_s)
-        return found
+        return periods
 
     def departures(self) -> NDArray[np.float64]:
         """When each datagram leaves."""
         if self.pattern == "poisson":
             return self._poisson()
-        each = [np.arange(at, until, 1.0 / self.per_s) for at, until in self.periods()]
-        return np.concatenate([np.zeros(0), *each])
+        return np.concatenate([np.zeros(0), *(np.arange(at, until, 1.0 / self.per_s) for at, until in self.periods())])
 
     def _poisson(self) -> NDArray[np.float64]:
         chance = random.Random(f"{self.seed} poisson")

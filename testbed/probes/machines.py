@@ -32,17 +32,17 @@ _CLOCK_ERROR_NS = 100_000
 
 def examine(file: Path | None) -> dict[str, Examination]:
     """By the names of the inventory, this machine first. Takes some seconds. Raises BadInventory."""
-    found = inventory.read(inventory.find(file))
-    here = found.machines[found.here]
-    others = {name: one for name, one in found.machines.items() if name != found.here}
+    listed = inventory.read(inventory.find(file))
+    here = listed.machines[listed.here]
+    others = {name: machine for name, machine in listed.machines.items() if name != listed.here}
     with ThreadPoolExecutor(max(1, len(others))) as pool:
-        examined = pool.map(lambda one: Examination(tuple(_other(one, here))), others.values())
+        examined = pool.map(lambda machine: Examination(tuple(_other(machine, here))), others.values())
         return {
-            found.here: Examination(tuple(_this(here, next(iter(others.values()), None)))),
+            listed.here: Examination(tuple(_this(here, next(iter(others.values()), None)))),
             **dict(zip(others, examined, strict=True)),
             **{
                 name: Examination((Finding("inventory", "no", "not meant for labs", "parts of labs on it", why),))
-                for name, why in found.refused.items()
+                for name, why in listed.refused.items()
             },
         }
 
