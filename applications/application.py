@@ -28,7 +28,7 @@ from contracts.quantities import TIME, Quantity
 #: Where a host sees its own folder (docs/architecture.md, "Plan").
 INSIDE = Path("/run/netboxit")
 
-#: How long a program that was asked to end may take before it is told more firmly.
+#: How long a program may take to end before it gets the next, stronger signal.
 _INSISTENCE_S = 5.0
 #: How much of a dead program's log an error shows.
 _TAIL_LINES = 12
@@ -100,9 +100,9 @@ ARRANGED_S: Final = 4.0
 
 @dataclass(frozen=True)
 class Ports:
-    """From `first` to `last`, where it ends or at both of its ends, as the option `option` says.
+    """The ports from `first` to `last`, which the option `option` sets: at the destination, and `at_source` too.
 
-    Those that are not `alone` may be another's, too, but not between the same two hosts.
+    No other application of a host may have ports that are `alone`. Others may be shared, but not between the same two hosts.
     """
 
     option: str
@@ -134,7 +134,7 @@ class ApplicationOptions(BaseModel):
 
 
 def programs_of(applications: Iterable[type[Application]]) -> list[DebianProgram]:
-    """Each once."""
+    """The programs that they start, each once."""
     return list(dict.fromkeys(program for application in applications for program in application.PROGRAMS))
 
 
@@ -179,7 +179,7 @@ class Application(ABC):
 
     @abstractmethod
     def arrange(self) -> None:
-        """Starts its programs, seconds before its start at most: those that take what comes listen, those that send are held.
+        """Starts its programs, at most seconds before its start: receivers listen, senders are held.
 
         Entries are arranged at the same time, each in a thread.
         """
@@ -246,7 +246,7 @@ class Application(ABC):
                 ).write(self.folder)
 
     def keep(self) -> None:  # noqa: B027, most have nothing to keep
-        """Takes what its programs left, when they have ended; nothing of most applications. It may come again, as `stop` may."""
+        """Moves what its programs left into the folder, when they have ended. It may be called again, as `stop` may."""
 
     # What the applications are built with.
 
@@ -269,7 +269,7 @@ class Application(ABC):
         return running
 
     def release(self) -> None:
-        """Lets go what is held: it has started."""
+        """Releases the programs that are held: the application has started."""
         self._started = True
         for running in self._running:
             if running.held:
@@ -325,7 +325,7 @@ def flow_of(plan: TrafficPlan, name: str, kind: str, port: int, *, rtp_clock_hz:
 
 
 def end(program: Program, patience_s: float) -> None:
-    """Interrupts a program as Ctrl-C does, so that it can say goodbye and close its files; then insists."""
+    """Interrupts a program as Ctrl-C does, so that it can close its files. One that goes on is terminated, then killed."""
     for ask in (program.interrupt, program.terminate, program.kill):
         if program.poll() is not None:
             return

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -73,11 +73,11 @@ def random_set(technology: str, chance: random.Random) -> dict[str, Any]:
 def _some_fields(model: type[BaseModel], chance: random.Random, most: int, leave: Sequence[str] = ()) -> dict[str, Any]:
     names = [name for name in model.model_fields if name not in leave]
     chosen = chance.sample(names, min(len(names), chance.randint(0, most)))
-    return {model.model_fields[name].alias or name: _of_field(model.model_fields[name], chance) for name in chosen}
+    return _of_fields({name: model.model_fields[name] for name in chosen}, chance)
 
 
-def _of_field(field: FieldInfo, chance: random.Random) -> Any:
-    return _value(field.annotation, list(field.metadata), chance)
+def _of_fields(fields: Mapping[str, FieldInfo], chance: random.Random) -> dict[str, Any]:
+    return {field.alias or name: _value(field.annotation, field.metadata, chance) for name, field in fields.items()}
 
 
 def _value(annotation: Any, metadata: list[Any], chance: random.Random) -> Any:
@@ -104,8 +104,7 @@ def _value(annotation: Any, metadata: list[Any], chance: random.Random) -> Any:
         return {name: _value(arguments[1], [], chance) for name in ("one", "two")[: chance.randint(0, 2)]}
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         needed = {name: field for name, field in annotation.model_fields.items() if field.is_required()}
-        values = {field.alias or name: _of_field(field, chance) for name, field in needed.items()}
-        return values | _some_fields(annotation, chance, 4, leave=tuple(needed))
+        return _of_fields(needed, chance) | _some_fields(annotation, chance, 4, leave=tuple(needed))
     return _plain(annotation, metadata, chance)
 
 

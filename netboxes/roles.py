@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Roles of stations that one of them has."""
+"""Roles that exactly one station has."""
 
 from __future__ import annotations
 

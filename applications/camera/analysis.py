@@ -180,7 +180,7 @@ def freezes(rows: pl.DataFrame, frames_per_second: float) -> Freezes:
 
 
 def decode(path: Path, width: int, height: int, most: int) -> Iterator[Luma]:
-    """The luma of each picture of a video file, in order. What a damaged file does not give is simply not there.
+    """The luma of each picture of a video file, in order. Pictures that cannot be decoded are left out.
 
     Raises MediaFailed when it holds more than `most` pictures, or takes longer than any so many would.
     """

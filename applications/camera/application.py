@@ -75,7 +75,7 @@ class Camera(Application):
         self.own_files(self.plan.destination).write("camera.sdp", self.session_description())
 
     def arrange(self) -> None:
-        """The sender will end by itself, the receiver with the sender's RTCP BYE, or when nothing has come for a while: 10 s."""
+        """The sender will end by itself, the receiver with the sender's RTCP BYE, or when it received nothing for 10 s."""
         port, late_s = self.options.rtp_port, self.options.duration * 0.1 + 5.0
         receiver = self.launch(
             self.plan.destination, "receiver", self.receiver_command(), ends_with=0, patience_s=_BYE_PATIENCE_S

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings of a run, decoded by ffmpeg: whatever wrote them was a node, so ffmpeg works in the sandbox, with limits.
+"""Recordings of a run, decoded by ffmpeg. Nodes wrote them, so ffmpeg works in the sandbox, with limits.
 
-It is told what a file holds, and takes nothing else for it: a playlist that names other files is no recording.
+It accepts only the format that a file's name promises: a playlist that names other files is no recording.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def embedded(kind: str, file: Path, output: Sequence[str], limits: sandbox.Limit
 
 @contextmanager
 def _opened(file: Path, name: str) -> Iterator[BinaryIO]:
-    """A file that is one: nothing else is waited for, and no link followed."""
+    """An ordinary file. No pipe is waited for, and no link followed."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

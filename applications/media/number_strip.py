@@ -20,7 +20,7 @@ _MARGIN = 16
 @dataclass(frozen=True)
 class NumberStrip:
     """Where the strip is in a picture of this size: at the bottom left, the lowest bit first, then all bits once more inverted
-    below it, so that a picture that is no whole picture of ours is told from one that is."""
+    below it, by which a damaged picture is recognised."""
 
     height: int
 

@@ -2,7 +2,7 @@
 """Synthetic one-way UDP traffic between two hosts: one or several flows alike, sent and received by MGEN.
 
 MGEN (Naval Research Laboratory) sends what a script tells it: after a delay it catches up, so that rates hold in the mean, and it
-needs no way back, as iperf3 and D-ITG do for their signalling. Each datagram has its number, by which its frames are told apart.
+needs no return path, as iperf3 and D-ITG do for their signalling. Each datagram has a number, which identifies its frames.
 """
 
 from __future__ import annotations
@@ -101,16 +101,16 @@ class UdpFlow(Application):
     options: UdpFlowOptions
 
     def prepare(self) -> None:
-        """Also has every host and router on the way resolve addresses: datagrams that waited for ARP would come in a heap.
+        """Also has every host and router of the path resolve addresses: datagrams that wait for ARP would arrive in one burst.
 
-        Where there is no way back, or none yet, they do.
+        Without a path for the answer they still do.
         """
         ping = ["ping", f"-{version(self.plan)}", "-q", "-c", "1", "-W", f"{_ECHO_S:g}", self.plan.destination_address]
         self.hosts.run(self.plan.source, ping, timeout_s=2 * _ECHO_S)
         self.own_files(self.plan.source).write("flows.mgn", self.script())
 
     def arrange(self) -> None:
-        """The sender ends by itself; the receiver takes what comes, so that no host answers that the port is closed."""
+        """The sender ends by itself; the receiver keeps the ports open, so that no host answers that they are closed."""
         mgen = ["mgen", f"ipv{version(self.plan)}", "nolog"]
         first, last = self.options.port, self.options.port + self.options.count - 1
         ports = str(first) if first == last else f"{first}-{last}"
@@ -129,7 +129,7 @@ class UdpFlow(Application):
         }
 
     def script(self) -> str:
-        """What MGEN is to send, in its own language. A flow that it has ended does not begin again: each period is one to it."""
+        """What MGEN is to send, in its own language. It does not start a flow again that it has ended: each period is a flow."""
         options, lines = self.options, list[tuple[float, str]]()
         for number, timetable in enumerate(options.timetables(self.plan.name, version(self.plan))):
             port = options.port + number

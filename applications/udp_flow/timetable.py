@@ -28,7 +28,7 @@ class Timetable:
     end_s: float
     on_s: float = 1.0
     off_s: float = 1.0
-    #: Of everything that is drawn.
+    #: Of all random numbers.
     seed: str = ""
 
     def periods(self) -> list[tuple[float, float]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The queue in front of a transmitter: how every technology has it said in YAML, and the numbers that the C++ reads."""
+"""The queue in front of a transmitter: its keys in YAML, the same in every technology, and the numbers that the C++ reads."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Asks programs of this host what they know; none of them can keep an examination waiting."""
+"""Asks programs of this host what they know. Each has a deadline, so that none delays an examination for long."""
 
 from __future__ import annotations
 

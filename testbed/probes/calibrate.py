@@ -48,14 +48,14 @@ _KINDS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 class NotMeasured(NetBoxITError):
-    """What a frame costs could not be told."""
+    """What a frame costs could not be measured."""
 
 
 def calibrate(progress: Callable[[str], None]) -> Calibration:
     """Measures all technologies and all kinds of ports, in 1 to 2 minutes. Needs root for the ports.
 
-    What fails is told in `failed`, with the others' figures. Raises NotMeasured when everything failed, and BadPlugin when two
-    packages bring one technology.
+    What could not be measured is in `failed`; the rest has its figures. Raises NotMeasured when everything failed, and BadPlugin
+    when two packages bring one technology.
     """
     names = [*technologies()]
     ports: dict[str, PortCost] = {}
@@ -209,5 +209,5 @@ def _port_load(lab: Lab, change: Callable[[str, object], Any], rate: float) -> t
 
 
 def _working_s(statistics: Mapping[str, Any]) -> float:
-    """CPU time without what went by in watching the clock."""
+    """CPU time without the time spent on watching the clock."""
     return float(statistics["scheduler"]["cpu_s"]) - float(statistics["scheduler"]["spin_s"])

@@ -48,7 +48,7 @@ def examine(file: Path | None) -> dict[str, Examination]:
 
 
 def _this(here: Listed, other: Listed | None) -> Iterator[Finding]:
-    """The machine of whoever asks; `doctor` without an inventory says more of it."""
+    """This machine, on which the command runs; `doctor` without an inventory says more of it."""
     own = facts.read("")
     yield from _computing(own)
     if other is not None:
@@ -104,7 +104,7 @@ def _computing(machine: Facts) -> Iterator[Finding]:
 
 
 def underlay(machine: Facts, address: str) -> Finding:
-    """Whether the interface that carries wires to other machines has room for what tunnels put around a frame."""
+    """Whether the interface that carries wires to other machines can carry a frame with the headers of a tunnel."""
     carrier = interface_facts.with_address(machine.interfaces, address) if address else None
     if carrier is None:
         problem = f"no interface has {address}" if address else "no address is known"
@@ -132,14 +132,14 @@ def _size_of_wires(carrier: InterfaceFacts, address: str) -> Finding:
 
 
 def _wires(machine: Facts, listed: Listed, address: str) -> Iterator[Finding]:
-    """WireGuard asks something else of what carries it than a tunnel does."""
+    """What tunnels need. What WireGuard needs of the interface that carries it is checked with the tunnels."""
     if not listed.sealed:
         yield underlay(machine, address)
     yield tunnels(machine, listed, address)
 
 
 def tunnels(machine: Facts, listed: Listed, address: str) -> Finding:
-    """Whether tunnels to other machines take frames from these alone."""
+    """Whether tunnels take frames from the other machines of the inventory only."""
     if not listed.sealed:
         words = f"open: VXLAN takes frames from whoever can send to UDP port {listed.vxlan_port}"
         lost = "protection of labs from others in the network between the machines"
@@ -161,7 +161,7 @@ def _clock(connection: Connection, address: str, own: str) -> Finding:
 
 
 def clock(reading: ClockReading) -> Finding:
-    """How far it is off, which runs correct, and how well that is known, which they cannot better."""
+    """Its offset, which runs correct, and the error of that offset, which they cannot correct."""
     return Finding(
         "clock",
         there(reading["error_ns"] <= _CLOCK_ERROR_NS, "partly"),

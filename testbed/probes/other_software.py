@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who else sets up networks on this host, and what of it would bite. Nothing of theirs is changed.
+"""Other software that sets up networks on this host, and what of it can disturb a lab. None of it is changed.
 
-Wires and nodes are out of everybody's reach: they live in network namespaces of their own, which have their own packet filters,
-sysctls and interfaces. What is left are interfaces of the host that a lab borrows as equipment, frames that the host itself
-forwards to or from them, and tables that the kernel has once for all namespaces.
+It does not reach wires and nodes: these are in network namespaces of their own, which have their own packet filters, sysctls and
+interfaces. It does reach interfaces of the host that a lab uses as equipment, frames that the host itself forwards to or from
+them, and tables that the kernel has once for all namespaces.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _running(root: Path) -> set[str]:
 
 
 def filters(root: Path, chains: Callable[[], str]) -> Finding:
-    """What drops frames that the host forwards: between an interface of its own and one that a lab uses."""
+    """Packet filters that drop frames which the host forwards between an interface of its own and one that a lab uses."""
     bridged = [
         family
         for family in ("iptables", "ip6tables", "arptables")
@@ -96,14 +96,14 @@ def filters(root: Path, chains: Callable[[], str]) -> Finding:
 
 
 def chains() -> str:
-    """The packet filter's chains as JSON; without the program, or its answer, none can be seen."""
+    """The packet filter's chains as JSON; nothing where the program is missing or does not answer."""
     with suppress(asking.NoAnswer):
         return asking.ask(["nft", "-j", "list", "chains"]).stdout
     return ""
 
 
 def tables(root: Path) -> Iterator[Finding]:
-    """What the kernel has once for all namespaces, so that a large lab uses it up."""
+    """Tables and limits that the kernel has once for all namespaces: a large lab can exhaust them."""
     limits = [
         limit
         for family in ("ipv4", "ipv6")
