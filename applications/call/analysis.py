@@ -103,24 +103,24 @@ def _voice(evidence: Evidence, measured_flow: MeasuredFlow) -> Voice:
 
 
 def _key_figure(voice: Voice) -> KeyFigure:
-    direction = voice["direction"]
-    note = f"PESQ {number(voice['heard']['pesq'])}"
-    return KeyFigure(voice["flow"], direction, f"MOS {direction} (E-model)", number(voice["mos_e_model"]), note)
+    return KeyFigure(
+        voice["flow"],
+        voice["direction"],
+        label=f"MOS {voice['direction']} (E-model)",
+        value=number(voice["mos_e_model"]),
+        note=f"PESQ {number(voice['heard']['pesq'])}",
+    )
 
 
 def _drawn(run: Path, voices: Sequence[Voice]) -> dict[str, object]:
-    return {"voices": voices, "players": players(run, voices)}
-
-
-def players(run: Path, voices: Sequence[Voice]) -> list[dict[str, str]]:
-    """What was spoken and what was heard, in each direction; a recording that cannot be read is left out."""
-    recordings = []
+    """For the template; `players` have what was spoken and heard in each direction, without recordings that cannot be read."""
+    players = []
     for voice in voices:
         for what, name in (("spoken", voice["spoken_file"]), ("heard", voice["heard_file"])):
             if sound := embedded("audio/ogg", run / name, _OPUS, _OPUS_LIMITS):
                 title = f"{voice['direction']}: what was {what}"
-                recordings.append({"title": title, "direction": voice["direction"], "file": name, "source": sound})
-    return recordings
+                players.append({"title": title, "direction": voice["direction"], "file": name, "source": sound})
+    return {"voices": voices, "players": players}
 
 
 def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> Heard:

@@ -58,8 +58,6 @@ class Codec:
     settings: tuple[str, ...] = ()
 
 
-_OPUS = ("bitrate 28000", "cbr yes", "dtx no", "inbandfec no", "application voip", "stereo no", "sprop_stereo no")
-
 CODECS: dict[str, Codec] = {
     # Constant 28 kbit/s: 70 bytes each 20 ms, 124 on Ethernet, so 49.6 kbit/s, as the thesis's Speex (Sect. 6.2.3.3).
     # Look-ahead of the SILK layer with its resampler: 6.5 ms (RFC 6716, section 2).
@@ -69,7 +67,15 @@ CODECS: dict[str, Codec] = {
         48_000,
         6.5,
         70,
-        tuple(f"opus_{setting}" for setting in _OPUS),
+        (
+            "opus_bitrate 28000",
+            "opus_cbr yes",
+            "opus_dtx no",
+            "opus_inbandfec no",
+            "opus_application voip",
+            "opus_stereo no",
+            "opus_sprop_stereo no",
+        ),
     ),
     # The RTP clock of G.722 is 8000 Hz by an old error that must stay (RFC 3551, 4.5.2); its filter bank delays some 1.5 ms.
     "g722": Codec("g722.so", 16_000, 8_000, 1.5, 160),

@@ -217,10 +217,9 @@ def psnr(original: Luma, picture: Luma) -> float:
 
 
 def _window_sums(values: Values) -> Values:
-    """The sum in each window: first of blocks of the step, then of the blocks that make up a window."""
-    rows, columns = (size // _STEP for size in values.shape)
-    blocks = values[: rows * _STEP, : columns * _STEP].reshape(rows, _STEP, columns, _STEP).sum(axis=(1, 3))
-    sums: Values = blocks[:-1, :-1] + blocks[1:, :-1] + blocks[:-1, 1:] + blocks[1:, 1:]
+    """The sum in each window."""
+    windows = np.lib.stride_tricks.sliding_window_view(values, (_WINDOW, _WINDOW))
+    sums: Values = windows[::_STEP, ::_STEP].sum(axis=(2, 3))
     return sums
 
 

@@ -34,27 +34,29 @@ _PLACES = (
     "church yard",
 )
 _TEAMS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot")
-_FIELD = (
-    "Team {team} has reached the {place}.",
-    "We count {number} people here, {few} of them need help.",
-    "The road to the {place} is blocked by water.",
-    "Battery of the radio is at {percent} percent.",
-    "We need {few} more stretchers at the {place}.",
-    "Temperature near the fire is {percent} degrees.",
-)
-_CENTRE = (
-    "Centre to team {team}, message received.",
-    "An ambulance will be at the {place} in {number} minutes.",
-    "Please move {few} of your people to the {place}.",
-    "The helicopter can lift {few} persons at a time.",
-    "Team {team} is on its way to the {place}.",
-    "Report again in {number} minutes.",
-)
-#: In a sentence of either, on the mean of all of them, or more.
-_WORDS = 8
 
 Speaker = Literal["field", "centre"]
 _VOICES: dict[Speaker, str] = {"field": "en-gb", "centre": "en-us+f3"}
+_SENTENCES: dict[Speaker, tuple[str, ...]] = {
+    "field": (
+        "Team {team} has reached the {place}.",
+        "We count {number} people here, {few} of them need help.",
+        "The road to the {place} is blocked by water.",
+        "Battery of the radio is at {percent} percent.",
+        "We need {few} more stretchers at the {place}.",
+        "Temperature near the fire is {percent} degrees.",
+    ),
+    "centre": (
+        "Centre to team {team}, message received.",
+        "An ambulance will be at the {place} in {number} minutes.",
+        "Please move {few} of your people to the {place}.",
+        "The helicopter can lift {few} persons at a time.",
+        "Team {team} is on its way to the {place}.",
+        "Report again in {number} minutes.",
+    ),
+}
+#: A sentence has at least so many words on the mean.
+_WORDS = 8
 
 
 class SpeechFailed(NetBoxITError):
@@ -73,7 +75,7 @@ class Speech:
     def sentences(self) -> Iterator[str]:
         """No two stretches are alike, so that a recording can be laid over what was spoken without doubt."""
         draw = random.Random(f"{self.seed} {self.speaker}")
-        patterns = _FIELD if self.speaker == "field" else _CENTRE
+        patterns = _SENTENCES[self.speaker]
         while True:
             for pattern in draw.sample(patterns, len(patterns)):
                 yield pattern.format(
@@ -88,7 +90,7 @@ class Speech:
         """Makes the WAV file, exactly `seconds` long. Raises SpeechFailed with what the program said."""
         # A synthetic voice speaks a little faster than its nominal pace when sentences are short: half as much again is enough.
         words = self.seconds / 60 * PACE * 1.5 + 20
-        text = "\n".join(islice(self.sentences(), math.ceil(words / _WORDS) + len(_FIELD)))
+        text = "\n".join(islice(self.sentences(), math.ceil(words / _WORDS) + len(_SENTENCES[self.speaker])))
         with tempfile.TemporaryDirectory() as folder:
             spoken = Path(folder) / "spoken.wav"
             _run(["espeak-ng", "-v", _VOICES[self.speaker], "-s", str(PACE), "-w", str(spoken), "--stdin"], text)
