@@ -197,7 +197,7 @@ def main(names: Names = None, sets: int = 10_000, first: int = 0) -> None:
     with ProcessPoolExecutor() as processes:
         for name in names or segments():
             tally: Counter[str] = Counter()
-            for number, trial in zip(numbers, processes.map(partial(try_numbered, name), numbers, chunksize=20), strict=True):
+            for number, trial in enumerate(processes.map(partial(try_numbered, name), numbers, chunksize=20), first):
                 tally[trial.outcome if trial.is_good else "wrong"] += 1
                 if not trial.is_good:
                     print(f"{name}, set {number}: {trial.outcome}\n    {trial.parameters}", flush=True)

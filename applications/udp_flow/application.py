@@ -78,10 +78,17 @@ class UdpFlowOptions(ApplicationOptions):
         """Of each flow; `name` is that of the traffic."""
         per_s = self.per_s(version)
         turn = 1.0 / per_s / self.count if self.pattern == "constant" else 0.0
-        seeds = [f"{self.seed} {name} {number}" for number in range(self.count)]
         return [
-            Timetable(self.pattern, per_s, number * turn, self.duration, self.on_time, self.off_time, seed)
-            for number, seed in enumerate(seeds)
+            Timetable(
+                self.pattern,
+                per_s,
+                start_s=number * turn,
+                end_s=self.duration,
+                on_s=self.on_time,
+                off_s=self.off_time,
+                seed=f"{self.seed} {name} {number}",
+            )
+            for number in range(self.count)
         ]
 
 
