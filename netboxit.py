@@ -52,11 +52,7 @@ from testbed.commands.options import (
 )
 from testbed.views import change_view, console, drawing, lab_view, plan_view, result_view
 
-app = typer.Typer(
-    help="Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def _print_version(wanted: bool) -> None:
@@ -74,7 +70,7 @@ def of_all_commands(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Say which NetBoxIT this is.")
     ] = False,
 ) -> None:
-    pass
+    """Emulates heterogeneous networks in real time: netboxes, routers and hosts in containers, joined by plain Ethernet."""
 
 
 @app.command(rich_help_panel=HOST)

@@ -33,11 +33,16 @@ def part(plan: Plan, host: str) -> Plan:
     places = {node.name: node.host for node in plan.nodes}
     own = {name for name, place in places.items() if place == host}
     inside = [wire for wire in plan.wires if {wire.left.node, wire.right.node} <= own]
-    leaving = [(wire, end) for wire in plan.wires if wire not in inside for end in (wire.left, wire.right) if end.node in own]
+    leaving = [
+        (wire, end, other)
+        for wire in plan.wires
+        for end, other in ((wire.left, wire.right), (wire.right, wire.left))
+        if end.node in own and other.node not in own
+    ]
     taken = (name.rpartition(":") for name in plan.take)
     equipment = [
         *(port for port in plan.equipment if port.end.node in own),
-        *(_end(wire, end, machine, plan.host(places[_other(wire, end).node])) for wire, end in leaving),
+        *(_end(wire, end, machine, plan.host(places[other.node])) for wire, end, other in leaving),
     ]
     return replace(
         plan,
@@ -48,7 +53,7 @@ def part(plan: Plan, host: str) -> Plan:
         events=tuple(
             replace(event, change=change)
             for event in plan.events
-            for change in _changes(event.change, own, {wire.name: end for wire, end in leaving})
+            for change in _changes(event.change, own, {wire.name: end for wire, end, _ in leaving})
         ),
         awake_cores=machine.awake_cores,
         realtime_budget_us=machine.realtime_budget_us,
@@ -86,10 +91,6 @@ def _end(wire: WirePlan, end: WireEnd, machine: HostPlan, other: HostPlan) -> Eq
         remote=sealed_address(other.name) if machine.sealed else other.address,
         udp_port=machine.vxlan_port,
     )
-
-
-def _other(wire: WirePlan, end: WireEnd) -> WireEnd:
-    return wire.right if end == wire.left else wire.left
 
 
 def _changes(change: Change, own: set[str], leaving: dict[str, WireEnd]) -> Iterator[Change]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import typer
 
@@ -13,15 +13,6 @@ from testbed.commands.options import HOST
 from testbed.views import drawing
 
 app = typer.Typer()
-
-#: As in docs/architecture.md and README.
-_STATUSES: Final = (
-    ("0", "Done. A run is valid."),
-    ("1", "The command failed, was interrupted, or found something missing."),
-    ("2", "Bad input: the message says the file, the line, the cause and the remedy. Nothing was made."),
-    ("3", "The run is degraded: its verdict says why."),
-    ("4", "The run is invalid: its verdict says why."),
-)
 
 
 @app.command(rich_help_panel=HOST)
@@ -34,7 +25,7 @@ def manual(context: typer.Context) -> None:
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True)
     environment.filters["roff"] = _roff
     commands = [program.get_command(root, name) for name in program.list_commands(root)]
-    page = environment.get_template("manual.1.j2").render(program=program, commands=commands, statuses=_STATUSES)
+    page = environment.get_template("manual.1.j2").render(program=program, commands=commands)
     drawing.say(page, end="")
 
 

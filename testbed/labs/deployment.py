@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from contracts import durable
@@ -52,7 +52,7 @@ class FilesChanged(NetBoxITError):
     """What is copied into a host is no longer what the plan was made for."""
 
 
-def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str] | None = None) -> Path:
+def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str]) -> Path:
     """Applies a plan and returns the lab's folder, which has the files `beside` from the beginning.
 
     Whatever goes wrong undoes what was done; callers hold Ctrl-C back.
@@ -61,7 +61,7 @@ def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str] | None = 
     folder = state.make_lab_folder(plan.lab)
     with state.locked(folder):
         try:
-            for name, text in (beside or {}).items():
+            for name, text in beside.items():
                 durable.put(folder / name, text)
             deploy(plan, folder, progress)
         except BaseException:
@@ -115,7 +115,8 @@ class Deployment:
         self._make_users()
         self.write_files(nodes)
         self._progress("wires")
-        self._make_monitors_network()
+        # Where LXC's own processes are, and nobody else (`system.monitors`).
+        self._add_namespaces([monitors_namespace(self._plan.lab)], None)
         self.make_namespaces(nodes)
         self.make_wires(self._plan.wires)
         self.take_equipment(self._plan.equipment)
@@ -228,28 +229,22 @@ class Deployment:
     def _in_users(self, node: NodePlan) -> bool:
         return users.of(self._mark) is not None and self._users.keeps_out(node) is None
 
-    def _make_monitors_network(self) -> None:
-        """Where LXC's own processes are, and nobody else (`system.monitors`)."""
-        name = monitors_namespace(self._plan.lab)
-        if namespaces.path(name).exists():
-            raise namespaces.NamespaceFailed(f"network namespace {name} exists already and is not this lab's; see `ip netns`")
-        self._ledger.add(Record("namespace", name))
-        namespaces.create([name], None, self._mark)
-
     def make_namespaces(self, nodes: Collection[NodePlan]) -> None:
-        for node in nodes:
-            if namespaces.path(node.namespace).exists():
-                # Recorded, it would be removed with the lab, though it is somebody else's.
-                raise namespaces.NamespaceFailed(
-                    f"network namespace {node.namespace} exists already and is not this lab's; see `ip netns`"
-                )
+        self._add_namespaces([node.namespace for node in nodes], users.of(self._mark))
         # Netlink takes long to import, and who only starts a node again needs none of it.
         from system import wires
 
-        self._ledger.add(*(Record("namespace", node.namespace) for node in nodes))
-        namespaces.create([node.namespace for node in nodes], users.of(self._mark), self._mark)
         for node in nodes:
             wires.prepare_namespace(node)
+
+    def _add_namespaces(self, names: Sequence[str], owner: Path | None) -> None:
+        """`owner` is the user namespace that they belong to, where it is not the host's."""
+        for name in names:
+            if namespaces.path(name).exists():
+                # Recorded, it would be removed with the lab, though it is somebody else's.
+                raise namespaces.NamespaceFailed(f"network namespace {name} exists already and is not this lab's; see `ip netns`")
+        self._ledger.add(*(Record("namespace", name) for name in names))
+        namespaces.create(names, owner, self._mark)
 
     def configure(self, nodes: Iterable[NodePlan]) -> None:
         """All interfaces and routes of new nodes, once their wires are there."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -73,7 +73,7 @@ class Lab:
         # Netlink and what it imports are needed by nobody who finds a lab that is up.
         from testbed.labs.deployment import bring_up
 
-        return cls(plan.lab, bring_up(plan, progress, beside))
+        return cls(plan.lab, bring_up(plan, progress, beside or {}))
 
     @classmethod
     def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None, beside: Mapping[str, str] | None = None) -> Lab:
@@ -188,38 +188,26 @@ class Lab:
         node: str,
         argv: Sequence[str],
         *,
-        log: Path,
+        log: Path | IO[bytes],
         env: Mapping[str, str] | None = None,
         stdin: Standard = subprocess.DEVNULL,
         held: bool = False,
     ) -> Process:
-        """Starts a program inside a node, its output appended to `log` on the host. It ends with its container at the latest.
+        """Starts a program inside a node. It ends with its container at the latest.
 
-        One that is `held` waits in the node until it is released; then its standard input is empty.
+        Its output is appended to `log` on the host, or goes into what is open already, say a pipe. One that is `held` waits in
+        the node until it is released; then its standard input is empty.
         """
-        with log.open("ab") as output:
-            return self.start_into(output, node, argv, env=env, stdin=stdin, held=held)
-
-    def start_into(
-        self,
-        output: IO[bytes],
-        node: str,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        stdin: Standard = subprocess.DEVNULL,
-        held: bool = False,
-    ) -> Process:
-        """The same, with its output into what is open already, say a pipe."""
         if held:
             argv, stdin = [*processes.HELD, *argv], subprocess.PIPE
-        return processes.program_inside(self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output), argv)
+        with log.open("ab") if isinstance(log, Path) else nullcontext(log) as output:
+            return processes.program_inside(self._attach(node, argv, env, stdin=stdin, stdout=output, stderr=output), argv)
 
-    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path, stdin: Standard = subprocess.DEVNULL) -> Process:
+    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> Process:
         """Starts a program of the host in the node's network only: it sees the host's files, as a capture must."""
         with log.open("ab") as output, namespaces.entered(self.node(node).namespace):
             try:
-                program = subprocess.Popen(argv, stdin=stdin, stdout=output, stderr=output, start_new_session=True)
+                program = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
             except OSError as error:
                 raise ProgramFailed(f"{argv[0]}: {error.strerror}; `netboxit doctor` says what is missing") from error
         return Process(program, program.pid, argv)
@@ -322,11 +310,9 @@ class Lab:
 
     def netbox_status(self, netbox: str) -> NetboxStatus | None:
         """What a netbox says of itself; None while it does not answer."""
-        try:
-            with self.control(netbox) as control:
-                return control.status()
-        except ControlFailed:
-            return None
+        with suppress(ControlFailed), self.control(netbox) as control:
+            return control.status()
+        return None
 
     def _ready(self, node: NodePlan) -> bool:
         folder = self.node_folder(node.name)
@@ -339,11 +325,9 @@ class Lab:
             from testbed.nodes import frr
 
             return frr.CONFIGURATION not in node.files or node_files.exists(folder / frr.READY)
-        try:
-            with routers.Handlers(folder / routers.CONTROL):
-                return True
-        except routers.RouterUnreachable:
-            return False
+        with suppress(routers.RouterUnreachable), routers.Handlers(folder / routers.CONTROL):
+            return True
+        return False
 
     def _attach(self, node: str, argv: Sequence[str], env: Mapping[str, str] | None, **standard: Any) -> subprocess.Popen[bytes]:
         container = self._container(self.node(node))

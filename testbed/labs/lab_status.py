@@ -14,10 +14,9 @@ from system.limits import Support
 from testbed.labs import host_notes, switch_statistics
 
 if TYPE_CHECKING:
-    from contracts.node_status import NetboxStatus, NodeStatus, ProgramStatus
+    from contracts.node_status import NetboxStatus, NodeStatus
     from testbed.documents.status import EndStatus, LabNow
     from testbed.labs.lab import Lab
-    from testbed.nodes.host_program import ProgramState
 
 #: Whose users may change their networks: by the rights of a host's root, by a router's own language.
 _CONFIGURABLE = ("host", "router")
@@ -44,7 +43,11 @@ def status(lab: Lab) -> LabNow:
             "awake": all(map(awake.is_awake, node.cores)),
             "addresses": [address for interface in node.interfaces for address in interface.addresses],
             "netbox": lab.netbox_status(node.name) if node.kind == "netbox" and alive[node.name] else None,
-            "program": _program_status(program) if (program := programs[node.name]) else None,
+            "program": (
+                {"state": program.state, "status": program.status, "starts": program.starts, "log": program.log}
+                if (program := programs[node.name])
+                else None
+            ),
             "switch": switch_statistics.of(lab, node.name) if node.kind == "switch" and alive[node.name] else None,
         }
         for node in lab.plan.nodes
@@ -92,10 +95,6 @@ def status(lab: Lab) -> LabNow:
             *([_CHANGING] if recorded.is_changing(lab.folder) else []),
         ],
     }
-
-
-def _program_status(program: ProgramState) -> ProgramStatus:
-    return {"state": program.state, "status": program.status, "starts": program.starts, "log": program.log}
 
 
 def _without_disks(lab: Lab) -> list[str]:

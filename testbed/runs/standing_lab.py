@@ -200,8 +200,6 @@ def _more(before: Any, now: Any) -> Any:
 
 def _size(file: Path) -> int:
     """0 of one that is not there."""
-    try:
-        with node_files.opened(file) as found:
-            return os.fstat(found.fileno()).st_size
-    except (FileNotFoundError, node_files.NodeFileInTheWay):
-        return 0
+    with suppress(FileNotFoundError, node_files.NodeFileInTheWay), node_files.opened(file) as opened:
+        return os.fstat(opened.fileno()).st_size
+    return 0

@@ -30,7 +30,7 @@ class AgentPrograms:
         reading, writing = os.pipe()
         try:
             with os.fdopen(writing, "wb", buffering=0) as output:
-                program = lab.start_into(output, node, argv, env=env, held=held)
+                program = lab.start(node, argv, log=output, env=env, held=held)
         except BaseException:
             os.close(reading)
             raise

@@ -126,7 +126,13 @@ def progress(as_json: bool = False) -> Iterator[Callable[[str], None]]:
         step = _COUNTDOWN.sub("", text)
         if step != told:
             told = step
-            (_say_to_programs if as_json else _say)(step)
+            if as_json:
+                # When nobody reads it any more, or it is a file on a full disk, the command goes on without.
+                with suppress(OSError):
+                    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+                    drawing.print_json(kinds.PROGRESS.of({"words": step, "at": now}))
+            else:
+                _say(step)
 
     yield tell
 
@@ -155,12 +161,6 @@ def _say(text: str) -> None:
     """A line on standard error; where that is a file on a full disk, the command goes on without."""
     with suppress(OSError):
         drawing.say(text, file=sys.stderr)
-
-
-def _say_to_programs(step: str) -> None:
-    """A step on standard output; when nobody reads it any more, or it is a file on a full disk, the command goes on without."""
-    with suppress(OSError):
-        drawing.print_json(kinds.PROGRESS.of({"words": step, "at": datetime.now(UTC).isoformat(timespec="milliseconds")}))
 
 
 def _tell_interruption(error: BaseException) -> None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from testbed.documents.captures import Point
     from testbed.documents.status import LabStatus, WireStatus
     from testbed.documents.watch import Event
-    from testbed.observation.capture_points import CapturedPoint
     from testbed.observation.capturing import Captured
     from testbed.observation.record import Recorded
 
@@ -55,11 +54,23 @@ def show_status(labs: Sequence[LabStatus], as_json: bool) -> None:
 
 def show_captured(captured: Captured, as_json: bool, where: TextIO) -> None:
     if as_json:
-        files, points = list(map(str, captured.files)), list(map(_point, captured.points))
-        return drawing.print_json(kinds.CAPTURE.of({"points": points, "files": files, "late": captured.late}))
-    for one in captured.points:
-        dropped = f", and {one.dropped} more for which there was no room" if one.dropped else ""
-        drawing.say(f"{one.point.name}: {drawing.counted(one.frames, 'frame')}{dropped}", file=where)
+        points: list[Point] = [
+            {
+                "name": of_point.point.name,
+                "node": of_point.point.node,
+                "interface": of_point.point.interface,
+                "by": of_point.point.by,
+                "frames": of_point.frames,
+                "dropped": of_point.dropped,
+            }
+            for of_point in captured.points
+        ]
+        return drawing.print_json(
+            kinds.CAPTURE.of({"points": points, "files": list(map(str, captured.files)), "late": captured.late})
+        )
+    for of_point in captured.points:
+        dropped = f", and {of_point.dropped} more for which there was no room" if of_point.dropped else ""
+        drawing.say(f"{of_point.point.name}: {drawing.counted(of_point.frames, 'frame')}{dropped}", file=where)
     if captured.late:
         drawing.say(f"note: {drawing.counted(captured.late, 'frame')} came late, and not in the order of their times", file=where)
     for file in captured.files:
@@ -86,18 +97,6 @@ def show_down(labs: Sequence[str], notes: Sequence[str], as_json: bool) -> None:
         return drawing.print_json(kinds.DOWN.of({"removed": list(labs), "notes": list(notes)}))
     drawing.say(f"removed: {', '.join(labs)}" if labs else "no lab was up")
     drawing.print_notes(notes)
-
-
-def _point(captured: CapturedPoint) -> Point:
-    point = captured.point
-    return {
-        "name": point.name,
-        "node": point.node,
-        "interface": point.interface,
-        "by": point.by,
-        "frames": captured.frames,
-        "dropped": captured.dropped,
-    }
 
 
 def _print_lab(status: LabStatus) -> None:
