@@ -44,7 +44,7 @@ from testbed.commands.options import (
     OfAnotherCommand,
     Overwrite,
     Results,
-    Said,
+    SetValues,
     Take,
     Topology,
     WhichLab,
@@ -87,7 +87,7 @@ def doctor(
 
         examined = machines.examine(inventory)
         result_view.show_machines(examined, json)
-        raise typer.Exit(0 if all(one.able for one in examined.values()) else 1)
+        raise typer.Exit(0 if all(examination.able for examination in examined.values()) else 1)
     from testbed.probes.doctor import examine
 
     examination = examine()
@@ -109,7 +109,7 @@ def check(
     svg: Annotated[Path | None, typer.Option("--svg", metavar="OUT.svg", help="Draw the network into this file.")] = None,
     overwrite: Overwrite = False,
     inventory: Inventory = None,
-    said: Said = None,
+    set_values: SetValues = None,
     json: Json = False,
 ) -> None:
     """Say whether a topology file is sound; nothing is created, and no other machine is asked."""
@@ -117,7 +117,7 @@ def check(
     from testbed import where
     from testbed.description import settings
 
-    plan, load = where.checked(file, inventory, realtime_support(), values := settings.read(said or ()))
+    plan, load = where.checked(file, inventory, realtime_support(), values := settings.read(set_values or ()))
     if svg is not None:
         from results.network_picture import write_picture
         from testbed.description.topology_file import source_of
@@ -135,14 +135,16 @@ def schema() -> None:
 
 
 @app.command(rich_help_panel=NETWORK)
-def plan(file: Topology, name: LabName = None, inventory: Inventory = None, said: Said = None, json: Json = False) -> None:
+def plan(
+    file: Topology, name: LabName = None, inventory: Inventory = None, set_values: SetValues = None, json: Json = False
+) -> None:
     """Show every name, address and core that a topology file resolves to, what netboxes will have to do, what `apply` would."""
     if state.seen_lab_names() is None and operators.is_unprivileged_operator():
         operators.as_root()  # what labs are up, and what would be changed of them, is not for everybody to see
     from testbed import where
     from testbed.description import settings
 
-    (compared, missing), remarks = where.compared(file, inventory, name, settings.read(said or ())), list[str]()
+    (compared, missing), remarks = where.compared(file, inventory, name, settings.read(set_values or ())), list[str]()
     if compared.plan.equipment:
         from testbed.labs import equipment_here
 
@@ -175,7 +177,7 @@ def up(
     name: LabName = None,
     inventory: Inventory = None,
     take: Take = None,
-    said: Said = None,
+    set_values: SetValues = None,
     json: Json = False,
 ) -> None:
     """Bring a lab up and leave it running."""
@@ -184,8 +186,7 @@ def up(
     from testbed import where
     from testbed.description import settings
 
-    with where.planned(file, inventory, lab=name, said=settings.read(said or ())) as found:
-        planned = found.with_taken(take or ())
+    with where.planned(file, inventory, lab=name, settings=settings.read(set_values or ()), take=take or ()) as planned:
         planned.check()
         with console.progress(json) as progress:
             lab = planned.up_and_ready(progress)
@@ -194,14 +195,14 @@ def up(
 
 
 @app.command(rich_help_panel=LAB)
-def apply(file: Topology, name: LabName = None, take: Take = None, said: Said = None, json: Json = False) -> None:
+def apply(file: Topology, name: LabName = None, take: Take = None, set_values: SetValues = None, json: Json = False) -> None:
     """Make a lab that is up what its file says now; what is the same keeps running. `plan` tells before what would be done."""
     operators.as_root()
     from testbed import where
     from testbed.changing import alteration
     from testbed.description import settings
 
-    where.refuse_several(file, name, values := settings.read(said or ()))
+    where.refuse_several(file, name, values := settings.read(set_values or ()))
     with console.progress(json) as progress:
         applied = alteration.apply(file, name, progress, take or (), values)
     change_view.show_applied(applied, json)
@@ -324,7 +325,7 @@ def run(
     inventory: Inventory = None,
     results: Results = None,
     take: Take = None,
-    said: Said = None,
+    set_values: SetValues = None,
     json: Json = False,
 ) -> None:
     """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
@@ -341,7 +342,7 @@ def run(
             progress=progress,
             results=(results or sequence.RESULTS).absolute(),
             take=take or (),
-            said=settings.read(said or ()),
+            settings=settings.read(set_values or ()),
         )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 
@@ -364,7 +365,7 @@ def traffic(
         str | None, typer.Option("--lab", help="Which lab; by default that of the file's name, or the only one that is up.")
     ] = None,
     results: Results = None,
-    said: Said = None,
+    set_values: SetValues = None,
     json: Json = False,
 ) -> None:
     """Send the traffic of a file through a lab that is up, measure, report; the lab stays up. Exit status as of `run`."""
@@ -380,7 +381,7 @@ def traffic(
             duration_s=duration,
             progress=progress,
             results=(results or RESULTS).absolute(),
-            said=settings.read(said or ()),
+            settings=settings.read(set_values or ()),
         )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 

@@ -40,7 +40,7 @@ def send(
     duration_s: float | None,
     progress: Progress,
     results: Path,
-    said: Sequence[Setting] = (),
+    settings: Sequence[Setting] = (),
 ) -> Outcome:
     """Sends the traffic of a file through the lab of that name, else of the file's name, else the only one that is up.
 
@@ -48,7 +48,7 @@ def send(
     NameTaken before anything is done. Whatever fails later is in the outcome, as of a run. Ctrl-C ends the applications, keeps
     what was measured and is raised again. The lab is up afterwards in any case.
     """
-    judges, wanted = analyses(), traffic_file.load(file, said)
+    judges, wanted = analyses(), traffic_file.load(file, settings)
     meant = where.opened(wanted.name if lab is None and wanted.name in state.own_lab_names() else lab)
     _check(meant)
     up = meant.here
@@ -57,7 +57,7 @@ def send(
     hosts.check()
     folder = make_folder(plan, results)
     with being_written(folder) as written:
-        keep_inputs(file, said, plan, written, "traffic.yaml")
+        keep_inputs(file, settings, plan, written, "traffic.yaml")
         with recorded(written, folder), noted(lambda: f"lab {up.name} stays up"):
             _carry(up, plan, hosts, written, progress)
     return reported(folder, judges, progress)

@@ -77,18 +77,17 @@ def run(
     results: Path = RESULTS,
     inventory: Path | None = None,
     take: Sequence[str] = (),
-    said: Sequence[Setting] = (),
+    settings: Sequence[Setting] = (),
 ) -> Outcome:
-    """Runs a topology file, on the machines of an inventory that it names; `said` is what the command line says in place of it.
+    """Runs a topology file, on the machines of an inventory that it names.
 
-    Raises BadPlugin, BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the
+    `settings` are the command line's values in place of the file's; `take` names interfaces that the lab may have though they are
+    in use. Raises BadPlugin, BadTopology, BadDuration and LabExists before anything is created. Whatever fails later is in the
     outcome: an invalid verdict whose reasons tell it; or, where the disk of the results is full or fails, NotWritten or NoReport
-    is raised. Ctrl-C takes the lab down, keeps what was measured and is raised again. `take` names interfaces that the lab may
-    have though they are in use.
+    is raised. Ctrl-C takes the lab down, keeps what was measured and is raised again.
     """
     judges = analyses()
-    with where.planned(topology, inventory, lab=lab, duration_s=duration_s, said=said) as found:
-        planned = found.with_taken(take)
+    with where.planned(topology, inventory, lab=lab, duration_s=duration_s, settings=settings, take=take) as planned:
         planned.check()
         plan = planned.plan
         if not plan.traffic and duration_s is None:
@@ -98,7 +97,7 @@ def run(
         state.check_new(plan.lab)
         folder = make_folder(plan, results)
         with being_written(folder) as written:
-            keep_inputs(topology, said, plan, written)
+            keep_inputs(topology, settings, plan, written)
             with recorded(written, folder):
                 _carry(planned, written, duration_s or 0.0, progress)
     return reported(folder, judges, progress)
@@ -117,11 +116,11 @@ def reported(folder: Path, judges: Mapping[str, ApplicationAnalysis], progress: 
         ) from error
 
 
-def keep_inputs(topology: Path, said: Sequence[Setting], plan: Plan, folder: Path, name: str = TOPOLOGY_FILE) -> None:
+def keep_inputs(topology: Path, settings: Sequence[Setting], plan: Plan, folder: Path, name: str = TOPOLOGY_FILE) -> None:
     """The file as it ran, by that name, what was made of it, and on which machine."""
     figures = reference.beside(topology)
     with as_user():
-        text = as_file(source_of(topology, said), said).encode() if said else topology.read_bytes()
+        text = as_file(source_of(topology, settings), settings).encode() if settings else topology.read_bytes()
         inputs = {name: text}
         if figures.exists():
             inputs[REFERENCE_FILE] = figures.read_bytes()

@@ -91,7 +91,7 @@ def send(
         duration_s=duration_s,
         progress=lambda _: None,
         results=folder / "results",
-        said=settings.read(said),
+        settings=settings.read(said),
     )
 
 

@@ -60,34 +60,37 @@ def planned(
     *,
     lab: str | None = None,
     duration_s: float | None = None,
-    said: Sequence[Setting] = (),
+    settings: Sequence[Setting] = (),
+    take: Sequence[str] = (),
 ) -> Iterator[PlannedLab]:
     """A topology file as a lab that can be brought up in the block, on the machines of an inventory that it names.
 
-    `said` is what the command line says in place of the file, here and below. Raises what planning and asking machines raise.
+    `settings` are the command line's values in place of the file's, here and below; `take` names interfaces that the lab may have
+    though they are in use. Raises what planning and asking machines raise, and NotTaken.
     """
     from testbed.plans.planning import plan_topology
 
-    topology = _read(file, said)
+    topology = _read(file, settings)
     if _is_for_here(topology, inventory):
         from system.realtime_support import realtime_support
         from testbed.back_ends.planned_lab import LocalPlan
 
         name = lab_name(topology.name if lab is None else lab)
-        yield LocalPlan(topology, plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime_support()))
+        plan = plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime_support())
+        yield LocalPlan(topology, plan).with_taken(take)
     else:
         from testbed.several_hosts.connections import Connections
         from testbed.several_hosts.planned import plan_over
 
         with Connections() as connections:
-            yield plan_over(file, inventory, connections, lab=lab, duration_s=duration_s, said=said)
+            yield plan_over(file, inventory, connections, lab=lab, duration_s=duration_s, said=settings).with_taken(take)
 
 
 def compared(
-    file: Path, inventory: Path | None, name: str | None, said: Sequence[Setting] = ()
+    file: Path, inventory: Path | None, name: str | None, settings: Sequence[Setting] = ()
 ) -> tuple[Compared, Sequence[str]]:
     """The plan of a file beside the lab of that name that is up, and what machines lack for it."""
-    topology = _read(file, said)
+    topology = _read(file, settings)
     if _is_for_here(topology, inventory) and not _is_over_several(lab_name(topology.name if name is None else name)):
         from testbed.changing.comparison import compare
 
@@ -96,26 +99,26 @@ def compared(
     from testbed.several_hosts.planned import compare_over
 
     with Connections() as connections:
-        return compare_over(file, inventory, name, connections, said)
+        return compare_over(file, inventory, name, connections, settings)
 
 
 def checked(
-    file: Path, inventory: Path | None, realtime: RealtimeSupport, said: Sequence[Setting] = ()
+    file: Path, inventory: Path | None, realtime: RealtimeSupport, settings: Sequence[Setting] = ()
 ) -> tuple[Plan, LoadEstimate]:
     """The plan of a file as far as it can be had without asking any machine, and the load that it means."""
     from testbed.plans.planning import plan_unasked
 
-    topology = _read(file, said)
+    topology = _read(file, settings)
     if _is_for_here(topology, inventory):
         return plan_unasked(topology, realtime=realtime)
     from testbed.several_hosts import planned as over_machines
 
-    return over_machines.checked(file, inventory, realtime, said)
+    return over_machines.checked(file, inventory, realtime, settings)
 
 
-def refuse_several(file: Path, name: str | None, said: Sequence[Setting] = ()) -> None:
+def refuse_several(file: Path, name: str | None, settings: Sequence[Setting] = ()) -> None:
     """What is on several machines is not changed to what its file says. Raises OnSeveralMachines with the remedy."""
-    topology = _read(file, said)
+    topology = _read(file, settings)
     lab = lab_name(topology.name if name is None else name)
     if _is_over_several(lab) or not _is_for_here(topology, None):
         raise OnSeveralMachines(
@@ -123,10 +126,10 @@ def refuse_several(file: Path, name: str | None, said: Sequence[Setting] = ()) -
         )
 
 
-def _read(file: Path, said: Sequence[Setting]) -> Topology:
+def _read(file: Path, settings: Sequence[Setting]) -> Topology:
     from testbed.description.topology_file import load
 
-    return load(file, said=said)
+    return load(file, said=settings)
 
 
 def _is_for_here(topology: Topology, inventory: Path | None) -> bool:

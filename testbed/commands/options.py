@@ -69,7 +69,7 @@ Take = Annotated[
     ),
 ]
 
-Said = Annotated[
+SetValues = Annotated[
     list[str] | None,
     typer.Option(
         "--set",

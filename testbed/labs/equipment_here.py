@@ -92,7 +92,7 @@ def _problems(netlink: IPRoute, port: EquipmentPlan, plan: Plan) -> Iterator[str
             yield "this kernel has no VLANs (IEEE 802.1Q): load its module 8021q, or give a VLAN that is there as a nic"
             return
         interfaces = plan.node(port.end.node).interfaces
-        emulator = any(one.name == port.end.interface and one.port != "kernel" for one in interfaces)
+        emulator = any(end.name == port.end.interface and end.port != "kernel" for end in interfaces)
         alone = port.kind == "macvlan" and port.mode == "passthru"
         reasons = interface_use.why_not_below(netlink, link, whole_frames=emulator, alone=alone, named=named)
     yield from (f"{port.device} {why}" for why in reasons)

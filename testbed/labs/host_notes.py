@@ -20,6 +20,6 @@ def add(lab: Path, note: str) -> None:
 def read(lab: Path) -> list[str]:
     """Raises DamagedRecord."""
     try:
-        return recorded.read(lab / _FILE, lambda said: list(map(str, said)))
+        return recorded.read(lab / _FILE, lambda notes: list(map(str, notes)))
     except FileNotFoundError:
         return []

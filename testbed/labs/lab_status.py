@@ -116,8 +116,10 @@ def _roots(lab: Lab, nodes: Sequence[NodeStatus]) -> list[str]:
 
 def _without_profile() -> list[str]:
     """Where the kernel has AppArmor on and containers are unconfined all the same: why."""
-    found = apparmor.read()
-    return [f"AppArmor does not confine the nodes: {found.refused} ({found.remedy})"] if found.enabled and found.refused else []
+    support = apparmor.read()
+    if not support.enabled or not support.refused:
+        return []
+    return [f"AppArmor does not confine the nodes: {support.refused} ({support.remedy})"]
 
 
 def _end_status(lab: Lab, end: WireEnd, netbox: NetboxStatus | None) -> EndStatus:
@@ -130,8 +132,8 @@ def _end_status(lab: Lab, end: WireEnd, netbox: NetboxStatus | None) -> EndStatu
 
 def said_of(netbox: NetboxStatus | None, port: str) -> tuple[str, str | None] | None:
     """What kind a netbox says that its port is, and why, if it says that in words; None when it says nothing of it."""
-    for one in netbox["ports"] if netbox else ():
-        if one["name"] == port:
-            reason = one.get("reason")
-            return one["kind"], reason if isinstance(reason, str) else None
+    for status in netbox["ports"] if netbox else ():
+        if status["name"] == port:
+            reason = status.get("reason")
+            return status["kind"], reason if isinstance(reason, str) else None
     return None

@@ -97,7 +97,7 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
     What has a recorded name and another lab's mark is left alone: the lab's own was gone, and the name free.
     """
     mark = marks.of_lab(folder)
-    told = [] if notes is None else notes
+    lasting = [] if notes is None else notes
 
     def remove_containers(records: list[Record]) -> None:
         containers.end(folder / "containers", [record.name for record in records])
@@ -110,7 +110,7 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
     def give_equipment_back(records: list[Record]) -> None:
         from system import equipment  # netlink, which a lab without equipment does not need
 
-        equipment.give_back(records, told)
+        equipment.give_back(records, lasting)
 
     def remove_namespaces(records: list[Record]) -> None:
         own = [record.name for record in records if namespaces.belongs(record.name, mark)]
@@ -118,7 +118,9 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         for name in own:
             namespaces.delete(name)
         others = sorted({record.name for record in records} - set(own))
-        told.extend(f"network namespace {name} is not marked as this lab's, and was left alone (`ip netns`)" for name in others)
+        lasting.extend(
+            f"network namespace {name} is not marked as this lab's, and was left alone (`ip netns`)" for name in others
+        )
 
     return {
         "container": remove_containers,

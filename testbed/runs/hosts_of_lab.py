@@ -75,7 +75,9 @@ class HostsOfLab:
                     process.kill()
                 time.sleep(0.01)
             if left:
-                problems.append(f"programs of the traffic still run in host {node}: {', '.join(str(one.pid) for one in left)}")
+                problems.append(
+                    f"programs of the traffic still run in host {node}: {', '.join(str(process.pid) for process in left)}"
+                )
         for folder in self._folders.values():
             try:
                 node_files.remove(folder)
@@ -85,7 +87,7 @@ class HostsOfLab:
 
     def _left(self, node: str) -> list[ProcessIdentity]:
         identities = map(ProcessIdentity.of, cores.processes(self._lab.node(node).container))
-        return [one for one in identities if one is not None and self._is_marked(one.pid)]
+        return [process for process in identities if process is not None and self._is_marked(process.pid)]
 
     def _is_marked(self, pid: int) -> bool:
         with suppress(OSError), Path(f"/proc/{pid}/environ").open("rb") as file:

@@ -74,14 +74,16 @@ class MeasuredLab:
 
         A netbox without power wrote its own when it lost that.
         """
-        there = [netbox for netbox in self._netboxes if netbox not in self._away()]
-        found: dict[str, RunningStatistics | SwitchStatus] = {}
-        found |= {netbox: one for netbox in there if (one := self._statistics(netbox)) is not None}
+        away = self._away()
+        counted: dict[str, RunningStatistics | SwitchStatus | None] = {
+            netbox: self._statistics(netbox) for netbox in self._netboxes if netbox not in away
+        }
         for switch, before in self._switches.items():
             if before is not None and (now := switch_statistics.of(self.lab, switch)) is not None:
-                found[switch] = switch_statistics.since(before, now)
-        for node, statistics in found.items():
-            durable.write(self._kept(node) / STATISTICS_FILE, json.dumps(statistics, indent=1) + "\n")
+                counted[switch] = switch_statistics.since(before, now)
+        for node, statistics in counted.items():
+            if statistics is not None:
+                durable.write(self._kept(node) / STATISTICS_FILE, json.dumps(statistics, indent=1) + "\n")
 
     def end(self) -> None:
         """Ends events and captures. What the lab was like is kept when its time had begun."""

@@ -112,11 +112,11 @@ class StandingLab(MeasuredLab):
 
     def _written(self) -> dict[str, int]:
         """How many records are in each netbox's file, when all of the traffic are."""
-        found: dict[str, int] = {}
+        written: dict[str, int] = {}
         for netbox, control in self._controls.items():
             with self._told():
-                found[netbox] = self._write_records(netbox, control)
-        return found
+                written[netbox] = self._write_records(netbox, control)
+        return written
 
     def _write_records(self, netbox: str, control: Control) -> int:
         """Has a netbox write what it keeps in memory; what comes meanwhile may stay there."""

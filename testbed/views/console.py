@@ -119,13 +119,13 @@ def progress(as_json: bool = False) -> Iterator[Callable[[str], None]]:
         with drawing.terminal(stderr=True).status("") as display:
             yield lambda text: display.update(drawing.plain(text))
         return
-    told = ""
+    last_step = ""
 
     def tell(text: str) -> None:
-        nonlocal told
+        nonlocal last_step
         step = _COUNTDOWN.sub("", text)
-        if step != told:
-            told = step
+        if step != last_step:
+            last_step = step
             if as_json:
                 # When nobody reads it any more, or it is a file on a full disk, the command goes on without.
                 with suppress(OSError):
@@ -164,9 +164,9 @@ def _say(text: str) -> None:
 
 
 def _tell_interruption(error: BaseException) -> None:
-    told = "; ".join(["interrupted", *getattr(error, "__notes__", ())])
-    _tell_programs([_error("Interrupted", told)])
-    _say(f"netboxit: {told}")
+    cause = "; ".join(["interrupted", *getattr(error, "__notes__", ())])
+    _tell_programs([_error("Interrupted", cause)])
+    _say(f"netboxit: {cause}")
 
 
 def _tell_defect(error: Exception) -> None:
@@ -186,7 +186,7 @@ def _tell_defect(error: Exception) -> None:
 
 def _tell(error: NetBoxITError) -> None:
     """One line for each thing that is wrong; for programs the same as data, on standard output."""
-    _tell_programs([_as_data(one) for one in (error.errors if isinstance(error, BadTopology) else [error])])
+    _tell_programs(list(map(_as_data, error.errors if isinstance(error, BadTopology) else [error])))
     prefix = "" if isinstance(error, BadInput | BadTopology) else "netboxit: "
     _say(f"{prefix}{error}")
 

@@ -81,13 +81,19 @@ def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
     if as_json:
         return drawing.print_json(
             kinds.RECORD.of(
-                {"files": [{"file": str(one.file), "from": one.trace.source, "to": one.trace.destination} for one in files]}
+                {
+                    "files": [
+                        {"file": str(recorded.file), "from": recorded.trace.source, "to": recorded.trace.destination}
+                        for recorded in files
+                    ]
+                }
             )
         )
-    for one in files:
-        means = [f"{name} {sum(values) / len(values):.4g}" for name, values in one.trace.columns().items()]
+    for recorded in files:
+        means = [f"{name} {sum(values) / len(values):.4g}" for name, values in recorded.trace.columns().items()]
         drawing.say(
-            f"{one.trace.source} to {one.trace.destination}: {one.file} ({one.trace.end_s:g} s; means: {', '.join(means)})"
+            f"{recorded.trace.source} to {recorded.trace.destination}: {recorded.file} "
+            f"({recorded.trace.end_s:g} s; means: {', '.join(means)})"
         )
 
 

@@ -76,14 +76,14 @@ def _as_data(examination: Examination) -> Doctor:
         "able": examination.able,
         "findings": [
             {
-                "name": one.name,
-                "there": one.there,
-                "found": one.found,
-                "lost": one.lost,
-                "remedy": one.remedy,
-                "needed": one.needed,
+                "name": finding.name,
+                "there": finding.there,
+                "found": finding.found,
+                "lost": finding.lost,
+                "remedy": finding.remedy,
+                "needed": finding.needed,
             }
-            for one in examination.findings
+            for finding in examination.findings
         ],
     }
 

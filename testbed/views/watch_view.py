@@ -66,7 +66,7 @@ def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: flo
     parts: list[RenderableType] = [drawing.plain(f"every {interval_s:g} s, q ends it", "dim", no_wrap=True)]
     if not labs:
         parts.append(drawing.plain("no lab is up"))
-    for watched in sorted(labs, key=lambda one: one.lab.name):
+    for watched in sorted(labs, key=lambda watched: watched.lab.name):
         parts.append(drawing.plain(f"lab {watched.lab.name}", "bold", no_wrap=True))
         if watched.interval is None:
             parts.append(drawing.plain("the first interval is not over yet", "dim"))
