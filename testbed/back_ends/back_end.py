@@ -6,12 +6,13 @@ Of those on others `testbed.several_hosts.distributed_lab` does it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Protocol
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan
@@ -70,7 +71,7 @@ class Capturing:
     plain: bool
 
 
-class BackEnd(ABC):
+class BackEnd(AbstractContextManager["BackEnd"]):
     """A lab that is up. As a context manager it is taken down at the end of the block."""
 
     #: What of the lab is on this machine.
@@ -139,9 +140,6 @@ class BackEnd(ABC):
     @abstractmethod
     def down(self, error: BaseException | None) -> None:
         """Takes it down. `error` is why, if it was one."""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.down(error)

@@ -6,11 +6,11 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Final, Self
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan, Plan
@@ -58,7 +58,7 @@ class NoSuchNode(NetBoxITError):
     exit_status = 2
 
 
-class Lab:
+class Lab(AbstractContextManager["Lab"]):
     """`Lab.up(plan)` makes one, `Lab.open(name)` finds one. As a context manager it is taken down at the end of the block."""
 
     def __init__(self, name: str, folder: Path) -> None:
@@ -95,9 +95,6 @@ class Lab:
     @classmethod
     def open(cls, name: str) -> Lab:
         return cls(name, state.lab_folder(name))
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.down()
