@@ -16,7 +16,7 @@ class NoAnsible(NetBoxITError):
 
 
 def prepare() -> bool:
-    """Has Ansible do it, which says what it does and why it failed; whether all is there now. Raises NoAnsible."""
+    """Has Ansible install them, which prints what it does. Returns whether it succeeded. Raises NoAnsible."""
     program = PYTHON.with_name("ansible-playbook")
     with TemporaryDirectory(prefix="netboxit-setup-") as own:  # not in the home, which a user may not have
         environment = {

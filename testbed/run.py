@@ -46,7 +46,7 @@ RESULTS = Path("results")
 
 #: How long netboxes may take to get ready: a Wi-Fi station associates within a few beacons, 102.4 ms each.
 _READY_DEADLINE_S = 90.0
-#: What is still on its way when the traffic ends: two geostationary hops are 0.5 s.
+#: How long frames may be on their way when the traffic ends: two geostationary hops take 0.5 s.
 _DRAIN_S = 1.5
 
 
@@ -152,7 +152,7 @@ def recorded(written: Path, folder: Path) -> Iterator[None]:
 
 
 def _carry(planned: PlannedLab, folder: Path, least_s: float, progress: Progress) -> None:
-    """From nothing to nothing: the lab exists only in here. Who interrupts it still finds what was measured."""
+    """Brings the lab up, measures it and takes it down. What was measured is kept also when this is interrupted."""
     with HeldBack() as held, planned.up(progress) as lab:
         measured = lab.measured(folder)
         try:
@@ -176,7 +176,7 @@ def carry_traffic(
     least_s: float,
     progress: Progress,
 ) -> None:
-    """Until every application has had its time in those hosts, and `least_s` at least."""
+    """Runs the applications in those hosts until each has had its time, and for `least_s` at least."""
     kinds, log = applications(), measured.log
     entries = [kinds[entry.application](entry, hosts, folder / "traffic" / entry.name) for entry in planned]
     progress("preparing the applications")

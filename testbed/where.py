@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the nodes of a lab are, or are to be: on this machine alone, or on several. Nobody else asks.
+"""Decides where the nodes of a lab are, or are to be: on this machine alone, or on several. No other module decides it.
 
 What is for several machines is imported where a topology names machines, or a lab that is up has parts elsewhere.
 """

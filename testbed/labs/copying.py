@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A file into a node, or out of one: here with the rights of whoever copies, there as the node's root.
+"""Copies a file into a node, or out of one. It has the caller's rights on the host, and those of root in the node.
 
-Programs in the node do the node's side (`cat`), so that no path of the node's is ever looked up on the host.
+A program in the node (`cat`) reads or writes there, so the host never resolves a path of the node's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LONGEST_CAUSE: Final = 400
 
 
 class BadCopy(NetBoxITError):
-    """The words of a copy do not say from where to where."""
+    """The arguments of a copy do not name one file on this machine and one in a node."""
 
     exit_status = 2
 
@@ -39,7 +39,7 @@ class NotCopied(NetBoxITError):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a file is, or goes: in a node, or (`node` is None) on this machine."""
+    """One end of a copy: a path in a node, or on this machine (`node` is None)."""
 
     node: str | None
     path: str
@@ -113,7 +113,7 @@ def _out(lab: Lab, node: str, path: str, target: Path, *, overwrite: bool) -> Pa
 
 
 def _keep(first: bytes, program: subprocess.Popen[bytes], rest: IO[bytes], file: Path, *, overwrite: bool) -> None:
-    """As whoever copies; a new file that is not whole is removed."""
+    """Writes with the caller's rights. Removes a new file that did not get whole."""
     how = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if overwrite else os.O_EXCL | os.O_NOFOLLOW)
     with as_user(), os.fdopen(os.open(file, how, 0o666), "wb") as kept:
         try:

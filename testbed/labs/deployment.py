@@ -40,7 +40,7 @@ from testbed.labs import host_notes
 from testbed.labs.removal import container_of, copies_of, disk_of, ledger_file, nodes_folder, undo
 from testbed.nodes import host_program
 
-#: Told what is being done, for whoever draws it.
+#: Is called with each step that begins, in words.
 Progress = Callable[[str], None]
 
 
@@ -49,7 +49,7 @@ class ProgramMissing(NetBoxITError):
 
 
 class FilesChanged(NetBoxITError):
-    """What is copied into a host is no longer what the plan was made for."""
+    """A file that a host gets a copy of has changed since the lab was planned."""
 
 
 def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str]) -> Path:
@@ -71,7 +71,7 @@ def bring_up(plan: Plan, progress: Progress, beside: Mapping[str, str]) -> Path:
 
 
 def check(plan: Plan) -> None:
-    """Raises what speaks against it on this machine, before anything is made."""
+    """Raises ProgramMissing or EquipmentRefused if this machine cannot make the plan. Nothing is made."""
     check_programs(plan.nodes)
     if plan.equipment:
         from testbed.labs import equipment_here  # netlink, which nobody else needs so early
@@ -174,10 +174,12 @@ class Deployment:
                 )
 
     def _copy(self, node: NodePlan) -> None:
-        """What its packages have, and what its user has beside the topology. Raises PackagesNotInstalled, NotToBeCopied, NoRoom,
-        FilesChanged."""
+        """Copies the files of its packages, and the user's files that it is to have.
+
+        Raises PackagesNotInstalled, NotToBeCopied, NoRoom, FilesChanged.
+        """
         owner = users.FIRST_ID if self._in_users(node) else None
-        self._copies(node).mkdir(exist_ok=True)  # which it is not where there is no disk
+        self._copies(node).mkdir(exist_ok=True)  # it exists where it has a disk of its own
         self._copies(node).chmod(0o755)  # for the node's root, which passes it when its container starts
         if node.packages:
             self._progress(f"installing packages for {node.name}")
@@ -200,14 +202,14 @@ class Deployment:
         return nodes_folder(self._folder) / copies_of(node.name)
 
     def _own_folders(self, node: NodePlan) -> dict[str, Path]:
-        """Those in which the node has its copies, by where it sees them; each is a mount point of its root."""
+        """The folders with the node's copies, by the paths at which it sees them. Adds each path to the root as a mount point."""
         places = dict.fromkeys((*rootfs.own_folders(node.copied), *package_mounts.places(self._copies(node))))
         own = {place: self._copies(node) / place[1:] for place in places}
         rootfs.add_mount_points(self._root, own)
         return own
 
     def _make_disks(self, made: Collection[tuple[str, Path, int]]) -> None:
-        """By their names, folders and sizes. Where this host can have none, the folders are on its own disk, and notes say so."""
+        """By their names, folders and sizes. Where the host allows none, the folders are on its own disk, and a note says so."""
         if not made or node_disks.refused() is not None:
             return
         self._ledger.add(*(Record("disk", name) for name, _, _ in made))

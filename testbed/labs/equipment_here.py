@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a plan's equipment this machine has, and what may be had of it: asked before anything is touched."""
+"""Checks before anything is touched whether this machine has a plan's equipment, and whether a lab may take it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from testbed.labs.removal import ledger_file
 
 
 class EquipmentRefused(NetBoxITError):
-    """What a plan asks of this machine's interfaces cannot be had; nothing was touched."""
+    """A lab cannot have the interfaces of this machine that its plan names; nothing was touched."""
 
 
 def of_this_machine(plan: Plan) -> Plan:
@@ -42,7 +42,7 @@ def problems(plan: Plan) -> list[str]:
 
 
 def remarks(plan: Plan) -> list[str]:
-    """What somebody should know who takes these interfaces; managers work on the machine's own network."""
+    """Warns of programs that manage these interfaces, such as NetworkManager; they work on the machine's own network only."""
     if not host_network.is_machines():
         return []
     with IPRoute() as netlink:
@@ -107,7 +107,7 @@ def _elsewhere(device: str) -> str:
 
 
 def _taken(lab: str) -> list[Record]:
-    """What a lab has, as far as this user may know."""
+    """The equipment on record of a lab; none where this user may not read the record."""
     try:
         return [record for record in Ledger(ledger_file(state.labs_folder() / lab)).records() if record.kind == KIND]
     except (PermissionError, DamagedLedger):

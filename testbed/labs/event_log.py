@@ -25,7 +25,7 @@ _BEGUN: Final = "begun.json"
 
 
 class EventLog:
-    """Each line is written when its event is over, whatever became of it."""
+    """Each line is written when its event is over, also when it failed."""
 
     def __init__(self, file: Path, lab: Path, began_ns: int | None = None) -> None:
         """`file` is the log, `lab` the lab's folder. Times count from `began_ns` (CLOCK_REALTIME), or from now until `begin`."""

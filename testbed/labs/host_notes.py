@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What happened on this host while a lab was made that its user should know, and that cannot be seen later: `notes.json`."""
+"""`notes.json`: what the user should know of how the lab was made on this host, and cannot see later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FILE: Final = "notes.json"
 
 
 def add(lab: Path, note: str) -> None:
-    """To those of the lab in that folder; once, whoever says it again. Raises NotWritten."""
+    """Adds a note to the lab in that folder, unless it has it already. Raises NotWritten."""
     recorded.put(lab / _FILE, list(dict.fromkeys([*read(lab), printable(note)])))
 
 

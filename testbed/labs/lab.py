@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 Standard = IO[bytes] | int | None
 
-#: How long a command that has the lab, say `netboxit set` that starts a node again, may keep a run from ending its nodes.
+#: How long a run waits for another command, such as a `netboxit set` that restarts a node, before it ends the nodes.
 _FINISHED_WITHIN_S = 30.0
-#: How long what a killed program has written is read.
+#: How long the last output of a killed program is read.
 _LAST_WORDS_S = 1.0
 #: Becomes the command after the node's name, and says in a sentence when the node has no such program, as a shell's status 127.
 #: The kernel ends it when lxc-attach ends, which would leave it running (prctl(2), PR_SET_PDEATHSIG).
@@ -101,7 +101,7 @@ class Lab(AbstractContextManager["Lab"]):
         self.note_removal(error)
 
     def note_removal(self, error: BaseException | None) -> None:
-        """Has whoever is told of an interruption also told what became of the lab."""
+        """Adds to the error that ended the lab, if there was one, that the lab was removed: the user reads it."""
         if error is not None:
             error.add_note(f"lab {self.name} was removed")
 
@@ -124,7 +124,7 @@ class Lab(AbstractContextManager["Lab"]):
             node_files.write(self.node_folder(node.name) / host_program.GO, "")
 
     def program(self, node: str) -> ProgramState | None:
-        """How the program does that a host runs by itself; None where it has none, or says nothing."""
+        """The state of the program that a host runs by itself; None where there is none, or the host reports nothing."""
         return ProgramState.read(self.node_folder(node)) if host_program.is_in(self.node(node)) else None
 
     def down(self) -> None:
@@ -151,7 +151,7 @@ class Lab(AbstractContextManager["Lab"]):
         return self._container(self.node(node)).folder
 
     def own_files(self, node: str, name: str) -> OwnFiles:
-        """Files in a folder of that name in the node's own, in which its programs can write; it is made when it is not there."""
+        """Files in a subfolder of the node's folder, where its programs can write. Makes the subfolder if needed."""
         folder = self.node_folder(node) / name
         node_files.make_folder(folder, users.FIRST_ID if self.is_confined(node) else None)
         return OwnFiles(folder)
@@ -306,7 +306,7 @@ class Lab(AbstractContextManager["Lab"]):
         return status(self)
 
     def netbox_status(self, netbox: str) -> NetboxStatus | None:
-        """What a netbox says of itself; None while it does not answer."""
+        """The status that a netbox reports; None while it does not answer."""
         with suppress(ControlFailed), self.control(netbox) as control:
             return control.status()
         return None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lab that a run measures: whatever else were done to it would be in the run's figures, and in none of its records."""
+"""Marks a lab that a run measures, so that no other command changes it: the change would falsify the run's figures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def keep_log(lab: Path, began_ns: int, events: Path) -> None:
 
 
 def end(lab: Path) -> None:
-    """Nobody measures the lab any more."""
+    """The run no longer measures the lab."""
     (lab / _FILE).unlink(missing_ok=True)
 
 

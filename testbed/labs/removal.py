@@ -68,9 +68,9 @@ def take_down(name: str, undo: Callable[[Path], list[str]] = undo) -> list[str]:
 
 
 def take_down_each(names: Sequence[str], progress: Callable[[str], None], undo: Callable[[Path], list[str]]) -> list[str]:
-    """Several labs, whichever of them fails, and what is left of commands that were killed before they had one.
+    """Takes several labs down, also when one of them fails, and removes what commands left that were killed before they had one.
 
-    As `take_down` of each.
+    Raises and returns as `take_down` does.
     """
     notes, failures = [], []
 

@@ -22,11 +22,11 @@ from testbed.nodes import host_program
 
 #: How long a netbox may take to write what it has measured.
 _WRITTEN_WITHIN_S: Final = 1.0
-#: What it has measured: of frames, in words, in numbers.
+#: What it has measured: records of frames, events, counters.
 _MEASURED: Final = (RECORDS_FILE, JOURNAL_FILE, STATISTICS_FILE)
 
-#: What a node makes to say that it answers or how it does, and what tells it to begin: left behind, it would be taken for what is
-#: said of the next one.
+#: Files by which a node shows its state, and the one that tells it to begin. They are removed, because the restarted node would
+#: seem to be ready by them.
 _SIGNS_OF_LIFE: Final = ("control.sock", "ready", host_program.GO, host_program.STATE)
 
 

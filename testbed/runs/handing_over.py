@@ -15,7 +15,7 @@ from system.user_privileges import as_user
 
 
 class NotHandedOver(NetBoxITError):
-    """What an operator's run left could not be written to that operator's folder."""
+    """The files of an operator's run could not be written to the operator's folder."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The hosts of a lab that stays up, as applications use them: what they leave there goes with them.
+"""The hosts of a lab that stays up, as applications use them. What the applications leave there is removed with them.
 
-In a run the lab's end takes care of that.
+In a run the end of the lab removes it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ENDED_WITHIN_S: Final = 5.0
 
 
 class NameTaken(NetBoxITError):
-    """A host has something already where an application would keep its files."""
+    """A host already has a file or folder at the place of an application's folder."""
 
 
 class HostsOfLab:
@@ -43,7 +43,7 @@ class HostsOfLab:
         }
 
     def check(self) -> None:
-        """Raises NameTaken: what is there is somebody's, and would be written over and removed."""
+        """Raises NameTaken, because the application would write over what is there, and `clean` would remove it."""
         for (node, name), folder in self._folders.items():
             if node_files.exists(folder):
                 raise NameTaken(

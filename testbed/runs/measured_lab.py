@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run keeps of a lab that carries its traffic: captures, events, statistics, and at the end what the nodes wrote.
+"""Measures a lab that carries the traffic of a run: keeps captures, events, statistics, and at the end the nodes' files.
 
-Of a run over several machines each has one of these, of its part of the lab; so nothing here is about the run as a whole.
+In a run over several machines each measures its part of the lab by this module, so nothing here is about the run as a whole.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Traffic:
             self._arranged.append((entry, arranged))
 
     def _start_what_is_due(self) -> None:
-        """All at once, and only then is it written down."""
+        """Starts all that is due first, and writes their events afterwards, so that writing delays none."""
         now = time.monotonic()
         due = [(entry, arranged) for entry, arranged in self._arranged if self._due(entry) <= now and arranged.done()]
         for _, arranged in due:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is kept of a lab that carries the traffic of a file and stays up: the same as of a run's, without an end of anything.
+"""Measures a lab that carries the traffic of a file and stays up. It keeps the same files as a run, and ends nothing.
 
-The network's time goes on, so that no station jumps back to where its path begins: nothing of the lab is told to begin. Counters
-are those of the time in between; records and journals are copied out of files that their nodes still write.
+The network's time goes on: no netbox is told to begin, because its stations would jump back to the start of their paths. Counters
+are differences of two readings; records and journals are copied out of files that their nodes still write.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class StandingLab(MeasuredLab):
         return written
 
     def _write_records(self, netbox: str, control: Control) -> int:
-        """Has a netbox write what it keeps in memory; what comes meanwhile may stay there."""
+        """Has a netbox write the records that it keeps in memory. Records of later frames may stay there."""
         goal = records_so_far.settled(control.statistics())
         until = time.monotonic() + _WRITTEN_WITHIN_S
         while (now := control.write_records())["written"] + now["dropped"] < goal:
@@ -163,7 +163,7 @@ class StandingLab(MeasuredLab):
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """What goes wrong with one node keeps nothing of the others."""
+        """Notes what goes wrong with one node, and goes on with the others."""
         try:
             yield
         except ControlFailed as error:
@@ -190,7 +190,7 @@ def since(before: RunningStatistics, now: RunningStatistics) -> RunningStatistic
 
 
 def _more(before: Any, now: Any) -> Any:
-    """By how much each number of it is more."""
+    """The difference of each number in it."""
     if isinstance(now, Mapping):
         return {key: _more(before[key], value) for key, value in now.items()}
     if isinstance(now, list):

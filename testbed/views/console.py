@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _BARE_NUMBER = re.compile(r"[+-]?[\d.]+([eE][+-]?\d+)?", re.ASCII)
 
-#: Until the place is left in which an interruption was lost.
+#: How long after it was discarded an interruption is repeated.
 _AGAIN_S = 0.02
 #: What a step that goes on ends with.
 _COUNTDOWN = re.compile(r", (?:(?:in )?\d+ s(?: (?:to go|left))?|\d+ frames, .*)$", re.ASCII)
@@ -98,7 +98,7 @@ def guarded(application: Callable[[], object]) -> int:
         elif isinstance(error, PermissionError) and isinstance(error.filename, str) and operators.has_limits():
             _tell(not_permitted(error, Path(error.filename)))
         elif came and "Interrupted" in str(error):
-            # Compiled code, as Pydantic's, has made an error of its own of it.
+            # Compiled code, such as Pydantic's, has turned the interruption into an error of its own.
             _tell_interruption(error)
         else:
             _tell_defect(error)
@@ -139,7 +139,7 @@ def progress(as_json: bool = False) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def until_nobody_reads() -> Iterator[None]:
-    """What is written to a pipe without end is over when its reader goes: that is no failure."""
+    """Ends output that has no end of its own when its reader closes the pipe, which is no failure."""
     try:
         yield
         sys.stdout.flush()
@@ -223,7 +223,7 @@ def _error(kind: str, cause: str, remedy: str | None = None) -> Error:
 
 @contextmanager
 def _not_swallowed() -> Iterator[None]:
-    """An interruption that came in a place from which nothing can be raised (a callback of compiled code) comes again at once."""
+    """Repeats an interruption that Python discarded because it came where nothing can be raised (a callback of compiled code)."""
     before = sys.unraisablehook
 
     def again(lost: sys.UnraisableHookArgs) -> None:
