@@ -112,7 +112,10 @@ class Deployment:
         nodes = self._plan.nodes
         recorded.write(self._folder, self._plan)
         rootfs.build(self._root, self._plan)
-        self._make_users()
+        if self._users.refused is None:  # also when none of its nodes can be in it
+            self._ledger.add(Record("user namespace", self._mark))
+            users.create(self._mark)
+        users.enclose(nodes_folder(self._folder), self._users)
         self.write_files(nodes)
         self._progress("wires")
         # Where LXC's own processes are, and nobody else (`system.monitors`).
@@ -220,13 +223,6 @@ class Deployment:
             for disk in disks:
                 node_disks.delete(disk.image, disk.folder)
             host_notes.add(self._folder, f"nodes' folders have no disks of their own: {error}")
-
-    def _make_users(self) -> None:
-        """The lab's user namespace, also when none of its nodes can be in it."""
-        if self._users.refused is None:
-            self._ledger.add(Record("user namespace", self._mark))
-            users.create(self._mark)
-        users.enclose(nodes_folder(self._folder), self._users)
 
     def _in_users(self, node: NodePlan) -> bool:
         return users.of(self._mark) is not None and self._users.keeps_out(node) is None
