@@ -36,8 +36,7 @@ def show_made(made: Sequence[Change], as_json: bool) -> None:
     """What was changed, in its order."""
     if as_json:
         return drawing.print_json(kinds.CHANGES.of({"changes": list(made)}))
-    for change in made:
-        drawing.say(change["words"])
+    drawing.say(*(change["words"] for change in made))
 
 
 def show_put_back(done: tuple[str, Sequence[Change]] | None, as_json: bool) -> None:
@@ -183,7 +182,5 @@ def _print_table(difference: Difference) -> None:
             if part.action != "unchanged"
         ),
     )
-    for line in difference.common:
-        drawing.say(f"the lab: {line}")
-    for line in difference.recorded:
-        drawing.say(f"its record: {line}")
+    drawing.say(*(f"the lab: {line}" for line in difference.common))
+    drawing.say(*(f"its record: {line}" for line in difference.recorded))

@@ -29,9 +29,9 @@ COLOURS = {"valid": "green", "degraded": "yellow", "invalid": "red", "yes": "gre
 _PIPE_WIDTH = 160
 
 
-def say(text: str, *, file: TextIO | None = None, end: str = "\n") -> None:
-    """A line, or several, of plain text; on standard output by default."""
-    print(printable_lines(text), file=file, end=end, flush=True)
+def say(*lines: str, file: TextIO | None = None, end: str = "\n") -> None:
+    """Lines of plain text; on standard output by default."""
+    print("".join(printable_lines(line) + end for line in lines), file=file, end="", flush=True)
 
 
 @cache
@@ -86,8 +86,7 @@ def print_table(title: str, headers: Sequence[str], rows: Iterable[Sequence[str 
 
 
 def print_notes(notes: Sequence[str]) -> None:
-    for note in notes:
-        say(f"note: {note}")
+    say(*(f"note: {note}" for note in notes))
 
 
 def cores(cores: Sequence[int], awake: bool = False) -> str:

@@ -73,8 +73,7 @@ def show_captured(captured: Captured, as_json: bool, where: TextIO) -> None:
         drawing.say(f"{of_point.point.name}: {drawing.counted(of_point.frames, 'frame')}{dropped}", file=where)
     if captured.late:
         drawing.say(f"note: {drawing.counted(captured.late, 'frame')} came late, and not in the order of their times", file=where)
-    for file in captured.files:
-        drawing.say(f"in {file}", file=where)
+    drawing.say(*(f"in {file}" for file in captured.files), file=where)
 
 
 def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:

@@ -66,8 +66,7 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
     _print_load(load)
     _print_failures(load.failures)
     _print_traffic(plan.traffic)
-    for path in load.paths:
-        drawing.say(f"{_ends(path)}: {f'by {_by(path)}' if path.paths else 'no route'}")
+    drawing.say(*(f"{_ends(path)}: {f'by {_by(path)}' if path.paths else 'no route'}" for path in load.paths))
     drawing.print_table("events", ("at", "what"), ((_time(event), event.change.words()) for event in plan.events))
     drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {lack}" for lack in missing), *remarks))
     show_compared(compared)
@@ -219,10 +218,8 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
         rows.append((f"ethernet on {kind} ports, among many", "", *_microseconds(port.among_many)))
     headers = ("what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")
     drawing.print_table(f"CPU time on {calibration.machine.cpu}", headers, rows)
-    for kind, reason in calibration.missing.items():
-        drawing.say(f"no {kind} ports: {reason}")
-    for what, reason in calibration.failed.items():
-        drawing.say(f"failed: {what}: {reason}")
+    drawing.say(*(f"no {kind} ports: {reason}" for kind, reason in calibration.missing.items()))
+    drawing.say(*(f"failed: {what}: {reason}" for what, reason in calibration.failed.items()))
     drawing.say(f"kept in {file}")
 
 
