@@ -84,7 +84,7 @@ def guarded(application: Callable[[], object]) -> int:
         with _not_swallowed():
             status = application()
     except NetBoxITError as error:
-        _tell(error)
+        _tell_error(error)
         return error.exit_status
     except Interrupted as interrupted:
         _tell_interruption(interrupted)
@@ -94,9 +94,9 @@ def guarded(application: Callable[[], object]) -> int:
         return 1
     except Exception as error:
         if isinstance(error, OSError) and error.errno in durable.OF_THE_PLACE:
-            _tell(durable.not_written(error))
+            _tell_error(durable.not_written(error))
         elif isinstance(error, PermissionError) and isinstance(error.filename, str) and operators.has_limits():
-            _tell(not_permitted(error, Path(error.filename)))
+            _tell_error(not_permitted(error, Path(error.filename)))
         elif came and "Interrupted" in str(error):
             # Compiled code, such as Pydantic's, has turned the interruption into an error of its own.
             _tell_interruption(error)
@@ -165,13 +165,12 @@ def _say(text: str) -> None:
 
 def _tell_interruption(error: BaseException) -> None:
     cause = "; ".join(["interrupted", *getattr(error, "__notes__", ())])
-    _tell_programs([_error("Interrupted", cause)])
-    _say(f"netboxit: {cause}")
+    _tell([_error("Interrupted", cause)], f"netboxit: {cause}")
 
 
 def _tell_defect(error: Exception) -> None:
-    _tell_programs([_error("Defect", f"{type(error).__name__}: {error}")])
-    _say(f"netboxit: a defect of its own: {type(error).__name__}: {error}")
+    cause = f"{type(error).__name__}: {error}"
+    _tell([_error("Defect", cause)], f"netboxit: a defect of its own: {cause}")
     try:
         with as_user():
             descriptor, name = tempfile.mkstemp(prefix="netboxit-", suffix=".log")
@@ -184,21 +183,23 @@ def _tell_defect(error: Exception) -> None:
         _say(f"The traceback is in {name}; please report it with the command and the file that you used.")
 
 
-def _tell(error: NetBoxITError) -> None:
-    """One line for each thing that is wrong; for programs the same as data, on standard output."""
-    _tell_programs(list(map(_as_data, error.errors if isinstance(error, BadTopology) else [error])))
+def _tell_error(error: NetBoxITError) -> None:
+    """One line for each thing that is wrong."""
     prefix = "" if isinstance(error, BadInput | BadTopology) else "netboxit: "
-    _say(f"{prefix}{error}")
+    _tell(list(map(_as_data, error.errors if isinstance(error, BadTopology) else [error])), f"{prefix}{error}")
 
 
-def _tell_programs(errors: list[Error]) -> None:
-    """On standard output, if they asked; when nobody reads it, or it is a file on a full disk, the exit status has to do."""
-    if not for_programs():
-        return
-    try:
-        drawing.print_json(kinds.ERRORS.of({"errors": errors}))
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _tell(errors: list[Error], text: str) -> None:
+    """The text is for people, the same as data on standard output for programs, if they asked.
+
+    When nobody reads the data, or it goes to a file on a full disk, the exit status has to do.
+    """
+    if for_programs():
+        try:
+            drawing.print_json(kinds.ERRORS.of({"errors": errors}))
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _say(text)
 
 
 def _as_data(error: NetBoxITError) -> Error:
