@@ -87,13 +87,13 @@ class StandingLab(MeasuredLab):
             if self.log.has_begun and not self._is_counted:
                 self.keep_statistics()
             for netbox, end in self._written().items():
-                with self._told():
+                with self._noting_problems():
                     to = self._kept(netbox) / RECORDS_FILE
                     file = self.lab.node_folder(netbox) / RECORDS_FILE
                     if wrong := records_so_far.copy(file, to, self._first[netbox], end, self._since_ns):
                         self._problems.append(wrong)
             for node in self._journals:
-                with self._told():
+                with self._noting_problems():
                     self._keep_words(node)
         finally:
             self._connections.close()
@@ -105,7 +105,7 @@ class StandingLab(MeasuredLab):
 
     def _statistics(self, netbox: str) -> RunningStatistics | None:
         """None of one that was started again: what it had counted is gone."""
-        with self._told():
+        with self._noting_problems():
             self._at_end[netbox] = self._controls[netbox].statistics()
             return since(self._at_start[netbox], self._at_end[netbox])
         return None
@@ -114,7 +114,7 @@ class StandingLab(MeasuredLab):
         """How many records are in each netbox's file, when all of the traffic are."""
         written: dict[str, int] = {}
         for netbox, control in self._controls.items():
-            with self._told():
+            with self._noting_problems():
                 written[netbox] = self._write_records(netbox, control)
         return written
 
@@ -162,7 +162,7 @@ class StandingLab(MeasuredLab):
         return self.lab.node_folder(node) / JOURNAL_FILE
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _noting_problems(self) -> Iterator[None]:
         """Notes what goes wrong with one node, and goes on with the others."""
         try:
             yield

@@ -31,12 +31,14 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
         return drawing.print_json(
             kinds.CHECK.of({"file": str(file), "sound": True, "machines": machines, "notes": [*plan.notes, *load.notes]})
         )
-    nodes: list[str] = [node.kind for node in plan.nodes]
-    counts = [drawing.counted(nodes.count(kind), kind) for kind in dict.fromkeys(nodes)]
-    counts += [drawing.counted(len(plan.wires), "wire"), drawing.counted(len(plan.traffic), "application")]
-    counts += [f"{drawing.counted(len(plan.equipment), 'port')} of equipment"] if plan.equipment else []
-    counts += [drawing.counted(len(plan.events), "event")] if plan.events else []
-    counts += [drawing.counted(len({node.host for node in plan.nodes}), "machine")] if plan.hosts else []
+    counts = [
+        *(drawing.counted(number, kind) for kind, number in Counter(node.kind for node in plan.nodes).items()),
+        drawing.counted(len(plan.wires), "wire"),
+        drawing.counted(len(plan.traffic), "application"),
+        *([f"{drawing.counted(len(plan.equipment), 'port')} of equipment"] if plan.equipment else []),
+        *([drawing.counted(len(plan.events), "event")] if plan.events else []),
+        *([drawing.counted(len({node.host for node in plan.nodes}), "machine")] if plan.hosts else []),
+    ]
     drawing.say(f"{file} is sound: {', '.join(counts)}")
     drawing.print_notes((*plan.notes, *load.notes))
 
