@@ -38,7 +38,8 @@ def stop(lab: Path, node: NodePlan) -> None:
 
 def stop_all(lab: Path, nodes: Sequence[NodePlan]) -> None:
     """Several at once, for whoever has the lab's lock."""
-    containers.end(lab / "containers", [node.container for node in nodes])
+    if nodes:
+        containers.end(lab / "containers", [node.container for node in nodes])
     for container in (_container(lab, node) for node in nodes):
         containers.remove_traces(container)
         for name in _SIGNS_OF_LIFE:
