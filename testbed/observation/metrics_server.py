@@ -10,11 +10,9 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from http.client import LineTooLong
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
 from contracts.errors import NetBoxITError
@@ -35,27 +33,29 @@ class PortTaken(NetBoxITError):
     """The metrics cannot be served there."""
 
 
-class MetricsServer:
-    """Serves for the length of a with block. Each request reads the labs that are up then."""
+class MetricsServer(ThreadingHTTPServer):
+    """Serves for the length of a with block, by a thread for each connection. Each request reads the labs that are up then."""
+
+    daemon_threads = True
+    request_queue_size = 128
 
     def __init__(self, port: int) -> None:
-        self._watch = Watch(None)
-        self._looking = threading.Lock()
+        self.clients, self._watch, self._looking = _Clients(), Watch(None), threading.Lock()
         try:
-            self._server = _Server(port, self.metrics)
+            super().__init__((ADDRESS, port), _Handler)
         except OSError as error:
             raise PortTaken(f"port {port} of {ADDRESS}: {error.strerror}; choose another one by --port, or 0 for any") from error
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-        self.url = f"http://{ADDRESS}:{self._server.server_port}{_PATH}"
+        self._thread = threading.Thread(target=self.serve_forever, daemon=True)
+        self.url = f"http://{ADDRESS}:{self.server_port}{_PATH}"
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._server.shutdown()
+    def __exit__(self, *error: object) -> None:
+        self.shutdown()
         self._thread.join()  # it has no work of its own: each connection has a thread, which nobody waits for
-        self._server.server_close()
+        self.server_close()
         with self._looking:
             self._watch.close()
 
@@ -63,6 +63,23 @@ class MetricsServer:
         with self._looking:
             self._watch.look()
             return page((watched.lab.plan, watched.now) for watched in self._watch.labs.values() if watched.now is not None)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if self.clients.add(request):
+            super().process_request(request, client_address)
+        else:
+            super().shutdown_request(request)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.clients.remove(request)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Twice a second."""
+        self.clients.cut_late()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that went away is no news."""
 
 
 class _Clients:
@@ -104,34 +121,6 @@ class _Clients:
         return bool(late)
 
 
-class _Server(ThreadingHTTPServer):
-    """A thread for each connection, of which there are few."""
-
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, port: int, metrics: Callable[[], str]) -> None:
-        self.clients, self.metrics = _Clients(), metrics
-        super().__init__((ADDRESS, port), _Handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if self.clients.add(request):
-            super().process_request(request, client_address)
-        else:
-            super().shutdown_request(request)
-
-    def shutdown_request(self, request: Any) -> None:
-        self.clients.remove(request)
-        super().shutdown_request(request)
-
-    def service_actions(self) -> None:
-        """Twice a second."""
-        self.clients.cut_late()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news."""
-
-
 class _Request:
     """What a client sends, up to a length."""
 
@@ -150,7 +139,7 @@ class _Request:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: MetricsServer
     timeout = _PATIENCE_S
 
     def setup(self) -> None:

@@ -28,6 +28,8 @@ TRAIN_S = 0.05
 _FEWEST, _FIRST = 6, 20
 _HEADERS = 28
 _SMALL, _LARGE = 32, 1472
+#: The same as a link counts them.
+_SMALL_BITS, _LARGE_BITS = ((size + _HEADERS + OVERHEAD_BYTES) * 8 for size in (_SMALL, _LARGE))
 #: Packets that arrive later are lost.
 _PATIENCE_S = 3.0
 #: Number of the train (0: a packet by itself), number in it or by itself.
@@ -62,13 +64,12 @@ class Probing:
 
     @property
     def longest_train(self) -> int:
-        return max(_FEWEST, int(self.most_rate * self.step_s / ((_LARGE + _HEADERS + OVERHEAD_BYTES) * 8)))
+        return max(_FEWEST, int(self.most_rate * self.step_s / _LARGE_BITS))
 
     @property
     def bound(self) -> float:
         """Bits a second on the mean, in each direction, at the most."""
-        small = self.packets_per_s * (_SMALL + _HEADERS + OVERHEAD_BYTES) * 8
-        return small + self.longest_train * (_LARGE + _HEADERS + OVERHEAD_BYTES) * 8 / self.step_s
+        return self.packets_per_s * _SMALL_BITS + self.longest_train * _LARGE_BITS / self.step_s
 
 
 @dataclass
@@ -85,7 +86,7 @@ class _Train:
         gaps = [self.arrivals[number + 1] - at for number, at in self.arrivals.items() if number + 1 in self.arrivals]
         if len(gaps) < 3 or sum(gaps) <= 0:
             return None
-        return len(gaps) * (_LARGE + _HEADERS + OVERHEAD_BYTES) * 8e9 / sum(gaps)
+        return len(gaps) * _LARGE_BITS * 1e9 / sum(gaps)
 
 
 class _Direction:
@@ -111,7 +112,7 @@ class _Direction:
 
     def send_train(self) -> None:
         last = next((rate for train in reversed(self.trains) if (rate := train.rate())), None)
-        wanted = _FIRST if last is None else round(last * TRAIN_S / ((_LARGE + _HEADERS + OVERHEAD_BYTES) * 8))
+        wanted = _FIRST if last is None else round(last * TRAIN_S / _LARGE_BITS)
         count = max(_FEWEST, min(wanted, self._probing.longest_train))
         self.trains.append(_Train(time.time_ns(), count))
         for number in range(count):
@@ -161,8 +162,7 @@ class _Direction:
             number = int((train.sent_ns - start_ns) / 1e9 / probing.step_s)
             if number < len(rates):
                 rates[number] = train.rate()
-        bits = (_SMALL + _HEADERS + OVERHEAD_BYTES) * 8
-        measured = steps((sent[alone] - start_ns) / 1e9, delays[alone], rates, probing.step_s, bits)
+        measured = steps((sent[alone] - start_ns) / 1e9, delays[alone], rates, probing.step_s, _SMALL_BITS)
         return PathTrace(self.source.name, self.destination.name, measured, len(rates) * probing.step_s)
 
 

@@ -42,7 +42,7 @@ def test_clients_that_say_nothing_little_or_never_read_hold_nobody_up_and_get_fe
 ) -> None:
     # More than any socket's buffers hold.
     page = "# nothing\n" * 1_200_000
-    monkeypatch.setattr(server._server, "metrics", lambda: page)
+    monkeypatch.setattr(server, "metrics", lambda: page)
     before = threading.active_count()
     with ExitStack() as clients:
         for _ in range(4 * MOST_CLIENTS):
@@ -88,7 +88,7 @@ def test_an_honest_client_that_connects_first_is_not_cut_off_while_its_answer_is
         assert others_came.wait(_DEADLINE_S)
         return "# late\n"
 
-    monkeypatch.setattr(server._server, "metrics", slowly)
+    monkeypatch.setattr(server, "metrics", slowly)
     with ExitStack() as clients:
         honest = clients.enter_context(connected(server))
         honest.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
