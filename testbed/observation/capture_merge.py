@@ -14,9 +14,9 @@ _TIME = attrgetter("time_ns")
 
 
 class Merge:
-    """Threads `put`, one `take`s. A frame waits until it is so old that no earlier one can be expected any more.
+    """Many threads `put` frames, one thread `take`s them. A frame waits until no earlier one can be expected any more.
 
-    One that comes later still is handed on at once, out of its order, and counted in `late`.
+    A frame that comes even later is handed on at once, out of its order, and counted in `late`.
     """
 
     def __init__(self) -> None:
@@ -32,7 +32,7 @@ class Merge:
         return len(self._coming)
 
     def take(self, until_ns: int | None) -> Iterator[Packet]:
-        """All that was captured until then; None: all that there is."""
+        """All frames that were captured until this time; None: all frames."""
         self._held.extend(self._coming.popleft() for _ in range(len(self._coming)))
         self._held.sort(key=_TIME)
         count = len(self._held) if until_ns is None else bisect_right(self._held, until_ns, key=_TIME)

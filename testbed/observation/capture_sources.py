@@ -41,7 +41,7 @@ _VLAN_VALID, _VLAN_TPID_VALID = 1 << 4, 1 << 6
 _AUXDATA: Final = struct.Struct("=IIIHHHH")
 _TIMESPEC: Final = struct.Struct("=qq")
 _DOT1Q: Final = 0x8100
-#: The kernel's room for frames that this process has not taken yet: a second of some 100 Mbit/s.
+#: The kernel's buffer for frames that this process has not read yet: a second of some 100 Mbit/s.
 _RECEIVE_BYTES: Final = 32 << 20
 _LARGEST_FRAME: Final = 1 << 16
 _PATIENCE_S: Final = 0.1
@@ -96,7 +96,7 @@ class NetboxSource:
         return pcapng.packets(self._stream, f"what {self._point.node} captures at {self._point.interface}")
 
     def stop(self) -> None:
-        """Ends it; `packets` goes on until all that the netbox still has is read. A netbox that is gone has none."""
+        """Ends the capture. `packets` goes on until it has read all that the netbox still has; a netbox that is gone has none."""
         with suppress(ControlFailed, ParameterRefused), self._lab.control(self._point.node) as control:
             until = time.monotonic() + _STOP_DEADLINE_S
             while not (state := control.capture_stop(self._point.interface))["written"] and time.monotonic() < until:

@@ -18,11 +18,11 @@ from testbed.observation.capture_merge import Merge
 from testbed.observation.capture_points import CapturedPoint, CapturePoint
 from testbed.observation.capture_sources import CaptureFailed, Nodes, Source, source
 
-#: A frame is written so long after it passed: every point has handed over by then what it saw before. A netbox does so every
-#: 10 ms, by a thread that may have to wait for a core.
+#: A frame is written so long after it passed, when every point has delivered what passed before. A netbox delivers every 10 ms,
+#: by a thread that may have to wait for a core.
 HOLD_NS: Final = 400_000_000
 _LOOK_S: Final = 0.05
-#: A point that is so far ahead of the writing waits: its own queue, which is bounded, then counts what it loses.
+#: Frames that may wait to be written. When there are more, points are not read: their own bounded queues then count losses.
 _MOST_WAITING: Final = 200_000
 _STOP_DEADLINE_S: Final = 30.0
 
@@ -125,7 +125,7 @@ def _go_on(
 
 
 def _stop(readers: Sequence[_Reader]) -> None:
-    """Until everything that the points still have is here."""
+    """Returns when everything that the points still had is here."""
     for reader in readers:
         reader.source.stop()
     deadline = time.monotonic() + _STOP_DEADLINE_S

@@ -90,7 +90,7 @@ class _Clients:
         self._since: dict[socket.socket, float | None] = {}
 
     def add(self, client: socket.socket) -> bool:
-        """Whether there is room for it."""
+        """Returns False when there are too many, and none of them can be cut off."""
         with self._lock:
             if len(self._since) >= MOST_CLIENTS and not self._cut(longest_only=True):
                 return False
@@ -111,7 +111,7 @@ class _Clients:
             self._cut(longest_only=False)
 
     def _cut(self, *, longest_only: bool) -> bool:
-        """Ends connections: its thread then finds the end of what it reads, or cannot write, and is gone."""
+        """Ends connections: the thread of each then reads the end of its stream, or cannot write, and ends."""
         waiting = sorted((since, at, client) for at, (client, since) in enumerate(self._since.items()) if since is not None)
         late = waiting[:1] if longest_only else [entry for entry in waiting if time.monotonic() - entry[0] > _PATIENCE_S]
         for _, _, client in late:
@@ -122,7 +122,7 @@ class _Clients:
 
 
 class _Request:
-    """What a client sends, up to a length."""
+    """A client's request, of which at most _LONGEST_REQUEST bytes are read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._left = file, _LONGEST_REQUEST

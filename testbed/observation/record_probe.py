@@ -22,9 +22,9 @@ from contracts.errors import NetBoxITError
 from system import namespaces
 from testbed.observation.record_trace import OVERHEAD_BYTES, PathTrace, steps
 
-#: For so long a train shall fill the path.
+#: How long a train is to fill the path.
 TRAIN_S = 0.05
-#: Packets of a train: the fewest, from which there is a rate, and the first train's.
+#: Packets of a train: the fewest that give a rate, and those of the first train.
 _FEWEST, _FIRST = 6, 20
 _HEADERS = 28
 _SMALL, _LARGE = 32, 1472

@@ -51,7 +51,7 @@ class WatchedLab:
 
 
 class Watch:
-    """Each `look` tells what is new since the last one, as lines for programs; `labs` is what holds now, for people."""
+    """Each `look` returns what is new since the last one, as lines for programs. `labs` is the present state, for people."""
 
     def __init__(self, only: str | None) -> None:
         """Raises NoSuchLab for a lab that is not there."""

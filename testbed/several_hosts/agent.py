@@ -49,7 +49,7 @@ class NotThatLabs(NetBoxITError):
 
 
 def serve() -> int:
-    """Until the controller is gone. Returns the exit status: 0 when nothing is left of what was not to be kept."""
+    """Serves until the controller is gone. Returns the exit status: 0 when no part is left that was not to be kept."""
     server = Server(*standard_streams())
     agent = Agent(server.say)
     with ends_upon_signal() as over:
@@ -61,6 +61,8 @@ def serve() -> int:
 
 
 class Agent:
+    """What the controller may ask of this machine, and what it has asked for so far."""
+
     def __init__(self, say: Callable[[FromAgent], None]) -> None:
         self._programs = AgentPrograms(say)
         self._prober = Prober(lambda: self.lab)
@@ -74,7 +76,7 @@ class Agent:
         self._leaving = False
 
     def methods(self) -> Mapping[str, Method]:
-        """By the names that the controller asks for them."""
+        """By the names by which the controller calls them."""
         return {
             "up": self.up,
             "open": self.open,
@@ -135,7 +137,7 @@ class Agent:
             self._kept = False
 
     def open(self, lab: str, owner: str) -> None:
-        """A part that was kept. Raises NoSuchLab, NotThatLabs."""
+        """Takes up a part that was kept. Raises NoSuchLab, NotThatLabs."""
         part = Lab.open(lab)
         _check_owner(part.folder, owner)
         self._lab = part
@@ -149,7 +151,7 @@ class Agent:
         return status_with_events(self.lab)
 
     def down(self, lab: str, owner: str) -> list[str]:
-        """Returns notes. One that is gone, or is another lab's by now, is nothing to take down."""
+        """Takes a part down, unless it is gone or is by now another lab's. Returns notes for people."""
         until = time.monotonic() + _BUSY_S
         with self._making, suppress(state.NoSuchLab):
             while True:
@@ -174,12 +176,12 @@ class Agent:
         self._measured.prepare()
 
     def end_run(self) -> None:
-        """One that was not prepared is over."""
+        """Does nothing when no run was prepared."""
         if self._measured is not None:
             self._measured.end()
 
     def collect_run(self) -> Collected:
-        """What is not whole, and the files that are to be fetched."""
+        """Returns what is not whole, and the files that the controller has to fetch."""
         problems = self._measured.collect() if self._measured is not None else []
         return {"problems": problems, "files": self.files.listing()}
 
@@ -195,7 +197,7 @@ class Agent:
             self._clock = None
 
     def leave(self) -> int:
-        """The connection is over."""
+        """The connection has ended: so does what was started through it, and a part that is not to be kept."""
         self._programs.kill_all()
         self._prober.close()
         self.clock_answered()

@@ -42,7 +42,7 @@ class AgentFiles:
         return self._lab.own_files(node, own).exists(name)
 
     def take(self, node: str, own: str, name: str) -> OfferedFile | None:
-        """What `fetch` finds it by, and its size; None when there is none."""
+        """Moves a file out of the node, for `fetch`. None when there is no such file."""
         (self.folder / _TAKEN).mkdir(exist_ok=True)
         to = self.folder / _TAKEN / str(next(self._numbers))
         return self._offered(to) if self._lab.own_files(node, own).take(name, to) else None
@@ -51,12 +51,12 @@ class AgentFiles:
         self._lab.own_files(node, own).remove(name)
 
     def listing(self) -> list[OfferedFile]:
-        """All that is there, but for what was taken."""
+        """All files of the run folder, but for those that were taken out of nodes."""
         files = sorted(file for file in self.folder.rglob("*") if file.is_file() and not file.is_symlink())
         return [self._offered(file) for file in files if file.relative_to(self.folder).parts[0] != _TAKEN]
 
     def fetch(self, file: str, offset: int) -> str:
-        """A piece of it from there on; the last one is shorter, or empty."""
+        """A piece of the file from this offset on, in base64; the last piece is shorter, or empty."""
         with self._inside(file).open("rb") as open_file:
             open_file.seek(offset)
             return b64encode(open_file.read(PIECE)).decode()

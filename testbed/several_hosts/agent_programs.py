@@ -13,12 +13,13 @@ from testbed.labs.lab import Lab
 from testbed.several_hosts.messages import FromAgent
 
 _CHUNK: Final = 1 << 15
-#: What a program wrote is told before its end; but what it has started may hold its output open for longer.
+#: The controller gets a program's output before its exit status. Programs that it has started may hold the output open for
+#: longer, and are not waited for.
 _LAST_WORDS_S: Final = 0.5
 
 
 class AgentPrograms:
-    """By the numbers that the controller gave them."""
+    """Programs by the numbers that the controller gave them."""
 
     def __init__(self, say: Callable[[FromAgent], None]) -> None:
         self._say = say
@@ -26,7 +27,7 @@ class AgentPrograms:
         self._lock = threading.Lock()
 
     def start(self, lab: Lab, number: int, node: str, argv: Sequence[str], env: Mapping[str, str] | None, held: bool) -> int:
-        """Returns its process number. What it writes is said as it comes, its exit status after the last of it."""
+        """Returns its process number. The controller gets its output as it comes, and then its exit status."""
         reading, writing = os.pipe()
         try:
             with os.fdopen(writing, "wb", buffering=0) as output:
@@ -42,7 +43,7 @@ class AgentPrograms:
         return program.pid
 
     def signal(self, number: int, how: str) -> None:
-        """`how`: release, interrupt, terminate or kill. One that has ended is fine."""
+        """`how`: release, interrupt, terminate or kill. Nothing happens to a program that has ended."""
         with self._lock:
             program = self._running.get(number)
         if program is not None:

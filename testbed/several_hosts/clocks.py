@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How far another machine's clock is from this one's, by datagrams with four time stamps (as in RFC 5905, section 8).
 
-    far machine   answering = Answering(own address, token)   tell answering.port to the controller; answering.close() afterwards
+    other machine answering = Answering(own address, token)   tell answering.port to the controller; answering.close() afterwards
     controller    reading = compare(address, port, token)     → ClockReading; raises ClocksNotCompared
 
-Clocks are CLOCK_REALTIME, arrivals are stamped by the kernel. A datagram leaves after the time that it says, and is there
-before the time that the stamp says. So the far clock's offset lies between what the way there and what the way back say:
-however long the two ways are, it is no further from their middle than half of the round trip. The fastest exchange says most,
-and half of its round trip bounds the error; it is no estimate.
+Clocks are CLOCK_REALTIME, and the kernel stamps arrivals. A datagram leaves after the time that is written in it, and arrives
+before the time of its stamp. So the question and the answer each bound the other clock's offset, one from each side. However
+long the two paths are, the offset is no further from the middle of the two bounds than half of the round trip. The fastest
+exchange gives the narrowest bounds. Half of its round trip bounds the error; it is no estimate.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from contracts.errors import NetBoxITError
 if TYPE_CHECKING:
     from contracts.machines import ClockReading
 
-#: Who knows it is answered.
+#: Only questions with the token are answered.
 TOKEN_BYTES = 16
 #: Token, number of the exchange, arrival at and departure from the far machine (0 in questions, which are as long as answers).
 _DATAGRAM = struct.Struct(f"!{TOKEN_BYTES}sIqq")
@@ -38,13 +38,13 @@ _DATAGRAM = struct.Struct(f"!{TOKEN_BYTES}sIqq")
 _SO_TIMESTAMPNS = 35
 _TIMESPEC = struct.Struct("@qq")
 
-#: Of a comparison. The smallest round trip of so many is within microseconds of the least, also on machines that have other work.
+#: Exchanges of a comparison. Their smallest round trip is within microseconds of the least, also on machines with other work.
 EXCHANGES = 100
-#: Between two of them, at random up to this: no timer of either machine keeps step with them.
+#: The pause between two exchanges is random, up to this: no timer of either machine keeps step with them.
 _PAUSE_S = 0.004
-#: An answer that takes longer says nothing: its error would be half of that.
+#: An answer that takes longer is not waited for: its error would be half of that.
 _PATIENCE_S = 0.25
-#: Of a whole comparison; and after so many questions without an answer there will be none.
+#: Of a whole comparison, which also ends after so many questions when none was answered.
 _DEADLINE_S = 10.0
 _GIVE_UP = 12
 #: What one `Answering` does at the most: both comparisons of a run.
@@ -72,12 +72,12 @@ class Exchange:
 
     @property
     def round_trip_ns(self) -> int:
-        """Time on the two ways, without what the other machine took to answer."""
+        """Time on the two paths, without what the other machine took to answer."""
         return (self.returned_ns - self.sent_ns) - (self.answered_ns - self.arrived_ns)
 
 
 def reading(exchanges: Sequence[Exchange]) -> ClockReading | None:
-    """What the fastest exchange says; None without any. Those in which a clock was set back tell nothing."""
+    """What the fastest exchange tells; None without any. Exchanges in which a clock was set back are left out."""
     sound = [exchange for exchange in exchanges if exchange.round_trip_ns >= 0 and exchange.returned_ns >= exchange.sent_ns]
     best = min(sound, key=lambda exchange: exchange.round_trip_ns, default=None)
     if best is None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The connection to another machine, as the controller has it: one ssh process, whose other end is `netboxit part` there.
 
-It is there for the length of one command, and nothing of it is left there afterwards: what was started through it ends with it.
+A connection lasts for one command. What was started through it ends with it, so that it leaves nothing on the other machine.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from testbed.several_hosts.messages import (
 )
 from testbed.several_hosts.version import version
 
-#: Of ssh, until the other side has said its first word: it starts Python there.
+#: What ssh may take until the greeting arrives: it starts Python on the other machine.
 _GREETING_S = 30.0
-#: What one request may take where the caller says nothing else.
+#: What one request may take, unless the caller says otherwise.
 _PATIENCE_S = 60.0
 #: What the agent may take to end its programs and to take down what is left.
 _FAREWELL_S = 60.0
 #: What the kernel may take to end ssh.
 _KILLED_WITHIN_S = 5.0
 _LINES_KEPT = 8
-#: Of a line that is no message, for people.
+#: Characters that are kept of a line that is no message: it is shown to people.
 _LONGEST_LINE_KEPT = 500
 
 T = TypeVar("T")
 
 
 class NotConnected(NetBoxITError):
-    """A machine cannot be reached, or no longer; the message names it, says what ssh said, and the remedy."""
+    """A machine cannot be reached, or no longer. The message names the machine, what ssh said, and the remedy."""
 
 
 class FailedThere(NetBoxITError):
-    """Another machine could not do what it was asked for; the message is its own, with its name in front."""
+    """Another machine could not do what it was asked for. The message is the machine's own, after the machine's name."""
 
     def __init__(self, machine: str, failure: Failure) -> None:
         super().__init__(f"{machine}: {failure['message']}")
@@ -72,7 +72,7 @@ class RefusedThere(FailedThere):
 
 
 class DamagedAnswer(NetBoxITError):
-    """Another machine answered something else than it ought to."""
+    """Another machine's answer has not the shape that belongs to the request."""
 
 
 class OtherVersion(NetBoxITError):
@@ -123,7 +123,7 @@ class Connection:
         return self.begin(method, **parameters).result(shape, patience_s)
 
     def begin(self, method: str, **parameters: Any) -> Answer:
-        """Asks, and goes on. Raises NotConnected, LineTooLong."""
+        """Sends a request and does not wait for its answer. Raises NotConnected, LineTooLong."""
         number, answer = next(self._numbers), Future[Any]()
         with self._lock:
             self._waiting[number] = answer
@@ -139,14 +139,17 @@ class Connection:
         return Answer(self, method, answer)
 
     def listen(self, listener: Callable[[Output | Ended], None]) -> int:
-        """A new program's number: the listener gets its output and its end, which is null when the connection is lost."""
+        """Returns the number of a new program. The listener gets its output and exit status: null when the connection is lost."""
         number = next(self._numbers)
         with self._lock:
             self._listeners[number] = listener
         return number
 
     def close(self) -> bool:
-        """Ends it; the agent ends what it started, and takes down what it was not told to keep. Whether it could say so."""
+        """Ends the connection: the agent then ends what it started, and takes down a part that it was not told to keep.
+
+        Returns whether the agent reported that it has done so.
+        """
         assert self._ssh.stdin is not None
         with suppress(OSError):
             self._ssh.stdin.close()
@@ -196,7 +199,7 @@ class Connection:
         self._read(self._ssh.stderr, self._keep)
 
     def _read(self, stream: IO[bytes] | None, take: Callable[[str], None]) -> None:
-        """Until the stream ends. A machine that never ends its line is disconnected, so that it fills no memory here."""
+        """Reads until the stream ends. A machine that never ends its line is disconnected, so that it fills no memory here."""
         assert stream is not None
         try:
             for line in read_lines(stream.fileno(), LONGEST_FROM_AGENT):
@@ -235,7 +238,7 @@ class Connection:
             answer.set_result(received["result"])
 
     def _end(self) -> None:
-        """Nothing more will come."""
+        """The agent will send nothing more: everybody who waits for it is told."""
         with suppress(subprocess.TimeoutExpired):
             self._ssh.wait(1.0)
         self._threads[0].join(1.0)
@@ -270,7 +273,7 @@ class Connection:
 
 
 class Answer:
-    """One that may not be there yet."""
+    """The answer to a request. It may still be on its way."""
 
     def __init__(self, connection: Connection, method: str, future: Future[Any]) -> None:
         self._connection, self._method, self._future = connection, method, future
@@ -283,7 +286,7 @@ class Answer:
         return cast("T", self._checked(shape, patience_s))
 
     def result_if_any(self, shape: type[T], patience_s: float = _PATIENCE_S) -> T | None:
-        """The same of a method that may have none."""
+        """The same for a method whose result may be null."""
         return cast("T | None", self._checked(cast("type[T]", shape | None), patience_s))
 
     def done(self, patience_s: float = _PATIENCE_S) -> None:

@@ -97,14 +97,14 @@ class LabParts:
         return lab
 
     def keep(self) -> None:
-        """From here on the parts stay when their connections end."""
+        """From now on the parts stay when their connections end."""
         for name, part in self.remote.items():
             self._kept.append(name)
             part.ask("keep").done()
 
     @classmethod
     def open(cls, here: Lab) -> LabParts:
-        """One that is up. Raises NoSuchLab, DamagedRecord."""
+        """A lab that is up. Raises NoSuchLab, DamagedRecord."""
         if (record := PartsRecord.of(here.folder)) is None:
             raise state.NoSuchLab(f"lab {here.name} is no more: somebody took it down just now")
         return cls(here, record, {})
@@ -120,7 +120,7 @@ class LabParts:
             yield RemotePart(connection)
 
     def undo(self, error: BaseException | None) -> None:
-        """Takes it down. `error` is why, if it was one: what could not be taken down is told with it."""
+        """Takes the lab down. `error` is why, if it was one: its message then also names what could not be taken down."""
         left = close(part.connection for part in self.remote.values())
         try:
             # Parts went down with their connections, but for those that were kept, and those that could not say so.
@@ -185,7 +185,7 @@ class LabParts:
     def everywhere(
         self, method: str, shape: type[T], here: Callable[[], T], patience_s: float = 60.0, **parameters: Any
     ) -> dict[str, T]:
-        """Has all parts do the same at a time; returns what they answered, by machine. Raises what went wrong first."""
+        """Calls a method of all parts at a time. Returns their answers by machine; raises the first error."""
         answers = {name: part.ask(method, **parameters) for name, part in self.remote.items()}
         return {self.record.here: here()} | {name: answer.result(shape, patience_s) for name, answer in answers.items()}
 

@@ -44,7 +44,7 @@ class MeasuredLabs:
         self.lab, self._folder = lab, folder
         self._here = MeasuredLab(lab.here, folder, lab.ends_on(lab.record.here))
         self._machines: dict[str, machines.Machine] = {}
-        #: What is not whole because a machine failed.
+        #: What is not whole in the run's results because a machine failed.
         self._problems: list[str] = []
 
     @property
@@ -74,7 +74,7 @@ class MeasuredLabs:
         self._compare_clocks("after")
 
     def end(self) -> None:
-        """Also where another machine has failed: `collect` tells of that."""
+        """Also ends the others when a machine has failed: `collect` reports that."""
         for part in self.lab.remote.values():
             with self._noted():
                 part.ask("end_run").done()
@@ -117,7 +117,7 @@ class MeasuredLabs:
         shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
 
     def _compare_clocks(self, when: Literal["before", "after"]) -> None:
-        """How far the clock of each machine is from this one's. One that cannot be compared is told as such in the verdict."""
+        """How far the clock of each machine is from this one's. The verdict reports a clock that cannot be compared."""
         own = self.lab.plan.host(self.lab.record.here).address
         self._machines[self.lab.record.here]["clock"][when] = clocks.own_clock()
         for name, part in self.lab.remote.items():

@@ -19,9 +19,9 @@ from testbed.documents.status import LabStatus
 from testbed.several_hosts.connection import Answer, Connection, NotConnected
 from testbed.several_hosts.messages import PIECE, Ended, OfferedFile, Output, Ran
 
-#: What a part may take to come up beside others: containers have 20 s each, switches and netboxes are started together.
+#: What a part may take to come up: containers have 20 s each, switches and netboxes are started together.
 UP_PATIENCE_S = 180.0
-#: Beyond what the other machine was given to do it.
+#: What an answer may take beyond the time that the other machine was given for the work.
 MORE_S = 15.0
 #: The exit status of ssh when its connection fails.
 _LOST = 255
@@ -98,7 +98,7 @@ class RemoteProgram:
         return self._status
 
     def release(self) -> None:
-        """It is on its way then: others that are released with it do not wait for the answer."""
+        """Does not wait for the answer, so that several programs are released at a time."""
         self._signal("release", wait=False)
 
     def interrupt(self) -> None:

@@ -40,14 +40,14 @@ class Server:
         self._workers = ThreadPoolExecutor(_AT_A_TIME, thread_name_prefix="request")
 
     def serve(self, methods: Mapping[str, Method], over: threading.Event) -> None:
-        """Until the controller is gone, is silent for SILENCE_S, or `over` is set; requests may still be going on then."""
+        """Serves until the controller is gone, is silent for SILENCE_S, or `over` is set. Requests may still be going on then."""
         self.say({"netboxit": version()})
         listener = threading.Thread(target=self._listen, args=(methods, over), name="listener", daemon=True)
         listener.start()
         over.wait()  # the listener sets it, at the latest when it has received nothing for SILENCE_S
 
     def close(self) -> None:
-        """Returns when no request is going on any more: each has a deadline of its own, and so has telling its answer."""
+        """Returns when no request is going on any more: each has a deadline of its own, and so has writing its answer."""
         self._workers.shutdown(cancel_futures=True)
 
     def say(self, message: FromAgent) -> None:

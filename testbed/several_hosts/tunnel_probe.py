@@ -22,7 +22,7 @@ _ETHERTYPE: Final = 0x88B5
 _NEAREST_BRIDGE: Final = bytes.fromhex("0180c200000e")
 _HEADER: Final = 14
 _TRIES, _PATIENCE_S = 12, 0.25
-#: Nobody asks for longer.
+#: Longer than anybody asks.
 _LISTEN_S: Final = 60.0
 _QUESTION, _ANSWER = b"?", b"!"
 
@@ -32,14 +32,14 @@ class WireNotPassed(NetBoxITError):
 
 
 class Prober:
-    """Those who ask and answer at the interfaces of one machine's part of a lab."""
+    """Sends and answers probes at the interfaces of one machine's part of a lab."""
 
     def __init__(self, lab: Callable[[], Lab]) -> None:
         self._lab = lab
         self._open: dict[tuple[str, str], _Answerer] = {}
 
     def methods(self) -> dict[str, Callable[..., int | None]]:
-        """By the names that another machine asks for them."""
+        """By the names by which another machine calls them."""
         return {"answer_probes": self.answer, "probes_answered": self.answered, "probe": self.ask}
 
     def answer(self, node: str, interface: str, token: str) -> None:
@@ -47,7 +47,7 @@ class Prober:
         self._open[node, interface] = _Answerer(self._lab(), node, interface, bytes.fromhex(token))
 
     def answered(self, node: str, interface: str) -> int:
-        """How many questions came."""
+        """Ends answering. Returns how many questions came."""
         return self._open.pop((node, interface)).close()
 
     def ask(self, node: str, interface: str, token: str, mtu: int) -> int | None:
