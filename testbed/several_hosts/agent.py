@@ -69,6 +69,8 @@ class Agent:
         self._clock: clocks.Answering | None = None
         self._lab: Lab | None = None
         self._files: AgentFiles | None = None
+        #: Held while it is made: requests come from many threads, and pieces of one file have to come to one object.
+        self._making_files = threading.Lock()
         self._measured: MeasuredLab | None = None
         self._kept = True
         #: Held while a lab is made, which cannot be interrupted.
@@ -124,9 +126,10 @@ class Agent:
 
     @property
     def files(self) -> AgentFiles:
-        if self._files is None:
-            self._files = AgentFiles(self.lab)
-        return self._files
+        with self._making_files:
+            if self._files is None:
+                self._files = AgentFiles(self.lab)
+            return self._files
 
     def up(self, plan: dict[str, Any], owner: str) -> None:
         """Makes the part, which goes down with the connection unless it is kept."""

@@ -32,9 +32,9 @@ class AgentFiles:
         #: By node, folder and name: what has come of files that are not whole yet.
         self._coming: defaultdict[tuple[str, str, str], bytearray] = defaultdict(bytearray)
 
-    def write(self, node: str, own: str, name: str, piece: str, last: bool) -> None:
-        """The pieces of a file come in their order; it is in the node with the last one."""
-        self._coming[node, own, name] += b64decode(piece)
+    def write(self, node: str, own: str, name: str, offset: int, piece: str, last: bool) -> None:
+        """The pieces of a file come in their order, and anew from offset 0. The file is in the node with the last one."""
+        self._coming[node, own, name][offset:] = b64decode(piece)
         if last:
             self._lab.own_files(node, own).write(name, bytes(self._coming.pop((node, own, name))))
 

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from types import NoneType, TracebackType
+from types import NoneType
 from typing import IO, Any, Self, TypeVar, cast
 
 from contracts.errors import NetBoxITError
@@ -115,7 +115,7 @@ class Connection:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def request(self, method: str, shape: type[T], *, patience_s: float = _PATIENCE_S, **parameters: Any) -> T:

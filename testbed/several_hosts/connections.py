@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import Self
 
 from testbed.plans.facts import Facts
@@ -23,7 +22,7 @@ class Connections:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         close(self._open.values())
 
     def facts(self, machine: Machine, lab: str) -> Facts:

@@ -139,7 +139,7 @@ class RemoteFiles:
         data = content.encode() if isinstance(content, str) else content
         for start in range(0, len(data) or 1, PIECE):
             piece = b64encode(data[start : start + PIECE]).decode()
-            self._ask("write", name=name, piece=piece, last=start + PIECE >= len(data)).done()
+            self._ask("write", name=name, offset=start, piece=piece, last=start + PIECE >= len(data)).done()
 
     def exists(self, name: str) -> bool:
         return self._ask("exists", name=name).result(bool)
@@ -155,7 +155,7 @@ class RemoteFiles:
     def remove(self, name: str) -> None:
         self._ask("remove", name=name).done()
 
-    def _ask(self, method: str, **parameters: str | bool) -> Answer:
+    def _ask(self, method: str, **parameters: str | int) -> Answer:
         return self._connection.begin(method, **self._which, **parameters)
 
 

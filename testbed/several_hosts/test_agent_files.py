@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 from __future__ import annotations
 
+from base64 import b64encode
 from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
@@ -53,6 +54,13 @@ def test_files_of_a_node_go_there_and_come_back_whole(there: Any, tmp_path: Path
     files.remove("config")
     assert not files.exists("config")
     assert there.files.listing() == []
+
+
+def test_a_file_that_was_not_sent_to_its_end_is_sent_anew(there: Any, tmp_path: Path) -> None:
+    there.files.write("a", "own", "spoken.wav", 0, b64encode(b"half of it").decode(), last=False)
+    assert not (tmp_path / "lab/own/spoken.wav").exists()
+    RemoteFiles(there, "a", "own").write("spoken.wav", b"whole")
+    assert (tmp_path / "lab/own/spoken.wav").read_bytes() == b"whole"
 
 
 def test_what_a_run_left_there_is_listed_and_fetched(there: Any, tmp_path: Path) -> None:
