@@ -10,8 +10,8 @@ import itertools
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from types import NoneType
 from typing import IO, Any, Self, TypeVar, cast
@@ -49,6 +49,7 @@ _LINES_KEPT = 8
 #: Characters that are kept of a line that is no message: it is shown to people.
 _LONGEST_LINE_KEPT = 500
 
+M = TypeVar("M")
 T = TypeVar("T")
 
 
@@ -309,3 +310,16 @@ class Answer:
                 "so this is a defect of it: please tell its developers"
             ) from None
         return answer
+
+
+def close(connections: Iterable[Connection]) -> list[str]:
+    """Ends them at a time. Returns the machines that could not say that nothing is left there."""
+    closing = list(connections)
+    clean = at_a_time(Connection.close, closing)
+    return [connection.name for connection, left_nothing in zip(closing, clean, strict=True) if not left_nothing]
+
+
+def at_a_time(do: Callable[[M], T], machines: Sequence[M]) -> list[T]:
+    """Does the same for each machine, in threads: what it waits for are other machines. Raises the first error."""
+    with ThreadPoolExecutor(max(1, len(machines))) as workers:
+        return list(workers.map(do, machines))

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The connections of one command: one to each machine, for whatever is asked of it, and all of them end with the command."""
+"""The connections of a command that plans: one to each machine, which first says what it has, and then gets its part."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Self
+from typing import Any, Self
 
 from testbed.plans.facts import Facts
-from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.connection import Connection, close
 from testbed.several_hosts.machine import Machine
-from testbed.several_hosts.sites import facts_of
 
 
 class Connections:
@@ -36,9 +33,6 @@ class Connections:
         return self._open[machine.name]
 
 
-def close(connections: Iterable[Connection]) -> list[str]:
-    """Ends them at a time. Returns the machines that could not say that nothing is left there."""
-    closing = list(connections)
-    with ThreadPoolExecutor(max(1, len(closing))) as workers:
-        done = list(workers.map(Connection.close, closing))
-    return [connection.name for connection, clean in zip(closing, done, strict=True) if not clean]
+def facts_of(connection: Connection, lab: str) -> Facts:
+    """What planning the lab of that name has to know of the machine at the other end."""
+    return Facts.from_json(connection.request("facts", dict[str, Any], lab=lab))

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan, Plan, WireEnd, WirePlan
 from testbed.labs.lab_status import said_of
+from testbed.several_hosts.connection import at_a_time
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
@@ -58,8 +58,7 @@ def statuses(lab: LabParts) -> dict[str, LabStatus | str]:
             return str(error)
 
     machines = lab.record.machines
-    with ThreadPoolExecutor(max(1, len(machines))) as workers:
-        return dict(zip((machine.name for machine in machines), workers.map(status, machines), strict=True))
+    return dict(zip((machine.name for machine in machines), at_a_time(status, machines), strict=True))
 
 
 def _unknown(node: NodePlan) -> NodeStatus:

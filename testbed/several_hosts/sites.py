@@ -5,26 +5,19 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from ipaddress import ip_address
-from typing import Any
 
 from testbed.description.topology import Topology
 from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.plans.sites import Site, is_free, named_machines
-from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.connection import at_a_time
 from testbed.several_hosts.inventory import Inventory, Listed
 from testbed.several_hosts.machine import Machine
 
 #: Asks a machine for its facts, for the lab of that name.
 Ask = Callable[[Machine, str], Facts]
-
-
-def facts_of(connection: Connection, lab: str) -> Facts:
-    """What planning the lab of that name has to know of the machine at the other end."""
-    return Facts.from_json(connection.request("facts", dict[str, Any], lab=lab))
 
 
 def sites(topology: Topology, inventory: Inventory, lab: str, ask: Ask) -> Sequence[Site]:
@@ -34,8 +27,7 @@ def sites(topology: Topology, inventory: Inventory, lab: str, ask: Ask) -> Seque
     """
     wanted = list(inventory.machines) if is_free(topology) else [*named_machines(topology)]
     others = [inventory.machines[name] for name in wanted if name != inventory.here]
-    with ThreadPoolExecutor(max(len(others), 1)) as workers:
-        facts_of_others = workers.map(lambda listed: ask(listed.machine, lab), others)
+    facts_of_others = at_a_time(lambda listed: ask(listed.machine, lab), others)
     there = [_site(listed, known, looked_up(listed)) for listed, known in zip(others, facts_of_others, strict=True)]
     own = inventory.machines[inventory.here]
     towards = next((site.address for site in there if site.address), None)

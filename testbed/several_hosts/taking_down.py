@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from contracts.errors import NetBoxITError
 from ownership.ledger import UndoFailed
 from ownership.recorded import DamagedRecord
 from testbed.labs import removal
-from testbed.several_hosts.connection import Connection
+from testbed.several_hosts.connection import Connection, at_a_time
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
 
@@ -58,6 +57,5 @@ def take_parts_down(record: PartsRecord, lab: str) -> tuple[list[str], dict[str,
         except NetBoxITError as error:
             failures[machine.name] = str(error)
 
-    with ThreadPoolExecutor(max(1, len(record.machines))) as workers:
-        list(workers.map(take_down, record.machines))
+    at_a_time(take_down, record.machines)
     return notes, failures
