@@ -14,6 +14,7 @@ import socket
 import struct
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -168,14 +169,9 @@ class _Direction:
 
 def probe(left: End, right: End, probing: Probing, progress: Callable[[str], None] = lambda _: None) -> list[PathTrace]:
     """Both directions, from the left first. Raises ProbeFailed."""
-    directions = [_Direction(left, right, probing)]
-    try:
-        directions.append(_Direction(right, left, probing))
-        start_ns = _run(directions, probing, progress)
-    finally:
-        for direction in directions:
-            direction.close()
-    return [direction.trace(start_ns) for direction in directions]
+    with closing(_Direction(left, right, probing)) as there, closing(_Direction(right, left, probing)) as back:
+        start_ns = _run([there, back], probing, progress)
+    return [there.trace(start_ns), back.trace(start_ns)]
 
 
 def _run(directions: list[_Direction], probing: Probing, progress: Callable[[str], None]) -> int:

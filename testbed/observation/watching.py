@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -107,16 +108,13 @@ class Watch:
 
 def lines(only: str | None, interval_s: float, ended: threading.Event, write: Callable[[str], object] = sys.stdout.write) -> None:
     """One JSON object a line, until `ended` is set or nobody reads any more. The first interval ends after `interval_s`."""
-    watch = Watch(only)
-    try:
+    with closing(Watch(only)) as watch:
         while True:
             for line in watch.look():
                 write(json.dumps(WATCH.of(line), allow_nan=False) + "\n")
             sys.stdout.flush()
             if _reader_gone() or ended.wait(interval_s):
                 return
-    finally:
-        watch.close()
 
 
 def _reader_gone() -> bool:

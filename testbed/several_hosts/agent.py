@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,14 +50,10 @@ class NotThatLabs(NetBoxITError):
 
 def serve() -> int:
     """Serves until the controller is gone. Returns the exit status: 0 when no part is left that was not to be kept."""
-    server = Server(*standard_streams())
-    agent = Agent(server.say)
-    with ends_upon_signal() as over:
+    with ends_upon_signal() as over, closing(Server(*standard_streams())) as server:
+        agent = Agent(server.say)
         server.serve(agent.methods(), over)
-        try:
-            return agent.leave()
-        finally:
-            server.close()
+        return agent.leave()
 
 
 class Agent:
