@@ -19,9 +19,8 @@ from contracts.errors import NetBoxITError
 from contracts.plan import RealtimeSupport
 from testbed.changing import apply_now, handlers
 from testbed.labs.lab import Lab
-from testbed.observation.event_reader import EventReader
+from testbed.observation.event_reader import EventReader, status_with_events
 from testbed.observation.reading import LabReader
-from testbed.observation.status_now import status_with_events
 from testbed.plans.planning import plan_file
 from tests.traces import traces
 

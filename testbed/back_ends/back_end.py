@@ -160,7 +160,7 @@ class LocalLab(BackEnd):
         return self.here
 
     def status(self) -> LabStatus:
-        from testbed.observation.status_now import status_with_events
+        from testbed.observation.event_reader import status_with_events
 
         return status_with_events(self.here)
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What happens in a lab that is up, as it happens: the ends of the files into which netboxes, routers and commands write it."""
+"""What happens in a lab that is up, as it happens: the ends of the files into which netboxes, routers and commands write it.
+
+`status_with_events` adds the latest of it to the status of a lab.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +16,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from contracts import announced
 from contracts.run_folder import JOURNAL_FILE
+from ownership.recorded import DamagedRecord
 from system import node_files
+from testbed.changing import unfinished
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 
 if TYPE_CHECKING:
+    from testbed.documents.status import LabStatus
     from testbed.documents.watch import Event
 
 #: What is read of a file at a time. A node could write into its own without end.
@@ -27,6 +33,34 @@ _FIRST_LINE: Final = 256
 
 #: Netboxes begin just before the lab does. What routers told each other while the lab came up is nothing that happened in it.
 _EARLIEST_S: Final = -0.5
+
+
+_MOST_EVENTS: Final = 100
+
+
+def status_with_events(lab: Lab) -> LabStatus:
+    """A lab's status with its latest `events`, at most 100, and `began_ns`, from which their times count.
+
+    They are what netboxes and routers announced and what was changed (docs/watching.md, lines of kind "event").
+    """
+    status = lab.status()
+    try:
+        if left := unfinished.of(lab.folder):
+            status["notes"].append(left.note(lab.name))
+    except DamagedRecord as error:
+        status["notes"].append(str(error))
+    event_reader = EventReader(lab)
+    events = event_reader.new()[-_MOST_EVENTS:]
+    return {
+        "lab": status["lab"],
+        "folder": status["folder"],
+        "nodes": status["nodes"],
+        "wires": status["wires"],
+        "equipment": status["equipment"],
+        "notes": status["notes"],
+        "began_ns": event_reader.began_ns,
+        "events": events,
+    }
 
 
 class EventReader:

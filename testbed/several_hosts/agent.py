@@ -145,7 +145,7 @@ class Agent:
         self._kept = True
 
     def status(self) -> LabStatus:
-        from testbed.observation.status_now import status_with_events
+        from testbed.observation.event_reader import status_with_events
 
         return status_with_events(self.lab)
 

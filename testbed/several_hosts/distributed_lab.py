@@ -40,7 +40,7 @@ class DistributedLab(BackEnd):
         return self._parts
 
     def status(self) -> LabStatus:
-        from testbed.observation.status_now import status_with_events
+        from testbed.observation.event_reader import status_with_events
         from testbed.several_hosts import distributed_status
 
         own = status_with_events(self.here)

@@ -13,8 +13,7 @@ from system.realtime_support import realtime_support
 from testbed.changing import apply_now
 from testbed.labs.lab import Lab
 from testbed.nodes.test_frr import RING
-from testbed.observation.event_reader import EventReader
-from testbed.observation.status_now import status_with_events
+from testbed.observation.event_reader import EventReader, status_with_events
 from testbed.plans.planning import plan_file
 from testbed.views import lab_view
 from tests.waiting import until
