@@ -107,12 +107,12 @@ def _port(name: str, before: Mapping[str, Any] | None, now: Mapping[str, Any], s
 
 def _lateness(earlier: LatenessCounters, later: LatenessCounters) -> LatenessOfKind:
     """Of the interval only. `p99_us` is the bound of the histogram that 99 % kept, null when there is none."""
-    began_anew = later["count"] < earlier["count"]
-    share = 0 if began_anew else 1  # of what was counted before the interval that is in the counters now
-    count = later["count"] - share * earlier["count"]
-    within = ((bound, now - share * past) for (bound, now), (_, past) in zip(later["up_to"], earlier["up_to"], strict=True))
+    if later["count"] < earlier["count"]:  # the counters began anew
+        earlier = {**later, "count": 0, "missed": 0, "up_to": [(bound, 0) for bound, _ in later["up_to"]]}
+    count = later["count"] - earlier["count"]
+    within = ((bound, now - past) for (bound, now), (_, past) in zip(later["up_to"], earlier["up_to"], strict=True))
     p99_us = next((bound for bound, frames in within if frames >= 0.99 * count), None) if count else None
-    return {"count": count, "missed": later["missed"] - share * earlier["missed"], "p99_us": p99_us}
+    return {"count": count, "missed": later["missed"] - earlier["missed"], "p99_us": p99_us}
 
 
 def light(lateness: Kept, lost: Mapping[str, int]) -> Light:
