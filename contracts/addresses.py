@@ -52,7 +52,7 @@ def parse_interface(text: object) -> Interface:
         if getattr(interface.ip, f"is_{kind}"):
             what = f"a {kind.replace('_', '-')} address, which is given to no interface"
             raise ValueError(f"{text} is {what}; use one of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7")
-    if not any(network.version == private.version and _within(network, private) for private in PRIVATE):
+    if not any(network.version == private.version and network.subnet_of(private) for private in PRIVATE):  # type: ignore[arg-type]
         raise ValueError(
             f"{text} is not private, and a lab must not use addresses of others; "
             "use 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7"
@@ -99,13 +99,7 @@ def parse_network(text: object) -> str:
 
 def overlap(one: Interface, other: Interface) -> bool:
     """Whether the networks of two interfaces share an address."""
-    return one.version == other.version and (
-        other.network.network_address in one.network or one.network.network_address in other.network
-    )
-
-
-def _within(network: Network, private: Network) -> bool:
-    return network.network_address in private and network.broadcast_address in private
+    return one.version == other.version and one.network.overlaps(other.network)
 
 
 def _interfaces(value: object) -> tuple[Interface, ...]:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from contracts.errors import listed
 from contracts.installation import CHECKOUT
 
 
@@ -30,9 +31,5 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
                 return path
             if path.is_dir():
                 raise ValueError(f"{text} is a folder; name a file")
-    raise ValueError(f"there is no file {text}; looked in {_listed(dict.fromkeys(map(str, homes)))}")
-
-
-def _listed(homes: Iterable[str]) -> str:
-    *first, last = homes
-    return f"{', '.join(first)} and {last}" if first else last
+    places = list(dict.fromkeys(map(str, homes)))
+    raise ValueError(f"there is no file {text}; looked in {listed(places, 'and')}")

@@ -19,12 +19,13 @@ import polars as pl
 
 from contracts import durable
 from contracts.errors import NetBoxITError
+from contracts.flow import Direction
 from contracts.permissions import check_readable, not_permitted, user_name
 from contracts.run_folder import EVENTS_FILE, FRAMES_TABLE, METRICS_FILE, REPORT_FILE, SERIES_TABLE
 from results import frames, journal, metrics, verdict
 from results.advice import advice
 from results.application_analysis import ApplicationAnalysis, Evidence, MeasuredFlow
-from results.conversations import Way, conversations
+from results.conversations import ConversationFlow, conversations
 from results.counters import Series, all_series
 from results.events import read_events
 from results.flow_path import Gap, Network
@@ -54,13 +55,13 @@ class Seen:
     """What captures and records showed of a run; `left_out` are packets of hosts that belong to neither."""
 
     flows: list[Measured]
-    conversations: list[Way]
+    conversations: list[ConversationFlow]
     left_out: int
 
     @property
     def alone(self) -> list[Measured]:
         """What is told by itself: flows, and conversations but for small ones."""
-        return [*self.flows, *(way.measured for way in self.conversations if way.alone)]
+        return [*self.flows, *(flow.measured for flow in self.conversations if flow.dscp is not None)]
 
 
 class NotOurs(NetBoxITError):
@@ -76,16 +77,22 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metric
     _check_rights(folder)
     run = RunFolder(folder)
     seen = measure(run)
-    if every := [*seen.flows, *(way.measured for way in seen.conversations)]:
-        _write_table(pl.concat([one.table() for one in every], how="diagonal"), folder / FRAMES_TABLE)
+    if every := [*seen.flows, *(flow.measured for flow in seen.conversations)]:
+        _write_table(pl.concat([measured.table() for measured in every], how="diagonal"), folder / FRAMES_TABLE)
     began_ns = _began_ns(run, every)
     table = journal.series(run.journals, began_ns)
     if not table.is_empty():
         _write_table(table, folder / SERIES_TABLE)
     series = list(all_series(table))
-    flows = _flows(run, seen.flows, began_ns)
+    flows: list[Flow] = [
+        {
+            **_flow_metrics(run, measured, began_ns),
+            "outages": outages(measured.rows, measured.flow.protocol, measured.paths, began_ns),
+        }
+        for measured in seen.flows
+    ]
     findings = [(analysis, analysis.judge(_evidence(run, name, seen.flows, flows))) for name, analysis in analyses.items()]
-    of_applications = {analysis.key: list(one.entries) for analysis, one in findings}
+    of_applications = {analysis.key: list(judged.entries) for analysis, judged in findings}
     found = cast("Metrics", {**_metrics(run, seen, flows, series, began_ns), **of_applications})
     durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(found), indent=1, allow_nan=False) + "\n")
     write_report(run, seen.alone, series, found, findings)
@@ -118,7 +125,7 @@ def _write_table(table: pl.DataFrame, file: Path) -> None:
 
 def _began_ns(run: RunFolder, measured: list[Measured]) -> int:
     """Time 0 of the run: when the network's time began, or where nobody says so when the first frame was sent."""
-    firsts = [int(one.rows["sent_ns"][0]) for one in measured if not one.rows.is_empty()]
+    firsts = [int(measured_flow.rows["sent_ns"][0]) for measured_flow in measured if not measured_flow.rows.is_empty()]
     return run.began_ns if run.began_ns is not None else min(firsts, default=0)
 
 
@@ -141,22 +148,15 @@ def measure(run: RunFolder) -> Seen:
     return Seen(measured, others, left_out)
 
 
-def _flows(run: RunFolder, measured: Sequence[Measured], began_ns: int) -> list[Flow]:
-    return [
-        {**_flow_metrics(run, one, began_ns), "outages": outages(one.rows, one.flow.protocol, one.paths, began_ns)}
-        for one in measured
-    ]
-
-
 def _evidence(run: RunFolder, application: str, measured: Sequence[Measured], flows: Sequence[Flow]) -> Evidence:
     return Evidence(
         run.path,
         {entry.name: entry for entry in run.plan.traffic},
         [record for record in run.applications if record.application == application],
         [
-            MeasuredFlow(one, figures)
-            for one, figures in zip(measured, flows, strict=True)
-            if one.application.application == application
+            MeasuredFlow(measured_flow, figures)
+            for measured_flow, figures in zip(measured, flows, strict=True)
+            if measured_flow.application.application == application
         ],
     )
 
@@ -172,8 +172,8 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
     switches = ports_of_switches(run.plan, run.switches)
     several = over_machines(run.machines, run.plan, alone)
     others: list[Conversation] = [
-        {**_flow_metrics(run, way.measured, began_ns), "outages": None, "dscp": way.dscp, "conversations": way.count}
-        for way in seen.conversations
+        {**_flow_metrics(run, flow.measured, began_ns), "outages": None, "dscp": flow.dscp, "conversations": flow.count}
+        for flow in seen.conversations
     ]
     judged = verdict.judge(run.plan, failures, counted, netboxes, run.capture_counts, flows, nodes, switches, events, others)
     judge_machines(run.plan, several, judged)
@@ -201,30 +201,33 @@ def _metrics(run: RunFolder, seen: Seen, flows: list[Flow], series: list[Series]
     }
 
 
-def _flow_metrics(run: RunFolder, one: Measured, began_ns: int) -> MeasuredTold:
-    """What is told of a flow and of a way of a conversation alike."""
+def _flow_metrics(run: RunFolder, measured: Measured, began_ns: int) -> MeasuredTold:
+    """What is told of a flow and of a direction of a conversation alike."""
     return {
-        **metrics.flow_metrics(one.flow, one.rows),
-        **metrics.path_metrics(one.paths, one.rows, began_ns),
-        "seconds": metrics.per_second(one.rows, began_ns),
-        **clock_error(run.machines, one.flow),
+        **metrics.flow_metrics(measured.flow, measured.rows),
+        **metrics.path_metrics(measured.paths, measured.rows, began_ns),
+        "seconds": metrics.per_second(measured.rows, began_ns),
+        **clock_error(run.machines, measured.flow),
     }
 
 
 def _segments(measured: list[Measured]) -> Iterable[Segment]:
     """Of each netbox that saw a frame, or that is on a path that a frame took."""
-    for direction in metrics.DIRECTIONS:
-        tables: dict[str, dict[str, pl.DataFrame]] = {}
-        for one in measured:
-            if one.flow.direction == direction:
-                for netbox in _crossed(one):
-                    tables.setdefault(netbox, {})[one.flow.name] = one.rows
-        for netbox, by_flow in tables.items():
-            yield metrics.segment_metrics(netbox, direction, by_flow)
+    tables: dict[tuple[Direction, str], dict[str, pl.DataFrame]] = {}
+    for measured_flow in measured:
+        for netbox in _crossed(measured_flow):
+            tables.setdefault((measured_flow.flow.direction, netbox), {})[measured_flow.flow.name] = measured_flow.rows
+    for (direction, netbox), by_flow in sorted(tables.items(), key=_by_direction):
+        yield metrics.segment_metrics(netbox, direction, by_flow)
 
 
-def _crossed(one: Measured) -> Iterable[str]:
-    for path, rows in one.by_path():
+def _by_direction(item: tuple[tuple[Direction, object], object]) -> int:
+    """Orders entries of a direction as reports do."""
+    return metrics.DIRECTIONS.index(item[0][0])
+
+
+def _crossed(measured: Measured) -> Iterable[str]:
+    for path, rows in measured.by_path():
         taken = rows["received_ns"].is_not_null().any()
         seen = {
             netbox for netbox, point in zip(path.netboxes, path.points, strict=True) if rows[f"fate.{point}"].is_not_null().any()
@@ -234,13 +237,12 @@ def _crossed(one: Measured) -> Iterable[str]:
 
 def _gaps(measured: list[Measured]) -> Iterable[GapFigures]:
     """Of each gap that a frame crossed, or that is on a path that a frame took."""
-    for direction in metrics.DIRECTIONS:
-        gaps: dict[Gap, list[Values]] = {}
-        for one in measured:
-            for path, rows in one.by_path() if one.flow.direction == direction else ():
-                taken = rows["received_ns"].is_not_null().any()
-                for gap, us in metrics.gaps_us(path, rows):
-                    if taken or us.size:
-                        gaps.setdefault(gap, []).append(us)
-        for gap, times in gaps.items():
-            yield metrics.gap_metrics(gap, direction, joined(times))
+    gaps: dict[tuple[Direction, Gap], list[Values]] = {}
+    for measured_flow in measured:
+        for path, rows in measured_flow.by_path():
+            taken = rows["received_ns"].is_not_null().any()
+            for gap, us in metrics.gaps_us(path, rows):
+                if taken or us.size:
+                    gaps.setdefault((measured_flow.flow.direction, gap), []).append(us)
+    for (direction, gap), times in sorted(gaps.items(), key=_by_direction):
+        yield metrics.gap_metrics(gap, direction, joined(times))

@@ -161,28 +161,28 @@ def time_line(marks: Sequence[Mark], end_s: float) -> str:
 @rc_context(STYLE)
 def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], end_s: float) -> str:
     """Delay of each frame, goodput and loss of each second, one column a direction; outages shaded, events numbered."""
-    lossy = any(any(one.seconds["loss_ratio"]) for one in directions)
+    lossy = any(any(flow.seconds["loss_ratio"]) for flow in directions)
     heights = [2.3, 1.4, *([1.1] if lossy else [])]
     figure = Figure(figsize=(_WIDTH, sum(heights) + 0.7), layout="constrained")
     grid = figure.subplots(len(heights), len(directions), squeeze=False, sharex=True, height_ratios=heights)
-    for column, one in enumerate(directions):
+    for column, flow in enumerate(directions):
         delay, goodput, *rest = grid[:, column]
-        colour = COLOURS[one.direction]
-        step = max(1, one.delays_ms.size // _MOST_POINTS)
-        delay.plot(one.times_s[::step], one.delays_ms[::step], ".", markersize=2.2, color=colour, rasterized=True)
-        delay.set(ylabel="one-way delay (ms)", title=one.direction)
-        seconds = np.array(one.seconds["second"], dtype=float)
+        colour = COLOURS[flow.direction]
+        step = max(1, flow.delays_ms.size // _MOST_POINTS)
+        delay.plot(flow.times_s[::step], flow.delays_ms[::step], ".", markersize=2.2, color=colour, rasterized=True)
+        delay.set(ylabel="one-way delay (ms)", title=flow.direction)
+        seconds = np.array(flow.seconds["second"], dtype=float)
         # The last value once more, so that the last second is drawn to its end.
-        rates = [*one.seconds["goodput_kbps"], one.seconds["goodput_kbps"][-1]]
+        rates = [*flow.seconds["goodput_kbps"], flow.seconds["goodput_kbps"][-1]]
         goodput.step([*seconds, seconds[-1] + 1], rates, where="post", color=colour, linewidth=1.4)
         goodput.set(ylabel="goodput (kbit/s)")
         goodput.set_ylim(bottom=0)
         for axis in rest:
-            shares = np.array([100 * (value or 0.0) for value in one.seconds["loss_ratio"]])
+            shares = np.array([100 * (value or 0.0) for value in flow.seconds["loss_ratio"]])
             axis.bar(seconds + 0.5, shares, width=1.0, color=_OUTAGE, alpha=0.7)
             axis.set(ylabel="lost (%)", ylim=(0, max(float(shares.max()) * 1.15, 1.0)))
         for axis in grid[:, column]:
-            for outage in one.outages:
+            for outage in flow.outages:
                 begin = outage["begin_s"]
                 axis.axvspan(begin, begin + outage["duration_ms"] / 1e3, color=_OUTAGE, alpha=0.12, linewidth=0)
             _draw_marks(axis, marks, numbers=axis is delay, end_s=end_s)
@@ -193,8 +193,8 @@ def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], en
 @rc_context(STYLE | {"font.size": 8.5, "axes.titlesize": 9.0})
 def small_multiples(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> str:
     """A small panel for each statistic of a netbox, a line for each station in it; counters are shown as growth per second."""
-    names = list(dict.fromkeys(one.name for one in series))[:MOST_PANELS]
-    stations = list(dict.fromkeys(one.station for one in series))
+    names = list(dict.fromkeys(line.name for line in series))[:MOST_PANELS]
+    stations = list(dict.fromkeys(line.station for line in series))
     colours = {station: PALETTE[at % len(PALETTE)] for at, station in enumerate(stations)}
     rows, columns = ceil(len(names) / _COLUMNS), min(_COLUMNS, len(names))
     legend = 1 < len(stations) <= _MOST_IN_LEGEND
@@ -203,10 +203,10 @@ def small_multiples(series: Sequence[Series], marks: Sequence[Mark], end_s: floa
     for axis in grid.flat[len(names) :]:
         axis.set_visible(False)
     for axis, name in zip(grid.flat, names, strict=False):
-        shown = [one for one in series if one.name == name]
-        for one in shown:
-            times, values = one.shown()
-            axis.plot(times, values, color=colours[one.station], linewidth=1.2, label=_words(one.station or "segment"))
+        shown = [line for line in series if line.name == name]
+        for line in shown:
+            times, values = line.shown()
+            axis.plot(times, values, color=colours[line.station], linewidth=1.2, label=_words(line.station or "segment"))
         title = _words(name)
         axis.set(title=f"{title}, per s" if shown[0].kind == "counter" else title, xlim=(0, end_s))
         if max(abs(limit) for limit in axis.get_ylim()) >= _MANY:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Conversations: what the hosts' captures show besides the flows of applications, whoever made it (iperf3 in a node, a browser).
 
-A conversation is what goes between two addresses and two ports by one protocol, both ways. Each way is followed as a flow is, and
-so is each DSCP of it. Of two hosts the conversations of few packets are told together, by protocol.
+A conversation is what goes between two addresses and two ports by one protocol, in both directions. Each direction is
+followed as a flow is, and so is each DSCP of it. Of two hosts the conversations of few packets are told together, by protocol.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from results.flow_path import Network, NoPath
 from results.frames import SEEN, SEEN_BESIDES, Capture
 from results.run_folder import Measured
 
-#: From so many packets on, both ways, a conversation is told by itself: more than it takes to set up a call, or a short ping.
+#: From so many packets on, of both directions, a conversation is told by itself: more than it takes to set up a call, or for a
+#: short ping.
 LEAST_PACKETS: Final = 100
 #: And that many at most, those of the most packets.
 MOST: Final = 40
@@ -31,18 +32,17 @@ _NOBODY: Final = ApplicationRecord(name="", application="", flows=())
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way of a conversation that is told by itself (`alone`), or of `count` small ones together."""
+class ConversationFlow:
+    """One direction of a conversation that is told by itself, or of `count` small ones together."""
 
     measured: Measured
     count: int
     #: None of small ones.
     dscp: int | None
-    alone: bool
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Group:
     """What is told together: one conversation, or the small ones of two hosts by one protocol.
 
     `first` is the first packet of it, `packets` are all that its hosts sent.
@@ -68,7 +68,7 @@ def conversations(
     captures: Mapping[str, Capture],
     passages: pl.DataFrame,
     tunnels: Mapping[tuple[str, str], Capture],
-) -> tuple[list[Way], int]:
+) -> tuple[list[ConversationFlow], int]:
     """All of a run, those of the most packets first, and how many packets that hosts sent or got belong to none.
 
     Those are to or from what is no host's address (multicasts, equipment, addresses that a user added), or between hosts that no
@@ -81,22 +81,23 @@ def conversations(
     sent = _keyed(pl.concat([nothing, *(known.filter(pl.col("source_host") == host) for host, known in here.items())]))
     crossed = {end: there.besides.select(*SEEN) for end, there in tunnels.items()}
     found = []
-    for told in _told(sent):
-        direction = _direction(plan, network, told.first["source_host"], told.first["destination_host"])
-        for way, of_way in (("source_host", direction), ("destination_host", opposite(direction))):
-            packets = told.packets.filter(pl.col("source_host") == told.first[way])
+    for group in _groups(sent):
+        first = group.first
+        outward = _direction(plan, network, first["source_host"], first["destination_host"])
+        for sender, direction in ((first["source_host"], outward), (first["destination_host"], opposite(outward))):
+            packets = group.packets.filter(pl.col("source_host") == sender)
             if packets.is_empty():
                 continue
-            flow = _flow(told, packets, of_way)
-            parts = packets.partition_by("dscp", maintain_order=True) if told.alone else [packets]
+            flow = _flow(group, packets, direction)
+            parts = packets.partition_by("dscp", maintain_order=True) if group.alone else [packets]
             received = here.get(flow.destination, nothing).filter(pl.col("source_host") == flow.source)
             end_ns = captures[flow.destination].end_ns if flow.destination in captures else 0
             for part in parts:
                 rows, paths = frames.follow(flow, network, part.select(*SEEN), received.select(*SEEN), passages, crossed, end_ns)
-                dscp = int(part["dscp"][0]) if told.alone else None
+                dscp = int(part["dscp"][0]) if group.alone else None
                 called = flow if len(parts) == 1 else flow.model_copy(update={"name": f"{flow.name} DSCP {dscp}"})
                 if not rows.is_empty():
-                    found.append(Way(Measured(_NOBODY, called, paths, rows), told.count, dscp, told.alone))
+                    found.append(ConversationFlow(Measured(_NOBODY, called, paths, rows), group.count, dscp))
     return found, left_out
 
 
@@ -126,12 +127,12 @@ def _is_joined(network: Network, source: str, destination: str) -> bool:
 
 
 def _keyed(packets: pl.DataFrame) -> pl.DataFrame:
-    """With `_KEY`: the same for both ways of a conversation."""
+    """With `_KEY`: the same for both directions of a conversation."""
     ends = [pl.concat_str(pl.col(end), pl.lit(" "), pl.col(f"{end}_port").cast(pl.String)) for end in ("source", "destination")]
     return packets.with_columns(low=pl.min_horizontal(*ends), high=pl.max_horizontal(*ends)).sort("time_ns", maintain_order=True)
 
 
-def _told(sent: pl.DataFrame) -> Iterator[_Told]:
+def _groups(sent: pl.DataFrame) -> Iterator[_Group]:
     """Each that is told by itself, then the others by their hosts and protocol."""
     counted = sent.group_by(*_KEY, maintain_order=True).agg(pl.len()).sort("len", descending=True, maintain_order=True)
     alone = counted.filter(pl.col("len") >= LEAST_PACKETS).head(MOST)
@@ -140,21 +141,21 @@ def _told(sent: pl.DataFrame) -> Iterator[_Told]:
         first = packets.row(0, named=True)
         ends = [f"{first[f'{end}_host']}:{first[f'{end}_port']}" for end in ("source", "destination")]
         hosts = [first[f"{end}_host"] for end in ("source", "destination")]
-        yield _Told(" ".join([key["protocol"], *(ends if first["source_port"] else hosts)]), first, packets, 1, alone=True)
+        yield _Group(" ".join([key["protocol"], *(ends if first["source_port"] else hosts)]), first, packets, 1, alone=True)
     pair = [pl.min_horizontal(*_HOSTS).alias("one"), pl.max_horizontal(*_HOSTS).alias("other")]
     rest = sent.join(alone, on=list(_KEY), how="anti", maintain_order="left").with_columns(*pair)
     groups = rest.partition_by("protocol", "one", "other", maintain_order=True)
     for packets in sorted(groups, key=lambda group: -group.height):
         first = packets.row(0, named=True)
         name = f"{first['protocol']} {first['source_host']} {first['destination_host']}, small"
-        yield _Told(name, first, packets, packets.select(*_KEY).n_unique(), alone=False)
+        yield _Group(name, first, packets, packets.select(*_KEY).n_unique(), alone=False)
 
 
-def _flow(told: _Told, packets: pl.DataFrame, direction: Direction) -> Flow:
+def _flow(group: _Group, packets: pl.DataFrame, direction: Direction) -> Flow:
     first = packets.row(0, named=True)
-    ports = {f"{end}_ports": (first[f"{end}_port"],) * 2 for end in ("source", "destination")} if told.alone else {}
+    ports = {f"{end}_ports": (first[f"{end}_port"],) * 2 for end in ("source", "destination")} if group.alone else {}
     return Flow(
-        name=told.name,
+        name=group.name,
         kind=first["protocol"],
         direction=direction,
         source=first["source_host"],

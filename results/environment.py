@@ -36,9 +36,9 @@ def environment(programs: Iterable[DebianProgram] = ()) -> Machine:
     return {
         "netboxit": {"commit": commit(CHECKOUT)},
         "kernel": {"release": platform.release(), "version": platform.version(), "machine": platform.machine()},
-        "system": _os_release(),
+        "system": _field(Path("/etc/os-release"), "PRETTY_NAME", "=").strip('"') or None,
         "processor": {
-            "model": _processor(),
+            "model": _field(Path("/proc/cpuinfo"), "model name") or None,
             "cores": os.cpu_count(),
             "governor": _read(_CPU / "cpu0/cpufreq/scaling_governor"),
             "isolated": _read(_CPU / "isolated"),
@@ -130,20 +130,10 @@ def _distribution(name: str) -> str | None:
         return None
 
 
-def _os_release() -> str | None:
-    return _field(Path("/etc/os-release"), "PRETTY_NAME", "=").strip('"') or None
-
-
-def _processor() -> str | None:
-    return _field(Path("/proc/cpuinfo"), "model name") or None
-
-
 def _field(path: Path, name: str, separator: str = ":") -> str:
-    for line in path.read_text().splitlines():
-        key, _, value = line.partition(separator)
-        if key.strip() == name:
-            return value.strip()
-    return ""
+    """The first value of that name; "" when there is none."""
+    lines = (line.partition(separator) for line in path.read_text().splitlines())
+    return next((value.strip() for key, _, value in lines if key.strip() == name), "")
 
 
 def _read(path: Path) -> str | None:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import cache
+from itertools import accumulate, pairwise
 
 from contracts.netbox_configuration import netbox_configuration
-from contracts.plan import NodePlan, Plan, WireEnd
+from contracts.plan import Plan, WireEnd
 
 #: Kinds of wires whose ends are on two machines, and what they are called.
 BETWEEN_MACHINES = {"vxlan": "tunnel", "port": "cable"}
@@ -136,9 +137,7 @@ class Network:
 
     def __init__(self, plan: Plan, unrecorded: Iterable[str] = ()) -> None:
         self._kinds = kinds(plan)
-        wires = [(wire.left, wire.right) for wire in plan.wires]
-        wires += [(port.end, WireEnd(*port.name.partition(".")[::2])) for port in plan.equipment]
-        joined = [tuple(_Port(end.node, end.interface) for end in ends) for ends in wires]
+        joined = [tuple(_Port(end.node, end.interface) for end in pair) for pair in ends(plan)]
         self._other = {port: other for left, right in joined for port, other in ((left, right), (right, left))}
         self._tunnels = {
             _Port(end.node, end.interface): (wire.name, wire.kind)
@@ -150,8 +149,13 @@ class Network:
         for port in self._other:
             self._ports.setdefault(port.node, []).append(port)
         self._recorded = {name for name, kind in self._kinds.items() if kind == "netbox"}.difference(unrecorded)
-        self._stations = {node.name: _stations(node) for node in plan.nodes if node.kind == "netbox"}
-        self._reached: dict[tuple[tuple[_Port, ...], frozenset[tuple[str, str]]], _Reached] = {}
+        #: In the order of their numbers in frame records; each is an interface of the same name.
+        self._stations = {
+            node.name: [station["name"] for station in netbox_configuration(node)["stations"]]
+            for node in plan.nodes
+            if node.kind == "netbox"
+        }
+        self._searched = cache(self._search)
 
     @property
     def tunnel_ends(self) -> list[tuple[str, str]]:
@@ -182,18 +186,12 @@ class Network:
         """
         chain = self._chain(source, destination, crossings, seen, arrived=arrived)
         flat = [step for steps in chain.steps for step in steps]
-        ends = dict(zip(accumulate(map(len, chain.steps)), chain.crossings, strict=False))
-        netboxes, places, gaps = list[str](), list[int | None](), list[Gap]()
-        begun = 0
-        for at, (_, into) in enumerate(flat, 1):
-            if at == len(flat) or self._kinds[into.node] == "netbox":
-                gaps.append(self._gap(flat[begun:at]))
-                begun = at
-                if at < len(flat):
-                    netboxes.append(into.node)
-                    places.append(ends.get(at))
-        path = FlowPath(tuple(netboxes), tuple(gaps))
-        return Followed(path, tuple(places), self._lost_at(path, places, crossings, seen))
+        crossed = dict(zip(accumulate(map(len, chain.steps)), chain.crossings, strict=False))
+        stops = [at for at, (_, into) in enumerate(flat[:-1], 1) if self._kinds[into.node] == "netbox"]
+        gaps = tuple(self._gap(flat[begin:end]) for begin, end in pairwise((0, *stops, len(flat))))
+        path = FlowPath(tuple(flat[at - 1][1].node for at in stops), gaps)
+        places = tuple(crossed.get(at) for at in stops)
+        return Followed(path, places, self._lost_at(path, places, crossings, seen))
 
     def _chain(
         self, source: str, destination: str, crossings: Sequence[Crossing], seen: Set[tuple[str, str]], *, arrived: bool
@@ -201,7 +199,7 @@ class Network:
         goals = self._ports.get(destination, [])
         start = _Chain(0, (), 0, ())
         best = [(start, self._reach(self._ports.get(source, []), seen))]
-        ends = list[tuple[tuple[int, ...], _Chain]]()
+        whole_chains = list[tuple[tuple[int, ...], _Chain]]()
         for at in range(-1, len(crossings)):
             fate = 0
             if at >= 0:
@@ -218,19 +216,16 @@ class Network:
                 cost, steps = min(found)
                 whole = chain.followed_by(cost, steps, None)
                 if not arrived:
-                    ends.append(((-len(chain.crossings), chain.skipped, *cost, fate == 0), whole))
+                    whole_chains.append(((-len(chain.crossings), chain.skipped, *cost, fate == 0), whole))
                 elif not fate:
-                    ends.append((whole.order, whole))
-        if not ends:
+                    whole_chains.append((whole.order, whole))
+        if not whole_chains:
             raise NoPath(f"no wires lead from {source} to {destination} in this plan")
-        return min(ends, key=lambda one: one[0])[1]
+        return min(whole_chains, key=lambda one: one[0])[1]
 
     def _reach(self, starts: Iterable[_Port], seen: Set[tuple[str, str]]) -> _Reached:
         """How a frame that leaves by one of these ports comes to each port, at the least cost."""
-        key = tuple(starts), frozenset(seen)
-        if key not in self._reached:
-            self._reached[key] = self._search(*key)
-        return self._reached[key]
+        return self._searched(tuple(starts), frozenset(seen))
 
     def _search(self, starts: Sequence[_Port], seen: frozenset[tuple[str, str]]) -> _Reached:
         """Dijkstra's algorithm. Each port is come to by one wire, so what that costs may be added when its turn has come."""
@@ -283,18 +278,13 @@ class Network:
         return place
 
 
-def _stations(node: NodePlan) -> tuple[str, ...]:
-    """The stations of a netbox in the order of their numbers in frame records; each is an interface of the same name."""
-    return tuple(station["name"] for station in netbox_configuration(node)["stations"])
-
-
 def kinds(plan: Plan) -> dict[str, str]:
     """What each node is, and each piece of equipment ("equipment"), by name, in the plan's order."""
     pieces = dict.fromkeys((port.name.partition(".")[0] for port in plan.equipment), "equipment")
     return {node.name: str(node.kind) for node in plan.nodes} | pieces
 
 
-def joined(plan: Plan) -> list[tuple[str, str]]:
-    """The two nodes of each wire, and each node that has a port of equipment with that."""
-    wires = [(wire.left.node, wire.right.node) for wire in plan.wires]
-    return wires + [(port.end.node, port.name.partition(".")[0]) for port in plan.equipment]
+def ends(plan: Plan) -> list[tuple[WireEnd, WireEnd]]:
+    """Those of each wire, and of what joins a node to each port of equipment."""
+    wires = [(wire.left, wire.right) for wire in plan.wires]
+    return wires + [(port.end, WireEnd(*port.name.partition(".")[::2])) for port in plan.equipment]

@@ -136,7 +136,7 @@ def follow(
 
     Columns: flow, direction, number, identity, ethernet_bytes, payload_bytes, rtp_sequence, rtp_timestamp, sent_ns, received_ns
     (null when lost), lost_at, lost_why (null when received), path (the place of the frame's path among those returned; that of a
-    lost frame is taken to go on by the shortest way), for each point of a path (`FlowPath.points`) `in_ns.<point>`,
+    lost frame is taken to go on by the shortest path), for each point of a path (`FlowPath.points`) `in_ns.<point>`,
     `out_ns.<point>`, `fate.<point>` (null when it has no record of the frame), for each tunnel `near_ns.<wire>`, `far_ns.<wire>`
     (null when the frame was not seen there). Raises NoPath.
     """
@@ -175,7 +175,7 @@ def _crossings(flow: Flow, network: Network, records: pl.DataFrame, rows: pl.Dat
     distances = network.distances(flow.source)
     kinds = kinds.with_columns(
         code=pl.Series(range(kinds.height), dtype=pl.UInt32),
-        distance=pl.Series([distances.get((one.netbox, one.entered), 0) for one in crossings], dtype=pl.Int64),
+        distance=pl.Series([distances.get((crossing.netbox, crossing.entered), 0) for crossing in crossings], dtype=pl.Int64),
     )
     found = found.join(kinds, on=_KIND).sort("number", "in_ns", "distance", "out_ns", "code")
     return found.group_by("number", maintain_order=True).agg("code", "in_ns", "out_ns"), crossings
@@ -225,7 +225,7 @@ def _along_paths(
         pl.col("received_ns").is_not_null(),
         *(pl.col(_seen_at(*end)).is_not_null() for end in ends),
     ]
-    rows = rows.with_columns(pl.struct(one.alias(str(at)) for at, one in enumerate(signature)).alias("signature"))
+    rows = rows.with_columns(pl.struct(witness.alias(str(at)) for at, witness in enumerate(signature)).alias("signature"))
     paths: dict[FlowPath, int] = {}
     parts = []
     for part in rows.partition_by("signature", maintain_order=True):

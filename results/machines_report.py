@@ -19,18 +19,18 @@ def between_machines(run: RunFolder, found: Metrics) -> dict[str, object] | None
     if "machines" not in found:
         return None
     here = found["machines"]["here"]
-    ways = [
-        {"wire": tunnel["wire"], "kind": tunnel["kind"], "mtu": tunnel["mtu"], **way}
+    directions = [
+        {"wire": tunnel["wire"], "kind": tunnel["kind"], "mtu": tunnel["mtu"], **direction}
         for tunnel in found["tunnels"]
-        for way in tunnel["directions"]
+        for direction in tunnel["directions"]
     ]
     others = {name: clock for name, clock in found["machines"]["hosts"].items() if name != here}
     return {
         "here": here,
         "machines": [{"name": name, **_machine(run, name), **clock} for name, clock in found["machines"]["hosts"].items()],
-        "ways": ways,
+        "directions": directions,
         "tunnels": found["tunnels"],
-        "tunnel_chart": _tunnel_chart(found["tunnels"]) if any(way["delay_us"] for way in ways) else None,
+        "tunnel_chart": _tunnel_chart(found["tunnels"]) if any(direction["delay_us"] for direction in directions) else None,
         "clock_chart": _clock_chart(others) if any(clock["drift_ppm"] is not None for clock in others.values()) else None,
         "errors_ms": sorted({flow["clock_error_ms"] for flow in found["flows"] if flow["clock_error_ms"]}),
         "overhead": found["overhead_tunnels_us"],
@@ -53,21 +53,26 @@ def _machine(run: RunFolder, name: str) -> dict[str, object]:
 @rc_context(STYLE)
 def _tunnel_chart(tunnels: Sequence[Tunnel]) -> str:
     """From the smallest delay to p99 with the median on it; the thin line is what the clocks may be wrong by."""
-    ways = [(tunnel["wire"], way, delay) for tunnel in tunnels for way in tunnel["directions"] if (delay := way["delay_us"])]
-    figure, (axis,) = panels(1, 0.9 + 0.42 * len(ways))
-    for at, (_, way, delay) in enumerate(ways):
+    directions = [
+        (tunnel["wire"], direction, delay)
+        for tunnel in tunnels
+        for direction in tunnel["directions"]
+        if (delay := direction["delay_us"])
+    ]
+    figure, (axis,) = panels(1, 0.9 + 0.42 * len(directions))
+    for at, (_, direction, delay) in enumerate(directions):
         colour = PALETTE[at % 2]
         axis.plot([delay["min"], delay["p99"]], [at, at], color=colour, linewidth=6, alpha=0.35, solid_capstyle="round")
         axis.plot([delay["p50"]], [at], "o", color=colour, markersize=7)
-        if error := way["clock_error_us"]:
+        if error := direction["clock_error_us"]:
             axis.errorbar([delay["p50"]], [at], xerr=[error], color="#66727e", linewidth=1, capsize=4)
         axis.annotate(
             f"{delay['p50']:,.4g}", (delay["p50"], at), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5
         )
-    names = [f"{wire}\n{way['from']['host']} to {way['to']['host']}" for wire, way, _ in ways]
-    axis.set(xlabel="time between the machines (µs)", yticks=range(len(ways)), yticklabels=names)
+    names = [f"{wire}\n{direction['from']['host']} to {direction['to']['host']}" for wire, direction, _ in directions]
+    axis.set(xlabel="time between the machines (µs)", yticks=range(len(directions)), yticklabels=names)
     axis.margins(x=0.08)
-    axis.set_ylim(len(ways) - 0.4, -0.8)
+    axis.set_ylim(len(directions) - 0.4, -0.8)
     return as_svg(figure)
 
 

@@ -26,8 +26,8 @@ def judge_machines(plan: Plan, found: SeveralMachines, verdict: Verdict) -> None
         if name != found["machines"]["here"]:
             _clock(name, clock, limit_us, verdict)
     for tunnel in found["tunnels"]:
-        for way in tunnel["directions"]:
-            _tunnel(tunnel, way, limit_us, verdict)
+        for direction in tunnel["directions"]:
+            _tunnel(tunnel, direction, limit_us, verdict)
 
 
 def _clock(name: str, clock: MachineClock, limit_us: float, verdict: Verdict) -> None:
@@ -68,17 +68,17 @@ def _moved_us(before: ClockReading, after: ClockReading) -> float:
     return float(max(0, moved)) / 1e3
 
 
-def _tunnel(tunnel: Tunnel, way: TunnelDirection, limit_us: float, verdict: Verdict) -> None:
-    place = f"{tunnel['wire']}, from machine {way['from']['host']} to {way['to']['host']}"
+def _tunnel(tunnel: Tunnel, direction: TunnelDirection, limit_us: float, verdict: Verdict) -> None:
+    place = f"{tunnel['wire']}, from machine {direction['from']['host']} to {direction['to']['host']}"
     if not tunnel["switched"]:
-        lost, frames = way["lost"], way["frames"]
+        lost, frames = direction["lost"], direction["frames"]
         verdict.lost_here(lost, frames, f"{place}: {lost:,} of {frames:,} frames were lost between the machines")
-    if way["unseen"]:
+    if direction["unseen"]:
         verdict.degraded.append(
-            f"{place}: {way['unseen']:,} frames crossed it and were captured at one end only, so the time that they took is not "
-            "known; captures do not see what AF_XDP sends and takes"
+            f"{place}: {direction['unseen']:,} frames crossed it and were captured at one end only, so the time that they "
+            "took is not known; captures do not see what AF_XDP sends and takes"
         )
-    delay, error_us = way["delay_us"], way["clock_error_us"]
+    delay, error_us = direction["delay_us"], direction["clock_error_us"]
     if delay is None or error_us is None:
         return
     if delay["min"] + error_us < 0:

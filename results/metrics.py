@@ -96,9 +96,12 @@ def flow_metrics(flow: Flow, rows: pl.DataFrame) -> FlowFigures:
 
 def segment_metrics(netbox: str, direction: Direction, tables: Mapping[str, pl.DataFrame]) -> Segment:
     """An entry of `segments`: all flows of one direction through one netbox; `flows` has each of them by name."""
-    inside = {name: joined(_inside_ms(rows, point) for point in points_of(netbox, rows)) for name, rows in tables.items()}
+    inside = {
+        name: joined(_difference(rows, f"in_ns.{point}", f"out_ns.{point}") / 1e6 for point in points_of(netbox, rows))
+        for name, rows in tables.items()
+    }
     fates = [rows[f"fate.{point}"] for rows in tables.values() for point in points_of(netbox, rows)]
-    seen, lost = sum(one.is_not_null().sum() for one in fates), sum((one.fill_null(0) > 0).sum() for one in fates)
+    seen, lost = sum(column.is_not_null().sum() for column in fates), sum((column.fill_null(0) > 0).sum() for column in fates)
     return {
         "netbox": netbox,
         "direction": direction,
@@ -215,15 +218,17 @@ def overhead_us(path: FlowPath, rows: pl.DataFrame, routers: bool = True) -> Val
 
 def overheads_us(measured: Iterable[Measured], routers: bool = True) -> Values:
     """`overhead_us` of all frames of all flows."""
-    return joined(overhead_us(path, rows, routers) for one in measured for path, rows in one.by_path())
+    return joined(overhead_us(path, rows, routers) for flow in measured for path, rows in flow.by_path())
 
 
 def overhead_by_tunnels_us(path: FlowPath, rows: pl.DataFrame) -> tuple[Values, Values]:
     """Of each frame whose passage is known, also at both ends of each tunnel: the overhead in tunnels, and all that is not."""
     inside = [
-        pl.col(f"far_ns.{one.wire}") - pl.col(f"near_ns.{one.wire}") for gap, _, _ in _emulated(path) for one in gap.tunnels
+        pl.col(f"far_ns.{tunnel.wire}") - pl.col(f"near_ns.{tunnel.wire}")
+        for gap, _, _ in _emulated(path)
+        for tunnel in gap.tunnels
     ]
-    known = rows.filter(_whole(path) & pl.all_horizontal(pl.lit(True), *(one.is_not_null() for one in inside)))
+    known = rows.filter(_whole(path) & pl.all_horizontal(pl.lit(True), *(time.is_not_null() for time in inside)))
     tunnels = _sums_us(known, inside)
     return tunnels, overhead_us(path, known) - tunnels
 
@@ -262,10 +267,6 @@ def _lateness(measured: statistics.LatenessCounters) -> Lateness:
         "p99_9": measured.get("p99_9"),
         "max": measured.get("max"),
     }
-
-
-def _inside_ms(rows: pl.DataFrame, point: str) -> Values:
-    return _difference(rows, f"in_ns.{point}", f"out_ns.{point}") / 1e6
 
 
 def _difference(rows: pl.DataFrame, before: str, after: str) -> Values:

@@ -16,7 +16,7 @@ from contracts import durable
 from contracts.errors import NetBoxITError
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import Plan
-from results.flow_path import joined, kinds
+from results.flow_path import ends, kinds
 from system.user_privileges import check_new
 
 _WIDTH, _BOX, _GAP = 1080, 148, 20
@@ -99,11 +99,11 @@ def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *
     A node's column tells by how many wires it is away from there. Parts that no wire joins to it stand below. The machines of a
     lab over several are frames, one below the other, and wires between them are dashed.
     """
-    ends = joined(plan)
+    joined = [(one.node, other.node) for one, other in ends(plan)]
     machines = {node.name: node.host for node in plan.nodes}
-    machines |= {other: machines[one] for one, other in ends if other not in machines}
+    machines |= {other: machines[one] for one, other in joined if other not in machines}
     boxes = {name: Box(name, kind, tuple(words.get(name, ())), machines.get(name, "")) for name, kind in kinds(plan).items()}
-    roots = _trees(boxes, ends, right)
+    roots = _trees(boxes, joined, right)
     height, frames = 0.0, list[Frame]()
     for machine in dict.fromkeys((*(host.name for host in plan.hosts), *(box.machine for box in boxes.values()))):
         top = height
@@ -114,7 +114,7 @@ def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *
         if machine and height > top:
             height += _FOOT
             frames.append(Frame(machine, top, height - _FOOT))
-    return _draw(boxes, ends, frames, height, alone)
+    return _draw(boxes, joined, frames, height, alone)
 
 
 @dataclass
@@ -148,13 +148,13 @@ class Frame:
     bottom: float
 
 
-def _trees(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], right: str | None) -> list[Box]:
+def _trees(boxes: Mapping[str, Box], joined: Sequence[tuple[str, str]], right: str | None) -> list[Box]:
     """Gives each box its column, counted from the right, and what is behind it by a shortest path; one root for each part.
 
     What is reached from another machine is a root, too.
     """
     beside: dict[str, list[str]] = {name: [] for name in boxes}
-    for one, other in ends:
+    for one, other in joined:
         beside[one].append(other)
         beside[other].append(one)
     roots: list[Box] = []
@@ -185,7 +185,7 @@ def _place(box: Box, top: float) -> None:
         top += other.branch_height
 
 
-def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], frames: Sequence[Frame], height: float, alone: bool) -> str:
+def _draw(boxes: Mapping[str, Box], wires: Sequence[tuple[str, str]], frames: Sequence[Frame], height: float, alone: bool) -> str:
     columns = max((box.column for box in boxes.values()), default=0) + 1
     width = max(_WIDTH, columns * (_BOX + 24))
     step = width / columns
@@ -199,7 +199,7 @@ def _draw(boxes: Mapping[str, Box], ends: Sequence[tuple[str, str]], frames: Seq
     if alone:
         parts.append(f'<rect width="{width}" height="{height:.0f}" fill="#fff"/>')
     parts += [_frame(frame, width) for frame in frames]
-    parts += [_wire(x(boxes[one]), boxes[one], x(boxes[other]), boxes[other]) for one, other in ends]
+    parts += [_wire(x(boxes[one]), boxes[one], x(boxes[other]), boxes[other]) for one, other in wires]
     parts += [_box(box, x(box), box.y) for box in boxes.values()]
     return "".join([*parts, "</svg>"])
 

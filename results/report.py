@@ -159,9 +159,9 @@ def _outside(found: Metrics) -> dict[str, str]:
 def _delay_charts(measured: Sequence[Measured]) -> Iterator[dict[str, str]]:
     """For each flow by name: its directions side by side."""
     delays: dict[str, dict[str, Values]] = {}
-    for one in measured:
-        if (delays_ms := metrics.delays_ms(one.rows)).size > 1:
-            delays.setdefault(one.flow.name, {})[one.flow.direction] = delays_ms
+    for flow in measured:
+        if (delays_ms := metrics.delays_ms(flow.rows)).size > 1:
+            delays.setdefault(flow.flow.name, {})[flow.flow.direction] = delays_ms
     for name, directions in delays.items():
         yield {"name": name, "distribution": charts.delay_distribution(directions)}
 

@@ -68,11 +68,11 @@ def _flows(measured: Sequence[Measured], found: Metrics, marks: Sequence[Mark], 
             yield name, charts.flow_over_time(directions, marks, end_s)
 
 
-def _over_time(one: Measured, told: Flow | Conversation, seconds: Seconds, began_ns: int) -> FlowOverTime:
-    arrived = one.rows.filter(pl.col("received_ns").is_not_null())
+def _over_time(measured: Measured, told: Flow | Conversation, seconds: Seconds, began_ns: int) -> FlowOverTime:
+    arrived = measured.rows.filter(pl.col("received_ns").is_not_null())
     times = (arrived["sent_ns"] - began_ns).to_numpy().astype(float) / 1e9
     outages = told["outages"]["list"] if told["outages"] else ()
-    return FlowOverTime(one.flow.direction, times, metrics.delays_ms(one.rows), seconds, outages)
+    return FlowOverTime(measured.flow.direction, times, metrics.delays_ms(measured.rows), seconds, outages)
 
 
 def _outages(flows: Sequence[Flow]) -> Iterator[dict[str, object]]:
@@ -82,10 +82,10 @@ def _outages(flows: Sequence[Flow]) -> Iterator[dict[str, object]]:
 
 
 def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> Iterator[dict[str, object]]:
-    for netbox in dict.fromkeys(one.netbox for one in series):
-        own = [one for one in series if one.netbox == netbox]
-        moving = [one for one in own if one.kind != "constant" and one.times_s.size > 2]
-        names = list(dict.fromkeys(one.name for one in moving))
+    for netbox in dict.fromkeys(statistic.netbox for statistic in series):
+        own = [statistic for statistic in series if statistic.netbox == netbox]
+        moving = [statistic for statistic in own if statistic.kind != "constant" and statistic.times_s.size > 2]
+        names = list(dict.fromkeys(statistic.name for statistic in moving))
         shown = [mark for mark in marks if mark.lane in (netbox, "wires")]
         yield {
             "netbox": netbox,
@@ -98,7 +98,7 @@ def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> 
 def _constants(series: Sequence[Series]) -> str:
     """ "queued 0 (ground, hub); rate 54e6 (responder)" """
     found: dict[tuple[str, float], list[str]] = {}
-    for one in series:
-        if one.kind == "constant":
-            found.setdefault((one.name, float(one.values[0])), []).append(one.station or "segment")
+    for statistic in series:
+        if statistic.kind == "constant":
+            found.setdefault((statistic.name, float(statistic.values[0])), []).append(statistic.station or "segment")
     return "; ".join(f"{name} {value:g} ({', '.join(stations)})" for (name, value), stations in found.items())

@@ -11,7 +11,7 @@ from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
 from contracts.run_records import LabRecord, MachineShare
 from contracts.statistics import NetboxStatistics, SwitchStatus
-from results.metrics_document import Event, Freeze, Miss, Switch, SwitchPort, Timekeeping
+from results.metrics_document import Event, Switch, SwitchPort, Timekeeping
 
 
 def timekeeping(
@@ -21,13 +21,7 @@ def timekeeping(
     events: Sequence[Event] = (),
 ) -> dict[str, Timekeeping]:
     """The entries of `netboxes` in metrics.json, for each netbox that left statistics."""
-    return {name: _of(plan.node(name), plan, own, lab, _freezes(name, events)) for name, own in counted.items()}
-
-
-def _freezes(netbox: str, events: Sequence[Event]) -> list[Freeze]:
-    """When the run itself kept the netbox from computing, and for how long."""
-    found = [event for event in events if event["by_run"] and event["kind"] == "freeze" and event["netbox"] == netbox]
-    return [{"at_s": event["time_s"], "for_s": event["details"]["for_s"]} for event in found]
+    return {name: _of(plan.node(name), plan, own, lab, events) for name, own in counted.items()}
 
 
 def ports_of_switches(plan: Plan, counted: Mapping[str, SwitchStatus]) -> dict[str, Switch]:
@@ -50,10 +44,11 @@ def _ports(counted: Mapping[str, statistics.SwitchPort], switched: Collection[st
     return ports
 
 
-def _of(node: NodePlan, plan: Plan, counted: NetboxStatistics, lab: LabRecord, freezes: list[Freeze]) -> Timekeeping:
+def _of(node: NodePlan, plan: Plan, counted: NetboxStatistics, lab: LabRecord, events: Sequence[Event]) -> Timekeeping:
     realtime, scheduler = netbox_configuration(node)["realtime"], counted.get("scheduler")
     # What is dropped at a port is an event's doing where that takes down the port's wire, or a node at it.
     switched = switched_wires(plan, node.name).values()
+    began_s = lab.get("began_s", {}).get(node.name)
     always_up = [port for port in counted["ports"] if port["name"] not in switched]
     return {
         "limit_us": realtime["limit_us"],
@@ -63,11 +58,23 @@ def _of(node: NodePlan, plan: Plan, counted: NetboxStatistics, lab: LabRecord, f
         "send_drops": sum(port["send_drops"] for port in always_up),
         "unplugged_drops": sum(port["send_drops"] for port in counted["ports"] if port["name"] in switched),
         "missed": counted["missed"],
-        "misses": _misses(counted, lab.get("began_s", {}).get(node.name)),
+        "misses": [
+            {
+                # What was due a little before the traffic began may have been done after it.
+                "after_s": None if began_s is None else max(0.0, miss["at_s"] - began_s),
+                "what": miss["what"],
+                "lateness_us": miss["lateness_us"],
+            }
+            for miss in counted["misses"]
+        ],
         "steal_ratio": _steal(node, lab),
         "cpu_s": scheduler["cpu_s"] if scheduler else None,
         "stepped_back": scheduler["stepped_back"] if scheduler else None,
-        "freezes": freezes,
+        "freezes": [
+            {"at_s": event["time_s"], "for_s": event["details"]["for_s"]}
+            for event in events
+            if event["by_run"] and (event["kind"], event["netbox"]) == ("freeze", node.name)
+        ],
     }
 
 
@@ -83,19 +90,6 @@ def switched_wires(plan: Plan, node: str) -> dict[str, str]:
         for end in (wire.left, wire.right)
         if end.node == node
     }
-
-
-def _misses(counted: NetboxStatistics, began_s: float | None) -> list[Miss]:
-    """The first ones, with their time since the traffic began; None where nobody took down when it did."""
-    return [
-        {
-            # What was due a little before the traffic began may have been done after it.
-            "after_s": None if began_s is None else max(0.0, miss["at_s"] - began_s),
-            "what": miss["what"],
-            "lateness_us": miss["lateness_us"],
-        }
-        for miss in counted["misses"]
-    ]
 
 
 def _steal(node: NodePlan, lab: LabRecord) -> float | None:

@@ -29,7 +29,7 @@ def over_machines(machines: Machines, plan: Plan, measured: Sequence[Measured]) 
     """What metrics.json has of a run over several machines besides what it has of any; nothing of one on a single machine."""
     if not machines.several:
         return {}
-    parts = [metrics.overhead_by_tunnels_us(path, rows) for one in measured for path, rows in one.by_path()]
+    parts = [metrics.overhead_by_tunnels_us(path, rows) for flow in measured for path, rows in flow.by_path()]
     return {
         "machines": {
             "here": machines.record["here"],
@@ -66,7 +66,7 @@ def _clock(machines: Machines, name: str) -> MachineClock:
 def _tunnel(machines: Machines, plan: Plan, wire: Wire, measured: Sequence[Measured]) -> Tunnel:
     one, other = wire["ends"]
     directions = [_direction(machines, wire["wire"], *ends, measured) for ends in ((one, other), (other, one))]
-    there, back = (way["delay_us"] for way in directions)
+    there, back = (direction["delay_us"] for direction in directions)
     probe = wire.get("probe")
     return {
         "wire": wire["wire"],
@@ -90,8 +90,8 @@ def _direction(machines: Machines, wire: str, near: WireEnd, far: WireEnd, measu
         rows.select(
             "received_ns", near_ns=f"near_ns.{wire}", far_ns=f"far_ns.{wire}", lost=pl.col("lost_at").eq_missing(tunnel.name)
         )
-        for one in measured
-        for path, rows in one.by_path()
+        for flow in measured
+        for path, rows in flow.by_path()
         for tunnel in dict.fromkeys(path.tunnels)
         if (tunnel.wire, tunnel.near) == (wire, near["node"])
     ]
