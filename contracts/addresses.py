@@ -103,20 +103,20 @@ def overlap(one: Interface, other: Interface) -> bool:
 
 
 def _interfaces(value: object) -> tuple[Interface, ...]:
-    found = tuple(parse_interface(item) for item in (value if isinstance(value, list) else [value]))
-    if not found:
+    interfaces = tuple(parse_interface(item) for item in (value if isinstance(value, list) else [value]))
+    if not interfaces:
         raise ValueError("an interface needs an address; write it like 10.0.0.1/24")
     for version in (4, 6):
-        if sum(interface.version == version for interface in found) > 1:
+        if sum(interface.version == version for interface in interfaces) > 1:
             raise ValueError(f"two IPv{version} addresses on one interface; keep one, and one of IPv{10 - version} if wanted")
-    return found
+    return interfaces
 
 
 def _gateways(value: object) -> tuple[Address, ...]:
-    found = tuple(parse_address(item) for item in (value if isinstance(value, list) else [value]))
-    if len({gateway.version for gateway in found}) < len(found):
+    gateways = tuple(parse_address(item) for item in (value if isinstance(value, list) else [value]))
+    if len({gateway.version for gateway in gateways}) < len(gateways):
         raise ValueError("two gateways of one IP version; keep one")
-    return found
+    return gateways
 
 
 def _one_or_list(example: str) -> WithJsonSchema:

@@ -20,12 +20,12 @@ def details(event: Mapping[str, Any]) -> Details:
 def words(node: str, event: Mapping[str, Any]) -> str:
     """ "field.responder: link down (reason out of range)" """
     place = node if event.get("station") is None else f"{node}.{event['station']}"
-    told = details(event)
+    own = details(event)
     if event["event"] == "set":
-        return f"{place}: {told.get('parameter')} {_value(told.get('value'))}"
-    if event["event"] in ("route", "route_gone") and (paths := _paths(told.get("paths"))) is not None:
-        return f"{place}: {told.get('destination')} {'by' if event['event'] == 'route' else 'no more by'} {paths}"
-    more = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in told.items())
+        return f"{place}: {own.get('parameter')} {_value(own.get('value'))}"
+    if event["event"] in ("route", "route_gone") and (paths := _paths(own.get("paths"))) is not None:
+        return f"{place}: {own.get('destination')} {'by' if event['event'] == 'route' else 'no more by'} {paths}"
+    more = " ".join(f"{key.replace('_', ' ')} {_value(value)}" for key, value in own.items())
     return f"{place}: {str(event['event']).replace('_', ' ')}{f' ({more})' if more else ''}"
 
 

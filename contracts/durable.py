@@ -46,13 +46,13 @@ def beside(file: Path) -> Path:
 
 def write(file: Path, content: str | bytes) -> None:
     """The same as `Path.write_text`, and nothing is left of a new file that could not be written whole. Raises NotWritten."""
-    there = file.exists()
+    existed = file.exists()
     with told(file):
         try:
             with file.open("wb") as opened:
                 opened.write(_encoded(content))
         except OSError:
-            if not there:
+            if not existed:
                 file.unlink(missing_ok=True)
             raise
 

@@ -21,8 +21,8 @@ def find_file(text: str, context: Mapping[str, Path] | None) -> Path:
         raise ValueError(f"{text!r} is not the name of a file; write its path, as it is from the topology's folder")
     known = context or {}
     homes = [known[key] for key in ("terminal", "folder") if key in known] + [CHECKOUT]
-    found = [(home / text).resolve() for home in homes]
-    inside = [path for path, home in zip(found, homes, strict=True) if "terminal" in known or path.is_relative_to(home)]
+    paths = [(home / text).resolve() for home in homes]
+    inside = [path for path, home in zip(paths, homes, strict=True) if "terminal" in known or path.is_relative_to(home)]
     if not inside:
         raise ValueError(f"{text} leads out of the topology's folder and of the checkout; keep the file beside the topology")
     for path in inside:

@@ -260,7 +260,7 @@ class Plan:
 
     def mtus(self) -> dict[str, int]:
         """The MTU of each wire by its name, also of those that are equipment."""
-        return {wire.name: wire.mtu for wire in self.wires} | {one.wire: one.mtu for one in self.equipment}
+        return {wire.name: wire.mtu for wire in self.wires} | {port.wire: port.mtu for port in self.equipment}
 
     def host(self, name: str) -> HostPlan:
         """The machine of that name; KeyError when there is none."""

@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,10 +59,10 @@ class Plugin:
 
     def only_class(self, part: str, base: type[T]) -> type[T]:
         """The class of this module that extends `base`, and is not abstract. Raises BadPlugin when there is none, or several."""
-        found = self.classes(part, base)
-        if len(found) != 1:
-            raise self.unusable(f"{self.package}.{part} has {len(found)} classes that extend {base.__name__}, and needs one")
-        return found[0]
+        classes = self.classes(part, base)
+        if len(classes) != 1:
+            raise self.unusable(f"{self.package}.{part} has {len(classes)} classes that extend {base.__name__}, and needs one")
+        return classes[0]
 
     def classes(self, part: str, base: type[T]) -> list[type[T]]:
         """Those of this module that extend `base`, and are not abstract. Raises BadPlugin as `module` does."""
@@ -89,23 +89,19 @@ class OursFirst(Mapping[str, T]):
     def __init__(self, ours: Mapping[str, T], everything: Callable[[], Mapping[str, T]]) -> None:
         """`everything` returns ours, too; it raises BadPlugin where two have one name."""
         self.ours: Final = ours
-        self._find = everything
-
-    @cached_property
-    def _everything(self) -> Mapping[str, T]:
-        return self._find()
+        self._everything = cache(everything)
 
     def __getitem__(self, name: str) -> T:
-        return self.ours[name] if name in self.ours else self._everything[name]
+        return self.ours[name] if name in self.ours else self._everything()[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.ours or name in self._everything
+        return name in self.ours or name in self._everything()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._everything)
+        return iter(self._everything())
 
     def __len__(self) -> int:
-        return len(self._everything)
+        return len(self._everything())
 
 
 def plugins(kind: str, group: str, folder: Path, part: str) -> OursFirst[Plugin]:
@@ -127,7 +123,7 @@ def loaded(found: OursFirst[Plugin], load: Callable[[Plugin], T]) -> OursFirst[T
 
 
 def _with_installed(kind: str, group: str, ours: Mapping[str, Plugin]) -> Mapping[str, Plugin]:
-    found = dict(ours)
+    installed = dict(ours)
     for entry in sorted(metadata.entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
         plugin = Plugin(kind, entry.name, entry.value, entry.dist.name if entry.dist else entry.value)
         if not re.fullmatch(PATTERN, plugin.name):
@@ -135,13 +131,13 @@ def _with_installed(kind: str, group: str, ours: Mapping[str, Plugin]) -> Mappin
                 f'{plugin.brought_by} has an entry point "{plugin.name}" in {group}, which is not the name of {_a(kind)}: '
                 "use small letters, digits and -, a letter first, 15 at most; repair or uninstall the package"
             )
-        if (other := found.get(plugin.name)) is not None:
+        if (other := installed.get(plugin.name)) is not None:
             raise BadPlugin(
                 f"{plugin.brought_by} and {other.brought_by} both have {_a(kind)} {plugin.name} "
                 f"({plugin.package} and {other.package}); uninstall one of them"
             )
-        found[plugin.name] = plugin
-    return found
+        installed[plugin.name] = plugin
+    return installed
 
 
 def _a(kind: str) -> str:

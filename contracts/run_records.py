@@ -56,8 +56,8 @@ class CaptureCount(TypedDict):
     received: int | None
     #: Frames that the kernel dropped before the program could take them.
     dropped: int | None
-    #: Why it ended early. Not of older runs.
-    ended: NotRequired[str | None]
+    #: Why it ended early; null when it did not.
+    ended: str | None
 
 
 class EventRecord(TypedDict):

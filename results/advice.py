@@ -37,16 +37,16 @@ def advice(
         return []
     asleep = {node["name"] for node in nodes if not node["awake"]}
     places = {node.name: (node.host, node.cores) for node in plan.nodes if node.name in netboxes}
-    told: list[str] = []
+    sentences: list[str] = []
     for place in dict.fromkeys(places[name] for name in late):
         there = [name for name in places if places[name] == place]
         busy = sum(_worked_s(statistics[name]) for name in there) / duration_s / max(1, len(place[1]))
-        told += _of_cores(there, _named(place[1]), busy)
+        sentences += _of_cores(there, _named(place[1]), busy)
         if not asleep.isdisjoint(there):
-            told.append(
+            sentences.append(
                 f"`realtime: {{keep_awake: true}}` keeps {_named(place[1])} from sleeping, which costs time at each wake-up"
             )
-    return [*told, *_of_limit(late, netboxes, lateness_us)]
+    return [*sentences, *_of_limit(late, netboxes, lateness_us)]
 
 
 def _was_late(kept: Timekeeping) -> bool:

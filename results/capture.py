@@ -156,9 +156,9 @@ class Captures:
         ]
 
 
-def _complaint(said: str) -> str:
+def _complaint(output: str) -> str:
     """Of what dumpcap said: from its complaint to its counters."""
-    complaint = said[said.rfind("dumpcap: ") :].partition("Packets captured:")[0]
+    complaint = output[output.rfind("dumpcap: ") :].partition("Packets captured:")[0]
     return " ".join(complaint.split()) or "dumpcap said nothing"
 
 

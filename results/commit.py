@@ -35,16 +35,16 @@ def commit(checkout: Path) -> str | None:
         return built.read_text().strip() or None
     try:
         repository = _repository(checkout)
-        found = _resolved(repository, "HEAD")
+        head = _resolved(repository, "HEAD")
     except (OSError, ValueError):
         return None
-    if found is None:
+    if head is None:
         return None
     try:
-        changed = _changes(checkout, repository, found)
+        changed = _changes(checkout, repository, head)
     except (OSError, subprocess.SubprocessError):
-        return f"{found[:_SHOWN]}-unknown"
-    return found[:_SHOWN] + ("-dirty" if changed else "")
+        return f"{head[:_SHOWN]}-unknown"
+    return head[:_SHOWN] + ("-dirty" if changed else "")
 
 
 def _repository(checkout: Path) -> Path:
@@ -77,12 +77,12 @@ def _packed(repository: Path, name: str) -> str | None:
     return next((line.split()[0] for line in lines if line.split()[1:] == [name]), None)
 
 
-def _changes(checkout: Path, repository: Path, found: str) -> str:
+def _changes(checkout: Path, repository: Path, head: str) -> str:
     """What `git status` tells of files that the commit has. Raises OSError, subprocess.SubprocessError."""
     with TemporaryDirectory() as folder:
         own = Path(folder)
         (own / "refs").mkdir()
-        (own / "HEAD").write_text(f"{found}\n")
+        (own / "HEAD").write_text(f"{head}\n")
         shutil.copy2(repository / "index", own / "index")  # with its time, by which git knows what it has to read
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         environment = kept | {

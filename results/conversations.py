@@ -80,7 +80,7 @@ def conversations(
     nothing = pl.DataFrame(schema={**SEEN_BESIDES, **_HOSTS})
     sent = _keyed(pl.concat([nothing, *(known.filter(pl.col("source_host") == host) for host, known in here.items())]))
     crossed = {end: there.besides.select(*SEEN) for end, there in tunnels.items()}
-    found = []
+    flows = []
     for group in _groups(sent):
         first = group.first
         outward = _direction(plan, network, first["source_host"], first["destination_host"])
@@ -97,8 +97,8 @@ def conversations(
                 dscp = int(part["dscp"][0]) if group.alone else None
                 called = flow if len(parts) == 1 else flow.model_copy(update={"name": f"{flow.name} DSCP {dscp}"})
                 if not rows.is_empty():
-                    found.append(ConversationFlow(Measured(_NOBODY, called, paths, rows), group.count, dscp))
-    return found, left_out
+                    flows.append(ConversationFlow(Measured(_NOBODY, called, paths, rows), group.count, dscp))
+    return flows, left_out
 
 
 def _between_hosts(plan: Plan, network: Network, seen: pl.DataFrame) -> pl.DataFrame:

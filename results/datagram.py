@@ -56,8 +56,8 @@ class Rtp(NamedTuple):
 
 def datagram(frame: bytes) -> Packet | None:
     """The UDP or TCP packet in an Ethernet frame, or None: another protocol, a later fragment, or too little was captured."""
-    found = packet(frame)
-    return found if found is not None and found.is_datagram else None
+    captured = packet(frame)
+    return captured if captured is not None and captured.is_datagram else None
 
 
 def packet(frame: bytes) -> Packet | None:

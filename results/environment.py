@@ -58,13 +58,13 @@ def environment(programs: Iterable[DebianProgram] = ()) -> Machine:
 
 def cpu_times() -> CpuTimes:
     """Ticks of each core (proc(5)): in all, idle, and taken by other guests of this machine ("steal")."""
-    found: CpuTimes = {}
+    times: CpuTimes = {}
     for line in Path("/proc/stat").read_text().splitlines():
         name, *values = line.split()
         if name.startswith("cpu"):
             ticks = list(map(int, values))
-            found[name.removeprefix("cpu") or "all"] = {"all": sum(ticks[:8]), "idle": ticks[3] + ticks[4], "steal": ticks[7]}
-    return found
+            times[name.removeprefix("cpu") or "all"] = {"all": sum(ticks[:8]), "idle": ticks[3] + ticks[4], "steal": ticks[7]}
+    return times
 
 
 def steal_ratios(before: CpuTimes, after: CpuTimes) -> dict[str, float | None]:
@@ -111,16 +111,13 @@ def _offloads(namespace: str, interface: str) -> list[str]:
 
 
 def _debian_packages(names: Iterable[str]) -> dict[str, str | None]:
-    said = _output(["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *names])
-    found = dict(line.split(" ", 1) for line in (said or "").splitlines() if " " in line)
-    return {name: found.get(name) or None for name in names}
-
-
-def _output(command: list[str]) -> str | None:
+    command = ["dpkg-query", "-W", "-f", "${Package} ${Version}\\n", *names]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=10).stdout
+        answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10).stdout
     except (FileNotFoundError, subprocess.TimeoutExpired):
-        return None
+        answer = ""
+    versions = dict(line.split(" ", 1) for line in answer.splitlines() if " " in line)
+    return {name: versions.get(name) or None for name in names}
 
 
 def _distribution(name: str) -> str | None:

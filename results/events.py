@@ -68,15 +68,18 @@ def _made(line: EventRecord, announced: list[Event], machines: Machines, began_n
     """What the run did; the netbox's word of the same change is taken out of `announced`."""
     node = line.get("netbox") or line.get("router") or line.get("node")
     begun_s = machines.run_s(node, line["at_s"] + line["late_ms"] / 1e3, began_ns)
-    effect_s = begun_s
-    for other in announced if line["kind"] == "parameter" else ():
-        same = (other["kind"], other["netbox"], other["details"].get("parameter")) == ("set", node, line.get("parameter"))
-        if same and -_SAME_S <= other["time_s"] - begun_s <= line["took_ms"] / 1e3 + _SAME_S:
-            effect_s = other["time_s"]
-            announced.remove(other)
-            break
+    latest_s = line["took_ms"] / 1e3 + _SAME_S
+    same = [
+        event
+        for event in announced
+        if (line["kind"], event["kind"], event["netbox"]) == ("parameter", "set", node)
+        and event["details"].get("parameter") == line.get("parameter")
+        and -_SAME_S <= event["time_s"] - begun_s <= latest_s
+    ]
+    if same:
+        announced.remove(same[0])
     return {
-        "time_s": effect_s,
+        "time_s": same[0]["time_s"] if same else begun_s,
         "kind": line["kind"],
         "netbox": None if line["kind"] == "wire" else node,
         "station": None,

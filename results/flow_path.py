@@ -229,17 +229,17 @@ class Network:
 
     def _search(self, starts: Sequence[_Port], seen: frozenset[tuple[str, str]]) -> _Reached:
         """Dijkstra's algorithm. Each port is come to by one wire, so what that costs may be added when its turn has come."""
-        found: _Reached = {}
+        reached: _Reached = {}
         waiting: list[tuple[_Cost, _Port, _Port, _Steps]] = [((0, 0), out, self._other[out], ()) for out in starts]
         heapq.heapify(waiting)
         while waiting:
             (skipped, wires), out, into, before = heapq.heappop(waiting)
-            if into in found:
+            if into in reached:
                 continue
             if (tunnel := self._tunnels.get(out)) is not None:
                 skipped += not {(tunnel[0], out.node), (tunnel[0], into.node)} & seen
             steps = (*before, (out, into))
-            found[into] = ((skipped, wires + 1), steps)
+            reached[into] = ((skipped, wires + 1), steps)
             if (kind := self._kinds[into.node]) == "host":
                 continue
             beyond = skipped + (into.node in self._recorded)
@@ -247,7 +247,7 @@ class Network:
                 # A router can send a packet back where it came from, to another node there.
                 if port != into or kind == "router":
                     heapq.heappush(waiting, ((beyond, wires + 1), port, self._other[port], steps))
-        return found
+        return reached
 
     def _gap(self, steps: Sequence[tuple[_Port, _Port]]) -> Gap:
         between = [into.node for _, into in steps[:-1]]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -78,7 +79,6 @@ COLUMNS = (
 _KIND = ["netbox", "station_in", "station_out", "fate"]
 #: The columns that depend on the path begin so.
 _CROSSED = ("in_ns", "out_ns", "fate", "near_ns", "far_ns")
-_EMPTY = [pl.lit(None, pl.String).alias("lost_at"), pl.lit(None, pl.String).alias("lost_why"), pl.lit(0, pl.UInt32).alias("path")]
 #: Why a frame was lost of which no point says so.
 _UNSEEN = "not seen again"
 
@@ -228,11 +228,12 @@ def _along_paths(
     rows = rows.with_columns(pl.struct(witness.alias(str(at)) for at, witness in enumerate(signature)).alias("signature"))
     paths: dict[FlowPath, int] = {}
     parts = []
-    for part in rows.partition_by("signature", maintain_order=True):
-        first = part.row(0, named=True)
+    for part in rows.partition_by("signature", maintain_order=True) or [rows]:
+        # Of a flow without frames there is the shortest path.
+        first: dict[str, Any] = dict.fromkeys(part.columns) if part.is_empty() else part.row(0, named=True)
         own = [crossings[code] for code in first["code"] or ()]
         seen = {end for end in ends if first[_seen_at(*end)] is not None}
-        arrived = first["received_ns"] is not None
+        arrived = part.is_empty() or first["received_ns"] is not None
         followed = network.follow(flow.source, flow.destination, own, seen, arrived=arrived)
         fates = [None if at is None else own[at].fate for at in followed.crossings]
         lost = next((fate for fate in fates if fate), None)
@@ -244,10 +245,6 @@ def _along_paths(
                 *_crossed(followed, fates),
             )
         )
-    if not parts:
-        followed = network.follow(flow.source, flow.destination, (), frozenset(), arrived=True)
-        parts.append(rows.with_columns(*_EMPTY, *_crossed(followed, [None] * len(followed.crossings))))
-        paths[followed.path] = 0
     whole = _finished(pl.concat(parts, how="diagonal").sort("number"), end_ns)
     crossed = [name for name in whole.columns if name.partition(".")[0] in _CROSSED]
     return whole.select(*COLUMNS, *crossed), tuple(paths)

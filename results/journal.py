@@ -38,11 +38,11 @@ def read(*paths: Path) -> Journal | None:
     A node that was rebooted begins again in the middle, or in another file, with a time of its own.
     """
     lines = [line for path in paths if path.exists() for line in path.read_text(errors="replace").splitlines()]
-    found = list(_parsed(lines))
-    if not found or not isinstance(found[0].get("began_ns"), int):
+    lines_read = list(_parsed(lines))
+    if not lines_read or not isinstance(lines_read[0].get("began_ns"), int):
         return None
-    journal, later_s = Journal(int(found[0]["began_ns"])), 0.0
-    for line in found[1:]:
+    journal, later_s = Journal(int(lines_read[0]["began_ns"])), 0.0
+    for line in lines_read[1:]:
         if isinstance(line.get("began_ns"), int):
             later_s = (line["began_ns"] - journal.began_ns) / 1e9
         elif not isinstance(line.get("at_s"), int | float):

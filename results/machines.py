@@ -116,18 +116,20 @@ class Machines:
             return at_s
         return (self.clock_of(node).here(begun + round(at_s * 1e9)) - began_ns) / 1e9
 
-    def journal(self, node: str, told: Journal) -> Journal:
+    def journal(self, node: str, journal: Journal) -> Journal:
         """A node's journal by the controller's clock."""
         clock = self.clock_of(node)
         if clock.own:
-            return told
-        began_ns = clock.here(told.began_ns)
+            return journal
+        began_ns = clock.here(journal.began_ns)
 
         def since(at_s: float) -> float:
-            return (clock.here(told.began_ns + round(at_s * 1e9)) - began_ns) / 1e9
+            return (clock.here(journal.began_ns + round(at_s * 1e9)) - began_ns) / 1e9
 
-        events = [event | {"at_s": since(event["at_s"])} for event in told.events]
-        return replace(told, began_ns=began_ns, events=events, samples=[(since(at_s), one) for at_s, one in told.samples])
+        events = [event | {"at_s": since(event["at_s"])} for event in journal.events]
+        return replace(
+            journal, began_ns=began_ns, events=events, samples=[(since(at_s), sample) for at_s, sample in journal.samples]
+        )
 
 
 #: All times of the run are by one clock.

@@ -14,27 +14,27 @@ from results.metrics_document import MachineClock, Metrics, Tunnel
 from results.run_folder import RunFolder
 
 
-def between_machines(run: RunFolder, found: Metrics) -> dict[str, object] | None:
+def between_machines(run: RunFolder, document: Metrics) -> dict[str, object] | None:
     """What the template needs; None for a run on one machine."""
-    if "machines" not in found:
+    if "machines" not in document:
         return None
-    here = found["machines"]["here"]
+    here = document["machines"]["here"]
     directions = [
         {"wire": tunnel["wire"], "kind": tunnel["kind"], "mtu": tunnel["mtu"], **direction}
-        for tunnel in found["tunnels"]
+        for tunnel in document["tunnels"]
         for direction in tunnel["directions"]
     ]
-    others = {name: clock for name, clock in found["machines"]["hosts"].items() if name != here}
+    others = {name: clock for name, clock in document["machines"]["hosts"].items() if name != here}
     return {
         "here": here,
-        "machines": [{"name": name, **_machine(run, name), **clock} for name, clock in found["machines"]["hosts"].items()],
+        "machines": [{"name": name, **_machine(run, name), **clock} for name, clock in document["machines"]["hosts"].items()],
         "directions": directions,
-        "tunnels": found["tunnels"],
-        "tunnel_chart": _tunnel_chart(found["tunnels"]) if any(direction["delay_us"] for direction in directions) else None,
+        "tunnels": document["tunnels"],
+        "tunnel_chart": _tunnel_chart(document["tunnels"]) if any(direction["delay_us"] for direction in directions) else None,
         "clock_chart": _clock_chart(others) if any(clock["drift_ppm"] is not None for clock in others.values()) else None,
-        "errors_ms": sorted({flow["clock_error_ms"] for flow in found["flows"] if flow["clock_error_ms"]}),
-        "overhead": found["overhead_tunnels_us"],
-        "rest": found["overhead_without_tunnels_us"],
+        "errors_ms": sorted({flow["clock_error_ms"] for flow in document["flows"] if flow["clock_error_ms"]}),
+        "overhead": document["overhead_tunnels_us"],
+        "rest": document["overhead_without_tunnels_us"],
     }
 
 
@@ -85,9 +85,9 @@ def _clock_chart(clocks: Mapping[str, MachineClock]) -> str:
         if clock["drift_ppm"] is None or first is None or last is None:
             continue
         readings = [first, last]
-        times = np.array([(one["at_ns"] - first["at_ns"]) / 1e9 for one in readings])
-        moved = np.array([(one["offset_ns"] - first["offset_ns"]) / 1e3 for one in readings])
-        errors = [one["error_ns"] / 1e3 for one in readings]
+        times = np.array([(reading["at_ns"] - first["at_ns"]) / 1e9 for reading in readings])
+        moved = np.array([(reading["offset_ns"] - first["offset_ns"]) / 1e3 for reading in readings])
+        errors = [reading["error_ns"] / 1e3 for reading in readings]
         colour = PALETTE[at % len(PALETTE)]
         axis.errorbar(
             times, moved, yerr=errors, color=colour, capsize=4, marker="o", label=f"{name}, {clock['drift_ppm']:+.2f} ppm"

@@ -17,15 +17,15 @@ from results.verdict import Verdict
 STEADY_PPM = 600.0
 
 
-def judge_machines(plan: Plan, found: SeveralMachines, verdict: Verdict) -> None:
+def judge_machines(plan: Plan, several: SeveralMachines, verdict: Verdict) -> None:
     """Adds to a verdict; `found` is empty of a run on one machine."""
-    if not found:
+    if not several:
         return
     limit_us = plan.lateness_limit_s * 1e6
-    for name, clock in found["machines"]["hosts"].items():
-        if name != found["machines"]["here"]:
+    for name, clock in several["machines"]["hosts"].items():
+        if name != several["machines"]["here"]:
             _clock(name, clock, limit_us, verdict)
-    for tunnel in found["tunnels"]:
+    for tunnel in several["tunnels"]:
         for direction in tunnel["directions"]:
             _tunnel(tunnel, direction, limit_us, verdict)
 

@@ -51,15 +51,15 @@ def outages(rows: pl.DataFrame, protocol: str, paths: Sequence[FlowPath], began_
     # Not the median: pictures are sent as bursts, whose frames are close together.
     usual_ms = float(np.percentile(distances, 99, method="inverted_cdf")) if protocol == "udp" else float(np.median(distances))
     threshold_ms = max(SHORTEST_MS, USUAL_DISTANCES * usual_ms)
-    found = [one for one in _pauses(sent, protocol, threshold_ms) if one.duration_ms > threshold_ms]
-    told = [_described(one, sent, paths, began_ns) for one in found[:_MOST_TOLD]]
-    durations = [one.duration_ms for one in found]
+    pauses = [pause for pause in _pauses(sent, protocol, threshold_ms) if pause.duration_ms > threshold_ms]
+    described = [_described(pause, sent, paths, began_ns) for pause in pauses[:_MOST_TOLD]]
+    durations = [pause.duration_ms for pause in pauses]
     return {
         "threshold_ms": threshold_ms,
-        "count": len(found),
+        "count": len(pauses),
         "total_ms": sum(durations),
         "longest_ms": max(durations, default=0.0),
-        "list": told,
+        "list": described,
     }
 
 
@@ -117,14 +117,14 @@ def _silences(times: NDArray[np.int64], least_ns: float) -> Values:
     return silences
 
 
-def _described(one: _Pause, sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> Outage:
-    before = _side(sent[: one.first].tail(_MOST_BESIDE), paths, end=True)
-    after = _side(sent[one.last :].head(_MOST_BESIDE), paths, end=False) if one.ended else None
+def _described(pause: _Pause, sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> Outage:
+    before = _side(sent[: pause.first].tail(_MOST_BESIDE), paths, end=True)
+    after = _side(sent[pause.last :].head(_MOST_BESIDE), paths, end=False) if pause.ended else None
     return {
-        "begin_s": (one.begin_ns - began_ns) / 1e9,
-        "duration_ms": one.duration_ms,
-        "lost": one.lost,
-        "ended": one.ended,
+        "begin_s": (pause.begin_ns - began_ns) / 1e9,
+        "duration_ms": pause.duration_ms,
+        "lost": pause.lost,
+        "ended": pause.ended,
         "way_changed": bool(before and after and before["via"] != after["via"]),
         "delay_changed": bool(before and after and _apart_ms(before, after) > _SAME_DELAY_MS),
         "before": before,

@@ -41,7 +41,7 @@ def write_report(
     run: RunFolder,
     measured: list[Measured],
     series: list[Series],
-    found: Metrics,
+    document: Metrics,
     findings: Sequence[tuple[ApplicationAnalysis, Findings]],
 ) -> None:
     """Draws what metrics.json says, and the distributions behind it. `measured` are the flows, then other conversations.
@@ -57,7 +57,7 @@ def write_report(
     )
     environment.filters.update(number=number, signed=signed, percent=percent, count=count, statistic=statistic)
     page = environment.get_template(_TEMPLATE).render(
-        **_context(run, measured, series, found, findings),
+        **_context(run, measured, series, document, findings),
         beside_flows=list(_parts(environment, findings, beside_flows=True)),
         sections=list(_parts(environment, findings, beside_flows=False)),
     )
@@ -82,76 +82,80 @@ def _context(
     run: RunFolder,
     measured: list[Measured],
     series: list[Series],
-    found: Metrics,
+    document: Metrics,
     findings: Sequence[tuple[ApplicationAnalysis, Findings]],
 ) -> dict[str, object]:
     given = reference.load(run.path / REFERENCE_FILE)
     overhead = metrics.overheads_us(measured)
-    flows, others = measured[: len(found["flows"])], measured[len(found["flows"]) :]
+    flows, others = measured[: len(document["flows"])], measured[len(document["flows"]) :]
     names = list(dict.fromkeys(one.flow.name for one in others))[:_CONVERSATIONS_DRAWN]
-    limits_us = sorted({kept["limit_us"] for kept in found["netboxes"].values()})
+    limits_us = sorted({kept["limit_us"] for kept in document["netboxes"].values()})
     charted = [*flows, *(one for one in others if one.flow.name in names)]
     return {
-        **{name: found[name] for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "segments", "gaps")},
+        **{name: document[name] for name in ("lab", "verdict", "flows", "conversations", "packets_left_out", "segments", "gaps")},
         "plan": run.plan,
         "started": _moment(run.record["started"] if run.record else None),
         "ended": _moment(run.record["ended"] if run.record else None),
         "folder": run.path.resolve().name,
-        "key_figures": _key_figures(found, [figure for _, one in findings for figure in one.key_figures[:_KEY_FIGURES]]),
+        "key_figures": _key_figures(document, [figure for _, one in findings for figure in one.key_figures[:_KEY_FIGURES]]),
         "network": picture(run.plan, network_words(run.plan, topology_data(run.path / TOPOLOGY_FILE)), rightmost(run.plan)),
-        "paths": [flow for flow in found["flows"] if len(flow["paths"]) > 1],
+        "paths": [flow for flow in document["flows"] if len(flow["paths"]) > 1],
         "path_changes_shown": _PATH_CHANGES_SHOWN,
         "losses": [
-            {"flow": flow["name"], "direction": flow["direction"], **loss} for flow in found["flows"] for loss in flow["losses"]
+            {"flow": flow["name"], "direction": flow["direction"], **loss}
+            for flow in document["flows"]
+            for loss in flow["losses"]
         ],
         "reference": given,
-        "comparison": _comparison(given, found["flows"]) if given else None,
+        "comparison": _comparison(given, document["flows"]) if given else None,
         "breakdown": {
-            (one.kind, one.direction): _breakdown(found, one.kind, one.direction) for one in (given.flows if given else ())
+            (one.kind, one.direction): _breakdown(document, one.kind, one.direction) for one in (given.flows if given else ())
         },
         "delay_charts": list(_delay_charts(charted)),
-        **course(charted, series, found),
-        "segment_chart": _segment_chart(found["segments"]),
-        "overhead": found["overhead_us"],
-        "overhead_without_routers": found["overhead_without_routers_us"],
+        **course(charted, series, document),
+        "segment_chart": _segment_chart(document["segments"]),
+        "overhead": document["overhead_us"],
+        "overhead_without_routers": document["overhead_without_routers_us"],
         "overhead_chart": charts.histogram(overhead, "time outside of the netboxes (µs)") if overhead.size else None,
-        "lateness": found["lateness_us"],
-        "lateness_chart": charts.lateness(found["lateness_us"], limits_us) if found["lateness_us"] else None,
-        "netboxes": found["netboxes"],
-        "switches": found["switches"],
+        "lateness": document["lateness_us"],
+        "lateness_chart": charts.lateness(document["lateness_us"], limits_us) if document["lateness_us"] else None,
+        "netboxes": document["netboxes"],
+        "switches": document["switches"],
         "misses": [
-            {"netbox": name, **miss} for name, kept in found["netboxes"].items() for miss in kept["misses"][:_MISSES_SHOWN]
+            {"netbox": name, **miss} for name, kept in document["netboxes"].items() for miss in kept["misses"][:_MISSES_SHOWN]
         ],
         "environment": describe(run),
-        "between": between_machines(run, found),
+        "between": between_machines(run, document),
         "files": table_of_files(run.path, [file for analysis, _ in findings for file in analysis.files]),
     }
 
 
-def _key_figures(found: Metrics, judged: Sequence[KeyFigure]) -> list[dict[str, str]]:
+def _key_figures(document: Metrics, judged: Sequence[KeyFigure]) -> list[dict[str, str]]:
     """The handful of figures to see first: of flows that their application has judged, else of the first flows."""
     figures = []
-    names = {(one.flow, one.direction) for one in judged}
-    flows = [flow for flow in found["flows"] if (flow["name"], flow["direction"]) in names]
-    for flow in flows or (found["flows"] or found["conversations"])[:2]:
+    names = {(figure.flow, figure.direction) for figure in judged}
+    flows = [flow for flow in document["flows"] if (flow["name"], flow["direction"]) in names]
+    for flow in flows or (document["flows"] or document["conversations"])[:2]:
         delay, jitter = flow["one_way_delay_ms"], flow["jitter_ms"]
         note = f"ms, jitter {statistic(jitter, 'mean')} ms, lost {percent(flow['loss_ratio'])}"
         label = f"{flow['name']} {flow['direction']}, mean delay"
         figures.append({"label": label, "value": statistic(delay, "mean"), "note": note, "direction": flow["direction"]})
-    figures += [{"label": one.label, "value": one.value, "note": one.note, "direction": one.direction} for one in judged]
-    figures.append({**_outside(found), "direction": ""})
-    if tunnels := found.get("overhead_tunnels_us"):
+    figures += [
+        {"label": figure.label, "value": figure.value, "note": figure.note, "direction": figure.direction} for figure in judged
+    ]
+    figures.append({**_outside(document), "direction": ""})
+    if tunnels := document.get("overhead_tunnels_us"):
         figures.append(
             {"label": "of it between machines", "value": statistic(tunnels, "p50"), "note": "µs, median", "direction": ""}
         )
     return figures
 
 
-def _outside(found: Metrics) -> dict[str, str]:
+def _outside(document: Metrics) -> dict[str, str]:
     """What was spent outside of the netboxes; queues of routers and switches are the network's own, and not the testbed's."""
-    value = statistic(found["overhead_us"], "p50")
+    value = statistic(document["overhead_us"], "p50")
     elements: tuple[Literal["routers", "switches"], ...] = ("routers", "switches")
-    if crossed := [kind for kind in elements if any(gap[kind] for gap in found["gaps"])]:
+    if crossed := [kind for kind in elements if any(gap[kind] for gap in document["gaps"])]:
         return {"label": "outside the netboxes", "value": value, "note": f"µs, median, {' and '.join(crossed)} included"}
     return {"label": "testbed overhead", "value": value, "note": "µs, median"}
 
@@ -173,24 +177,24 @@ def _segment_chart(segments: Sequence[Segment]) -> str | None:
 
 def _comparison(given: reference.Reference, flows: Sequence[Flow]) -> dict[str, object]:
     """One row a figure, one group of columns a flow."""
-    found = reference.compare(given, flows)
+    comparisons = reference.compare(given, flows)
     titles = {"one_way_delay_ms": "Latency", "jitter_ms": "Jitter"}
-    cells = {(one.direction, one.flow, one.measure, one.statistic): one for one in found}
-    shown = list(dict.fromkeys((one.direction, one.flow) for one in found))
+    cells = {(figure.direction, figure.flow, figure.measure, figure.statistic): figure for figure in comparisons}
+    shown = list(dict.fromkeys((figure.direction, figure.flow) for figure in comparisons))
     rows = [
         {"title": f"{titles[measure]} {name}, ms", "cells": [cells.get((*flow, measure, name)) for flow in shown]}
-        for measure, name in dict.fromkeys((one.measure, one.statistic) for one in found)
+        for measure, name in dict.fromkeys((figure.measure, figure.statistic) for figure in comparisons)
     ]
     return {"flows": [{"direction": direction, "name": name} for direction, name in shown], "rows": rows}
 
 
-def _breakdown(found: Metrics, kind: str, direction: str) -> str:
+def _breakdown(document: Metrics, kind: str, direction: str) -> str:
     """Where the mean delay of the first flow of that kind and direction was spent."""
-    names = [flow["name"] for flow in found["flows"] if (flow["kind"], flow["direction"]) == (kind, direction)]
+    names = [flow["name"] for flow in document["flows"] if (flow["kind"], flow["direction"]) == (kind, direction)]
     return ", ".join(
         f"{part['netbox']} {statistic(part['flows'][name], 'mean')} ms"
         for name in names[:1]
-        for part in found["segments"]
+        for part in document["segments"]
         if part["direction"] == direction and part["flows"].get(name)
     )
 

@@ -17,19 +17,19 @@ from results.run_folder import Measured
 _MOST_LISTED, _MOST_MARKED = 80, 30
 
 
-def course(measured: Sequence[Measured], series: Sequence[Series], found: Metrics) -> dict[str, object]:
+def course(measured: Sequence[Measured], series: Sequence[Series], document: Metrics) -> dict[str, object]:
     """What the template needs."""
-    listed = _listed(found["events"])
+    listed = _listed(document["events"])
     marks = [Mark(number, event["time_s"], _lane(event), event["by_run"]) for number, event in enumerate(listed, 1)]
-    end_s = _end_s(series, found)
+    end_s = _end_s(series, document)
     telling = [mark for mark in marks if not (mark.lane == "traffic" and mark.time_s < 1.0)]
     drawn = telling if len(telling) <= _MOST_MARKED else [mark for mark in telling if mark.by_run][:_MOST_MARKED]
     return {
         "events": [{"number": number, **event} for number, event in enumerate(listed, 1)],
-        "events_left_out": len(found["events"]) - len(listed),
+        "events_left_out": len(document["events"]) - len(listed),
         "time_line": charts.time_line(marks, end_s) if marks else None,
-        "over_time": {name: chart for name, chart in _flows(measured, found, drawn, end_s)},
-        "outages": list(_outages(found["flows"])),
+        "over_time": {name: chart for name, chart in _flows(measured, document, drawn, end_s)},
+        "outages": list(_outages(document["flows"])),
         "netbox_series": list(_netboxes(series, drawn, end_s)),
     }
 
@@ -45,33 +45,33 @@ def _lane(event: Event) -> str:
     return str(event["netbox"] or ("wires" if event["kind"] == "wire" else "traffic"))
 
 
-def _end_s(series: Sequence[Series], found: Metrics) -> float:
-    flows: list[Flow | Conversation] = [*found["flows"], *found["conversations"]]
+def _end_s(series: Sequence[Series], document: Metrics) -> float:
+    flows: list[Flow | Conversation] = [*document["flows"], *document["conversations"]]
     ends = [seconds["second"][-1] + 1.0 for flow in flows if (seconds := flow["seconds"])]
-    ends += [float(one.times_s[-1]) for one in series[:1]] + [event["time_s"] for event in found["events"][-1:]]
+    ends += [float(statistic.times_s[-1]) for statistic in series[:1]] + [event["time_s"] for event in document["events"][-1:]]
     return max(ends, default=1.0)
 
 
-def _flows(measured: Sequence[Measured], found: Metrics, marks: Sequence[Mark], end_s: float) -> Iterator[tuple[str, str]]:
-    names = list(dict.fromkeys(one.flow.name for one in measured))
-    every: list[Flow | Conversation] = [*found["flows"], *found["conversations"]]
-    told_of = {(told["name"], told["direction"]): told for told in every}
+def _flows(measured: Sequence[Measured], document: Metrics, marks: Sequence[Mark], end_s: float) -> Iterator[tuple[str, str]]:
+    names = list(dict.fromkeys(measured_flow.flow.name for measured_flow in measured))
+    every: list[Flow | Conversation] = [*document["flows"], *document["conversations"]]
+    figures_of = {(figures["name"], figures["direction"]): figures for figures in every}
     for name in names:
         directions = [
-            _over_time(one, told, seconds, found["began_ns"])
-            for one in measured
-            if one.flow.name == name
-            and (told := told_of[name, one.flow.direction])["received"] > 1
-            and (seconds := told["seconds"]) is not None
+            _over_time(measured_flow, figures, seconds, document["began_ns"])
+            for measured_flow in measured
+            if measured_flow.flow.name == name
+            and (figures := figures_of[name, measured_flow.flow.direction])["received"] > 1
+            and (seconds := figures["seconds"]) is not None
         ]
         if directions:
             yield name, charts.flow_over_time(directions, marks, end_s)
 
 
-def _over_time(measured: Measured, told: Flow | Conversation, seconds: Seconds, began_ns: int) -> FlowOverTime:
+def _over_time(measured: Measured, figures: Flow | Conversation, seconds: Seconds, began_ns: int) -> FlowOverTime:
     arrived = measured.rows.filter(pl.col("received_ns").is_not_null())
     times = (arrived["sent_ns"] - began_ns).to_numpy().astype(float) / 1e9
-    outages = told["outages"]["list"] if told["outages"] else ()
+    outages = figures["outages"]["list"] if figures["outages"] else ()
     return FlowOverTime(measured.flow.direction, times, metrics.delays_ms(measured.rows), seconds, outages)
 
 
@@ -97,8 +97,8 @@ def _netboxes(series: Sequence[Series], marks: Sequence[Mark], end_s: float) -> 
 
 def _constants(series: Sequence[Series]) -> str:
     """ "queued 0 (ground, hub); rate 54e6 (responder)" """
-    found: dict[tuple[str, float], list[str]] = {}
+    stations_of: dict[tuple[str, float], list[str]] = {}
     for statistic in series:
         if statistic.kind == "constant":
-            found.setdefault((statistic.name, float(statistic.values[0])), []).append(statistic.station or "segment")
-    return "; ".join(f"{name} {value:g} ({', '.join(stations)})" for (name, value), stations in found.items())
+            stations_of.setdefault((statistic.name, float(statistic.values[0])), []).append(statistic.station or "segment")
+    return "; ".join(f"{name} {value:g} ({', '.join(stations)})" for (name, value), stations in stations_of.items())

@@ -122,8 +122,8 @@ class RunFolder:
     @cached_property
     def switches(self) -> dict[str, SwitchStatus]:
         """What each switch that said so counted during the traffic (`testbed.labs.switch_statistics.since`)."""
-        found = {name: self._known(f"nodes/{name}/{STATISTICS_FILE}", SwitchStatus) for name in self._named("switch")}
-        return {name: one for name, one in found.items() if one is not None}
+        statistics = {name: self._known(f"nodes/{name}/{STATISTICS_FILE}", SwitchStatus) for name in self._named("switch")}
+        return {name: counted for name, counted in statistics.items() if counted is not None}
 
     @cached_property
     def passages(self) -> dict[str, pl.DataFrame]:
@@ -133,14 +133,14 @@ class RunFolder:
     def journals(self) -> dict[str, journal.Journal]:
         """Of the nodes that left one; times are the controller's."""
         names = [node.name for node in self.plan.nodes]
-        found = {name: journal.read(*map(self.path.joinpath, self._starts(name, JOURNAL_FILE))) for name in names}
-        return {name: self.machines.journal(name, one) for name, one in found.items() if one is not None}
+        journals = {name: journal.read(*map(self.path.joinpath, self._starts(name, JOURNAL_FILE))) for name in names}
+        return {name: self.machines.journal(name, own) for name, own in journals.items() if own is not None}
 
     @cached_property
     def began_ns(self) -> int | None:
         """When the network's time began, CLOCK_REALTIME; None when nobody says so."""
-        told = self.lab.get("began_ns")
-        return told or min((one.began_ns for name, one in self.journals.items() if name in self.netboxes), default=None)
+        began_ns = self.lab.get("began_ns")
+        return began_ns or min((own.began_ns for name, own in self.journals.items() if name in self.netboxes), default=None)
 
     @property
     def ended_ns(self) -> int | None:
@@ -150,8 +150,8 @@ class RunFolder:
     @cached_property
     def applications(self) -> list[ApplicationRecord]:
         folders = sorted(file.parent for file in self.path.glob(f"traffic/*/{FLOWS_FILE}"))
-        found = [read(folder / FLOWS_FILE, ApplicationRecord) for folder in folders]
-        return [one for one in found if one is not None]
+        records = [read(folder / FLOWS_FILE, ApplicationRecord) for folder in folders]
+        return [record for record in records if record is not None]
 
     @cached_property
     def capture_counts(self) -> list[CaptureCount]:
@@ -194,7 +194,7 @@ class RunFolder:
 
     def captured_at(self, wire: str, node: str, flows: list[Flow]) -> frames.Capture:
         """What was seen at an end of a wire between machines; times are the controller's."""
-        ends = [end for one in self.machines.record["wires"] if one["wire"] == wire for end in one["ends"]]
+        ends = [end for record in self.machines.record["wires"] if record["wire"] == wire for end in record["ends"]]
         files = [self.path / end["capture"] for end in ends if end["node"] == node]
         if there := [file for file in files if file.exists()]:
             return self._read(node, there, flows)
@@ -217,24 +217,25 @@ class RunFolder:
         return not content and self.damaged.keys().isdisjoint(files)
 
     def _read(self, node: str, files: list[Path], flows: list[Flow]) -> frames.Capture:
-        clock, found = self.machines.clock_of(node), frames.read_capture(files, flows)
-        rows = {at: clock.corrected(one, "time_ns") for at, one in found.frames.items()}
-        besides = clock.corrected(found.besides, "time_ns")
-        return frames.Capture(rows, clock.here(found.end_ns) if found.end_ns else 0, besides)
+        clock, capture = self.machines.clock_of(node), frames.read_capture(files, flows)
+        rows = {at: clock.corrected(seen, "time_ns") for at, seen in capture.frames.items()}
+        besides = clock.corrected(capture.besides, "time_ns")
+        return frames.Capture(rows, clock.here(capture.end_ns) if capture.end_ns else 0, besides)
 
     def _starts(self, node: str, file: str) -> list[str]:
         """A file of a node as it was left at each loss of power, and at the end, where that is there."""
         stem, suffix = file.split(".")
         folder = self.path / "nodes" / node
-        numbers = sorted(int(one.suffixes[0][1:]) for one in folder.glob(f"{stem}.*.{suffix}") if one.suffixes[0][1:].isdigit())
-        last = [file] if not numbers or (folder / file).exists() else []
-        return [f"nodes/{node}/{name}" for name in (*(f"{stem}.{number}.{suffix}" for number in numbers), *last)]
+        numbers = [path.suffixes[0][1:] for path in folder.glob(f"{stem}.*.{suffix}")]
+        earlier = [f"{stem}.{number}.{suffix}" for number in sorted(int(number) for number in numbers if number.isdigit())]
+        last = [file] if not earlier or (folder / file).exists() else []
+        return [f"nodes/{node}/{name}" for name in (*earlier, *last)]
 
     def _passages(self, netbox: str) -> pl.DataFrame:
         files = [self.path / name for name in self._starts(netbox, RECORDS_FILE)]
         try:
-            found = np.concatenate([records.read(file) for file in files])
-            return self.machines.clock_of(netbox).corrected(frames.passages(found), "in_ns", "out_ns")
+            rows = np.concatenate([records.read(file) for file in files])
+            return self.machines.clock_of(netbox).corrected(frames.passages(rows), "in_ns", "out_ns")
         except (FileNotFoundError, records.BadRecords) as error:
             self.unrecorded.append(netbox)
             self.missing.append(f"netbox {netbox}: no frame records, so its share of delay and loss is not known ({error})")

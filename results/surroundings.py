@@ -42,12 +42,12 @@ _FILES = (
 
 def describe(run: RunFolder) -> list[tuple[str, str]]:
     """The environment in words; nothing for what the system did not tell."""
-    told, lab = run.environment, run.lab
-    processor, clock = told.get("processor", {}), told.get("clock_source", {})
+    machine, lab = run.environment, run.lab
+    processor, clock = machine.get("processor", {}), machine.get("clock_source", {})
     rows = [
-        ("Version", told.get("netboxit", {}).get("commit")),
-        ("System", told.get("system")),
-        ("Kernel", told.get("kernel", {}).get("release")),
+        ("Version", machine.get("netboxit", {}).get("commit")),
+        ("System", machine.get("system")),
+        ("Kernel", machine.get("kernel", {}).get("release")),
         ("Processor", f"{processor.get('model')}, {processor.get('cores')} cores" if processor else None),
         ("Frequency governor", processor.get("governor")),
         ("Clock", clock.get("current")),
@@ -55,8 +55,8 @@ def describe(run: RunFolder) -> list[tuple[str, str]]:
         ("Cores", "; ".join(f"{node.name} on {', '.join(map(str, node.cores))}" for node in run.plan.nodes)),
         ("Scheduling", "; ".join(_scheduling(node, netbox) for node in lab.get("nodes", ()) if (netbox := node["netbox"]))),
         ("Offloads that were on", _offloads(lab.get("offloads"))),
-        ("Packages", _versions(told.get("packages"))),
-        ("Python", _versions(told.get("python"))),
+        ("Packages", _versions(machine.get("packages"))),
+        ("Python", _versions(machine.get("python"))),
     ]
     return [(name, str(value)) for name, value in rows if value]
 
@@ -76,15 +76,15 @@ def _scheduling(node: NodeStatus, netbox: NetboxStatus) -> str:
     return f"{node['name']} {scheduler['policy']} {scheduler['priority']:g}, spins {scheduler.get('spin_us')} µs, {core}"
 
 
-def _offloads(found: Mapping[str, list[str]] | None) -> str | None:
-    if found is None:
+def _offloads(offloads: Mapping[str, list[str]] | None) -> str | None:
+    if offloads is None:
         return None
-    on = [f"{place}: {', '.join(names)}" for place, names in found.items() if names]
+    on = [f"{place}: {', '.join(names)}" for place, names in offloads.items() if names]
     return "; ".join(on) or "none"
 
 
-def _versions(found: Mapping[str, str | None] | None) -> str:
-    return ", ".join(f"{name} {version}" for name, version in (found or {}).items() if version)
+def _versions(versions: Mapping[str, str | None] | None) -> str:
+    return ", ".join(f"{name} {version}" for name, version in (versions or {}).items() if version)
 
 
 def _percent(ratio: float | None) -> str | None:

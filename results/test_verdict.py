@@ -16,7 +16,7 @@ KEPT: dict[str, Any] = {
     **{"limit_us": 1000.0, "policy": "mark", "received": 10_000, "overload_drops": 0, "send_drops": 0},
     **{"missed": 0, "misses": [], "steal_ratio": 0.001, "freezes": []},
 }
-CAPTURE = {"node": "eoc", "interface": "eth", "received": 10, "dropped": 0}
+CAPTURE = {"node": "eoc", "interface": "eth", "received": 10, "dropped": 0, "ended": None}
 FLOW = {"name": "call.voice", "direction": "return", "packets": 10}
 FIFO = [node_status("cell", "netbox", netbox={"scheduler": {"policy": "fifo", "reasons": []}}), node_status("eoc", "host")]
 

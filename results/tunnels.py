@@ -50,11 +50,11 @@ def clock_error(machines: Machines, flow: Flow) -> ClockError:
 
 
 def _clock(machines: Machines, name: str) -> MachineClock:
-    told, clock = machines.record["hosts"][name], machines.clock(name)
-    readings = told["clock"]
+    machine, clock = machines.record["hosts"][name], machines.clock(name)
+    readings = machine["clock"]
     return {
-        "address": told.get("address"),
-        "synchronised": told.get("synchronised"),
+        "address": machine.get("address"),
+        "synchronised": machine.get("synchronised"),
         "before": readings.get("before"),
         "after": readings.get("after"),
         "drift_ppm": clock.drift * 1e6 if readings.get("before") and readings.get("after") else None,
@@ -64,8 +64,8 @@ def _clock(machines: Machines, name: str) -> MachineClock:
 
 
 def _tunnel(machines: Machines, plan: Plan, wire: Wire, measured: Sequence[Measured]) -> Tunnel:
-    one, other = wire["ends"]
-    directions = [_direction(machines, wire["wire"], *ends, measured) for ends in ((one, other), (other, one))]
+    left, right = wire["ends"]
+    directions = [_direction(machines, wire["wire"], *ends, measured) for ends in ((left, right), (right, left))]
     there, back = (direction["delay_us"] for direction in directions)
     probe = wire.get("probe")
     return {
@@ -75,7 +75,7 @@ def _tunnel(machines: Machines, plan: Plan, wire: Wire, measured: Sequence[Measu
         "directions": directions,
         "both_ways_us": _sum(there, back),
         "probe_us": None if probe is None else probe["round_trip_ns"] / 1e3,
-        "switched": any(wire["wire"] in switched_wires(plan, end["node"]) for end in (one, other)),
+        "switched": any(wire["wire"] in switched_wires(plan, end["node"]) for end in (left, right)),
     }
 
 

@@ -181,7 +181,7 @@ def _captures(captures: Sequence[CaptureCount], verdict: Verdict) -> None:
     for capture in captures:
         name = f"the capture at {capture['interface']} of {capture['node']}"
         if capture["received"] is None:
-            verdict.invalid.append(f"{name} ended before the run was over: {capture.get('ended') or 'dumpcap said nothing'}")
+            verdict.invalid.append(f"{name} ended before the run was over: {capture['ended'] or 'dumpcap said nothing'}")
         elif capture["dropped"]:
             verdict.invalid.append(f"{name} missed {capture['dropped']:,} frames, so losses cannot be told from them")
 
