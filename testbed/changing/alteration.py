@@ -74,16 +74,16 @@ def apply(
     state.check_own(folder)
     with state.locked(folder):
         measuring.check(folder, "`apply`")
-        plan, found, states = comparison.against(topology, lab, folder)
+        plan, difference, states = comparison.against(topology, lab, folder)
         plan = taking.kept(taking.named(plan, take), [plan, *states])
-        if found.nothing():
+        if difference.nothing():
             recorded.end(folder)  # whatever did not end has left nothing to do
-            return Applied(Lab.open(lab), plan, found)
-        made = _Alteration(plan, found, states, folder, progress)
+            return Applied(Lab.open(lab), plan, difference)
+        made = _Alteration(plan, difference, states, folder, progress)
         made.check()
         with HeldBack() as held:
             recorded.begin(folder, [*states, *([] if plan in states else [plan])])
-            found = made.run()
+            difference = made.run()
             recorded.write(folder, plan)
             origin.keep(folder, file)
             try:
@@ -93,14 +93,14 @@ def apply(
                 error.add_note(f"lab {lab} was changed, and not waited for; `netboxit apply` again does that")
                 raise
             recorded.end(folder)
-    return Applied(Lab.open(lab), plan, found)
+    return Applied(Lab.open(lab), plan, difference)
 
 
 class _Alteration:
     """The steps, in their order."""
 
-    def __init__(self, plan: Plan, found: Difference, states: Sequence[Plan], folder: Path, progress: Progress) -> None:
-        self._plan, self._found, self._states, self._folder, self._progress = plan, found, states, folder, progress
+    def __init__(self, plan: Plan, difference: Difference, states: Sequence[Plan], folder: Path, progress: Progress) -> None:
+        self._plan, self._difference, self._states, self._folder, self._progress = plan, difference, states, folder, progress
         self._ledger, self._undoers = Ledger(ledger_file(folder)), undoers(folder)
         self._deployment = Deployment(plan, folder, progress)
         self._before: dict[str, list[NodePlan]] = {}
@@ -116,8 +116,8 @@ class _Alteration:
             if not namespaces.path(node.namespace).exists():
                 remedy = f"`netboxit down {self._plan.lab}` and `up` bring the lab back"
                 raise namespaces.NamespaceFailed(f"the network of {node.name} is gone (a reboot?); {remedy}")
-        going = {node.name for node in self._found.nodes_to_be("removed", "replaced")}
-        made = {wire.name for wire in self._found.wires_to_be("created", "replaced")}
+        going = {node.name for node in self._difference.nodes_to_be("removed", "replaced")}
+        made = {wire.name for wire in self._difference.wires_to_be("created", "replaced")}
         ends = {end for wire in self._plan.wires if wire.name in made for end in (wire.left, wire.right)}
         for port in (port for was in self._states for port in was.equipment if port.attached):
             if port.end.node in going or port.end in ends:
@@ -140,7 +140,7 @@ class _Alteration:
         self._start()
         refused = self._change_live()
         self._release_common()
-        return replace(self._found, nodes=tuple(_refusing(node, refused.get(node.name)) for node in self._found.nodes))
+        return replace(self._difference, nodes=tuple(_refusing(node, refused.get(node.name)) for node in self._difference.nodes))
 
     def wait_ready(self) -> None:
         """Of what was started: until traffic can flow through it; then its time begins."""
@@ -156,7 +156,7 @@ class _Alteration:
         if stopping:
             self._progress(f"stopping {_named([node.name for node in stopping])}")
             restart.stop_all(self._folder, stopping)
-        going = [self._before[node.name][0] for node in self._found.nodes_to_be("removed", "replaced")]
+        going = [self._before[node.name][0] for node in self._difference.nodes_to_be("removed", "replaced")]
         # A host that is to have other files or packages gets a new disk with them.
         copied_anew = [
             node
@@ -168,8 +168,8 @@ class _Alteration:
             *(("disk", node.name) for node in going),
             *(("disk", copies_of(node.name)) for node in (*going, *copied_anew)),
             *(("namespace", node.namespace) for node in going),
-            *(("equipment", port.name) for port in self._found.equipment_to_be("removed", "replaced")),
-            *((kind, wire.name) for wire in self._found.wires_to_be("removed", "replaced") for kind in ("wire", "rings")),
+            *(("equipment", port.name) for port in self._difference.equipment_to_be("removed", "replaced")),
+            *((kind, wire.name) for wire in self._difference.wires_to_be("removed", "replaced") for kind in ("wire", "rings")),
         }
         there = [record for record in self._ledger.records() if (record.kind, record.name) in names]
         if there:
@@ -200,7 +200,7 @@ class _Alteration:
 
     def _make_wires(self) -> None:
         new = self._nodes("created", "replaced")
-        names = {wire.name for wire in self._found.wires_to_be("created", "replaced")}
+        names = {wire.name for wire in self._difference.wires_to_be("created", "replaced")}
         made = [wire for wire in self._plan.wires if wire.name in names]
         if new:
             self._deployment.make_namespaces(new)
@@ -223,7 +223,7 @@ class _Alteration:
 
     def _taken(self, *actions: Action) -> tuple[EquipmentPlan, ...]:
         """Equipment that the lab gets."""
-        names = {port.name for port in self._found.equipment_to_be(*actions)}
+        names = {port.name for port in self._difference.equipment_to_be(*actions)}
         return tuple(port for port in self._plan.equipment if port.wire in names)
 
     def _check_here(self, taken: tuple[EquipmentPlan, ...]) -> None:
@@ -234,13 +234,13 @@ class _Alteration:
 
     def _is_rewiring(self) -> bool:
         """Whether netlink will be needed."""
-        parts = (*self._found.wires, *self._found.equipment)
-        made = self._found.nodes_to_be("created", "replaced") or any(part.action != "unchanged" for part in parts)
+        parts = (*self._difference.wires, *self._difference.equipment)
+        made = self._difference.nodes_to_be("created", "replaced") or any(part.action != "unchanged" for part in parts)
         return bool(made) or any(map(self._is_rewired, self._nodes("changed", "restarted")))
 
     def _is_rewired(self, node: NodePlan) -> bool:
         """Whether there is anything to do in its network."""
-        touched = {part.name for part in (*self._found.wires, *self._found.equipment) if part.action != "unchanged"}
+        touched = {part.name for part in (*self._difference.wires, *self._difference.equipment) if part.action != "unchanged"}
         own = (node.interfaces, node.routes, node.forwards)
         return any((was.interfaces, was.routes, was.forwards) != own for was in self._before[node.name]) or any(
             interface.wire in touched for interface in node.interfaces
@@ -257,7 +257,7 @@ class _Alteration:
     def _change_live(self) -> dict[str, str]:
         """Cores, parameters and configurations of what keeps running. Who refuses is started again; returns what they said."""
         refused: dict[str, str] = {}
-        for difference in self._found.nodes_to_be("changed"):
+        for difference in self._difference.nodes_to_be("changed"):
             node = self._plan.node(difference.name)
             if any(was.cores != node.cores for was in self._before[node.name]):
                 cores.move(node.container, node.cores)
@@ -296,7 +296,7 @@ class _Alteration:
 
     def _nodes(self, *actions: Action) -> list[NodePlan]:
         """Those of the new plan to which one of these is done."""
-        return [self._plan.node(node.name) for node in self._found.nodes_to_be(*actions)]
+        return [self._plan.node(node.name) for node in self._difference.nodes_to_be(*actions)]
 
 
 def _named(names: Sequence[str]) -> str:

@@ -52,7 +52,7 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
     Whoever interrupts it, or what fails, finds put back what the sequence leaves changed, and is told so. Raises DrillGoesOn.
     """
     _check_configurations(lab, sequence)
-    log, told = EventLog.of(lab.folder), []
+    log, made = EventLog.of(lab.folder), []
     with ExitStack() as open_ones:
         executor = Executor(lab, open_ones, _sample_s(lab))
         steps = [(step, executor.step(step.change)) for step in sequence.steps]
@@ -64,7 +64,7 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
             for step, make in steps:
                 _sleep_until(began + step.after_s, progress)
                 progress(step.change.words())
-                told.append(_make(lab, log, step.change, make))
+                made.append(_make(lab, log, step.change, make))
             executor.wait()
         except BaseException as error:
             try:
@@ -72,17 +72,17 @@ def carry_out(lab: Lab, name: str, sequence: Sequence, progress: Callable[[str],
                     _undo(lab, log, undo)
             except NotPutBack as failure:
                 raise NotPutBack(f"{error}; {failure}" if isinstance(error, NetBoxITError) else str(failure)) from error
-            error.add_note(_left_by(sequence, told))
+            error.add_note(_left_by(sequence, made))
             raise
         unfinished.end(lab.folder)
-    return told
+    return made
 
 
-def _left_by(sequence: Sequence, told: list[Made]) -> str:
+def _left_by(sequence: Sequence, made: list[Made]) -> str:
     """What is so after a sequence was interrupted."""
     if sequence.undo:
         return "what was changed was put back"
-    return f"done until then: {'; '.join(one['words'] for one in told)}" if told else "nothing was changed"
+    return f"done until then: {'; '.join(change['words'] for change in made)}" if made else "nothing was changed"
 
 
 def put_back(lab: Lab) -> tuple[str, list[Made]] | None:
@@ -140,14 +140,13 @@ def _make(lab: Lab, log: EventLog, change: Change, make: Callable[[], object]) -
 
 def _write(lab: Lab, log: EventLog, started: float, what: Made, error: str | None = None) -> None:
     """Also into the record of traffic that is measured just now; a drill may begin before it and end after it."""
-    for one in filter(None, (log, EventLog.of_traffic(lab.folder))):
-        one.write(one.at_s(started), started, what, error)
+    for record in filter(None, (log, EventLog.of_traffic(lab.folder))):
+        record.write(record.at_s(started), started, what, error)
 
 
 def _sample_s(lab: Lab) -> float | None:
-    if measuring.run_of(lab.folder) is None or measuring.stays(lab.folder):
-        return None
-    return measuring.SAMPLE_S
+    """Of netboxes that are measured just now."""
+    return measuring.SAMPLE_S if measuring.run_of(lab.folder) is not None and not measuring.stays(lab.folder) else None
 
 
 def _lost_by(lab: Lab, change: Change) -> str:

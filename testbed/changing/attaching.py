@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
+from itertools import product
 
 from contracts.addresses import overlap, parse_interface
 from contracts.errors import NetBoxITError, listed
@@ -159,12 +159,11 @@ def detached(plan: Plan, port: EquipmentPlan) -> Plan:
 def _check_networks(node: NodePlan, wanted: Wanted) -> None:
     """A network is reached by one interface: the node would send to the equipment by the other one."""
     there = [(port.name, parse_interface(address)) for port in node.interfaces for address in port.addresses]
-    for new in map(parse_interface, _read(wanted.addresses)):
-        for name, old in there:
-            if overlap(new, old):
-                raise BadAttachment(
-                    f"{new} is in the network {old.network} of {node.name}.{name}; give the new interface one of another network"
-                )
+    for new, (name, old) in product(map(parse_interface, _read(wanted.addresses)), there):
+        if overlap(new, old):
+            raise BadAttachment(
+                f"{new} is in the network {old.network} of {node.name}.{name}; give the new interface one of another network"
+            )
 
 
 def _check_replaceable(plan: Plan, node: NodePlan, interface: InterfacePlan, wanted: Wanted) -> None:
@@ -282,12 +281,11 @@ def _changing(lab: Lab) -> Iterator[Plan]:
 @contextmanager
 def _recorded(lab: Lab, before: Plan, after: Plan) -> Iterator[None]:
     """While it lasts the lab may be either of them."""
-    folder: Path = lab.folder
-    recorded.begin(folder, [before, after])
+    recorded.begin(lab.folder, [before, after])
     try:
         yield
     except BaseException:
-        recorded.end(folder)
+        recorded.end(lab.folder)
         raise
-    recorded.write(folder, after)
-    recorded.end(folder)
+    recorded.write(lab.folder, after)
+    recorded.end(lab.folder)

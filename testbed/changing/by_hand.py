@@ -26,13 +26,13 @@ def lost(folder: Path, node: NodePlan) -> list[str]:
     """
     if node.kind != "netbox":
         return []
-    told = netbox_configuration(node)
-    technology = technology_of(told["technology"])
+    configuration = netbox_configuration(node)
+    technology = technology_of(configuration["technology"])
     latest = {event["parameter"]: event["value"] for event in _events(folder) if event.get("event") == "set"}
     return [
         f"{parameter} {written(technology, parameter, value)}"
         for parameter, value in latest.items()
-        if _starts_with(told["parameters"], parameter) != value
+        if _starts_with(configuration["parameters"], parameter) != value
     ]
 
 
@@ -48,12 +48,12 @@ def _events(folder: Path) -> list[dict[str, Any]]:
         lines = node_files.read(folder / JOURNAL_FILE).splitlines()
     except (FileNotFoundError, NetBoxITError):
         return []
-    found = []
+    events = []
     for line in lines:
         try:
             event = json.loads(line)
         except ValueError:
             continue  # being written
         if isinstance(event, dict) and isinstance(event.get("parameter"), str) and "value" in event:
-            found.append(event)
-    return found
+            events.append(event)
+    return events

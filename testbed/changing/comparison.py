@@ -49,8 +49,8 @@ def compare(topology: Topology, name: str | None, sites: Sequence[Site] = ()) ->
         if lab in state.lab_names():
             folder = state.lab_folder(lab)
             state.check_own(folder)
-            plan, found, _ = against(topology, lab, folder, sites)
-            return Compared(plan, estimated(topology, plan), found)
+            plan, changes, _ = against(topology, lab, folder, sites)
+            return Compared(plan, estimated(topology, plan), changes)
     except (PermissionError, NoPrivilege, state.SomebodyElses) as error:
         unknown = f"whether lab {lab} is up cannot be seen: {error}"
     plan = plan_topology(topology, lab=lab, realtime=realtime_support(), sites=sites)
@@ -66,8 +66,8 @@ def against(topology: Topology, lab: str, folder: Path, sites: Sequence[Site] = 
     known = [replace(site, facts=replace(site.facts, realtime=support)) if site.here else site for site in sites]
     plan = plan_topology(topology, lab=lab, realtime=support, running=states[0], sites=known)
     plan = taking.kept(_with_attached(plan, states[0]), states)
-    found = difference(states, plan, _ended(states, folder))
-    return plan, replace(found, nodes=tuple(_with_lost(node, states[0], folder) for node in found.nodes)), states
+    changes = difference(states, plan, _ended(states, folder))
+    return plan, replace(changes, nodes=tuple(_with_lost(node, states[0], folder) for node in changes.nodes)), states
 
 
 def _with_lost(node: NodeDifference, running: Plan, folder: Path) -> NodeDifference:
@@ -103,9 +103,9 @@ def _support(running: Plan) -> RealtimeSupport:
     cores = (all(map(awake.possible, available_cores())), isolated_cores())
     if any(node.realtime_priority for node in running.nodes):
         return RealtimeSupport(True, running.realtime_budget_us or None, "the lab that is up has it", *cores)
-    told = [note.removeprefix(WITHOUT_REALTIME) for note in running.notes if note.startswith(WITHOUT_REALTIME)]
+    reasons = [note.removeprefix(WITHOUT_REALTIME) for note in running.notes if note.startswith(WITHOUT_REALTIME)]
     rationed = realtime_budget_us() is not None
-    return RealtimeSupport(False, 0 if rationed else None, told[0] if told else "the lab came up without it", *cores)
+    return RealtimeSupport(False, 0 if rationed else None, reasons[0] if reasons else "the lab came up without it", *cores)
 
 
 def _ended(states: Sequence[Plan], folder: Path) -> set[str]:

@@ -77,9 +77,8 @@ class Executor:
         from system.wires import Switch  # netlink is only needed where a wire is switched
 
         if (node, interface) not in self._switches:
-            switch = Switch(self._lab.node(node), interface)
+            switch = self._switches[node, interface] = Switch(self._lab.node(node), interface)
             self._open.callback(switch.close)
-            self._switches[node, interface] = switch
         return self._switches[node, interface]
 
     def _switches_of(self, node: str) -> list[Switch]:

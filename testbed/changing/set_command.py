@@ -41,8 +41,8 @@ def change(targets: Targets, target: str, text: str, beside: Path | None = None)
         if key == "state":
             return _wire(targets, target, value)
         if target in targets.names():
-            said: dict[str, Any] = {key: value} if key in _OF_NODES else {"write": {key: value}}
-            return _sequence(targets, context, node=target, **said)
+            action: dict[str, Any] = {key: value} if key in _OF_NODES else {"write": {key: value}}
+            return _sequence(targets, context, node=target, **action)
     except ValueError as error:
         raise BadChange(f"{target}: {error}") from error
     wires = [wire.name for wire in targets.wires]
@@ -54,17 +54,17 @@ def drill(targets: Targets, name: str, options: list[str]) -> Sequence:
     """A drill with options like "depth=10 dB". Raises BadChange."""
     if name not in all_drills():
         raise BadChange(f'there is no drill "{name}"; {nearest(name, all_drills())}')
-    said = {}
+    values = {}
     for option in options:
         key, separator, value = (part.strip() for part in option.partition("="))
         if not separator:
             raise BadChange(f"{option!r}: write OPTION=VALUE; `netboxit drill --list` tells the options of {name}")
         try:
-            said[key] = yaml_source.value(value)
+            values[key] = yaml_source.value(value)
         except ValueError as error:
             raise BadChange(f"{key}: {error}") from error
     try:
-        return _sequence(targets, {}, drill=name, **{"with": said})
+        return _sequence(targets, {}, drill=name, **{"with": values})
     except ValueError as error:
         raise BadChange(f"{name}: {error}") from error
 
@@ -85,9 +85,9 @@ def _wire(targets: Targets, wire: str, state: str) -> Sequence:
     return Sequence((Step(0.0, targets.switched(targets.wire_of(wire), "up" if state == "up" else "down")),))
 
 
-def _sequence(targets: Targets, context: Mapping[str, Path], **said: Any) -> Sequence:
+def _sequence(targets: Targets, context: Mapping[str, Path], **action: Any) -> Sequence:
     try:
-        return Action.model_validate(said, context=dict(context)).sequence(targets)
+        return Action.model_validate(action, context=dict(context)).sequence(targets)
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         part = detail.get("ctx", {}).get("error")

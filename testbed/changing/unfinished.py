@@ -55,10 +55,10 @@ def of(folder: Path) -> Unfinished | None:
 
     from contracts.changes import Change
 
-    def understand(told: Any) -> Unfinished:
-        undo = TypeAdapter(tuple[Change, ...]).validate_python(told["undo"])
-        process = ProcessIdentity(int(told["process"]["pid"]), int(told["process"]["start"]))
-        return Unfinished(str(told["name"]), process, undo)
+    def understand(record: Any) -> Unfinished:
+        undo = TypeAdapter(tuple[Change, ...]).validate_python(record["undo"])
+        process = ProcessIdentity(int(record["process"]["pid"]), int(record["process"]["start"]))
+        return Unfinished(str(record["name"]), process, undo)
 
     return recorded.read(file, understand)
 

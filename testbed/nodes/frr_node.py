@@ -63,8 +63,8 @@ def vtysh(*arguments: str) -> str:
 
 def neighbours() -> list[dict[str, Any]]:
     """Those in state Full, and those on a broadcast network that neither end needs to be full with (RFC 2328, 10.4)."""
-    found: dict[str, list[dict[str, Any]]] = json.loads(vtysh("-c", "show ip ospf neighbor json")).get("neighbors", {})
-    entries = [entry for entries in found.values() for entry in entries]
+    by_address: dict[str, list[dict[str, Any]]] = json.loads(vtysh("-c", "show ip ospf neighbor json")).get("neighbors", {})
+    entries = [entry for entries in by_address.values() for entry in entries]
     return [entry for entry in entries if str(entry.get("nbrState", entry.get("state", ""))).startswith(("Full", "2-Way"))]
 
 
@@ -89,10 +89,10 @@ def began_ns(journal: Path) -> int | None:
     """What the first line of a journal says; None where there is none yet."""
     try:
         with journal.open(encoding="utf-8") as file:
-            told = json.loads(file.readline())["began_ns"]
+            began = json.loads(file.readline())["began_ns"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return told if isinstance(told, int) else None
+    return began if isinstance(began, int) else None
 
 
 def follow_routes(journal: Journal) -> None:
@@ -120,27 +120,27 @@ def follow_routes(journal: Journal) -> None:
 
 def missing(expected: int, networks: Sequence[str]) -> str:
     """What it is waiting for, in words; nothing when it is ready."""
-    found = neighbours()
-    if len(found) < expected:
-        return f"{expected - len(found)} of {expected} OSPF neighbours"
+    known_neighbours = neighbours()
+    if len(known_neighbours) < expected:
+        return f"{expected - len(known_neighbours)} of {expected} OSPF neighbours"
     known = json.loads(vtysh("-c", "show ip route json"))
     if lacking := [f"a route to {network}" for network in networks if network not in known]:
         return ", ".join(lacking)
-    return "" if settled(found) else "OSPF to settle: routers still advertise what has changed"
+    return "" if settled(known_neighbours) else "OSPF to settle: routers still advertise what has changed"
 
 
-def settled(found: Sequence[dict[str, Any]]) -> bool:
+def settled(neighbours: Sequence[dict[str, Any]]) -> bool:
     """Whether the paths are those that all routers' costs give: nothing has changed for longer than an advertisement may wait.
 
     A router says again what has changed after its least interval (RFC 2328, 12.4: MinLSInterval), repeats what no neighbour has
     confirmed, and each change has all of them calculate their routes anew.
     """
-    if any(entry.get("linkStateRetransmissionListCounter", 0) for entry in found):
+    if any(entry.get("linkStateRetransmissionListCounter", 0) for entry in neighbours):
         return False
     if not (answer := vtysh("-c", "show ip ospf json")).lstrip().startswith("{"):
         return True  # a configuration of the user's own, without OSPF
-    told = json.loads(answer)
-    return int(told.get("spfLastExecutedMsecs", 0)) > int(told["lsaMinIntervalMsecs"]) + _MARGIN_MS
+    ospf = json.loads(answer)
+    return int(ospf.get("spfLastExecutedMsecs", 0)) > int(ospf["lsaMinIntervalMsecs"]) + _MARGIN_MS
 
 
 def main(folder: Path, expected: int, networks: Sequence[str]) -> int:

@@ -38,8 +38,8 @@ class Supervised:
     """The program, in one life after another."""
 
     def __init__(self, folder: Path) -> None:
-        told = json.loads((folder / TOLD).read_text())
-        self._line, self._restart, self._folder = told["line"], told["restart"], folder
+        start = json.loads((folder / TOLD).read_text())
+        self._line, self._restart, self._folder = start["line"], start["restart"], folder
         self._program: subprocess.Popen[bytes] | None = None
         self._status: int | None = None
         self._starts = 0

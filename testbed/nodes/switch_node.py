@@ -58,10 +58,10 @@ def start(argv: Sequence[str], *made: Path) -> subprocess.Popen[bytes]:
 
 def call(argv: Sequence[str]) -> str:
     """Its output. What Open vSwitch could not do is said on stderr, also where its status is 0."""
-    found = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=START_DEADLINE_S)
-    if found.returncode or "Error detected" in found.stderr:
-        raise SwitchEnded(f"{' '.join(argv)}: {found.stderr.strip()}")
-    return found.stdout
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=START_DEADLINE_S)
+    if done.returncode or "Error detected" in done.stderr:
+        raise SwitchEnded(f"{' '.join(argv)}: {done.stderr.strip()}")
+    return done.stdout
 
 
 def clear() -> None:
@@ -83,9 +83,9 @@ def came(ports: Sequence[str]) -> int:
 
 def settled() -> bool:
     """Whether rapid spanning tree has decided on every port (it may still be that it forwards only where nobody answers)."""
-    told = json.loads(call(["ovs-vsctl", "--format=json", "--columns=rstp_status", "list", "Port"]))
+    answer = json.loads(call(["ovs-vsctl", "--format=json", "--columns=rstp_status", "list", "Port"]))
     # RSTP's state and role of each port.
-    ports = [(dict(status[1]).get("rstp_port_state"), dict(status[1]).get("rstp_port_role")) for (status,) in told["data"]]
+    ports = [(dict(status[1]).get("rstp_port_state"), dict(status[1]).get("rstp_port_role")) for (status,) in answer["data"]]
     return all(state in (None, "Forwarding") or role in ("Alternate", "Backup") for state, role in ports)
 
 

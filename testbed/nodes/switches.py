@@ -267,7 +267,7 @@ def _policing(switch: Switch) -> list[str]:
 def _flows(switch: Switch) -> list[str]:
     """With numbers for the names of ports, which `ovs-ofctl` knows from a running switch only."""
 
-    def number(found: re.Match[str]) -> str:
-        return f"{found['key']}{switch.numbers.get(found['name'], found['name'])}"
+    def number(match: re.Match[str]) -> str:
+        return f"{match['key']}{switch.numbers.get(match['name'], match['name'])}"
 
     return [_PORT_IN_FLOW.sub(number, flow) for flow in switch.flows]

@@ -118,10 +118,10 @@ def _beside_others(plan: CorePlan, others: Mapping[int, str], emulators: Sequenc
 
 def _groups(netboxes: Sequence[str], shares: Mapping[str, str]) -> list[list[str]]:
     """Netboxes that are to share a core, and each other one alone, in the order in which they were named."""
-    found: dict[tuple[bool, str], list[str]] = {}
+    groups: dict[tuple[bool, str], list[str]] = {}
     for netbox in netboxes:
-        found.setdefault((netbox in shares, shares.get(netbox, netbox)), []).append(netbox)
-    return list(found.values())
+        groups.setdefault((netbox in shares, shares.get(netbox, netbox)), []).append(netbox)
+    return list(groups.values())
 
 
 def _deal(running: Sequence[int | None], cores: Sequence[int]) -> list[int]:

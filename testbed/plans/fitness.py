@@ -33,7 +33,7 @@ def problems(topology: Topology, plan: Plan, sites: Sequence[Site]) -> list[str]
         if wire.kind in ("vxlan", "port")
     ]
     tunnels = [between for between in wires if between[0].kind == "vxlan"]
-    found = [complaint for wire, left, right in tunnels for complaint in _pair(left, right)]
+    complaints = [complaint for wire, left, right in tunnels for complaint in _pair(left, right)]
     # A full packet may have a tag besides where frames of VLANs pass.
     tagged = {str(end) for places in Wiring.of(topology).places for end, tag in places if tag is not None}
     largest: dict[str, int] = {}
@@ -42,12 +42,13 @@ def problems(topology: Topology, plan: Plan, sites: Sequence[Site]) -> list[str]
         largest |= {site.name: max(packet, largest.get(site.name, 0)) for site in ends}
     for name, packet in largest.items():
         site = known[name]
+        interfaces, address = site.facts.interfaces, site.address
         if site.sealed:
-            found += [f"{name}: {one}" for one in tunnel.sealed_problems(site.facts.interfaces, name, packet, site.address)]
-        elif site.address:
-            found += [f"{name}: {one}" for one in tunnel.problems(site.facts.interfaces, site.address, packet)]
-    found += [complaint for wire, *ends in wires for complaint in _ports(wire, ends)]
-    return list(dict.fromkeys(found))
+            complaints += [f"{name}: {problem}" for problem in tunnel.sealed_problems(interfaces, name, packet, address)]
+        elif address:
+            complaints += [f"{name}: {problem}" for problem in tunnel.problems(interfaces, address, packet)]
+    complaints += [complaint for wire, *ends in wires for complaint in _ports(wire, ends)]
+    return list(dict.fromkeys(complaints))
 
 
 def _pair(left: Site, right: Site) -> Iterator[str]:
@@ -76,5 +77,5 @@ def _pair(left: Site, right: Site) -> Iterator[str]:
 
 def _ports(wire: WirePlan, ends: Sequence[Site]) -> Iterator[str]:
     for site, device in zip(ends, wire.over or (), strict=False):
-        if device not in {one.name for one in site.facts.interfaces}:
+        if device not in {interface.name for interface in site.facts.interfaces}:
             yield f"{site.name}: there is no interface {device} for the wire {wire.name}; see `ip link` there"

@@ -150,8 +150,8 @@ def click_configuration(node: NodePlan) -> str | None:
 
 
 def _first_difference(old: str, new: str) -> int:
-    pairs = enumerate(zip_longest(old.splitlines(), new.splitlines()), start=1)
-    return next((number for number, (one, other) in pairs if one != other), 1)
+    lines = enumerate(zip_longest(old.splitlines(), new.splitlines()), start=1)
+    return next((number for number, (was, becomes) in lines if was != becomes), 1)
 
 
 def _interfaces(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Finding]:

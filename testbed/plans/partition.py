@@ -74,9 +74,9 @@ class _Search:
     def __init__(self, units: Sequence[Unit], joints: Joints, cores: Sequence[int]) -> None:
         self._units, self._joints, self._cores = units, joints, cores
         self._beside: list[list[tuple[int, Joint]]] = [[] for _ in units]
-        for (one, other), joint in joints.items():
-            self._beside[one].append((other, joint))
-            self._beside[other].append((one, joint))
+        for (low, high), joint in joints.items():
+            self._beside[low].append((high, joint))
+            self._beside[high].append((low, joint))
         self._free = [at for at, unit in enumerate(units) if unit.fixed is None]
         self.best = [unit.fixed or 0 for unit in units]
         self._least = self._cost(self.best)
@@ -122,9 +122,9 @@ class _Search:
             for to in range(len(self._cores)):
                 if to != here[at]:
                     yield {at: to}
-        for one, other in combinations(self._free, 2):
-            if here[one] != here[other]:
-                yield {one: here[other], other: here[one]}
+        for left, right in combinations(self._free, 2):
+            if here[left] != here[right]:
+                yield {left: here[right], right: here[left]}
 
     def _gain(self, here: Sequence[int], left: Sequence[int], moves: Mapping[int, int]) -> Cost:
         """What the cost becomes more by these moves."""
@@ -150,7 +150,7 @@ class _Search:
         return left
 
     def _cost(self, machine: Sequence[int]) -> Cost:
-        cut = [joint for (one, other), joint in self._joints.items() if machine[one] != machine[other]]
+        cut = [joint for (low, high), joint in self._joints.items() if machine[low] != machine[high]]
         return (
             _lacking(self._left(dict(enumerate(machine)))),
             sum(joint.wires for joint in cut),

@@ -74,8 +74,8 @@ class _Chosen:
     def __init__(self, topology: Topology, sites: Sequence[Site], machine: Mapping[str, str]) -> None:
         self._topology, self._sites, self._machine = topology, sites, dict(machine)
         self._leader = {node: node for node in machine}
-        for one, other in self._ties():
-            self._tie(one, other)
+        for leader, follower in self._ties():
+            self._tie(leader, follower)
 
     def placed(self) -> tuple[dict[str, str], tuple[str, ...]]:
         self._tie_ends()
@@ -104,7 +104,7 @@ class _Chosen:
             for at, site in enumerate(self._sites)
             if needs[at] or site.here
         ]
-        crossing = sum(machine[one] != machine[other] for one, other in self._ends())
+        crossing = sum(machine[left] != machine[right] for left, right in self._ends())
         yield (
             f"auto: of cores for netboxes and Click routers {listed(words, 'and')}; {crossing} "
             f"{'wire is' if crossing == 1 else 'wires are'} between machines; "
@@ -176,5 +176,5 @@ class _Chosen:
             node = self._leader[node]
         return node
 
-    def _tie(self, one: str, other: str) -> None:
-        self._leader[self._head(other)] = self._head(one)
+    def _tie(self, leader: str, follower: str) -> None:
+        self._leader[self._head(follower)] = self._head(leader)

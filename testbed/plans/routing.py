@@ -156,7 +156,7 @@ class Routing:
 
     def _least_costs(self, root: str) -> dict[str, tuple[int, Hops]]:
         """Of each router that one can reach by OSPF: the least cost, and the next hops of all paths that have it (Dijkstra)."""
-        found: dict[str, tuple[int, Hops]] = {root: (0, Hops())}
+        tree: dict[str, tuple[int, Hops]] = {root: (0, Hops())}
         waiting, done = [(0, root)], set[str]()
         while waiting:
             distance, node = heapq.heappop(waiting)
@@ -164,14 +164,14 @@ class Routing:
                 continue
             done.add(node)
             for port, cost, far in self._neighbours.get(node, ()):
-                hops = found[node][1] if node != root else frozenset({(port, self._address(End(root, port), far))})
-                known, before = found.get(far.node, (distance + cost, frozenset()))
+                hops = tree[node][1] if node != root else frozenset({(port, self._address(End(root, port), far))})
+                known, before = tree.get(far.node, (distance + cost, frozenset()))
                 if distance + cost < known:
                     before = frozenset()
                 if distance + cost <= known and far.node not in done:
-                    found[far.node] = (distance + cost, before | hops)
+                    tree[far.node] = (distance + cost, before | hops)
                     heapq.heappush(waiting, (distance + cost, far.node))
-        return found
+        return tree
 
     def _address(self, near: End, far: End) -> Address:
         """The address of a neighbour's interface on the network of both."""

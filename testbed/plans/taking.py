@@ -19,14 +19,14 @@ class NotTaken(NetBoxITError):
     exit_status = 2
 
 
-def named(plan: Plan, said: Sequence[str]) -> Plan:
+def named(plan: Plan, names: Sequence[str]) -> Plan:
     """The plan with the interfaces that the person named: `eth2`, or `beta:eth2` of another machine. Raises NotTaken."""
     taken = list(dict.fromkeys(_taken(plan)))
-    for name in said:
+    for name in names:
         if name not in taken:
             known = ", ".join(taken) or "none"
             raise NotTaken(f"--take {name}: lab {plan.lab} takes no interface of that name; those that it takes: {known}")
-    return replace(plan, take=tuple(dict.fromkeys(said)))
+    return replace(plan, take=tuple(dict.fromkeys(names)))
 
 
 def kept(plan: Plan, states: Sequence[Plan]) -> Plan:
