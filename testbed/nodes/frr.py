@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 from contracts.addresses import Interface
 from contracts.installation import CHECKOUT, PYTHON
+from system.rootfs import NODE_FOLDER
 from testbed.description.router import Ospf, Router
 from testbed.description.wiring import End, Wiring, reached
 
@@ -44,15 +45,18 @@ DEFAULT_COST: Final = 10
 _OTHERS: Final = ("bgp", "isis", "rip", "ripng", "eigrp", "babel", "ospf6")
 
 
-def command(folder: PurePosixPath, neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
+#: What runs them.
+_PROGRAM: Final = (str(PYTHON), str(CHECKOUT / "testbed/nodes/frr_node.py"), NODE_FOLDER)
+
+
+def command(neighbours: int, networks: Sequence[str]) -> tuple[str, ...]:
     """What the node runs; it is ready when it has so many OSPF neighbours, and routes to these networks."""
-    return (str(PYTHON), str(CHECKOUT / "testbed/nodes/frr_node.py"), str(folder), str(neighbours), *networks)
+    return (*_PROGRAM, str(neighbours), *networks)
 
 
 def waits_for(before: Sequence[str], after: Sequence[str]) -> bool:
     """Whether two commands of a node differ only in what it waits for when it starts."""
-    program = command(PurePosixPath("."), 0, [])[:2]
-    return tuple(before[:3]) == tuple(after[:3]) and tuple(after[:2]) == program
+    return tuple(before[:3]) == tuple(after[:3]) == _PROGRAM
 
 
 def neighbours(name: str, router: Router, routers: Mapping[str, Router], wiring: Wiring) -> dict[str, int]:

@@ -24,11 +24,9 @@ from contracts.installation import BUILD, CHECKOUT
 from contracts.plan import InterfacePlan
 from contracts.run_folder import STATISTICS_FILE
 from system import node_files, sandbox
-from system.rootfs import WIRES_FOLDER
+from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 
 EXECUTABLE: Final = CHECKOUT / "build" / "bin" / "click-router"
-#: The node's own folder, as the node sees it (docs/architecture.md, Plan).
-NODE_FOLDER: Final = "/run/netboxit"
 CONTROL: Final = "control.sock"
 
 _CHECK_LIMITS: Final = sandbox.Limits(30.0)

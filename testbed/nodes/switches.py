@@ -11,7 +11,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from platform import release
 from typing import Final, Literal
 
@@ -19,11 +19,14 @@ from contracts.errors import NetBoxITError
 from contracts.installation import CHECKOUT, PYTHON, SETUP
 from contracts.names import BRIDGE
 from system import sandbox
+from system.rootfs import NODE_FOLDER
 from testbed.description.switch import Queue, Switch, SwitchPort, Vlans
 
 Datapath = Literal["kernel", "userspace", "xdp"]
 
 CONFIGURATION: Final = "switch.json"
+#: What the node runs.
+COMMAND: Final = (str(PYTHON), str(CHECKOUT / "testbed/nodes/switch_node.py"), NODE_FOLDER)
 
 #: Raw sockets, the tap interfaces of the switch itself, and queues. For AF_XDP its library asks for programs of the kernel by
 #: their numbers, which only CAP_SYS_ADMIN may.
@@ -82,11 +85,6 @@ def wrong_flows(switch: Switch) -> Iterator[tuple[int, str]]:
     for complaint in parsed.output.decode(errors="replace").split("\0")[:-1]:
         index, status, words = complaint.split("\t", 2)
         yield int(index), words.removeprefix("ovs-ofctl: ") or f"ovs-ofctl ended with {status}"
-
-
-def command(folder: PurePosixPath) -> tuple[str, ...]:
-    """What the node runs."""
-    return (str(PYTHON), str(CHECKOUT / "testbed/nodes/switch_node.py"), str(folder))
 
 
 def configuration(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[str], polling: int | None) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -81,7 +81,7 @@ def _dealt_out(
             "other, and the run will probably be degraded"
         )
         notes = [shared] if netboxes or routers else []
-        return CorePlan(alone, (*notes, *_without_second(two_cores, housekeeping, 1)))
+        return CorePlan(alone, (*notes, *_without_second(list(two_cores), housekeeping, 1)))
     where = {node: of[0] for node, of in running.items()}
     dealt = _deal([next((where[node] for node in group if node in where), None) for group in groups], spare)
     emulating = {node: core for group, core in zip(groups, dealt, strict=True) for node in group}
@@ -136,12 +136,10 @@ def _deal(running: Sequence[int | None], cores: Sequence[int]) -> list[int]:
     return [core for core in dealt if core is not None]
 
 
-def _staying(kept: CorePlan, fresh: CorePlan, running: Mapping[str, tuple[int, ...]], emulators: Sequence[str]) -> list[str]:
+def _staying(kept: CorePlan, fresh: CorePlan, running: Mapping[str, tuple[int, ...]], emulators: Sequence[str]) -> Iterator[str]:
     """Who is where it is only because it was there."""
-    staying = [node for node in emulators if kept.cores[node] == running.get(node) != fresh.cores[node]]
-    if not staying:
-        return []
-    return [f"{listed(staying, 'and')} stay on the cores that they run on; in a lab that comes up they would have others"]
+    if staying := [node for node in emulators if kept.cores[node] == running.get(node) != fresh.cores[node]]:
+        yield f"{listed(staying, 'and')} stay on the cores that they run on; in a lab that comes up they would have others"
 
 
 def _wished(groups: Sequence[Sequence[str]], taken: Mapping[str, int], shares: Mapping[str, str]) -> list[str]:
@@ -166,10 +164,9 @@ def _sharing(groups: Sequence[Sequence[str]], taken: Mapping[str, int], housekee
     ]
 
 
-def _without_second(netboxes: Collection[str], housekeeping: int, there: int) -> list[str]:
-    if not netboxes:
-        return []
-    return [
-        f"{listed(list(netboxes), 'and')} asked for a second core and got none: the lab may use {there} cores, "
-        f"core {housekeeping} for hosts and interrupts, and netboxes and routers come first; all of it is on one core"
-    ]
+def _without_second(netboxes: Sequence[str], housekeeping: int, there: int) -> Iterator[str]:
+    if netboxes:
+        yield (
+            f"{listed(netboxes, 'and')} asked for a second core and got none: the lab may use {there} cores, "
+            f"core {housekeeping} for hosts and interrupts, and netboxes and routers come first; all of it is on one core"
+        )

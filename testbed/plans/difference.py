@@ -13,7 +13,7 @@ from typing import Final, Literal, NamedTuple, TypeVar
 
 from contracts.changes import ParameterChange
 from contracts.plan import EquipmentPlan, NodePlan, Plan, WirePlan
-from testbed.plans.node_difference import Finding, Wires, compare, is_another, two
+from testbed.plans.node_difference import Finding, Wires, changed, compare, is_another, two
 
 Action = Literal["created", "removed", "replaced", "restarted", "changed", "unchanged"]
 
@@ -210,11 +210,9 @@ def _common_to_all(before: Plan, after: Plan, node: NodePlan) -> Iterator[Findin
     """What the lab as a whole asks of a node."""
     if node.realtime_priority and bool(before.realtime_budget_us) != bool(after.realtime_budget_us):
         yield Finding("restart", "it moves between the lab's real-time group and its own")
-    for field in fields(after):
-        if field.name in _RECORDED or field.name in _OF_PARTS:
-            continue
-        if getattr(before, field.name) != getattr(after, field.name):
-            yield Finding("restart", two(f"{field.name} of the lab", getattr(before, field.name), getattr(after, field.name)))
+    for name, was, becomes in changed(vars(before), vars(after)):
+        if name not in _RECORDED and name not in _OF_PARTS:
+            yield Finding("restart", two(f"{name} of the lab", was, becomes))
 
 
 #: Of a plan: its parts, which are compared by themselves, and what the lab's nodes share.

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from contracts.plan import HostPlan, Plan
+from contracts.plan import Plan
 from testbed.description.topology import Topology
 from testbed.plans.core_plan import CorePlan, housekeeping_core, plan_cores
 from testbed.plans.sites import Site
@@ -47,9 +47,6 @@ class MachinePlan:
         )
         self._emulators = len(self._netboxes) + len(click)
         self.priority = topology.realtime.priority if self._realtime.fifo else 0
-
-    def host(self) -> HostPlan:
-        return self.site.host(self.awake_cores(), self.budget_us())
 
     def budget_us(self) -> int:
         """What the kernel grants to the emulators of a core together; the whole to all, since few use up what they may."""

@@ -5,18 +5,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import PurePosixPath
 
 from contracts.names import netbox_seed
 from contracts.netbox_configuration import NetboxConfiguration, PortConfiguration, RealtimeConfiguration
 from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
 from netboxes.live_limits import live_limits
 from system.cores import REALTIME_PERIOD_US
+from system.rootfs import NODE_FOLDER
 from testbed.description.topology import Netbox, Topology
-from testbed.nodes import routers
-
-#: A node's own folder, as the node sees it (docs/architecture.md, "Plan").
-NODE_FOLDER = PurePosixPath(routers.NODE_FOLDER)
 
 
 def netbox_json(
@@ -59,9 +55,9 @@ def netbox_json(
         "parameters": netbox.parameters.model_dump(mode="json"),
         "live": live_limits(type(netbox.parameters)),
         "realtime": realtime,
-        "control": str(NODE_FOLDER / "control.sock"),
-        "records": str(NODE_FOLDER / RECORDS_FILE),
-        "statistics": str(NODE_FOLDER / STATISTICS_FILE),
-        "journal": str(NODE_FOLDER / JOURNAL_FILE),
+        "control": f"{NODE_FOLDER}/control.sock",
+        "records": f"{NODE_FOLDER}/{RECORDS_FILE}",
+        "statistics": f"{NODE_FOLDER}/{STATISTICS_FILE}",
+        "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}",
     }
     return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from itertools import zip_longest
 from pathlib import PurePosixPath
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from contracts.changes import ParameterChange
 from contracts.netbox_configuration import CONFIGURATION_FILE
@@ -62,6 +62,16 @@ class Wires:
         return self.before.mtus().get(before), self.after.mtus().get(after)
 
 
+_Value = TypeVar("_Value")
+
+
+def changed(before: Mapping[str, _Value], after: Mapping[str, _Value]) -> Iterator[tuple[str, _Value | None, _Value | None]]:
+    """The keys whose values differ, with both values; None where there is none."""
+    for key in dict.fromkeys((*before, *after)):
+        if before.get(key) != after.get(key):
+            yield key, before.get(key), after.get(key)
+
+
 def is_another(before: NodePlan, after: NodePlan) -> bool:
     """Whether it is not the same node any more, so that its wires go with it."""
     return any(getattr(before, name) != getattr(after, name) for name in _IDENTITY) or before.limits.disk != after.limits.disk
@@ -104,11 +114,8 @@ def _forwards(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 
 def _limits(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
     """A node has a disk of its size from its beginning; the others are its container's."""
-    for field in fields(after.limits):
-        old, new = getattr(before.limits, field.name), getattr(after.limits, field.name)
-        if old != new:
-            how: How = "replace" if field.name == "disk" else "restart"
-            yield Finding(how, two(f"its limit of {field.name.replace('_', ' ')}", old, new))
+    for name, old, new in changed(vars(before.limits), vars(after.limits)):
+        yield Finding("replace" if name == "disk" else "restart", two(f"its limit of {name.replace('_', ' ')}", old, new))
 
 
 def _routes(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
@@ -118,29 +125,27 @@ def _routes(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 
 
 def _files(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
-    for name in dict.fromkeys((*before.files, *after.files)):
-        old, new = before.files.get(name), after.files.get(name)
-        if name == host_program.TOLD and old != new:
+    for name, old, new in changed(before.files, after.files):
+        if name == host_program.TOLD:
             what = "new" if old is None else "gone" if new is None else "another"
             yield Finding("restart", f"the program that it starts is {what}")
         elif old is None or new is None:
             yield Finding("restart", f"file {name} is {'new' if old is None else 'gone'}")
-        elif old != new and name == CONFIGURATION_FILE:
+        elif name == CONFIGURATION_FILE:
             yield from _netbox(after.name, old, new)
-        elif old != new:
+        else:
             # A Click router's new configuration takes over from the old one, which hands on what its queues hold.
             how: How = "live" if name == click_configuration(after) else "restart"
             yield Finding(how, f"{name} is another from line {_first_difference(old, new)} on")
 
 
 def _copied(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
-    for place in dict.fromkeys((*before.copied, *after.copied)):
-        old, new = before.copied.get(place), after.copied.get(place)
+    for place, old, new in changed(before.copied, after.copied):
         if old is None or new is None:
             yield Finding("restart", f"what is copied to {place} is {'new' if old is None else 'gone'}")
         elif old.digest != new.digest:
             yield Finding("restart", f"what is copied to {place} is another")
-        elif old != new:
+        else:
             yield Finding("live", two(f"what is copied to {place} is from another place:", old.source, new.source))
 
 
@@ -178,11 +183,9 @@ def _interface(old: InterfacePlan, new: InterfacePlan, node: NodePlan, wires: Wi
     mtus = wires.mtus(old.wire, new.wire)
     if mtus[0] != mtus[1]:
         yield Finding(how, two(f"{port}: MTU", *mtus))
-    for field in fields(new):
-        was, becomes = getattr(old, field.name), getattr(new, field.name)
-        if field.name != "wire" and was != becomes:
-            how = "live" if field.name in _LIVE else "restart"
-            yield Finding(how, two(f"{port}: {_WORDS.get(field.name, field.name)}", was, becomes))
+    for name, was, becomes in changed(vars(old), vars(new)):
+        if name != "wire":
+            yield Finding("live" if name in _LIVE else "restart", two(f"{port}: {_WORDS.get(name, name)}", was, becomes))
 
 
 def _how(interface: InterfacePlan, node: NodePlan) -> How:
@@ -198,14 +201,11 @@ def _port(node: NodePlan, name: str) -> str:
 def _netbox(netbox: str, before: str, after: str) -> Iterator[Finding]:
     """Between two texts of its `netbox.json` (docs/architecture.md, "Netbox process")."""
     was, becomes = json.loads(before), json.loads(after)
-    for key in dict.fromkeys((*was, *becomes)):
-        old, new = was.get(key), becomes.get(key)
-        if old == new:
-            continue
+    for key, old, new in changed(was, becomes):
         if key == "stations":
-            yield from _stations(old, new)
+            yield from _stations(was[key], becomes[key])
         elif key == "parameters" and was["technology"] == becomes["technology"]:
-            yield from _Parameters(netbox, technology_of(was["technology"]), old, new).compare()
+            yield from _Parameters(netbox, technology_of(was["technology"]), was[key], becomes[key]).compare()
         elif key != "parameters":
             yield from _any(key, old, new)
 
@@ -217,17 +217,15 @@ def _stations(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> Iter
     if both != [name for name in old if name in new]:
         yield Finding("restart", "its stations are in another order")
     for name in both:
-        for key in dict.fromkeys((*old[name], *new[name])):
-            if old[name].get(key) != new[name].get(key):
-                yield from _any(f"station {name}: {key}", old[name].get(key), new[name].get(key))
+        for key, *values in changed(old[name], new[name]):
+            yield from _any(f"station {name}: {key}", *values)
 
 
 def _any(key: str, old: object, new: object) -> Iterator[Finding]:
     """What only a start reads; of a mapping, what is different in it."""
     if isinstance(old, dict) and isinstance(new, dict):
-        for inner in dict.fromkeys((*old, *new)):
-            if old.get(inner) != new.get(inner):
-                yield from _any(f"{key} {inner}", old.get(inner), new.get(inner))
+        for inner, *values in changed(old, new):
+            yield from _any(f"{key} {inner}", *values)
     else:
         yield Finding("restart", two(key, old, new))
 
@@ -239,14 +237,13 @@ class _Parameters:
         self._netbox, self._technology, self._before, self._after = netbox, technology, before, after
 
     def compare(self) -> Iterator[Finding]:
-        for name in dict.fromkeys((*self._before, *self._after)):
-            if name != "stations" and self._before.get(name) != self._after.get(name):
-                yield self._finding(name, self._before.get(name), self._after.get(name), self._why_not(name))
-        old, new = self._before["stations"], self._after["stations"]
-        for station in (station for station in new if station in old):
-            for own in dict.fromkeys((*old[station], *new[station])):
-                if (was := old[station].get(own)) != (becomes := new[station].get(own)):
-                    yield self._finding(f"{station}.{own}", was, becomes, self._why_not_of_station(own, was))
+        for name, old, new in changed(self._before, self._after):
+            if name != "stations":
+                yield self._finding(name, old, new, self._why_not(name))
+        before, after = self._before["stations"], self._after["stations"]
+        for station in (station for station in after if station in before):
+            for own, old, new in changed(before[station], after[station]):
+                yield self._finding(f"{station}.{own}", old, new, self._why_not_of_station(own, old))
 
     def _finding(self, parameter: str, old: Any, new: Any, why_not: str | None) -> Finding:
         shown = ["none" if value is None else written(self._technology, parameter, value) for value in (old, new)]

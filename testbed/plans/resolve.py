@@ -16,7 +16,7 @@ from contracts.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, Re
 from contracts.quantities import SIZE
 from system import file_trees
 from system.cores import available_cores
-from system.rootfs import WIRES_FOLDER
+from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 from system.user_privileges import as_user
 from testbed.description.events import beyond, plan_events
 from testbed.description.limits import ContainerSection, planned
@@ -28,7 +28,7 @@ from testbed.description.wiring import End, Wiring
 from testbed.nodes import frr, host_program, routers
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
-from testbed.plans.netbox_configuration import NODE_FOLDER, netbox_json
+from testbed.plans.netbox_configuration import netbox_json
 from testbed.plans.placement import Placed, place
 from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.sites import HERE, Site
@@ -139,7 +139,9 @@ class _Resolver:
             awake_cores=alone.awake_cores() if alone else (),
             notes=(*self._notes(several), *topology.notes, *beyond(events, traffic, duration_s)),
             events=events,
-            hosts=tuple(machine.host() for machine in self.machines.values()) if several else (),
+            hosts=tuple(
+                machine.site.host(machine.awake_cores(), machine.budget_us()) for machine in self.machines.values() if several
+            ),
         )
 
     def _notes(self, several: bool) -> Iterator[str]:
@@ -202,7 +204,7 @@ class _Resolver:
         return self._emulator(
             name,
             "netbox",
-            command=(str(program), str(NODE_FOLDER / CONFIGURATION_FILE)),
+            command=(str(program), f"{NODE_FOLDER}/{CONFIGURATION_FILE}"),
             interfaces=self.wires.interfaces(name, dict.fromkeys(netbox.stations, ()), io, reason),
             files={CONFIGURATION_FILE: text},
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
@@ -220,7 +222,7 @@ class _Resolver:
             container=container_name(self.lab, name),
             namespace=container_name(self.lab, name),
             cores=self.on(name).cores.cores[name],
-            command=IDLE if text is None else frr.command(NODE_FOLDER, sum(neighbours.values()), networks),
+            command=IDLE if text is None else frr.command(sum(neighbours.values()), networks),
             interfaces=self.wires.interfaces(name, router.interfaces),
             routes=tuple(RoutePlan("default", str(gateway)) for gateway in router.gateway),
             files={} if text is None else {frr.CONFIGURATION: text},
@@ -241,9 +243,7 @@ class _Resolver:
         return self._emulator(
             name,
             "router",
-            command=routers.command(
-                Path(NODE_FOLDER / copy), values, self.on(name).priority, memory=self.wires.memory_ends(name)
-            ),
+            command=routers.command(Path(NODE_FOLDER, copy), values, self.on(name).priority, memory=self.wires.memory_ends(name)),
             interfaces=interfaces,
             files={copy: _read_configuration(router.configuration)},
         )

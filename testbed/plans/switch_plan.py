@@ -16,7 +16,6 @@ from testbed.description.switch import Switch
 from testbed.description.wiring import Wiring
 from testbed.nodes import switches
 from testbed.nodes.switches import Datapath
-from testbed.plans.netbox_configuration import NODE_FOLDER
 from testbed.plans.planned_wires import PlannedWires
 
 _AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
@@ -85,7 +84,7 @@ class PlannedSwitches:
             namespace=container_name(lab, name),
             # What polls leaves nothing of its core to Open vSwitch's other threads.
             cores=tuple(dict.fromkeys((*cores, *([] if polling is None else [housekeeping])))),
-            command=switches.command(NODE_FOLDER),
+            command=switches.COMMAND,
             interfaces=wires.interfaces(name, switch.ports(), _PORTS[datapath], reason),
             files={switches.CONFIGURATION: text},
             capabilities=switches.CAPABILITIES_XDP if datapath == "xdp" else switches.CAPABILITIES,
