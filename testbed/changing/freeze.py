@@ -35,10 +35,6 @@ class FreezeFailed(NetBoxITError):
     """A program could not be frozen."""
 
 
-class _DoesNotStop(Exception):
-    """A thread goes on waiting in the kernel."""
-
-
 class Freeze:
     """Holds all threads of a program for so many seconds; `start` returns when they stand still, `join` when they go on."""
 
@@ -68,7 +64,7 @@ class Freeze:
     def _hold(self) -> None:
         held: list[int] = []
         try:
-            for thread in _threads(self._pid):
+            for thread in sorted(int(entry.name) for entry in Path(f"/proc/{self._pid}/task").iterdir()):
                 _ptrace(_SEIZE, thread)
                 held.append(thread)
             for thread in held:
@@ -78,15 +74,15 @@ class Freeze:
                 _wait_stopped(thread, deadline)
             self._stands.set()
             self._over.wait(self._seconds)
+        except TimeoutError:
+            self._failure = FreezeFailed(
+                f"process {self._pid} could not be frozen: a thread of it has not stopped in {_STANDS_WITHIN_S:g} s; it waits "
+                "in the kernel, say for a program that it starts (vfork(2)); repeat when that is through"
+            )
         except OSError as error:
             self._failure = FreezeFailed(
                 f"process {self._pid} could not be frozen: {error.strerror}; freezing needs the right to trace it "
                 "(root, and kernel.yama.ptrace_scope below 3)"
-            )
-        except _DoesNotStop:
-            self._failure = FreezeFailed(
-                f"process {self._pid} could not be frozen: a thread of it has not stopped in {_STANDS_WITHIN_S:g} s; it waits "
-                "in the kernel, say for a program that it starts (vfork(2)); repeat when that is through"
             )
         finally:
             for thread in held:
@@ -96,15 +92,11 @@ class Freeze:
 
 
 def _wait_stopped(thread: int, deadline: float) -> None:
-    """Raises _DoesNotStop. A thread that waits for its vfork(2)'s child does not stop before that has become another program."""
+    """Raises TimeoutError. A thread that waits for its vfork(2)'s child does not stop before that has become another program."""
     while os.waitpid(thread, _WALL | os.WNOHANG) == (0, 0):
         if time.monotonic() > deadline:
-            raise _DoesNotStop
+            raise TimeoutError
         time.sleep(0.0002)
-
-
-def _threads(pid: int) -> list[int]:
-    return sorted(int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir())
 
 
 def _ptrace(request: int, thread: int) -> None:

@@ -6,15 +6,13 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from contracts import durable
+from contracts.changes import Change
 from contracts.errors import NetBoxITError
 from ownership import recorded
 from system.processes import ProcessIdentity
-
-if TYPE_CHECKING:
-    from contracts.changes import Change
 
 _FILE: Final = "unfinished.json"
 
@@ -51,23 +49,15 @@ def of(folder: Path) -> Unfinished | None:
     """That of the lab in this folder. Raises DamagedRecord."""
     if not (file := folder / _FILE).exists():
         return None
-    from pydantic import TypeAdapter  # and what can be changed: only needed where there is something
+    from contracts.shapes import shaped  # Pydantic is only needed where there is something
 
-    from contracts.changes import Change
-
-    def understand(record: Any) -> Unfinished:
-        undo = TypeAdapter(tuple[Change, ...]).validate_python(record["undo"])
-        process = ProcessIdentity(int(record["process"]["pid"]), int(record["process"]["start"]))
-        return Unfinished(str(record["name"]), process, undo)
-
-    return recorded.read(file, understand)
+    return recorded.read(file, lambda record: shaped(record, Unfinished))
 
 
 def begin(folder: Path, name: str, undo: tuple[Change, ...]) -> None:
     """Written before the first change, so that whoever finds it knows what may be changed. Raises DrillGoesOn, NotWritten."""
-    text = json.dumps({"name": name, "process": asdict(ProcessIdentity.own()), "undo": [asdict(change) for change in undo]})
     try:
-        durable.create(folder / _FILE, text)
+        durable.create(folder / _FILE, json.dumps(asdict(Unfinished(name, ProcessIdentity.own(), undo))))
     except FileExistsError:
         left = of(folder)
         raise DrillGoesOn(f"lab {folder.name}: {left.note(folder.name) if left else 'another drill begins'}") from None

@@ -35,9 +35,9 @@ class Facts:
     @staticmethod
     def from_json(data: dict[str, Any]) -> Facts:
         """What `to_json` wrote, also when it was JSON meanwhile, whose keys are text."""
-        from pydantic import TypeAdapter
+        from contracts.shapes import shaped
 
-        return TypeAdapter(Facts).validate_python(data)
+        return shaped(data, Facts)
 
 
 def read(lab: str) -> Facts:

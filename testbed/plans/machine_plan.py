@@ -35,7 +35,7 @@ class MachinePlan:
             hosts=(
                 *(name for name in topology.hosts if name in nodes),
                 *(name for name, router in routers.items() if router.engine == "linux"),
-                *self.switches.idle(),
+                *(name for name in self.switches.datapath if name not in self.switches.polling()),
             ),
             netboxes=self._netboxes,
             routers=(*click, *self.switches.polling()),

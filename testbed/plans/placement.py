@@ -73,23 +73,24 @@ class _Chosen:
 
     def __init__(self, topology: Topology, sites: Sequence[Site], machine: Mapping[str, str]) -> None:
         self._topology, self._sites, self._machine = topology, sites, dict(machine)
-        self._leader = {node: node for node in machine}
+        #: Of each node the one that stands for all that go with it.
+        self._head = {node: node for node in machine}
         for leader, follower in self._ties():
             self._tie(leader, follower)
 
     def placed(self) -> tuple[dict[str, str], tuple[str, ...]]:
         self._tie_ends()
-        leaders = list(dict.fromkeys(map(self._head, self._machine)))
+        leaders = list(dict.fromkeys(self._head[node] for node in self._machine))
         number = {leader: at for at, leader in enumerate(leaders)}
         units = [self._unit(leader) for leader in leaders]
         joints: dict[tuple[int, int], Joint] = {}
         for left, right in self._ends():
-            low, high = sorted((number[self._head(left)], number[self._head(right)]))
+            low, high = sorted((number[self._head[left]], number[self._head[right]]))
             if low != high:
                 known = joints.get((low, high), Joint(0, 0))
                 joints[low, high] = Joint(known.wires + 1, known.rate + self._rate(left, right))
         chosen = partition(units, joints, [site.spare_cores() for site in self._sites])
-        machine = {node: self._sites[chosen.machine[number[self._head(node)]]].name for node in self._machine}
+        machine = {node: self._sites[chosen.machine[number[self._head[node]]]].name for node in self._machine}
         needs = Counter[int]()
         for unit, at in zip(units, chosen.machine, strict=True):
             needs[at] += unit.cores
@@ -112,7 +113,7 @@ class _Chosen:
         )
 
     def _unit(self, leader: str) -> Unit:
-        nodes = [node for node in self._machine if self._head(node) == leader]
+        nodes = [node for node in self._machine if self._head[node] == leader]
         fixed = {self._machine[node] for node in nodes} - {AUTO}
         names = [site.name for site in self._sites]
         # What shares a core takes one.
@@ -161,9 +162,9 @@ class _Chosen:
 
     def _next_end(self) -> tuple[str, str] | None:
         """The first such unit behind its neighbour; None when there is none left."""
-        beside: dict[str, set[str]] = {self._head(node): set() for node in self._machine}
-        for ends in self._ends():
-            for near, far in permutations(map(self._head, ends)):
+        beside: dict[str, set[str]] = {self._head[node]: set() for node in self._machine}
+        for left, right in self._ends():
+            for near, far in permutations((self._head[left], self._head[right])):
                 beside[near] |= {far} - {near}
         for leader, neighbours in beside.items():
             unit = self._unit(leader)
@@ -171,10 +172,6 @@ class _Chosen:
                 return min(neighbours), leader
         return None
 
-    def _head(self, node: str) -> str:
-        while self._leader[node] != node:
-            node = self._leader[node]
-        return node
-
     def _tie(self, leader: str, follower: str) -> None:
-        self._leader[self._head(follower)] = self._head(leader)
+        head, tied = self._head[leader], self._head[follower]
+        self._head = {node: head if own == tied else own for node, own in self._head.items()}

@@ -63,10 +63,6 @@ class PlannedSwitches:
         """Those with a core that polls for AF_XDP: an emulator's, as far as cores are shared out."""
         return tuple(name for name, (datapath, _) in self.datapath.items() if datapath == "xdp")
 
-    def idle(self) -> tuple[str, ...]:
-        """Those that need time only when there are frames, as hosts do."""
-        return tuple(name for name, (datapath, _) in self.datapath.items() if datapath != "xdp")
-
     def node(self, lab: str, name: str, wiring: Wiring, wires: PlannedWires, cores: Sequence[int], housekeeping: int) -> NodePlan:
         switch, (datapath, reason) = self._switches[name], self.datapath[name]
         polling = cores[0] if datapath == "xdp" else None
