@@ -9,7 +9,7 @@ them will have less to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from contracts.errors import listed
@@ -82,11 +82,11 @@ def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibr
     own = {host.name for host in plan.hosts if host.here}
     if elsewhere := [name for name in topology.netboxes if plan.hosts and plan.node(name).host not in own]:
         notes.append(f"the work of {listed(elsewhere, 'and')}, on other machines, is reckoned as if on this one")
-    notes += [f"the calibration is stale, `netboxit calibrate` measures anew: {changed}" for changed in calibration.stale()]
+    notes += [f"the calibration is stale, `netboxit calibrate` measures anew: {what}" for what in calibration.stale()]
     notes += _overloads(plan, loads)
     for failure in failures:
-        then = {load.netbox: load for load in (*loads, *failure.netboxes)}
-        overloads = _overloads(plan, then.values())
+        changed = {load.netbox for load in failure.netboxes}
+        overloads = _overloads(plan, [*(load for load in loads if load.netbox not in changed), *failure.netboxes])
         notes += [f"when {failure.parts[0]} fails: {note}" for note in overloads if note not in notes]
     return replace(frames, notes=(*notes, *_faster_media(topology, loads)), measured=calibration.measured)
 
@@ -194,7 +194,7 @@ def _parts(topology: Topology, plan: Plan, traffic: TrafficPaths) -> Iterator[tu
             yield f"wire {wire.name}", pair
 
 
-def _overloads(plan: Plan, loads: Iterable[NetboxLoad]) -> Iterator[str]:
+def _overloads(plan: Plan, loads: Sequence[NetboxLoad]) -> Iterator[str]:
     shares = {load.netbox: load.least_share for load in loads if load.least_share is not None}
     places = {name: (plan.node(name).host, plan.node(name).cores[0]) for name in shares}
     for machine, core in sorted(set(places.values())):
