@@ -103,9 +103,8 @@ def follow_routes(journal: Journal) -> None:
         while True:
             for message in netlink.get():
                 kind = message.get("event")
-                if kind not in ("RTM_NEWROUTE", "RTM_DELROUTE"):
-                    continue
-                if (message.get("proto"), message.get("table")) != (RTPROT_OSPF, RT_TABLE_MAIN):
+                origin = (message.get("proto"), message.get("table"))
+                if kind not in ("RTM_NEWROUTE", "RTM_DELROUTE") or origin != (RTPROT_OSPF, RT_TABLE_MAIN):
                     continue
                 # A destination with several paths of equal cost has them as a list, another its only one itself.
                 journal.add(

@@ -24,10 +24,9 @@ class MachinePlan:
         self.switches = PlannedSwitches(
             {name: switch for name, switch in topology.switches.items() if name in nodes}, site.facts.datapaths
         )
-        self._netboxes = tuple(name for name in topology.netboxes if name in nodes)
+        self._netboxes = {name: netbox for name, netbox in topology.netboxes.items() if name in nodes}
         routers = {name: router for name, router in topology.routers.items() if name in nodes}
         click = tuple(name for name, router in routers.items() if router.engine == "click")
-        netboxes = {name: topology.netboxes[name] for name in self._netboxes}
         self.housekeeping = housekeeping_core(site.facts.cores, self._realtime.isolated)
         self.cores: CorePlan = plan_cores(
             site.facts.cores,
@@ -37,10 +36,10 @@ class MachinePlan:
                 *(name for name, router in routers.items() if router.engine == "linux"),
                 *(name for name in self.switches.datapath if name not in self.switches.polling()),
             ),
-            netboxes=self._netboxes,
+            netboxes=tuple(self._netboxes),
             routers=(*click, *self.switches.polling()),
-            shares={name: netbox.share for name, netbox in netboxes.items() if netbox.share is not None},
-            two_cores=tuple(name for name, netbox in netboxes.items() if netbox.cores > 1),
+            shares={name: netbox.share for name, netbox in self._netboxes.items() if netbox.share is not None},
+            two_cores=tuple(name for name, netbox in self._netboxes.items() if netbox.cores > 1),
             running={node.name: node.cores for node in running.nodes if node.host in ("", site.name)} if running else None,
             others=site.facts.others,
             isolated=self._realtime.isolated,

@@ -37,16 +37,6 @@ class Placed:
     machine: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
-    def of(self, node: str) -> str:
-        return self.machine[node]
-
-    def nodes_on(self, name: str) -> set[str]:
-        return {node for node, machine in self.machine.items() if machine == name}
-
-    def several(self) -> bool:
-        """Whether a node is on another machine than this."""
-        return len(self.sites) > 1
-
 
 def place(topology: Topology, sites: Sequence[Site], running: Plan | None = None) -> Placed:
     """`sites` are all machines that the lab may be on. Nodes of a `running` lab stay where they are. Raises UnknownMachine."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from contracts.names import BRIDGE, TUNNEL_NUMBERS, mac_address, tunnel_number
@@ -22,9 +22,9 @@ _ETHERNET = 14 + 4
 class PlannedWires:
     """All wires of a topology's lab."""
 
-    def __init__(self, topology: Topology, wiring: Wiring, lab: str, machine_of: Callable[[str], str]) -> None:
-        """`machine_of` tells the machine that has a node."""
-        self._topology, self._lab, self._machine_of = topology, lab, machine_of
+    def __init__(self, topology: Topology, wiring: Wiring, lab: str, machine: Mapping[str, str]) -> None:
+        """`machine` is that of each node."""
+        self._topology, self._lab, self._machine = topology, lab, machine
         self._vnis: set[int] = set()
         self._switched = switched_wires(topology, wiring)
         #: At the ends of wires of which the topology says one.
@@ -100,7 +100,7 @@ class PlannedWires:
 
     def _wire(self, left: End, right: End, entry: Wire) -> WirePlan:
         ends, mtu = (WireEnd(left.node, left.port), WireEnd(right.node, right.port)), self.mtu[left]
-        name, machines = f"{left}--{right}", (self._machine_of(left.node), self._machine_of(right.node))
+        name, machines = f"{left}--{right}", (self._machine[left.node], self._machine[right.node])
         if machines[0] != machines[1]:
             between = f"its ends are on {machines[0]} and {machines[1]}"
             if entry.over is not None:

@@ -94,13 +94,16 @@ class _Resolver:
     def __init__(self, topology: Topology, lab: str, placed: Placed, running: Plan | None) -> None:
         self.topology, self.lab, self.placed = topology, lab, placed
         self.wiring = Wiring.of(topology)
-        self.machines = {site.name: MachinePlan(topology, site, placed.nodes_on(site.name), running) for site in placed.sites}
-        self.wires = PlannedWires(topology, self.wiring, lab, placed.of)
+        self.machines = {
+            site.name: MachinePlan(topology, site, {node for node, name in placed.machine.items() if name == site.name}, running)
+            for site in placed.sites
+        }
+        self.wires = PlannedWires(topology, self.wiring, lab, placed.machine)
         self.copied_bytes = 0
 
     def on(self, node: str) -> MachinePlan:
         """The machine that has a node."""
-        return self.machines[self.placed.of(node)]
+        return self.machines[self.placed.machine[node]]
 
     def plan(self, duration_s: float | None) -> Plan:
         topology = self.topology
@@ -120,9 +123,9 @@ class _Resolver:
         ]
         traffic = plan_traffic(topology, self.wiring, duration_s)
         events = plan_events(topology, Targets.of(nodes, self.wires.wires, self.wires.equipment))
-        several = self.placed.several()
+        several = len(self.machines) > 1
         if several:
-            nodes = [replace(node, host=self.placed.of(node.name)) for node in nodes]
+            nodes = [replace(node, host=self.placed.machine[node.name]) for node in nodes]
         alone = None if several else next(iter(self.machines.values()))
         return Plan(
             lab=self.lab,
