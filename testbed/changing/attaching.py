@@ -25,6 +25,7 @@ from testbed.labs import equipment_here, measuring, switch_statistics
 from testbed.labs.lab import Lab, NodeFailed
 from testbed.labs.removal import ledger_file, undoers
 from testbed.nodes import switches
+from testbed.nodes.routers import is_click
 
 #: Where nothing else says it.
 _MTU = 1500
@@ -222,7 +223,7 @@ def _use(lab: Lab, node: NodePlan, interface: str) -> None:
     if node.kind == "netbox":
         with lab.control(node.name) as control:
             control.reopen(interface)
-    elif _is_click(node):
+    elif is_click(node):
         handlers.write(lab, node.name, "plug", interface)
     elif node.kind == "switch":
         _tell_switch(lab, node, switches.with_interface(node.files[switches.CONFIGURATION], interface))
@@ -235,7 +236,7 @@ def _unplug(lab: Lab, node: NodePlan, interface: str) -> None:
     """
     if not lab.alive()[node.name]:
         return
-    if _is_click(node):
+    if is_click(node):
         handlers.write(lab, node.name, "unplug", interface)
     elif node.kind == "switch":
         _tell_switch(lab, node, switches.without_interface(interface))
@@ -247,10 +248,6 @@ def _tell_switch(lab: Lab, switch: NodePlan, calls: Iterable[Sequence[str]]) -> 
             done = lab.run(switch.name, call)
             if done.returncode:
                 raise NodeFailed(f"switch {switch.name}: {' '.join(call)}: {done.stderr.strip()}")
-
-
-def _is_click(node: NodePlan) -> bool:
-    return node.kind == "router" and not node.forwards
 
 
 def _plug_in_again(lab: Lab, plan: Plan, wire: WirePlan | None, end: WireEnd) -> None:

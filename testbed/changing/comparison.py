@@ -18,6 +18,7 @@ from system.realtime_support import realtime_budget_us, realtime_support
 from testbed.changing import by_hand
 from testbed.description.topology import Topology
 from testbed.labs.removal import container_of
+from testbed.nodes.routers import is_click
 from testbed.plans import taking
 from testbed.plans.difference import Difference, NodeDifference, difference
 from testbed.plans.load import LoadEstimate
@@ -98,7 +99,7 @@ def _support(running: Plan) -> RealtimeSupport:
 
     Else a change elsewhere on the machine would start all of them again.
     """
-    if not any(node.kind == "netbox" or (node.kind == "router" and not node.forwards) for node in running.nodes):
+    if not any(node.kind == "netbox" or is_click(node) for node in running.nodes):
         return realtime_support()
     cores = (all(map(awake.possible, available_cores())), isolated_cores())
     if any(node.realtime_priority for node in running.nodes):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from contracts.errors import NetBoxITError
 from testbed.description.input_errors import nearest
-from testbed.nodes.routers import CONTROL, HandlerRefused, Handlers, RouterUnreachable
+from testbed.nodes.routers import CONTROL, HandlerRefused, Handlers, RouterUnreachable, is_click
 
 if TYPE_CHECKING:
     from testbed.labs.lab import Lab
@@ -42,7 +42,7 @@ def of(lab: Lab, name: str, timeout_s: float = 5.0) -> Iterator[Handlers]:
             f"{name} is a netbox, which has parameters; `netboxit set {name} PARAMETER=VALUE` changes one, "
             "`netboxit status` shows what it says"
         )
-    if node.kind != "router" or node.forwards:
+    if not is_click(node):
         raise BadHandler(
             f"{name} routes by the kernel, which has no handlers; see `netboxit exec {name} -- ip route`, or vtysh with FRRouting"
         )

@@ -12,8 +12,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from typing_extensions import TypedDict
-
 from contracts.control import Begun, CaptureState, NetboxCounters, RecordsWritten, Reopened, RunningStatistics
 from contracts.errors import NetBoxITError, printable
 from contracts.node_status import NetboxStatus
@@ -23,8 +21,8 @@ from system import node_files
 _LONGEST_ANSWER: Final = 16 << 20
 
 
-class _Unread(TypedDict):
-    """An answer of which nothing is read."""
+#: An answer of which nothing is read.
+_Unread = dict[str, object]
 
 
 class ControlFailed(NetBoxITError):

@@ -21,7 +21,7 @@ from typing import Final, Self
 
 from contracts.errors import NetBoxITError
 from contracts.installation import BUILD, CHECKOUT
-from contracts.plan import InterfacePlan
+from contracts.plan import InterfacePlan, NodePlan
 from contracts.run_folder import STATISTICS_FILE
 from system import node_files, sandbox
 from system.rootfs import NODE_FOLDER, WIRES_FOLDER
@@ -66,6 +66,11 @@ class ConfigurationError:
     file: str
     line: int
     message: str
+
+
+def is_click(node: NodePlan) -> bool:
+    """Whether a node is a router whose packets Click forwards, not the kernel."""
+    return node.kind == "router" and not node.forwards
 
 
 def defines(interfaces: Iterable[InterfacePlan]) -> dict[str, str]:

@@ -93,10 +93,11 @@ def configuration(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[
     `mac` is the switch's own address, `edges` are its ports behind which there is no other switch, `polling` is the core that
     looks after AF_XDP.
     """
+    policing = [f"priority=1,in_port={number},actions=meter:{number},NORMAL" for number in _policed(switch)]
     calls = [["ovs-vsctl", *_joined(_settings(switch, datapath, mac, edges, polling))]]
     calls += [["ip", "link", "set", "dev", BRIDGE, "up"], *_own(switch)]
     calls += [[*OFCTL, "add-meter", BRIDGE, meter] for meter in _meters(switch)]
-    calls += [[*OFCTL, "add-flow", BRIDGE, flow] for flow in (*_policing(switch), *_flows(switch))]
+    calls += [[*OFCTL, "add-flow", BRIDGE, flow] for flow in (*policing, *_flows(switch))]
     calls += [call for name, port in switch.settings().items() if port.limit for call in _queueing(name, port)]
     counted = list(switch.port_list) if datapath == "userspace" else []
     return json.dumps({"calls": calls, "rstp": switch.rstp, "ports": counted}, indent=1) + "\n"
@@ -256,10 +257,6 @@ def _meters(switch: Switch) -> Iterator[str]:
     for number, port in _policed(switch).items():
         band = f"type=drop,rate={(port.police or 0) / 1e3:.0f},burst_size={port.burst * 8 / 1e3:.0f}"
         yield f"meter={number},kbps,burst,stats,bands={band}"
-
-
-def _policing(switch: Switch) -> list[str]:
-    return [f"priority=1,in_port={number},actions=meter:{number},NORMAL" for number in _policed(switch)]
 
 
 def _flows(switch: Switch) -> list[str]:

@@ -17,6 +17,7 @@ from netboxes.technology import Technology, technology_of
 from testbed.description.live import station_models, written
 from testbed.description.topology import Topology
 from testbed.nodes import frr, host_program
+from testbed.nodes.routers import is_click
 
 How = Literal["live", "restart", "replace"]
 
@@ -46,9 +47,6 @@ class Wires:
     after: Plan
     actions: Mapping[str, str]
 
-    def is_made(self, wire: str) -> bool:
-        return self.actions.get(wire) in ("created", "replaced")
-
     def far_end(self, wire: str, node: str) -> str:
         """What a wire leads to from a node."""
         for other in self.after.wires:
@@ -56,10 +54,6 @@ class Wires:
                 end = other.right if other.left.node == node else other.left
                 return f"{end.node}.{end.interface}"
         return next((port.words() for port in self.after.equipment if port.wire == wire), wire)
-
-    def mtus(self, before: str, after: str) -> tuple[int | None, int | None]:
-        """Of two wires; None where there is no such wire."""
-        return self.before.mtus().get(before), self.after.mtus().get(after)
 
 
 _Value = TypeVar("_Value")
@@ -151,7 +145,7 @@ def _copied(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 
 def click_configuration(node: NodePlan) -> str | None:
     """The file that a Click router does what it says; None for another node."""
-    return PurePosixPath(node.command[-1]).name if node.kind == "router" and not node.forwards else None
+    return PurePosixPath(node.command[-1]).name if is_click(node) else None
 
 
 def _first_difference(old: str, new: str) -> int:
@@ -178,9 +172,10 @@ def _interfaces(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Fin
 def _interface(old: InterfacePlan, new: InterfacePlan, node: NodePlan, wires: Wires) -> Iterator[Finding]:
     port = _port(node, new.name)
     how: How = "restart" if "restart" in (_how(old, node), _how(new, node)) else "live"
-    if new.wire != old.wire or wires.is_made(new.wire):
+    if new.wire != old.wire or wires.actions.get(new.wire) in ("created", "replaced"):
         yield Finding(how, f"{port}: its wire to {wires.far_end(new.wire, node.name)} is new")
-    mtus = wires.mtus(old.wire, new.wire)
+    # None where there is no such wire.
+    mtus = wires.before.mtus().get(old.wire), wires.after.mtus().get(new.wire)
     if mtus[0] != mtus[1]:
         yield Finding(how, two(f"{port}: MTU", *mtus))
     for name, was, becomes in changed(vars(old), vars(new)):

@@ -69,7 +69,8 @@ class _Chosen:
             self._tie(leader, follower)
 
     def placed(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        self._tie_ends()
+        while (tie := self._next_end()) is not None:
+            self._tie(*tie)
         leaders = list(dict.fromkeys(self._head[node] for node in self._machine))
         number = {leader: at for at, leader in enumerate(leaders)}
         units = [self._unit(leader) for leader in leaders]
@@ -145,13 +146,8 @@ class _Chosen:
             together = sorted(seen | touched)
             yield from ((together[0], other) for other in together[1:])
 
-    def _tie_ends(self) -> None:
-        """What needs no core and has one neighbour is best where that is."""
-        while (tie := self._next_end()) is not None:
-            self._tie(*tie)
-
     def _next_end(self) -> tuple[str, str] | None:
-        """The first such unit behind its neighbour; None when there is none left."""
+        """The first unit that needs no core and has one neighbour, where it is best, behind that neighbour; None without any."""
         beside: dict[str, set[str]] = {self._head[node]: set() for node in self._machine}
         for left, right in self._ends():
             for near, far in permutations((self._head[left], self._head[right])):

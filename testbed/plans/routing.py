@@ -50,7 +50,7 @@ class Routing:
         self._wiring = wiring
         self._up = {end for wire in wiring.wires for end in wire}
         #: Click sends on by an interface whose wire is unplugged; a kernel has no route there then.
-        self._click = {node.name for node in plan.nodes if node.kind == "router" and not node.forwards}
+        self._click = {node.name for node in plan.nodes if routers.is_click(node)}
         self._segment = {end: number for number, ends in enumerate(wiring.segments()) for end in ends}
         self._interfaces = {node.name: _interfaces(node) for node in plan.nodes if node.kind in ("host", "router")}
         self._owner = {
@@ -218,7 +218,7 @@ def _defaults(node: NodePlan) -> list[tuple[Network, str]]:
 
 def _routes_of(node: NodePlan, interfaces: dict[str, list[Interface]]) -> Routes | None:
     """Of a router; None when nothing is known of them."""
-    if not node.forwards:
+    if routers.is_click(node):
         (text,) = node.files.values()
         static = routers.static_routes(text, routers.defines_in(node.command))
         return None if static is None else Routes(static=[(network, gateway) for network, gateway in static if gateway])
