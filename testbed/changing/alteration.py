@@ -36,8 +36,6 @@ from testbed.plans.planning import plan_topology
 
 #: So many parts are told by name.
 _MOST_NAMED = 3
-#: A router parses what it is given, and lets its old configuration send what its queues hold.
-_SWAP_TIMEOUT_S = 15.0
 
 
 class StillAttached(NetBoxITError):
@@ -284,7 +282,7 @@ class _Alteration:
         file = click_configuration(node)
         if file is not None and any(was.files.get(file) != node.files[file] for was in self._before[node.name]):
             socket = container_of(self._folder, node.name, node.container).folder / routers.CONTROL
-            with routers.Handlers(socket, _SWAP_TIMEOUT_S) as handlers:
+            with routers.Handlers(socket, routers.SWAP_TIMEOUT_S) as handlers:
                 handlers.write("hotconfig", node.files[file])
 
     def _release_common(self) -> None:

@@ -230,7 +230,7 @@ def _use(lab: Lab, node: NodePlan, interface: str) -> None:
 
 
 def _unplug(lab: Lab, node: NodePlan, interface: str) -> None:
-    """Before the interface goes. What is sent there meanwhile is lost. A program that has ended has let go of it already.
+    """Before the interface goes. What is sent there meanwhile is lost. A program that has ended has released it already.
 
     A netbox goes on with its old interface until it is told of the new one.
     """

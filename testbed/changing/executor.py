@@ -22,14 +22,12 @@ from testbed.changing import handlers
 from testbed.changing.freeze import Freeze, FreezeFailed
 from testbed.labs import restart
 from testbed.labs.removal import container_of
+from testbed.nodes.routers import SWAP_TIMEOUT_S
 
 if TYPE_CHECKING:
     from system.wires import Switch
     from testbed.labs.lab import Lab
     from testbed.nodes.control import Control
-
-#: A configuration is tried, and the queues of the old one drain, before the answer comes.
-_SWAP_TIMEOUT_S = 15.0
 
 
 class Executor:
@@ -131,6 +129,6 @@ class Executor:
     def _swap(self, change: ConfigurationChange) -> None:
         """The router's own file gets the new text, too: with it the router starts when it is rebooted."""
         node = self._lab.node(change.router)
-        with handlers.of(self._lab, change.router, _SWAP_TIMEOUT_S) as router:
+        with handlers.of(self._lab, change.router, SWAP_TIMEOUT_S) as router:
             router.write("hotconfig", change.text)
         node_files.write(self._lab.node_folder(change.router) / PurePath(node.command[-1]).name, change.text)

@@ -25,7 +25,7 @@ _PERMANENT = 0x80  # NUD_PERMANENT of linux/neighbour.h
 
 
 def delete(lab: str, namespace: str, end: WireEnd, wire: str) -> bool:
-    """Removes a wire's veth pair by an end of it, whatever that is called now; false when there is none.
+    """Removes a wire's veth pair by an end of it, whatever name that end has now; false when there is no such pair.
 
     One that was never marked was made by somebody who ended before that.
     """

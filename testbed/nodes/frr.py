@@ -72,7 +72,7 @@ def neighbours(name: str, router: Router, routers: Mapping[str, Router], wiring:
 
 
 def networks(name: str, routers: Mapping[str, Router], wiring: Wiring) -> list[str]:
-    """The IPv4 networks of all routers that this one can hear of by OSPF, its own ones included."""
+    """The IPv4 networks of all routers that this one learns of by OSPF, its own ones included."""
     segments = [{end.node for end in segment} for segment in wiring.segments()]
     speaking = {other for other, router in routers.items() if router.ospf is not None}
 
@@ -86,7 +86,7 @@ def networks(name: str, routers: Mapping[str, Router], wiring: Wiring) -> list[s
 def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> str:
     """Of zebra, ospfd and bfdd in one (vtysh's "integrated" form).
 
-    `neighbours` says how many other OSPF routers each interface sees: none means that nobody is to be spoken to there, one that
+    `neighbours` says how many other OSPF routers each interface sees: none means that OSPF is passive there, one that
     no designated router needs to be elected.
     """
     ospf = router.ospf

@@ -28,6 +28,8 @@ from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 
 EXECUTABLE: Final = CHECKOUT / "build" / "bin" / "click-router"
 CONTROL: Final = "control.sock"
+#: Click tries another configuration, and the queues of the old one drain, before the answer comes.
+SWAP_TIMEOUT_S: Final = 15.0
 
 _CHECK_LIMITS: Final = sandbox.Limits(30.0)
 _ERROR: Final = re.compile(r"(?P<file>[^\s:][^:\n]*):(?:(?P<line>\d+):)? (?P<message>.*)")

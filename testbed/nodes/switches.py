@@ -104,7 +104,7 @@ def configuration(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[
 
 
 def without_interface(port: str) -> list[list[str]]:
-    """The calls by which a running switch lets go of a port's interface; the port itself stays, with all that is said of it."""
+    """The calls by which a running switch releases a port's interface; the port itself stays, with all its settings."""
     away = f"{port}-away"
     created = ("ovs-vsctl", f"--id=@{away}", "create", "Interface", f"name={away}", "type=patch", f"options:peer={away}-too")
     return [[*created, "--", "set", "Port", port, f"interfaces=@{away}"]]

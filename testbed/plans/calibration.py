@@ -21,7 +21,7 @@ SMALL, LARGE = 60, 1514
 
 
 class NoCalibration(NetBoxITError):
-    """There is no calibration, or the file is none."""
+    """There is no calibration, or the file holds something else."""
 
 
 class _Record(BaseModel):

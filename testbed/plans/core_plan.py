@@ -36,7 +36,7 @@ def plan_cores(
     others: Mapping[int, str] | None = None,
     isolated: Collection[int] = (),
 ) -> CorePlan:
-    """Shares out the cores.
+    """Assigns cores to the nodes.
 
     The first is for housekeeping: interrupts, which the kernel prefers to send there, and the hosts with their applications.
     Each netbox has one of the others to itself while there are enough, then the routers one each, then those netboxes a second
@@ -48,12 +48,12 @@ def plan_cores(
     first = housekeeping_core(cores, isolated)
     others, emulators = others or {}, (*netboxes, *routers)
     rest = sorted(set(cores) - {first}, key=lambda core: (core in others, core not in isolated, core))
-    deal = partial(_dealt_out, [first, *rest], hosts, netboxes, routers, shares or {}, two_cores, {*others, *isolated})
-    fresh = deal({})
+    assign = partial(_assigned, [first, *rest], hosts, netboxes, routers, shares or {}, two_cores, {*others, *isolated})
+    fresh = assign({})
     if not running:
         return _beside_others(fresh, others, emulators)
     where = {node: tuple(of) for node, of in running.items()}
-    kept = _beside_others(deal(where), others, emulators)
+    kept = _beside_others(assign(where), others, emulators)
     return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, where, emulators)))
 
 
@@ -62,7 +62,7 @@ def housekeeping_core(cores: Sequence[int], isolated: Collection[int]) -> int:
     return min(cores, key=lambda core: (core in isolated, core))
 
 
-def _dealt_out(
+def _assigned(
     cores: Sequence[int],
     hosts: Sequence[str],
     netboxes: Sequence[str],
@@ -83,16 +83,16 @@ def _dealt_out(
         notes = [shared] if netboxes or routers else []
         return CorePlan(alone, (*notes, *_without_second(list(two_cores), housekeeping, 1)))
     where = {node: of[0] for node, of in running.items()}
-    dealt = _deal([next((where[node] for node in group if node in where), None) for group in groups], spare)
-    emulating = {node: core for group, core in zip(groups, dealt, strict=True) for node in group}
-    free = [core for core in spare if core not in dealt]
+    assigned = _assign([next((where[node] for node in group if node in where), None) for group in groups], spare)
+    emulating = {node: core for group, core in zip(groups, assigned, strict=True) for node in group}
+    free = [core for core in spare if core not in assigned]
     # Without a core to spare, routers go to the netboxes' cores, beginning where fewest netboxes are.
-    chosen = free or sorted(spare, key=[emulating[group[0]] for group in groups].count)
-    routing = dict(zip(routers, _deal([where.get(router) for router in routers], chosen), strict=True))
+    chosen = free or sorted(spare, key=assigned.count)
+    routing = dict(zip(routers, _assign([where.get(router) for router in routers], chosen), strict=True))
     free = [core for core in free if core not in routing.values()]
     seconds = {node: of[1] for node, of in running.items() if len(of) > 1}
     asking = list(two_cores)[: len(free)]
-    io_cores = dict(zip(asking, _deal([seconds.get(node) for node in asking], free), strict=True))
+    io_cores = dict(zip(asking, _assign([seconds.get(node) for node in asking], free), strict=True))
     rest = [core for core in free if core not in io_cores.values() and core not in not_for_hosts]
     applications = dict.fromkeys(hosts, (housekeeping, *rest))
     taken = {**emulating, **routing}
@@ -124,16 +124,16 @@ def _groups(netboxes: Sequence[str], shares: Mapping[str, str]) -> list[list[str
     return list(groups.values())
 
 
-def _deal(running: Sequence[int | None], cores: Sequence[int]) -> list[int]:
+def _assign(running: Sequence[int | None], cores: Sequence[int]) -> list[int]:
     """A core for each: the one that it is running on, if that need not be shared more for it, else the least taken, in turn."""
     most = -(-len(running) // len(cores)) if cores else 0
-    dealt: list[int | None] = []
+    assigned: list[int | None] = []
     for core in running:
-        dealt.append(core if core in cores and dealt.count(core) < most else None)
-    for at, core in enumerate(dealt):
+        assigned.append(core if core in cores and assigned.count(core) < most else None)
+    for at, core in enumerate(assigned):
         if core is None:
-            dealt[at] = min(cores, key=dealt.count)
-    return [core for core in dealt if core is not None]
+            assigned[at] = min(cores, key=assigned.count)
+    return [core for core in assigned if core is not None]
 
 
 def _staying(kept: CorePlan, fresh: CorePlan, running: Mapping[str, tuple[int, ...]], emulators: Sequence[str]) -> Iterator[str]:
