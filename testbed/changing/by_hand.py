@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -50,10 +51,8 @@ def _events(folder: Path) -> list[dict[str, Any]]:
         return []
     events = []
     for line in lines:
-        try:
+        with suppress(ValueError):  # being written
             event = json.loads(line)
-        except ValueError:
-            continue  # being written
-        if isinstance(event, dict) and isinstance(event.get("parameter"), str) and "value" in event:
-            events.append(event)
+            if isinstance(event, dict) and isinstance(event.get("parameter"), str) and "value" in event:
+                events.append(event)
     return events

@@ -181,7 +181,7 @@ class Routing:
         """The shortest path within a layer-2 segment; None when the two ends are in different ones."""
         if self._segment.get(out) is None or self._segment.get(out) != self._segment.get(into):
             return None
-        places = {end for end, _ in self._wiring.places[self._segment[out]]}
+        places = dict.fromkeys(end for end, _ in self._wiring.places[self._segment[out]])
         waiting: deque[tuple[End, Wires]] = deque([(out, ())])
         seen = {out}
         while waiting:
@@ -191,12 +191,11 @@ class Routing:
             wires = (*before, (leaving, entering))
             if entering == into:
                 return wires
-            if entering.node not in self._wiring.transparent and entering.node not in self._wiring.switches:
-                continue
-            for end in places:
-                if end.node == entering.node and end not in seen and end != entering:
-                    seen.add(end)
-                    waiting.append((end, wires))
+            if entering.node in self._wiring.transparent or entering.node in self._wiring.switches:
+                for end in places:
+                    if end.node == entering.node and end not in seen and end != entering:
+                        seen.add(end)
+                        waiting.append((end, wires))
         return None
 
 
