@@ -87,10 +87,10 @@ class Action(Section):
                 "write netbox: … and set: …, or wire: a--b and state: down",
             )
         (subject,) = subjects
-        said = [verb for verbs in _VERBS.values() for verb in verbs if getattr(self, verb) is not None]
-        wrong = [verb for verb in said if verb not in _VERBS[subject]]
-        missing = not said and subject != "drill"
-        if wrong or missing or len(said) > 1 or (self.station is not None and self.values is None):
+        verbs_given = [verb for verbs in _VERBS.values() for verb in verbs if getattr(self, verb) is not None]
+        wrong = [verb for verb in verbs_given if verb not in _VERBS[subject]]
+        missing = not verbs_given and subject != "drill"
+        if wrong or missing or len(verbs_given) > 1 or (self.station is not None and self.values is None):
             cause, remedy = _SAYS[subject]
             yield (), f"an event of a {subject} says {cause}; {remedy}"
 
@@ -114,8 +114,8 @@ class Action(Section):
     def _changes(self, targets: Targets, context: Mapping[str, Path] | None) -> Iterator[Change]:
         if self.netbox is not None:
             netbox = targets.netbox(self.netbox)
-            for key, said in (self.values or {}).items():
-                yield netbox.live(self.netbox, self.parameter(key), said, context)
+            for key, value_written in (self.values or {}).items():
+                yield netbox.live(self.netbox, self.parameter(key), value_written, context)
             if self.freeze is not None:
                 yield FreezeChange(self.netbox, self.freeze)
         if self.wire is not None and self.state is not None:

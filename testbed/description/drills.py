@@ -101,13 +101,13 @@ def all_drills() -> OursFirst[type[Drill] | type[NetboxDrill]]:
 
 
 def _with_ours(of_technologies: Mapping[str, tuple[str, type[NetboxDrill]]]) -> dict[str, type[Drill] | type[NetboxDrill]]:
-    found: dict[str, type[Drill] | type[NetboxDrill]] = {name: kind for name, (_, kind) in of_technologies.items()}
+    drills: dict[str, type[Drill] | type[NetboxDrill]] = {name: kind for name, (_, kind) in of_technologies.items()}
     for kind in _OF_EVERY_NETWORK:
-        if (other := found.setdefault(kind.NAME, kind)) is not kind:
+        if (other := drills.setdefault(kind.NAME, kind)) is not kind:
             raise BadPlugin(
                 f"{other.__module__} has a drill {kind.NAME}, and NetBoxIT has one of this name; repair or uninstall the package"
             )
-    return found
+    return drills
 
 
 def sequence(drill: Drill | NetboxDrill, targets: Targets) -> Sequence:
@@ -117,10 +117,10 @@ def sequence(drill: Drill | NetboxDrill, targets: Targets) -> Sequence:
     technology, _ = netbox_drills()[drill.NAME]
     there = [name for name, netbox in targets.netboxes.items() if netbox.of == technology]
     netbox = drill.netbox or _only(there, f"{technology} netbox", "netbox")
-    found = targets.netbox(netbox)
+    target = targets.netbox(netbox)
     if netbox not in there:
         raise NotThere("netbox", f"{netbox} is no {technology} netbox", f"use {listed(there)}" if there else "there is none")
-    return drill.sequence(netbox, found.values)
+    return drill.sequence(netbox, target.values)
 
 
 def reboot(targets: Targets, node: str, away_s: float) -> Sequence:
@@ -136,7 +136,7 @@ def _netbox(name: str | None, targets: Targets) -> str:
 
 
 def _only(names: Collection[str], what: str, key: str) -> str:
-    """The one that is meant where nothing is said."""
+    """The name that is meant where the drill has none."""
     if len(names) == 1:
         return next(iter(names))
     if not names:

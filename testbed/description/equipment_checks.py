@@ -77,7 +77,7 @@ def _devices_used_twice(ports: Iterable[tuple[Location, str | None, EquipmentPor
                 yield Problem(place, f"VLAN {port.vlan.id} of {port.vlan.of} is another port's already", "give it another id")
             vlans.add((machine, port.vlan.of, port.vlan.id))
         shared = {first.kind(), port.kind()} <= {"vlan", "macvlan"}
-        alone = any(one.macvlan is not None and one.macvlan.mode == "passthru" for one in (first, port))
+        alone = any(sharer.macvlan is not None and sharer.macvlan.mode == "passthru" for sharer in (first, port))
         if first is not port and (not shared or alone):
             cause = f"{port.device()} is another port's already"
             yield Problem(place, cause, "give each port an interface of its own, or make all of them VLANs or macvlans of it")

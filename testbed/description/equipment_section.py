@@ -62,14 +62,14 @@ class EquipmentPort(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _leaves_use_to_people(cls, said: object) -> object:
+    def _leaves_use_to_people(cls, port: object) -> object:
         """An older version had a key for it."""
-        if isinstance(said, dict) and "take_addresses" in said:
+        if isinstance(port, dict) and "take_addresses" in port:
             raise ValueError(
                 "whether a nic that is in use may be taken is said on the command line, by its name: --take eth2; "
                 "leave take_addresses out"
             )
-        return said
+        return port
 
     def kind(self) -> GivenKind:
         """Which of the four it is."""

@@ -23,8 +23,8 @@ def event_problems(draft: Draft, context: Mapping[str, Path]) -> Iterator[Proble
     """Everything that is wrong; what follows from another error of the file is left out."""
     wires = _joined(draft)
     for index, event in draft.events.items():
-        found = list(_of_an_event(draft, index, event, wires, context))
-        yield from found or _in_the_network(draft, index, event, context)
+        wrong = list(_of_an_event(draft, index, event, wires, context))
+        yield from wrong or _in_the_network(draft, index, event, context)
     yield from _of_conditions(draft)
 
 
@@ -65,7 +65,7 @@ def _netbox(netbox: Netbox) -> NetboxTarget:
 
 def targets_of(draft: Draft) -> Targets:
     """What of a network can be changed while it runs. Wires of which the file leaves the kind open may be of each."""
-    netboxes = {name: _netbox(one) for name, one in draft.netboxes.items() if one is not None}
+    netboxes = {name: _netbox(netbox) for name, netbox in draft.netboxes.items() if netbox is not None}
     wires = []
     for ends, kind in _joined(draft).items():
         name = "--".join(sorted(map(str, ends)))
@@ -74,7 +74,7 @@ def targets_of(draft: Draft) -> Targets:
         wires.append(WireTarget(name, left, right, kind == "memory", outside))
     return Targets(
         netboxes,
-        {name: one.engine for name, one in draft.routers.items() if one},
+        {name: router.engine for name, router in draft.routers.items() if router},
         tuple(draft.hosts),
         tuple(draft.switches),
         tuple(wires),
@@ -101,16 +101,9 @@ def _touched(event: Event, targets: Targets, context: Mapping[str, Path]) -> set
         changes = [step.change for step in event.sequence(targets, context).steps]
     except ValueError:
         return set()
-    found = {node_of(change) for change in changes}
-    for change in changes:
-        if isinstance(change, WireChange):
-            found |= {
-                end.node
-                for wire in targets.wires
-                if (change.node, change.interface) in [(one.node, one.interface) for one in (wire.left, wire.right)]
-                for end in (wire.left, wire.right)
-            }
-    return found
+    switched = {WireEnd(change.node, change.interface) for change in changes if isinstance(change, WireChange)}
+    wires = [(wire.left, wire.right) for wire in targets.wires]
+    return {node_of(change) for change in changes} | {end.node for ends in wires if not switched.isdisjoint(ends) for end in ends}
 
 
 def _of_conditions(draft: Draft) -> Iterator[Problem]:
@@ -118,7 +111,8 @@ def _of_conditions(draft: Draft) -> Iterator[Problem]:
     for index, event in draft.events.items():
         if event.name is not None and numbers.setdefault(event.name, index) != index:
             yield Problem(("events", index, "name"), f'"{event.name}" is the name of an event already', "give it another")
-    awaited = {one.name: [one.when.event] for one in draft.events.values() if one.name and one.when and one.when.event}
+    conditions = {event.name: event.when for event in draft.events.values() if event.name and event.when}
+    awaited = {name: [when.event] for name, when in conditions.items() if when.event}
     for index, event in draft.events.items():
         if event.when is None:
             continue
@@ -138,9 +132,9 @@ def _of_a_netbox(draft: Draft, index: int, event: Event, name: str, context: Map
     if wrong := list(_of_a_station(draft, place, name, event.station)):
         yield from wrong
     elif netbox := draft.netboxes[name]:
-        for key, said in (event.values or {}).items():
+        for key, value in (event.values or {}).items():
             try:
-                _netbox(netbox).live(name, event.parameter(key), said, context)
+                _netbox(netbox).live(name, event.parameter(key), value, context)
             except ValueError as error:
                 yield Problem.of((*place, "set", key), f"netbox {name}: {error}")
 
@@ -172,19 +166,19 @@ def _of_a_wire(
 ) -> Iterator[Problem]:
     place: Location = ("events", index, *keys)
     written = [pair for pair in wires if are_written(pair, *ends)]
-    found = [*written[0]] if len(written) == 1 else []
-    for side, text in enumerate(() if found else ends):
+    joined = [*written[0]] if len(written) == 1 else []
+    for side, text in enumerate(() if joined else ends):
         try:
-            found.append(find_end(text, draft.ports()))
+            joined.append(find_end(text, draft.ports()))
         except ValueError as error:
             yield Problem.of((*place, side), str(error))
-    if len(found) < 2:
+    if len(joined) < 2:
         return
-    kind = wires.get(frozenset(found))
+    kind = wires.get(frozenset(joined))
     if kind is None and not draft.lost_wires:
-        there = [str(other) for joined in wires if found[0] in joined for other in joined - {found[0]}]
-        remedy = f"{found[0]} is joined to {listed(there, 'and')}" if there else "name the two ends of a wire of the list"
-        yield Problem(place, f"no wire joins {found[0]} and {found[1]}", remedy)
+        there = [str(other) for pair in wires if joined[0] in pair for other in pair - {joined[0]}]
+        remedy = f"{joined[0]} is joined to {listed(there, 'and')}" if there else "name the two ends of a wire of the list"
+        yield Problem(place, f"no wire joins {joined[0]} and {joined[1]}", remedy)
     elif kind == "memory":
         cause = "between two emulators the wire is shared memory, which is never down"
         yield Problem(place, cause, "write {ends: […], wire: veth} for it")

@@ -41,7 +41,7 @@ def check_host_path(text: str) -> str:
     if not (folders := own_folders([text])):
         raise ValueError(f"{text} is in no folder of the host's own; write a path in {listed(HOST_FOLDERS)}")
     if INSTALLATION.is_relative_to(folder := folders[0]):
-        others = [one for one in HOST_FOLDERS if not INSTALLATION.is_relative_to(one)]
+        others = [other for other in HOST_FOLDERS if not INSTALLATION.is_relative_to(other)]
         raise ValueError(f"{folder} has NetBoxIT itself on this machine, which hosts see there; write a path in {listed(others)}")
     return text
 
@@ -55,18 +55,18 @@ def find_beside(text: Any, info: ValidationInfo) -> Path:
         raise ValueError("files are copied from beside a topology file, and there is none; leave files out")
     home, path = Path(folder).resolve(), Path(text)
     try:
-        found = (home / path).resolve()
+        source = (home / path).resolve()
     except (OSError, RuntimeError):  # links that lead to each other
         raise ValueError(f"{text} cannot be read; see where its links lead") from None
-    if path.is_absolute() or ".." in path.parts or not found.is_relative_to(home):
+    if path.is_absolute() or ".." in path.parts or not source.is_relative_to(home):
         raise ValueError(f"{text} leads out of the topology's folder; keep it beside the topology")
-    if found == home:
+    if source == home:
         raise ValueError(f"{text} is the topology's folder itself; name a file or folder in it")
     try:
-        file_trees.survey(found)
+        file_trees.survey(source)
     except NetBoxITError as error:
         raise ValueError(str(error)) from None
-    return found
+    return source
 
 
 def wrong_together(files: Mapping[str, Path], packages: Collection[str]) -> Iterator[tuple[str, str]]:

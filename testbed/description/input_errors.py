@@ -33,7 +33,8 @@ class InPart(ValueError):
 
     def __init__(self, model: type[BaseModel], error: ValidationError, also: Iterable[str], skipped: Iterable[str] = ()) -> None:
         self.model, self.also, skip = model, frozenset(also), frozenset(skipped)
-        self.details = [one for one in error.errors(include_url=False) if not one["loc"] or one["loc"][0] not in skip]
+        errors = error.errors(include_url=False)
+        self.details = [detail for detail in errors if not detail["loc"] or detail["loc"][0] not in skip]
         super().__init__(str(error))
 
 
@@ -79,7 +80,7 @@ def nearest(word: str, words: Iterable[str]) -> str:
     known = list(words)
     near = _near(word, known)
     if 0 < len(near) <= _MOST_MEANT:
-        return "did you mean {}?".format(listed([f'"{one}"' for one in near]))
+        return "did you mean {}?".format(listed([f'"{name}"' for name in near]))
     return f"use {listed(known)}" if known else "there is none"
 
 
@@ -98,8 +99,8 @@ def _near(word: str, words: Iterable[str]) -> list[str]:
     """The most similar ones: several where none of them is more similar than the others."""
     folded = {name.casefold(): name for name in words}
     close = difflib.get_close_matches(word.casefold(), folded, n=max(len(folded), 1), cutoff=_LEAST_SIMILAR)
-    ratios = [difflib.SequenceMatcher(None, one, word.casefold()).ratio() for one in close]
-    return [folded[one] for one, ratio in zip(close, ratios, strict=True) if ratio == ratios[0]]
+    ratios = {name: difflib.SequenceMatcher(None, name, word.casefold()).ratio() for name in close}
+    return [folded[name] for name, ratio in ratios.items() if ratio == ratios[close[0]]]
 
 
 def _error_at(source: Source, place: Location, message: str, *, key: bool = False, about: str = "") -> BadInput:
@@ -134,20 +135,13 @@ def _label(source: Source, place: Location) -> str:
 
 def _keys_at(model: type[BaseModel], place: Location) -> set[str]:
     """The keys that the mapping at `place` may have."""
-    models = {model}
-    for step in place:
-        if step != "[key]":
-            models = {found for one in models for found in _models_below(one, str(step))} or models
-    return {field.alias or name for one in models for name, field in one.model_fields.items()}
+    return {field.alias or name for inner in _models_at(model, place) for name, field in inner.model_fields.items()}
 
 
 def _field_at(model: type[BaseModel], place: Location) -> FieldInfo | None:
     """The field of a model whose value stands there; None inside of values, and where several models could be meant."""
-    models = {model}
-    for step in place[:-1]:
-        if isinstance(step, str) and (below := {found for one in models for found in _models_below(one, step)}):
-            models = below
-    fields = [field for one in models for name, field in one.model_fields.items() if place[-1:] == (field.alias or name,)]
+    models = _models_at(model, place[:-1])
+    fields = [field for inner in models for name, field in inner.model_fields.items() if place[-1:] == (field.alias or name,)]
     return fields[0] if len(fields) == 1 else None
 
 
@@ -163,7 +157,15 @@ def _range(field: FieldInfo | None) -> str | None:
     return f"{_number(least[0])} … {_number(most[0])}" if least and most else None
 
 
-def _models_below(model: type[BaseModel], step: str) -> Iterator[type[BaseModel]]:
+def _models_at(model: type[BaseModel], place: Iterable[str | int]) -> set[type[BaseModel]]:
+    """Those that could have read what stands there; steps that lead into no other model are passed over."""
+    models = {model}
+    for step in place:
+        models = {below for inner in models for below in _models_below(inner, step)} or models
+    return models
+
+
+def _models_below(model: type[BaseModel], step: str | int) -> Iterator[type[BaseModel]]:
     for name, field in model.model_fields.items():
         if step == (field.alias or name):
             yield from classes_in(field.annotation, BaseModel)

@@ -96,7 +96,7 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
         kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis]
         if not kinds:
             return _in_yaml(value)
-        parts = (_written(kinds[min(at, len(kinds) - 1)], [], one) for at, one in enumerate(value))
+        parts = (_written(kinds[min(at, len(kinds) - 1)], [], part) for at, part in enumerate(value))
         return f"[{', '.join(parts)}]"
     if isinstance(value, Mapping):
         fields = annotation.model_fields if isinstance(annotation, type) and issubclass(annotation, BaseModel) else {}

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 from contracts.errors import listed
@@ -64,7 +65,9 @@ def _of_a_wire(place: Location, wire: Wire, ends: list[str], places: Places) -> 
     # This machine has a name of its own, which is not known without an inventory.
     for name in strange[machines.count(None) :]:
         cause = f"no end of the wire is on {name}"
-        yield Problem((*place, "over", name), cause, nearest(name, [one for one in machines if one is not None]), key=True)
+        yield Problem(
+            (*place, "over", name), cause, nearest(name, [machine for machine in machines if machine is not None]), key=True
+        )
     for missing in [name for name in machines if name is not None and name not in wire.over and not strange]:
         yield Problem((*place, "over"), f"nothing is said of {missing}", f"add {missing}: eth2", key=True)
 
@@ -109,11 +112,10 @@ def _beside(draft: Draft, name: str) -> Iterator[tuple[str, str]]:
 def _conditions(draft: Draft, places: Places, context: Mapping[str, Path]) -> Iterator[Problem]:
     """Each machine has the events of its own nodes, and sees only what happens at these."""
     for index, seen, touched in waiting(draft, context):
-        apart = [(one, other) for one in sorted(seen) for other in sorted(touched) if places.are_apart(one, other)]
-        if apart:
-            one, other = apart[0]
-            cause = f"it waits for what is at {one}, on {places.words(one)}, and changes {other}, on {places.words(other)}"
-            yield Problem(("events", index, "when"), cause, f"put {listed([one, other], 'and')} on one machine, or write at: …")
+        apart = [pair for pair in product(sorted(seen), sorted(touched)) if places.are_apart(*pair)]
+        for source, node in apart[:1]:
+            cause = f"it waits for what is at {source}, on {places.words(source)}, and changes {node}, on {places.words(node)}"
+            yield Problem(("events", index, "when"), cause, f"put {listed([source, node], 'and')} on one machine, or write at: …")
 
 
 def _files(draft: Draft, places: Places) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ class Replacing:
     def __init__(self, topology: Topology) -> None:
         self._topology, self._wiring = topology, Wiring.of(topology)
         self._unplugged = {
-            (name, station) for name, said in topology.replace.items() for station, port in said.items() if port == OUTSIDE
+            (name, station) for name, ports in topology.replace.items() for station, port in ports.items() if port == OUTSIDE
         }
         #: Nodes that are beyond a station of which only the outside is left.
         self._gone = self._beyond()
@@ -42,13 +42,13 @@ class Replacing:
     def topology(self) -> Topology:
         """With equipment for the netboxes, without what is not on this machine."""
         old, kept = self._topology, self._kept_wires()
-        nodes: dict[str, dict[str, Any]] = {section: dict(found) for section, found in old.sections().items()}
+        sections: dict[str, dict[str, Any]] = {section: dict(nodes) for section, nodes in old.sections().items()}
         for name, stations in old.replace.items():
-            nodes["netboxes"].pop(name)
+            sections["netboxes"].pop(name)
             ports = {station: port for station, port in stations.items() if isinstance(port, EquipmentPort)}
-            nodes["equipment"][name] = Equipment(ports=ports, host=old.netboxes[name].host)
+            sections["equipment"][name] = Equipment(ports=ports, host=old.netboxes[name].host)
         update: dict[str, Any] = {
-            section: {name: node for name, node in found.items() if name not in self._gone} for section, found in nodes.items()
+            section: {name: node for name, node in nodes.items() if name not in self._gone} for section, nodes in sections.items()
         }
         wires = [wire for wire, ends in zip(old.wires, self._wiring.wires, strict=True) if ends in kept]
         events = [event for event in old.events if event.nodes().isdisjoint(old.replace.keys() | self._gone)]
@@ -67,7 +67,8 @@ class Replacing:
             yield f"{events} of the file's events are left out: what they change is not emulated here"
 
     def _traffic(self) -> dict[str, Any]:
-        return {name: one for name, one in self._topology.traffic.items() if self._gone.isdisjoint((one.source, one.destination))}
+        traffic = self._topology.traffic.items()
+        return {name: entry for name, entry in traffic if self._gone.isdisjoint((entry.source, entry.destination))}
 
     def _kept_wires(self) -> list[tuple[End, End]]:
         return [ends for ends in self._wiring.wires if all(self._is_plugged(end) and end.node not in self._gone for end in ends)]

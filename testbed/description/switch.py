@@ -42,10 +42,10 @@ PortName = Annotated[Name, AfterValidator(_port_name)]
 
 
 def _dscps(value: object) -> tuple[int, ...]:
-    found = tuple(map(parse_dscp, value if isinstance(value, list) else [value]))
-    if not found:
+    items = value if isinstance(value, list) else [value]
+    if not items:
         raise ValueError("a queue is for at least one DSCP; write dscp: ef")
-    return found
+    return tuple(map(parse_dscp, items))
 
 
 _one_or_several = WithJsonSchema(
@@ -213,15 +213,15 @@ class Switch(ContainerSection):
         """Of all that frames pass: its ports but the mirror's, its tunnels, its own interface."""
         own = {BRIDGE: Vlans(vlan=self.own.vlan)} if self.own else {}
         passing: dict[str, Vlans] = {**self.settings(), **self.tunnels, **own}
-        return {name: said for name, said in passing.items() if self.mirror is None or name != self.mirror.to}
+        return {name: vlans for name, vlans in passing.items() if self.mirror is None or name != self.mirror.to}
 
     def passed(self, port: str, tag: int | None) -> Iterator[tuple[str, int | None]]:
         """Where a frame can leave that enters at a port with that tag, and with what tag then."""
         vlans = self.vlans()
         if port not in vlans or (vlan := vlans[port].enters(tag)) is None:
             return
-        for other, said in vlans.items():
-            if other != port and (left := said.leaves(vlan)):
+        for other, exits in vlans.items():
+            if other != port and (left := exits.leaves(vlan)):
                 yield other, left[0]
 
     def is_at(self, address: IPv4Address) -> bool:

@@ -31,22 +31,22 @@ def _loops(draft: Draft) -> Iterator[Problem]:
     """A frame that is flooded in a loop goes round for ever, and another of its copies with each round."""
     wiring = draft.wiring([*draft.joined.values()])
     beside: dict[_Hub, list[_Hub]] = defaultdict(list)
-    told: set[frozenset[str]] = set()
+    reported: set[frozenset[str]] = set()
     for place, left, right in _joints(draft):
         tags = {tag for places in wiring.places for end, tag in places if end == left}
         for tag in tags:
-            one, other = _hub(draft, left, tag), _hub(draft, right, tag)
-            if one is None or other is None:
+            near, far = _hub(draft, left, tag), _hub(draft, right, tag)
+            if near is None or far is None:
                 continue
-            nodes = [hub.node for hub in path_to(one, reached(other, lambda hub: beside.get(hub, ())))]
+            nodes = [hub.node for hub in path_to(near, reached(far, lambda hub: beside.get(hub, ())))]
             if not nodes:
-                beside[one].append(other)
-                beside[other].append(one)
+                beside[near].append(far)
+                beside[far].append(near)
                 continue
             deaf = [name for name in dict.fromkeys(nodes) if name in draft.switches and not draft.switches[name].rstp]
-            if deaf and frozenset(nodes) not in told:
-                told.add(frozenset(nodes))
-                vlan = f" of VLAN {one.vlan or other.vlan}" if one.vlan or other.vlan else ""
+            if deaf and frozenset(nodes) not in reported:
+                reported.add(frozenset(nodes))
+                vlan = f" of VLAN {near.vlan or far.vlan}" if near.vlan or far.vlan else ""
                 cause = (
                     f"{left} and {right} close a loop{vlan} ({' - '.join([*nodes, nodes[0]])}): a frame would go round for ever"
                 )
@@ -64,8 +64,8 @@ def _joints(draft: Draft) -> Iterator[tuple[Location, End, End]]:
 def _hub(draft: Draft, end: End, tag: int | None) -> _Hub | None:
     """Where a frame with a tag gets to that enters at an end; None when the node does not pass it on."""
     if (switch := draft.switches.get(end.node)) is not None:
-        said = switch.vlans().get(end.port)
-        vlan = said.enters(tag) if said else None
+        port = switch.vlans().get(end.port)
+        vlan = port.enters(tag) if port else None
         return None if vlan is None else _Hub(end.node, vlan)
     return _Hub(end.node, tag) if end.node in draft.netboxes else None
 
@@ -75,7 +75,7 @@ def _one_way_tunnels(draft: Draft) -> Iterator[Problem]:
     paired = {end for pair in tunnels(draft.switches) for end in pair}
     for name, switch in draft.switches.items():
         for port, tunnel in switch.tunnels.items():
-            far = next((other for other, one in draft.switches.items() if one.is_at(tunnel.remote)), None)
+            far = next((other for other, there in draft.switches.items() if there.is_at(tunnel.remote)), None)
             if End(name, port) not in paired and far is not None and switch.own is not None:
                 own = switch.own.address[0].ip
                 cause = f"{far} has the address {tunnel.remote}, but no {tunnel.kind} tunnel with key {tunnel.key} back to {own}"

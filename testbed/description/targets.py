@@ -58,8 +58,9 @@ class WireTarget:
     #: The end that is equipment: the node at the other end has the only interface.
     outside: WireEnd | None = None
 
-    def is_between(self, one: str, other: str) -> bool:
-        return (_is(self.left, one) and _is(self.right, other)) or (_is(self.left, other) and _is(self.right, one))
+    def is_between(self, first: str, second: str) -> bool:
+        ends = (self.left, self.right)
+        return any(_is(left, first) and _is(right, second) for left, right in (ends, ends[::-1]))
 
     def has(self, end: str) -> bool:
         return _is(self.left, end) or _is(self.right, end)
@@ -88,7 +89,7 @@ class Targets:
             tuple(node.name for node in kinds["switch"]),
             (
                 *(WireTarget(wire.name, wire.left, wire.right, wire.kind == "memory") for wire in wires),
-                *(_plugged(one) for one in equipment),
+                *(_plugged(port) for port in equipment),
             ),
         )
 
@@ -130,7 +131,7 @@ class Targets:
     def switched(self, wire: WireTarget, state: WireState) -> WireChange:
         """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one."""
         order = {**dict.fromkeys((*self.netboxes, *self.switches), 0), **dict.fromkeys(self.routers, 1)}
-        end = min((one for one in (wire.left, wire.right) if one != wire.outside), key=lambda one: order.get(one.node, 2))
+        end = min((end for end in (wire.left, wire.right) if end != wire.outside), key=lambda end: order.get(end.node, 2))
         return WireChange(wire.name, state, end.node, end.interface)
 
 
@@ -153,8 +154,8 @@ def _plugged(equipment: EquipmentPlan) -> WireTarget:
 
 
 def _netbox(node: NodePlan) -> NetboxTarget:
-    told = netbox_configuration(node)
-    return NetboxTarget(told["technology"], tuple(interface.name for interface in node.interfaces), told["parameters"])
+    netbox = netbox_configuration(node)
+    return NetboxTarget(netbox["technology"], tuple(interface.name for interface in node.interfaces), netbox["parameters"])
 
 
 def _is(end: WireEnd, text: str) -> bool:

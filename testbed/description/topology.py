@@ -103,12 +103,12 @@ class Host(ContainerSection):
 
     @field_validator("files", mode="before")
     @classmethod
-    def _are_few(cls, said: Any) -> Any:
-        if isinstance(said, dict) and len(said) > MOST_COPIES:
+    def _are_few(cls, files: Any) -> Any:
+        if isinstance(files, dict) and len(files) > MOST_COPIES:
             raise ValueError(
-                f"{len(said)} files and folders are to be copied, and {MOST_COPIES} are the most; copy one folder with all"
+                f"{len(files)} files and folders are to be copied, and {MOST_COPIES} are the most; copy one folder with all"
             )
-        return said
+        return files
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
         if self.address is None and not self.interfaces:
@@ -156,7 +156,7 @@ class Netbox(ContainerSection):
             return data
         own = {key: value for key, value in data.items() if key in cls.OWN_KEYS}
         if isinstance(stations := data.get("stations"), dict):
-            own["stations"] = {name: {} if said is None else said for name, said in stations.items()}
+            own["stations"] = {name: {} if station is None else station for name, station in stations.items()}
         rest = {key: value for key, value in data.items() if key not in own}
         return {**own, "parameters": {**rest, "stations": own.get("stations")}}
 

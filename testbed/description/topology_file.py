@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -26,6 +26,8 @@ from testbed.description.wiring import Draft, Problem
 from testbed.description.wiring_checks import problems
 from testbed.description.yaml_source import Source, read
 
+T = TypeVar("T")
+
 
 @as_user()
 def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence[Setting] = ()) -> Topology:
@@ -37,7 +39,7 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
     topology: Topology | None = None
     errors = list(source.defects)
     try:
-        topology = Topology.model_validate(source.data, context=_context(source))
+        topology = Topology.model_validate(source.data, context=source.context)
         draft = Draft.of(topology)
     except ValidationError as error:
         errors += explain(source, Topology, error.errors(include_url=False))
@@ -49,9 +51,9 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
     wrong = [
         *problems(draft),
         *switch_problems(draft),
-        *event_problems(draft, _context(source)),
+        *event_problems(draft, source.context),
         *equipment_problems(draft, replacements, places),
-        *machine_problems(draft, places, replacements, _context(source)),
+        *machine_problems(draft, places, replacements, source.context),
     ]
     errors += _at_places(source, wrong)
     if errors or topology is None:
@@ -75,10 +77,6 @@ def _at_places(source: Source, wrong: Iterable[Problem]) -> list[BadInput]:
     return [source.bad(problem.place, problem.cause, problem.remedy, key=problem.key) for problem in wrong]
 
 
-def _context(source: Source) -> dict[str, Path]:
-    return {"folder": source.folder}
-
-
 def _sections_in_doubt(source: Source) -> bool:
     """Whether whole sections are wrong or perhaps misspelt: then every name in them would seem unknown."""
     misspelt = set(source.data) - set(Topology.model_fields)
@@ -90,30 +88,29 @@ def _sections_in_doubt(source: Source) -> bool:
 def _salvage(source: Source) -> Draft:
     """The parts of a faulty file that are right in themselves, so that what is wrong between them is found at the same time."""
 
-    def section(name: str) -> dict[str, Any]:
-        found = source.data.get(name)
-        return found if isinstance(found, dict) else {}
+    def part(key: str, kind: type[T]) -> T:
+        value = source.data.get(key)
+        return value if isinstance(value, kind) else kind()
 
     def right(kind: Any, value: Any) -> Any:
         try:
-            return TypeAdapter(kind).validate_python(value, context=_context(source))
+            return TypeAdapter(kind).validate_python(value, context=source.context)
         except ValidationError:
             return None
 
-    listed = source.data.get("wires")
-    wires = [right(Wire, wire) for wire in (listed if isinstance(listed, list) else [None])]
-    timed = source.data.get("events")
-    events = [right(Event, event) for event in (timed if isinstance(timed, list) else [])]
+    wires = [right(Wire, wire) for wire in part("wires", list)]
+    events = [right(Event, event) for event in part("events", list)]
+    sections = {
+        key: {name: right(kind, node) for name, node in part(key, dict).items()} for key, kind in Topology.SECTIONS.items()
+    }
     return Draft(
-        sections={
-            one: {name: right(kind, value) for name, value in section(one).items()} for one, kind in Topology.SECTIONS.items()
-        },
+        sections=sections,
         wires={index: wire for index, wire in enumerate(wires) if wire},
-        traffic={name: item for name, value in section("traffic").items() if (item := right(Traffic, value))},
+        traffic={name: entry for name, value in part("traffic", dict).items() if (entry := right(Traffic, value))},
         events={index: event for index, event in enumerate(events) if event},
         centre=right(str, source.data.get("centre")),
         host=right(MachineName | None, source.data.get("host")),
         wire=right(WireKind, source.data.get("wire")) or "auto",
         whole=False,
-        lost_wires=None in wires,
+        lost_wires=None in wires or not isinstance(source.data.get("wires"), list),
     )

@@ -28,10 +28,10 @@ def ends_of(text: str) -> tuple[str, str] | None:
         pairs = [(stripped[:at].strip(), stripped[at + 2 :].strip()) for at in cuts]
     else:
         return None
-    found = [pair for pair in pairs if all(_END.fullmatch(end) for end in pair)]
-    if len(found) != 1:
+    wires = [pair for pair in pairs if all(_END.fullmatch(end) for end in pair)]
+    if len(wires) != 1:
         raise ValueError(f"{text!r} is no wire; {_HOW}")
-    return found[0]
+    return wires[0]
 
 
 def _wire_end(value: object) -> str:

@@ -111,7 +111,7 @@ class Draft:
 
     def node(self, name: str) -> NodeSection | None:
         """None also when there is none of that name."""
-        return next((node for _, one, node in self.nodes() if one == name), None)
+        return next((node for _, other, node in self.nodes() if other == name), None)
 
     def places(self, known: KnownMachines | None) -> Places:
         """Where its nodes are to be."""
@@ -162,15 +162,15 @@ def find_end(text: str, ports: Mapping[str, tuple[str, ...] | None]) -> End:
     if not port:
         if len(known) == 1:
             return End(node, known[0])
-        raise ValueError(f'"{node}" has several ports; write {listed([f"{node}.{one}" for one in known])}')
+        raise ValueError(f'"{node}" has several ports; write {listed([f"{node}.{name}" for name in known])}')
     if port not in known:
-        raise ValueError(f'"{node}" has no port "{port}"; {nearest(text, [f"{node}.{one}" for one in known])}')
+        raise ValueError(f'"{node}" has no port "{port}"; {nearest(text, [f"{node}.{name}" for name in known])}')
     return End(node, port)
 
 
-def are_written(ends: Collection[End], one: str, other: str) -> bool:
+def are_written(ends: Collection[End], first: str, second: str) -> bool:
     """Whether a wire with these two ends is written so: where only one wire joins two nodes, without ports."""
-    return any(left.is_written(one) and right.is_written(other) for left, right in permutations(ends, 2))
+    return any(left.is_written(first) and right.is_written(second) for left, right in permutations(ends, 2))
 
 
 def all_ends(ports: Mapping[str, tuple[str, ...] | None]) -> list[str]:
@@ -218,8 +218,8 @@ class Wiring:
                 return left, right
         raise KeyError(f"{one}, {other}")
 
-    def same_segment(self, one: End, other: End) -> bool:
-        return one in self._segment and self._segment[one] == self._segment.get(other)
+    def same_segment(self, left: End, right: End) -> bool:
+        return left in self._segment and self._segment[left] == self._segment.get(right)
 
     def path(self, start: str, goal: str) -> list[tuple[End, End]]:
         """The wires of a shortest path from node to node, each as the end that frames leave by and the one they enter by."""
@@ -263,14 +263,14 @@ def connected(
         elif end.node in transparent:
             yield from ((other, tag) for other in ports[end.node] if other != end)
 
-    found: list[tuple[Place, ...]] = []
+    places: list[tuple[Place, ...]] = []
     seen: set[Place] = set()
     for end in joints:
         start: Place = (end, None)
         if start not in seen:
-            found.append(tuple(reached(start, beside)))
-            seen.update(found[-1])
-    return found
+            places.append(tuple(reached(start, beside)))
+            seen.update(places[-1])
+    return places
 
 
 def tunnels(switches: Mapping[str, Switch]) -> Iterator[tuple[End, End]]:

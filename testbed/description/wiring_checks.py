@@ -22,7 +22,7 @@ def problems(draft: Draft) -> list[Problem]:
     wires, wrong_wires, meant = _wires(draft)
     wiring = draft.wiring(list(wires.values()))
     unwired = list(_unwired(draft, wires, meant))
-    found = [
+    wrong = [
         *_nothing(draft),
         *_names_used_twice(draft),
         *_centre(draft),
@@ -31,10 +31,10 @@ def problems(draft: Draft) -> list[Problem]:
         *unwired,
         *_addresses_used_twice(draft),
     ]
-    found += [*_networks_on_a_segment(draft, wiring), *_gateways(draft), *_traffic_ends(draft), *traffic_problems(draft.traffic)]
-    if draft.whole and not found:
-        found += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
-    return found
+    wrong += [*_networks_on_a_segment(draft, wiring), *_gateways(draft), *_traffic_ends(draft), *traffic_problems(draft.traffic)]
+    if draft.whole and not wrong:
+        wrong += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
+    return wrong
 
 
 def _names_used_twice(draft: Draft) -> Iterator[Problem]:
@@ -180,22 +180,22 @@ def traffic_problems(traffic: Mapping[str, Traffic]) -> Iterator[Problem]:
         if entry.source == entry.destination:
             cause = f'the traffic ends at "{entry.source}", where it starts'
             yield Problem(("traffic", name, "to"), cause, "give another host")
-    for (name, one), (other_name, other) in combinations(traffic.items(), 2):
-        if _at_the_same_time(one, other):
-            yield from _ports_of_both(name, one, other_name, other)
+    for (name, earlier), (later_name, later) in combinations(traffic.items(), 2):
+        if _at_the_same_time(earlier, later):
+            yield from _ports_of_both(name, earlier, later_name, later)
 
 
-def _at_the_same_time(one: Traffic, other: Traffic) -> bool:
-    first, second = sorted((one.options, other.options), key=lambda options: options.start)
+def _at_the_same_time(traffic: Traffic, other: Traffic) -> bool:
+    first, second = sorted((traffic.options, other.options), key=lambda options: options.start)
     return second.start - ARRANGED_S < first.start + first.duration
 
 
-def _ports_of_both(name: str, one: Traffic, other_name: str, other: Traffic) -> Iterator[Problem]:
+def _ports_of_both(name: str, earlier: Traffic, other_name: str, later: Traffic) -> Iterator[Problem]:
     """No host has a port twice. The later entry of the file is told to give way, once for each of its options."""
-    for theirs in other.options.ports():
-        for ours in one.options.ports():
-            shared = _hosts(one, ours) & _hosts(other, theirs)
-            if not (ours.alone or theirs.alone) and (one.source, one.destination) != (other.source, other.destination):
+    for theirs in later.options.ports():
+        for ours in earlier.options.ports():
+            shared = _hosts(earlier, ours) & _hosts(later, theirs)
+            if not (ours.alone or theirs.alone) and (earlier.source, earlier.destination) != (later.source, later.destination):
                 continue
             if shared and ours.first <= theirs.last and theirs.first <= ours.last:
                 cause = f"{min(shared)} has port {max(ours.first, theirs.first)} of the traffic {name} already, at the same time"
@@ -208,9 +208,9 @@ def _hosts(traffic: Traffic, ports: Ports) -> set[str]:
 
 
 def _overlapping_networks(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
-    for (one, first, _), (other, second, place) in combinations(draft.interfaces(), 2):
-        if overlap(first, second) and not wiring.same_segment(one, other):
-            cause = f"the network {second.network} of {other} overlaps with {first.network} of {one}, which is on another segment"
+    for (end, first, _), (other, second, place) in combinations(draft.interfaces(), 2):
+        if overlap(first, second) and not wiring.same_segment(end, other):
+            cause = f"the network {second.network} of {other} overlaps with {first.network} of {end}, which is on another segment"
             yield Problem(place, cause, "give each segment a network of its own")
 
 
@@ -238,7 +238,8 @@ def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
             cause = f"{traffic.source} and {traffic.destination} have no IP version in common"
             yield Problem(("traffic", name, "to"), cause, "give both an IPv4 address, or both one of IPv6")
         elif addresses_between(wiring, (traffic.source, source), (traffic.destination, destination)) is None:
-            lacking = [one for one, host in ((traffic.source, source), (traffic.destination, destination)) if not host.gateway]
+            hosts = {traffic.source: source, traffic.destination: destination}
+            lacking = [host for host, section in hosts.items() if not section.gateway]
             yield from (_without_gateway(draft, wiring, host) for host in lacking)
             if not lacking:
                 cause = (

@@ -96,8 +96,9 @@ class Source:
     defects: list[BadInput] = field(default_factory=list)
 
     @property
-    def folder(self) -> Path:
-        return Path(self.path).resolve().parent
+    def context(self) -> dict[str, Path]:
+        """Of Pydantic's validation: the folder in which files are looked for that the file names."""
+        return {"folder": Path(self.path).resolve().parent}
 
     def keys_of(self, location: Location) -> list[str]:
         """The keys of the mapping there, as far as the file has it."""
