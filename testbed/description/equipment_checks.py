@@ -17,14 +17,13 @@ def equipment_problems(draft: Draft, replacements: Mapping[str, Replacement], pl
     """Everything that is wrong; what follows from another error of the file is left out."""
     yield from _joined_to_each_other(draft)
     yield from _replacements(draft, replacements)
-    taken = [*_ports(draft), *_replacing(replacements)]
-    machines = {place: places.of(str(place[1])) for place, _ in taken}
+    ports = [*_ports(draft), *_replacing(replacements)]
     cables = [
         (("wires", index, "over", name), name, EquipmentPort(nic=device))
         for index, wire in draft.wires.items()
         for name, device in (wire.over or {}).items()
     ]
-    yield from _devices_used_twice([*((place, machines[place], port) for place, port in taken), *cables])
+    yield from _devices_used_twice([*((place, places.of(str(place[1])), port) for place, port in ports), *cables])
 
 
 def _joined_to_each_other(draft: Draft) -> Iterator[Problem]:

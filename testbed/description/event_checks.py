@@ -119,7 +119,11 @@ def _of_conditions(draft: Draft) -> Iterator[Problem]:
         place: Location = ("events", index, "when")
         if event.when.netbox is not None:
             yield from _of_a_station(draft, place, event.when.netbox, event.when.station)
-            yield from _of_what_is_awaited(draft, place, event.when.netbox, event.when.happens)
+            netbox = draft.netboxes.get(event.when.netbox)
+            known = sorted({"set", *type(netbox.parameters).ANNOUNCES}) if netbox else []
+            if netbox and event.when.happens not in (None, *known):
+                cause = f'netbox {event.when.netbox} ({netbox.technology}) never says "{event.when.happens}"'
+                yield Problem((*place, "happens"), cause, nearest(str(event.when.happens), known))
         if event.when.event is not None and event.when.event not in numbers:
             known = [name for name in numbers if name != event.name]
             yield Problem((*place, "event"), f'no event has the name "{event.when.event}"', nearest(event.when.event, known))
@@ -145,16 +149,6 @@ def _of_a_station(draft: Draft, place: Location, name: str, station: str | None)
     elif (netbox := draft.netboxes[name]) and station is not None and station not in netbox.stations:
         cause = f'netbox {name} has no station "{station}"'
         yield Problem((*place, "station"), cause, nearest(station, netbox.stations))
-
-
-def _of_what_is_awaited(draft: Draft, place: Location, name: str, happens: str | None) -> Iterator[Problem]:
-    netbox = draft.netboxes.get(name)
-    if happens is None or netbox is None:
-        return
-    known = sorted({"set", *type(netbox.parameters).ANNOUNCES})
-    if happens not in known:
-        cause = f'netbox {name} ({netbox.technology}) never says "{happens}"'
-        yield Problem((*place, "happens"), cause, nearest(happens, known))
 
 
 def _of_a_wire(

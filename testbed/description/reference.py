@@ -84,7 +84,7 @@ def written(document: Path) -> str:
     tables = dict(_tables()) if document == DOCUMENT else {"parameters": _technology(technologies()[document.parent.name])}
     return re.sub(
         r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)",
-        lambda found: f"{found[1]}\n{tables[found[2]]}\n\n{found[3]}",
+        lambda markers: f"{markers[1]}\n{tables[markers[2]]}\n\n{markers[3]}",
         text,
         flags=re.DOTALL,
     )
@@ -100,7 +100,8 @@ def _tables() -> Iterator[tuple[str, str]]:
         "drills",
         "\n\n".join(f"#### `{name}`\n\n{_summary(kind)}\n\n{_table(kind)}" for name, kind in all_drills().ours.items()),
     )
-    yield "applications", "\n\n".join(_application(name, kind.OPTIONS) for name, kind in applications().ours.items())
+    options = {name: kind.OPTIONS for name, kind in applications().ours.items()}
+    yield "applications", "\n\n".join(f"### `application: {name}`\n\n{_table(model)}" for name, model in options.items())
 
 
 def _technology(parameters: type[Technology]) -> str:
@@ -115,10 +116,6 @@ def _technology(parameters: type[Technology]) -> str:
 
 def _live(model: type[Technology] | type[StationParameters]) -> str:
     return ", ".join(f"`{key}`" for key in sorted(model.LIVE)) or "nothing"
-
-
-def _application(name: str, options: type[BaseModel]) -> str:
-    return f"### `application: {name}`\n\n{_table(options)}"
 
 
 def _models_below(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
@@ -161,8 +158,8 @@ def _comment_above(model: type[BaseModel], name: str) -> str:
     """The `#:` lines before a field: where a model says in comments what others say in `description`."""
     for owner in model.__mro__:
         if name in inspect.get_annotations(owner):
-            found = re.search(rf"((?:^ *#: .*\n)+) *{name}:", inspect.getsource(owner), re.MULTILINE)
-            return " ".join(line.strip().removeprefix("#: ") for line in found[1].splitlines()) if found else ""
+            comment = re.search(rf"((?:^ *#: .*\n)+) *{name}:", inspect.getsource(owner), re.MULTILINE)
+            return " ".join(line.strip().removeprefix("#: ") for line in comment[1].splitlines()) if comment else ""
     return ""
 
 

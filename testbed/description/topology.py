@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import (
     Field,
@@ -170,8 +170,11 @@ class Netbox(ContainerSection):
             read = technology.model_validate(parameters, context=info.context)
         except ValidationError as error:
             raise InPart(technology, error, cls.OWN_KEYS, () if "stations" in info.data else ("stations",)) from None
-        if "classes" in info.data:
-            _check_classes(read, list(info.data["classes"]))
+        if (classes := info.data.get("classes")) is not None:
+            unknown = {at: name for at, name in read.classes_used().items() if name not in (*classes, "default")}
+            if unknown:
+                wrong = {at: f'the netbox has no class "{name}"; {nearest(name, classes)}' for at, name in unknown.items()}
+                raise AtPlaces(wrong)
         return read
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
@@ -180,12 +183,6 @@ class Netbox(ContainerSection):
 
     def ports(self) -> dict[str, tuple[Interface, ...]]:
         return dict.fromkeys(self.stations, ())
-
-
-def _check_classes(parameters: Technology, declared: list[str]) -> None:
-    unknown = {place: name for place, name in parameters.classes_used().items() if name not in (*declared, "default")}
-    if unknown:
-        raise AtPlaces({at: f'the netbox has no class "{name}"; {nearest(name, declared)}' for at, name in unknown.items()})
 
 
 class Traffic(Section):
@@ -248,6 +245,13 @@ class Wire(Section):
         return {"anyOf": [mapping["properties"]["ends"], mapping]}
 
 
+#: Keys that have a section in the plural beside them: what its value is, which they never have, and how that is told.
+SINGULAR: Final[dict[str, tuple[type, str]]] = {
+    "host": (dict, "the name of a machine, and this is a mapping"),
+    "wire": (list, "the kind of all wires, and this is a list"),
+}
+
+
 class Topology(Section):
     """The whole file."""
 
@@ -282,19 +286,13 @@ class Topology(Section):
     realtime: Realtime = Field(Realtime(), description="Limit and policy of lateness.")
     limits: Limits = Field(Limits(), description="The most that each node may take of its machine.")
 
-    @field_validator("host", mode="before")
+    @field_validator(*SINGULAR, mode="before")
     @classmethod
-    def _is_no_section(cls, said: Any) -> Any:
-        if isinstance(said, dict):
-            raise AtKey('here stands the name of a machine, and this is a mapping; did you mean "hosts"?')
-        return said
-
-    @field_validator("wire", mode="before")
-    @classmethod
-    def _is_no_list(cls, said: Any) -> Any:
-        if isinstance(said, list):
-            raise AtKey('here stands the kind of all wires, and this is a list; did you mean "wires"?')
-        return said
+    def _is_in_the_plural(cls, value: Any, info: ValidationInfo) -> Any:
+        kind, words = SINGULAR[str(info.field_name)]
+        if isinstance(value, kind):
+            raise AtKey(f'here stands {words}; did you mean "{info.field_name}s"?')
+        return value
 
     _path: Path = PrivateAttr(default=Path())
     _notes: tuple[str, ...] = PrivateAttr(default=())

@@ -21,7 +21,7 @@ from testbed.description.machines import KnownMachines, MachineName
 from testbed.description.replacement import Replacing
 from testbed.description.settings import Setting
 from testbed.description.switch_checks import switch_problems
-from testbed.description.topology import Topology, Traffic, Wire, WireKind
+from testbed.description.topology import SINGULAR, Topology, Traffic, Wire, WireKind
 from testbed.description.wiring import Draft, Problem
 from testbed.description.wiring_checks import problems
 from testbed.description.yaml_source import Source, read
@@ -80,8 +80,7 @@ def _at_places(source: Source, wrong: Iterable[Problem]) -> list[BadInput]:
 def _sections_in_doubt(source: Source) -> bool:
     """Whether whole sections are wrong or perhaps misspelt: then every name in them would seem unknown."""
     misspelt = set(source.data) - set(Topology.model_fields)
-    # In the singular they are keys, too.
-    misspelt |= {key for key, kind in (("host", dict), ("wire", list)) if isinstance(source.data.get(key), kind)}
+    misspelt |= {key for key, (kind, _) in SINGULAR.items() if isinstance(source.data.get(key), kind)}
     return bool(misspelt) or not all(isinstance(source.data.get(key, {}), dict) for key in Topology.SECTIONS)
 
 

@@ -181,13 +181,9 @@ def traffic_problems(traffic: Mapping[str, Traffic]) -> Iterator[Problem]:
             cause = f'the traffic ends at "{entry.source}", where it starts'
             yield Problem(("traffic", name, "to"), cause, "give another host")
     for (name, earlier), (later_name, later) in combinations(traffic.items(), 2):
-        if _at_the_same_time(earlier, later):
+        first, second = sorted((earlier.options, later.options), key=lambda options: options.start)
+        if second.start - ARRANGED_S < first.start + first.duration:
             yield from _ports_of_both(name, earlier, later_name, later)
-
-
-def _at_the_same_time(traffic: Traffic, other: Traffic) -> bool:
-    first, second = sorted((traffic.options, other.options), key=lambda options: options.start)
-    return second.start - ARRANGED_S < first.start + first.duration
 
 
 def _ports_of_both(name: str, earlier: Traffic, other_name: str, later: Traffic) -> Iterator[Problem]:

@@ -186,14 +186,10 @@ def value(text: str) -> Any:
     return read
 
 
-def _is_too_deep(text: str) -> bool:
-    """By the brackets that are open at a time, wherever they stand."""
-    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", text))
-    return max(accumulate(steps), default=0) > _DEEPEST
-
-
 def _compose(source: Source) -> Node | None:
-    if _is_too_deep(source.text):
+    # By the brackets that are open at a time, wherever they stand.
+    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[][{}]", source.text))
+    if max(accumulate(steps), default=0) > _DEEPEST:
         raise BadTopology([source.bad((), "brackets or indentation are nested too deeply")])
     try:
         with warnings.catch_warnings():
