@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator
 
 from contracts.changes import Change, ConfigurationChange, FreezeChange, HandlerWrite, Sequence, Step, WireState
 from contracts.files import find_file
@@ -35,6 +35,10 @@ _SAYS = {
 _VERBS = {"netbox": ("values", "freeze"), "wire": ("state",), "node": ("reboot", "configuration", "write"), "drill": ("options",)}
 
 
+def _check_drill(name: str) -> str:
+    return one_of(name, all_drills(), "a drill")
+
+
 class Action(Section):
     """A change of a netbox or of one of its stations, of a wire, of a node of any kind, or a drill."""
 
@@ -58,7 +62,7 @@ class Action(Section):
     write: dict[str, str | int | float | bool] | None = Field(
         None, min_length=1, description="Of a Click router: handlers, and what is written to them."
     )
-    drill: Annotated[str, one_of("a drill", all_drills)] | None = Field(
+    drill: Annotated[str, AfterValidator(_check_drill)] | None = Field(
         None, description="A sequence of changes by its name; `netboxit drill --list` shows all."
     )
     options: Any = Field(None, alias="with", description="The drill's options.")

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar, get_args, get_origin
 
 import annotated_types
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -84,15 +84,11 @@ def nearest(word: str, words: Iterable[str]) -> str:
     return f"use {listed(known)}" if known else "there is none"
 
 
-def one_of(what: str, known: Callable[[], Collection[str]]) -> AfterValidator:
-    """That a word is one of those that there are; `what` they are goes into the message, as "a technology"."""
-
-    def check(word: str) -> str:
-        if word not in known():
-            raise ValueError(f'"{word}" is not {what}; {nearest(word, known())}')
-        return word
-
-    return AfterValidator(check)
+def one_of(word: str, known: Collection[str], what: str) -> str:
+    """The word, when it is known; else ValueError is raised. `what` all known ones are is told, as "a technology"."""
+    if word not in known:
+        raise ValueError(f'"{word}" is not {what}; {nearest(word, known)}')
+    return word
 
 
 def _near(word: str, words: Iterable[str]) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     Field,
     GetJsonSchemaHandler,
     InstanceOf,
@@ -129,6 +130,10 @@ class Host(ContainerSection):
         return "whose programs need an interface of the kernel"
 
 
+def _check_technology(name: str) -> str:
+    return one_of(name, technologies(), "a technology")
+
+
 class Netbox(ContainerSection):
     """One emulated segment. Keys other than these are parameters of its technology."""
 
@@ -137,7 +142,7 @@ class Netbox(ContainerSection):
     PASSES: ClassVar = "frames"
     OWN_KEYS: ClassVar = ("host", "limits", "technology", "stations", "classes", "realtime", "io", "cores", "share")
 
-    technology: Annotated[str, one_of("a technology", technologies)] = Field(description="What kind of segment it is.")
+    technology: Annotated[str, AfterValidator(_check_technology)] = Field(description="What kind of segment it is.")
     stations: dict[Name, Any] = Field(min_length=1, description="Its ends: name, and what the technology says of a station.")
     classes: dict[Name, Match] = Field({}, description="Traffic classes by name, the first that fits first.")
     realtime: RealtimeOfNetbox | None = Field(None, description="Limit and policy of lateness for this netbox alone.")
@@ -185,12 +190,16 @@ class Netbox(ContainerSection):
         return dict.fromkeys(self.stations, ())
 
 
+def _check_application(name: str) -> str:
+    return one_of(name, applications(), "an application")
+
+
 class Traffic(Section):
     """One application between two hosts. Keys other than these are options of the application."""
 
     OWN_KEYS: ClassVar = ("application", "from", "to")
 
-    application: Annotated[str, one_of("an application", applications)] = Field(description="What makes its packets.")
+    application: Annotated[str, AfterValidator(_check_application)] = Field(description="What makes its packets.")
     source: str = Field(alias="from", description="The host that it starts from.")
     destination: str = Field(alias="to", description="The host that it goes to.")
     options: SkipJsonSchema[InstanceOf[ApplicationOptions]]
