@@ -118,8 +118,8 @@ class Action(Section):
     def _changes(self, targets: Targets, context: Mapping[str, Path] | None) -> Iterator[Change]:
         if self.netbox is not None:
             netbox = targets.netbox(self.netbox)
-            for key, value_written in (self.values or {}).items():
-                yield netbox.live(self.netbox, self.parameter(key), value_written, context)
+            for key, written in (self.values or {}).items():
+                yield netbox.live(self.netbox, self.parameter(key), written, context)
             if self.freeze is not None:
                 yield FreezeChange(self.netbox, self.freeze)
         if self.wire is not None and self.state is not None:

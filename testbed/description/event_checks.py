@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What can be wrong with the events of a topology: names that are not there, what cannot change, what never comes true."""
+"""What can be wrong with the events of a topology: names that are not there, what cannot change, what never comes true.
+
+Also at which nodes an event waits and changes something: in a lab over several machines, these have to be on one.
+"""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def nearest(word: str, words: Iterable[str]) -> str:
 
 
 def one_of(word: str, known: Collection[str], what: str) -> str:
-    """The word, when it is known; else ValueError is raised. `what` all known ones are is told, as "a technology"."""
+    """Returns the word when it is one of those known. Raises ValueError; `what` is what they name, as "a technology"."""
     if word not in known:
         raise ValueError(f'"{word}" is not {what}; {nearest(word, known)}')
     return word

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What all parts of a topology file have in common."""
+"""What all parts of a topology file have in common, and what all nodes have."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def _wrong(self) -> Iterable[tuple[Location, str]]:
-        """What is wrong between its keys: messages, by the place in it; one at () is about all of it, and told alone."""
+        """What is wrong between its keys: messages by their places in it.
+
+        One at () is about the whole section; it is reported alone.
+        """
         return ()
 
     @model_validator(mode="after")

@@ -111,7 +111,7 @@ class Targets:
             raise NotThere("node", f"{name} is {kind}, no Click router", remedy)
 
     def power(self, name: str) -> None:
-        """Every node has it."""
+        """Checks that there is such a node: each has power. Raises NotThere."""
         if name not in self.names():
             raise NotThere("node", f'there is no node "{name}"', nearest(name, self.names()))
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is joined to what: ends of wires, layer-2 segments, paths between hosts."""
+"""What is joined to what: ends of wires, layer-2 segments, paths between hosts; and what checks of it find.
+
+Frames get along wires and tunnels, through netboxes, and through switches by their VLANs.
+"""
 
 from __future__ import annotations
 
@@ -95,6 +98,7 @@ class Draft:
         return joined
 
     def wire_kind(self, index: int) -> WireKind:
+        """What the wire says of its kind, else what the file says of all."""
         return self.wires[index].wire or self.wire
 
     def wiring(self, wires: Sequence[tuple[End, End]]) -> Wiring:
@@ -232,7 +236,7 @@ class Wiring:
         return {node: len(path_to(node, before)) - 1 for node in before}
 
     def _reached(self, start: str) -> dict[str, str | None]:
-        """The nodes; a host on the way passes nothing on."""
+        """The nodes that can be reached from `start`, as `reached` has them; a host on the path passes nothing on."""
         neighbours: dict[str, list[str]] = defaultdict(list)
         for end, other in both_ways(self.wires):
             if end.node == start or end.node not in self.final:

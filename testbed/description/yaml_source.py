@@ -105,7 +105,7 @@ class Source:
         return [str(place[-1]) for place in self.keys if place[:-1] == location]
 
     def known(self, location: Location) -> Location:
-        """Without the steps that the file does not have."""
+        """The steps of a location that the file has; those that it lacks are left out."""
         known: Location = ()
         for step in location:
             if (*known, step) in self.values:
