@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Freezes a program for a while, as a host that has no time for it does.
 
-<<<<<<< HEAD:testbed/changing/freeze.py
-By ptrace(2), because the kernel itself lets go what is held by it as soon as whoever holds it is gone: however this program ends,
-nothing stays frozen. A process stopped by SIGSTOP, or one in a frozen control group (cgroups(7)), would.
-=======
 By ptrace(2): the kernel itself releases the threads that a program holds by it as soon as that program is gone. However this
 program ends, nothing stays frozen. A stopped process (SIGSTOP) or a frozen control group would stay.
->>>>>>> 7b8c194 (Assign cores: call it what RFCs call it, and say once how long Click may take to swap):testbed/changing/stall.py
 """
 
 from __future__ import annotations
