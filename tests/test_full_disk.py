@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ownership.closing import close_to_users
+from ownership.locks import close_to_users
 from tests.disk_trials import Counted, count, moments, try_each
 from tests.full_disks import Kind, Unit, mounted
 from tests.host_state import ALL, HostState
