@@ -87,12 +87,14 @@ _UNSEEN = "not seen again"
 class Capture:
     """What was seen at one host: for each flow, by its place in the list, the frames; when the last frame of any kind came.
 
-    `besides` are the IP packets that belong to none of the flows.
+    `besides` are the IP packets that belong to none of the flows. `damaged` are the files that are whole only up to some byte,
+    as a full disk leaves them: frames before that byte are here.
     """
 
     frames: dict[int, pl.DataFrame] = field(default_factory=dict)
     end_ns: int = 0
     besides: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SEEN_BESIDES))
+    damaged: dict[Path, str] = field(default_factory=dict)
 
 
 def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
@@ -103,21 +105,30 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
     rows: dict[int, list[tuple[object, ...]]] = {at: [] for at in range(len(flows))}
     besides: list[tuple[object, ...]] = []
     end = 0
-    for path in paths:
-        for seen in pcapng.read(path):
-            end = max(end, seen.time_ns)
-            if (found := packet(seen.data)) is None:
-                continue
-            row = (identity(seen.data), seen.time_ns, found.ethernet_bytes, found.payload_bytes)
-            own = [at for at in flows_of.get(found[:3], ()) if found.is_datagram and _is_of(found, flows[at])]
-            for at in own:
-                header = rtp(found.payload) if flows[at].rtp_clock_hz else None
-                media = (header.sequence, header.timestamp) if header else (None, None)
-                rows[at].append((*row, *media))
-            if not own:
-                besides.append((*found[:6], *row, None, None))
+    damaged: dict[Path, str] = {}
+    for seen in _whole_packets(paths, damaged):
+        end = max(end, seen.time_ns)
+        if (found := packet(seen.data)) is None:
+            continue
+        row = (identity(seen.data), seen.time_ns, found.ethernet_bytes, found.payload_bytes)
+        own = [at for at in flows_of.get(found[:3], ()) if found.is_datagram and _is_of(found, flows[at])]
+        for at in own:
+            header = rtp(found.payload) if flows[at].rtp_clock_hz else None
+            media = (header.sequence, header.timestamp) if header else (None, None)
+            rows[at].append((*row, *media))
+        if not own:
+            besides.append((*found[:6], *row, None, None))
     tables = {at: pl.DataFrame(seen, schema=SEEN, orient="row") for at, seen in rows.items()}
-    return Capture(tables, end, pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row"))
+    return Capture(tables, end, pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row"), damaged)
+
+
+def _whole_packets(paths: Iterable[Path], damaged: dict[Path, str]) -> Iterator[pcapng.Packet]:
+    """The packets of each file, of one that is damaged those before the damage, which goes into `damaged`."""
+    for path in paths:
+        try:
+            yield from pcapng.read(path)
+        except pcapng.BadCapture as error:
+            damaged[path] = error.damage
 
 
 def follow(

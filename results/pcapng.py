@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from contracts.errors import NetBoxITError
+
 SECTION, INTERFACE, SIMPLE, STATISTICS, ENHANCED = 0x0A0D0D0A, 1, 3, 5, 6
 BYTE_ORDER_MAGIC = 0x1A2B3C4D
 LINKTYPE_ETHERNET = 1
@@ -26,16 +28,21 @@ _RECEIVED, _DROPPED = 4, 5
 _DIRECTION = 3
 #: A longer block can only be damage: it would hold a packet larger than any Ethernet frame by far.
 _LONGEST_BLOCK = 16 << 20
-
-
 #: More can only be meant to fill the memory of who reads.
 _MOST_INTERFACES = 4096
 #: Of a time in ns, before and after 1970: what a signed number of 64 bits holds.
 _TIMES = range(-(2**63), 2**63)
 
 
-class BadCapture(ValueError):
+class BadCapture(NetBoxITError):
     """The file is not a pcapng capture, or is damaged before its last block."""
+
+    exit_status = 2
+
+    def __init__(self, file: Path | str, damage: str) -> None:
+        super().__init__(f"{file} is damaged: {damage}")
+        #: What is wrong with it.
+        self.damage = damage
 
 
 class Packet(NamedTuple):
@@ -87,13 +94,13 @@ def packets(file: BinaryIO, path: Path | str) -> Iterator[Packet]:
             if not (order := _byte_order(file.read(4), path)):
                 return
         elif not order:
-            raise BadCapture(f"{path} is not a pcapng capture: it does not begin with a section header")
+            raise BadCapture(path, "not a pcapng capture: it does not begin with a section header")
         kind, length = struct.unpack(order + "II", head)
-        if (body := _body(file, length - 4 if is_section else length, path)) is None:
+        if (body := _body(file, length, 12 if is_section else 8, head[4:], path)) is None:
             return
         if kind == INTERFACE:
             if len(interfaces) == _MOST_INTERFACES:
-                raise BadCapture(f"{path} is damaged: a section with more than {_MOST_INTERFACES} interfaces")
+                raise BadCapture(path, f"a section with more than {_MOST_INTERFACES} interfaces")
             interfaces.append(_interface(body, order, path))
         elif kind == ENHANCED:
             yield _enhanced(body, order, interfaces, path)
@@ -108,20 +115,28 @@ def _byte_order(magic: bytes, path: Path | str) -> str:
     for order in "<>":
         if struct.unpack(order + "I", magic)[0] == BYTE_ORDER_MAGIC:
             return order
-    raise BadCapture(f"{path} is not a pcapng capture: no byte-order magic in its section header")
+    raise BadCapture(path, "not a pcapng capture: no byte-order magic in its section header")
 
 
-def _body(file: BinaryIO, length: int, path: Path | str) -> bytes | None:
-    """What remains of a block of `length` bytes after its first 8, without the trailing length; None when the file ends first."""
-    if length < 12 or length % 4 or length > _LONGEST_BLOCK:
-        raise BadCapture(f"{path} is damaged: a block of {length} bytes ends at byte {file.tell()}")
-    rest = file.read(length - 8)
-    return rest[:-4] if len(rest) == length - 8 else None
+def _body(file: BinaryIO, length: int, begun: int, written_length: bytes, path: Path | str) -> bytes | None:
+    """What remains of a block of `length` bytes after those that it has `begun` with, without the length at its end.
+
+    None when the file ends first. The length at its end has to be the same (clause 3.1): where a full disk took a part of a block
+    it is not.
+    """
+    if length < begun + 4 or length % 4 or length > _LONGEST_BLOCK:
+        raise BadCapture(path, f"a block has a length of {length} bytes")
+    rest = file.read(length - begun)
+    if len(rest) < length - begun:
+        return None
+    if rest[-4:] != written_length:
+        raise BadCapture(path, f"a block of {length} bytes ends as another one")
+    return rest[:-4]
 
 
 def _interface(body: bytes, order: str, path: Path | str) -> _Interface:
     if len(body) < 8:
-        raise BadCapture(f"{path} is damaged: an interface block of {len(body)} bytes")
+        raise BadCapture(path, f"an interface block of {len(body)} bytes")
     snapshot_length = struct.unpack_from(order + "I", body, 4)[0]
     units, offset = 10**6, 0
     for code, value in _options(body, 8, order):
@@ -143,12 +158,12 @@ def _options(body: bytes, at: int, order: str) -> Iterator[tuple[int, bytes]]:
 
 def _enhanced(body: bytes, order: str, interfaces: list[_Interface], path: Path | str) -> Packet:
     if len(body) < 20:
-        raise BadCapture(f"{path} is damaged: a packet block of {len(body)} bytes")
+        raise BadCapture(path, f"a packet block of {len(body)} bytes")
     number, high, low, captured, _ = struct.unpack_from(order + "IIIII", body)
     if number >= len(interfaces) or captured > len(body) - 20:
-        raise BadCapture(f"{path} is damaged: a packet of {captured} bytes on interface {number} in a block of {len(body)} bytes")
+        raise BadCapture(path, f"a packet of {captured} bytes on interface {number} in a block of {len(body)} bytes")
     if (time_ns := interfaces[number].time_ns(high << 32 | low)) not in _TIMES:
-        raise BadCapture(f"{path} is damaged: a packet at {time_ns / 1e9:.3g} s of the Unix epoch")
+        raise BadCapture(path, f"a packet at {time_ns / 1e9:.3g} s of the Unix epoch")
     return Packet(time_ns, body[20 : 20 + captured], number, _direction(body, captured, order))
 
 
@@ -161,7 +176,7 @@ def _direction(body: bytes, captured: int, order: str) -> int:
 
 def _simple(body: bytes, order: str, interfaces: list[_Interface], path: Path | str) -> Packet:
     if len(body) < 4 or not interfaces:
-        raise BadCapture(f"{path} is damaged: a simple packet block without length or interface")
+        raise BadCapture(path, "a simple packet block without length or interface")
     length = struct.unpack_from(order + "I", body)[0]
     limit = interfaces[0].snapshot_length or length
     return Packet(0, body[4 : 4 + min(length, limit)])

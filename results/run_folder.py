@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -218,6 +219,7 @@ class RunFolder:
 
     def _read(self, node: str, files: list[Path], flows: list[Flow]) -> frames.Capture:
         clock, capture = self.machines.clock_of(node), frames.read_capture(files, flows)
+        self.damaged |= {os.path.relpath(file, self.path): damage for file, damage in capture.damaged.items()}
         rows = {at: clock.corrected(seen, "time_ns") for at, seen in capture.frames.items()}
         besides = clock.corrected(capture.besides, "time_ns")
         return frames.Capture(rows, clock.here(capture.end_ns) if capture.end_ns else 0, besides)

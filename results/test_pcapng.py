@@ -83,6 +83,21 @@ def test_a_damaged_block_length_is_refused(tmp_path: Path) -> None:
         list(pcapng.read(file))
 
 
+@pytest.mark.parametrize("lost", [4, 60, 88])
+def test_a_block_of_which_a_part_was_not_written_is_refused_where_others_follow(tmp_path: Path, lost: int) -> None:
+    """As dumpcap leaves a file where the disk was full for a while: the rest of a buffer is missing, what came later is there."""
+    file = tmp_path / "a.pcapng"
+    pcapng.write(file, [(1, bytes(60)), (2, bytes(60))])
+    whole = file.read_bytes()
+    pcapng.write(file, [(3, bytes(61)), (4, bytes(300))])
+    file.write_bytes(whole[:-lost] + file.read_bytes()[48:])
+    times = []
+    with pytest.raises(pcapng.BadCapture, match=r"a\.pcapng is damaged: a block"):
+        for packet in pcapng.read(file):
+            times.append(packet.time_ns)
+    assert times == [1]
+
+
 def little_endian(kind: int, body: bytes) -> bytes:
     return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
 

@@ -67,7 +67,7 @@ def of_lab(
 def of_run(folder: Path, hosts: tuple[str, str], step_s: float, *, saturated: bool) -> list[PathTrace]:
     """From the captures of a run, also when the hosts are on two machines.
 
-    Raises BadRecord, NothingInCommon, NoRun, DamagedRun.
+    Raises BadRecord, BadCapture, NothingInCommon, NoRun, DamagedRun.
     """
     files = tuple(folder / "captures" / f"{host}.pcapng" for host in hosts)
     clocks = ONE_CLOCK
@@ -85,7 +85,7 @@ def of_captures(
     saturated: bool,
     clocks: tuple[Clock, Clock] = ONE_CLOCK,
 ) -> list[PathTrace]:
-    """From two captures, on one clock if nothing else is said. Raises BadRecord, NothingInCommon."""
+    """From two captures, on one clock if nothing else is said. Raises BadRecord, BadCapture, NothingInCommon."""
     _check_step(step_s)
     for file in files:
         if not file.is_file():
