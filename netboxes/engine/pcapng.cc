@@ -92,10 +92,11 @@ std::optional<std::uint32_t> PcapngReader::ReadBlock()
             Refuse("it is not a pcapng capture");
         }
     }
-    else if (m_file.tellg() == 8)
+    else if (!m_begun)
     {
         Refuse("it is not a pcapng capture");
     }
+    m_begun = true;
     const auto type = Number(0, 4);
     const std::size_t length = Number(4, 4);
     if (length < 12 || length % 4 != 0 || length > LONGEST_BLOCK)
@@ -107,6 +108,10 @@ std::optional<std::uint32_t> PcapngReader::ReadBlock()
                      static_cast<std::streamsize>(length - read)))
     {
         return std::nullopt;
+    }
+    if (Number(length - 4, 4) != length)
+    {
+        Refuse("it is damaged: a block of " + std::to_string(length) + " bytes ends as another one");
     }
     m_body.resize(length - 4);
     return type;
@@ -170,11 +175,8 @@ PcapngReader::Packet PcapngReader::ReadEnhanced() const
 std::uint32_t PcapngReader::Number(std::size_t at, std::size_t bytes) const
 {
     std::uint32_t number = 0;
-    for (std::size_t i = 0; i < bytes; ++i)
-    {
-        number = number << 8 | m_body[m_bigEndian ? at + i : at + bytes - 1 - i];
-    }
-    return number;
+    std::memcpy(&number, m_body.data() + at, bytes);
+    return m_bigEndian ? __builtin_bswap32(number) >> (32 - 8 * bytes) : number;
 }
 
 void PcapngReader::Refuse(const std::string& cause) const

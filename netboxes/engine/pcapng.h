@@ -43,6 +43,7 @@ class PcapngReader
 
     std::string m_path;
     std::ifstream m_file;
+    bool m_begun{false}; ///< its first section header has been read
     bool m_bigEndian{false};
     std::vector<std::uint8_t> m_body;
     std::vector<Interface> m_interfaces;

@@ -226,3 +226,11 @@ def test_a_file_that_is_no_capture_is_refused_by_the_netbox() -> None:
     assert (CHECKOUT / "README.md").exists()
     with pytest.raises(Exception, match="is not a pcapng capture"):
         generate(pattern="trace", trace="README.md")
+
+
+@pytest.mark.usefixtures("recording")
+def test_a_trace_of_which_a_part_is_missing_is_refused_by_the_netbox(tmp_path: Path) -> None:
+    content = (trace := tmp_path / "call.pcapng").read_bytes()
+    trace.write_bytes(content[:120] + content[124:])
+    with pytest.raises(Exception, match=r"call\.pcapng: it is damaged: a block of \d+ bytes ends as another one"):
+        generate(pattern="trace", trace="call.pcapng")

@@ -133,7 +133,12 @@ class Queue
 
     void Lose(std::int64_t since, Loss reason, std::int64_t now)
     {
-        while (const auto waiting = m_discipline->TakeOlder(since))
+        auto waiting = m_discipline->TakeOlder(since);
+        if (!waiting)
+        {
+            return;
+        }
+        for (; waiting; waiting = m_discipline->TakeOlder(since))
         {
             Drop(*waiting, reason);
         }

@@ -68,8 +68,12 @@ void BurstFiller::DropAll(Loss reason)
 
 bool BurstFiller::FindNext()
 {
+    if (m_packer.IsBusy() || m_next)
+    {
+        return true;
+    }
     const auto now = ns3::Simulator::Now();
-    while (!m_packer.IsBusy() && !m_next)
+    while (!m_next)
     {
         m_next = m_queue.Dequeue(now.GetNanoSeconds());
         if (!m_next)
