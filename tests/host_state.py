@@ -188,7 +188,10 @@ def _settled(entry: Any) -> Any:
     """Without what changes by itself."""
     if isinstance(entry, dict):
         return {k: _settled(v) for k, v in entry.items() if k not in _VOLATILE_KEYS and not k.endswith("_timer")}
-    return [_settled(one) for one in entry] if isinstance(entry, list) else entry
+    if isinstance(entry, list):
+        # The kernel tells the end of NO-CARRIER up to a second after the carrier is there, as it does of `operstate`.
+        return [_settled(one) for one in entry if one != "NO-CARRIER" or "LOWER_UP" not in entry]
+    return entry
 
 
 def _each(entries: Iterable[dict[str, Any]]) -> Iterator[str]:
