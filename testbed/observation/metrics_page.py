@@ -15,8 +15,8 @@ from testbed.observation.reading import NodeReading, Reading
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = Mapping[str, str]
-#: The name's ending ("_sum"), the labels, the value.
-Sample = tuple[str, Labels, float]
+#: The metric's name, what its line adds to that ("_sum"), the labels, the value.
+Sample = tuple[str, str, Labels, float]
 
 
 @dataclass(frozen=True)
@@ -30,103 +30,103 @@ class Metric:
 
 
 _NODE, _PORT = ("lab", "node"), ("lab", "node", "port")
-LAB = Metric("netboxit_lab_info", "gauge", ("lab", "topology"), "1 for each lab that is up.")
-UP = Metric("netboxit_node_up", "gauge", (*_NODE, "kind"), "1 while the node's program runs; of a netbox, while it answers.")
-RECEIVED = Metric("netboxit_port_received_frames_total", "counter", _PORT, "Frames that came in at a port of a node.")
-SENT = Metric("netboxit_port_sent_frames_total", "counter", _PORT, "Frames that left at a port of a node.")
-RECEIVED_BYTES = Metric("netboxit_port_received_bytes_total", "counter", _PORT, "Bytes of the frames that came in, without FCS.")
-SENT_BYTES = Metric("netboxit_port_sent_bytes_total", "counter", _PORT, "Bytes of the frames that left, without FCS.")
-DROPPED = Metric(
-    "netboxit_port_dropped_frames_total",
-    "counter",
-    (*_PORT, "reason"),
-    "Frames that a port dropped, by reason; `send`: the far side would not take them.",
-)
-DELAY = Metric("netboxit_netbox_delay_seconds", "summary", _PORT, "Time that frames which left at a port were in the netbox.")
-LOST = Metric("netboxit_netbox_lost_frames_total", "counter", (*_NODE, "reason"), "Frames that the segment lost, by reason.")
-INSIDE = Metric("netboxit_netbox_inside_frames", "gauge", _NODE, "Frames that are in the netbox now.")
-LATENESS = Metric(
-    "netboxit_netbox_lateness_seconds",
-    "histogram",
-    (*_NODE, "what"),
-    "How late frames and events were, since the network's time began.",
-)
-LATE = Metric("netboxit_netbox_late_total", "counter", (*_NODE, "what"), "Frames and events that were later than the limit.")
-LIMIT = Metric("netboxit_netbox_lateness_limit_seconds", "gauge", _NODE, "The lateness that is still good.")
-CPU = Metric("netboxit_netbox_cpu_seconds_total", "counter", _NODE, "CPU time of the netbox.")
-LOST_ELSEWHERE = Metric(
-    "netboxit_node_lost_packets_total",
-    "counter",
-    (*_NODE, "reason"),
-    "Packets that a router, switch or host lost, by reason; of a Click router by the handler that counts them.",
-)
 METRICS: Final = (
-    *(LAB, UP, RECEIVED, SENT, RECEIVED_BYTES, SENT_BYTES, DROPPED, DELAY, LOST, INSIDE, LATENESS, LATE, LIMIT, CPU),
-    LOST_ELSEWHERE,
+    Metric("netboxit_lab_info", "gauge", ("lab", "topology"), "1 for each lab that is up."),
+    Metric("netboxit_node_up", "gauge", (*_NODE, "kind"), "1 while the node's program runs; of a netbox, while it answers."),
+    Metric("netboxit_port_received_frames_total", "counter", _PORT, "Frames that came in at a port of a node."),
+    Metric("netboxit_port_sent_frames_total", "counter", _PORT, "Frames that left at a port of a node."),
+    Metric("netboxit_port_received_bytes_total", "counter", _PORT, "Bytes of the frames that came in, without FCS."),
+    Metric("netboxit_port_sent_bytes_total", "counter", _PORT, "Bytes of the frames that left, without FCS."),
+    Metric(
+        "netboxit_port_dropped_frames_total",
+        "counter",
+        (*_PORT, "reason"),
+        "Frames that a port dropped, by reason; `send`: the far side would not take them.",
+    ),
+    Metric("netboxit_netbox_delay_seconds", "summary", _PORT, "Time that frames which left at a port were in the netbox."),
+    Metric("netboxit_netbox_lost_frames_total", "counter", (*_NODE, "reason"), "Frames that the segment lost, by reason."),
+    Metric("netboxit_netbox_inside_frames", "gauge", _NODE, "Frames that are in the netbox now."),
+    Metric(
+        "netboxit_netbox_lateness_seconds",
+        "histogram",
+        (*_NODE, "what"),
+        "How late frames and events were, since the network's time began.",
+    ),
+    Metric("netboxit_netbox_late_total", "counter", (*_NODE, "what"), "Frames and events that were later than the limit."),
+    Metric("netboxit_netbox_lateness_limit_seconds", "gauge", _NODE, "The lateness that is still good."),
+    Metric("netboxit_netbox_cpu_seconds_total", "counter", _NODE, "CPU time of the netbox."),
+    Metric(
+        "netboxit_node_lost_packets_total",
+        "counter",
+        (*_NODE, "reason"),
+        "Packets that a router, switch or host lost, by reason; of a Click router by the handler that counts them.",
+    ),
 )
 
-_PORT_COUNTERS: Final = {"received": RECEIVED, "sent": SENT, "received_bytes": RECEIVED_BYTES, "sent_bytes": SENT_BYTES}
+_PORT_COUNTERS: Final = {
+    "received": "netboxit_port_received_frames_total",
+    "sent": "netboxit_port_sent_frames_total",
+    "received_bytes": "netboxit_port_received_bytes_total",
+    "sent_bytes": "netboxit_port_sent_bytes_total",
+}
 _REASONS: Final = dict[str, str](LOST_AT_PORTS.items()) | {"receive_drops": "receive", "send_drops": "send"}
 
 
 def page(labs: Iterable[tuple[Plan, Reading]]) -> str:
     """All metrics, each with its HELP and TYPE once."""
-    samples: dict[str, list[Sample]] = {metric.name: [] for metric in METRICS}
+    lines = {metric.name: [f"# HELP {metric.name} {metric.help}\n# TYPE {metric.name} {metric.kind}\n"] for metric in METRICS}
     for plan, reading in labs:
-        samples[LAB.name].append(("", {"lab": plan.lab, "topology": plan.topology}, 1))
-        for node in plan.nodes:
-            if node.name in reading.nodes:
-                for metric, sample in _of_node(plan.lab, node, reading.nodes[node.name]):
-                    samples[metric.name].append(sample)
-    return "".join(_metric(metric, samples[metric.name]) for metric in METRICS)
+        for name, ending, labels, value in _of_lab(plan, reading):
+            lines[name].append(f"{name}{ending}{_labels(labels)} {value!r}\n")
+    return "".join(line for metric in lines.values() for line in metric)
 
 
-def _of_node(lab: str, node: NodePlan, now: NodeReading) -> Iterator[tuple[Metric, Sample]]:
-    labels = {"lab": lab, "node": node.name}
+def _of_lab(plan: Plan, reading: Reading) -> Iterator[Sample]:
+    yield "netboxit_lab_info", "", {"lab": plan.lab, "topology": plan.topology}, 1
+    for node in plan.nodes:
+        if node.name in reading.nodes:
+            yield from _of_node({"lab": plan.lab, "node": node.name}, node, reading.nodes[node.name])
+
+
+def _of_node(labels: Labels, node: NodePlan, now: NodeReading) -> Iterator[Sample]:
     up = now.alive and (node.kind != "netbox" or now.netbox is not None)
-    yield UP, ("", {**labels, "kind": node.kind}, int(up))
+    yield "netboxit_node_up", "", {**labels, "kind": node.kind}, int(up)
     for name, port in now.interfaces.items():
         yield from _of_port({**labels, "port": name}, port)
     for reason, count in now.lost.items():
-        yield LOST_ELSEWHERE, ("", {**labels, "reason": reason}, count)
+        yield "netboxit_node_lost_packets_total", "", {**labels, "reason": reason}, count
     if now.netbox is not None:
-        yield LIMIT, ("", labels, limit_us(node) / 1e6)
+        yield "netboxit_netbox_lateness_limit_seconds", "", labels, limit_us(node) / 1e6
         yield from _of_netbox(labels, now.netbox)
 
 
-def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[tuple[Metric, Sample]]:
+def _of_netbox(labels: Labels, counters: NetboxCounters) -> Iterator[Sample]:
     for port in counters["ports"]:
         at = {**labels, "port": port["name"]}
         yield from _of_port(at, port)
-        yield DELAY, ("_sum", at, port["delay_s"])
-        yield DELAY, ("_count", at, port["sent"])
+        yield "netboxit_netbox_delay_seconds", "_sum", at, port["delay_s"]
+        yield "netboxit_netbox_delay_seconds", "_count", at, port["sent"]
     for reason, count in counters["frames"]["lost"].items():
-        yield LOST, ("", {**labels, "reason": reason}, count)
-    yield INSIDE, ("", labels, counters["frames"]["inside"])
-    yield CPU, ("", labels, counters["scheduler"]["cpu_s"])
+        yield "netboxit_netbox_lost_frames_total", "", {**labels, "reason": reason}, count
+    yield "netboxit_netbox_inside_frames", "", labels, counters["frames"]["inside"]
+    yield "netboxit_netbox_cpu_seconds_total", "", labels, counters["scheduler"]["cpu_s"]
     by_kind = counters["lateness_us"]
     for what, late in (("frame", by_kind["frame"]), ("event", by_kind["event"])):
         of = {**labels, "what": what}
         for bound_us, count in late["up_to"]:
-            yield LATENESS, ("_bucket", {**of, "le": repr(bound_us / 1e6)}, count)
-        yield LATENESS, ("_bucket", {**of, "le": "+Inf"}, late["count"])
-        yield LATENESS, ("_sum", of, late["sum"] / 1e6)
-        yield LATENESS, ("_count", of, late["count"])
-        yield LATE, ("", of, late["missed"])
+            yield "netboxit_netbox_lateness_seconds", "_bucket", {**of, "le": repr(bound_us / 1e6)}, count
+        yield "netboxit_netbox_lateness_seconds", "_bucket", {**of, "le": "+Inf"}, late["count"]
+        yield "netboxit_netbox_lateness_seconds", "_sum", of, late["sum"] / 1e6
+        yield "netboxit_netbox_lateness_seconds", "_count", of, late["count"]
+        yield "netboxit_netbox_late_total", "", of, late["missed"]
 
 
-def _of_port(labels: Labels, port: Mapping[str, Any]) -> Iterator[tuple[Metric, Sample]]:
-    for key, metric in _PORT_COUNTERS.items():
-        yield metric, ("", labels, port[key])
+def _of_port(labels: Labels, port: Mapping[str, Any]) -> Iterator[Sample]:
+    for key, name in _PORT_COUNTERS.items():
+        yield name, "", labels, port[key]
     for key, reason in _REASONS.items():
         if key in port:
-            yield DROPPED, ("", {**labels, "reason": reason}, port[key])
-
-
-def _metric(metric: Metric, samples: Iterable[Sample]) -> str:
-    help_text = metric.help.replace("\\", r"\\").replace("\n", r"\n")
-    head = f"# HELP {metric.name} {help_text}\n# TYPE {metric.name} {metric.kind}\n"
-    return head + "".join(f"{metric.name}{ending}{_labels(labels)} {value!r}\n" for ending, labels, value in samples)
+            yield "netboxit_port_dropped_frames_total", "", {**labels, "reason": reason}, port[key]
 
 
 def _labels(labels: Labels) -> str:
