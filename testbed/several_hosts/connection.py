@@ -26,7 +26,6 @@ from testbed.several_hosts.messages import (
     LONGEST_FROM_AGENT,
     LONGEST_FROM_CONTROLLER,
     Ended,
-    Failure,
     LineTooLong,
     LineWriter,
     Output,
@@ -59,11 +58,6 @@ class NotConnected(NetBoxITError):
 
 class FailedThere(NetBoxITError):
     """Another machine could not do what it was asked for. The message is the machine's own, after the machine's name."""
-
-    def __init__(self, machine: str, failure: Failure) -> None:
-        super().__init__(f"{machine}: {failure['message']}")
-        #: The name of the exception that was raised there.
-        self.kind = failure["kind"]
 
 
 class RefusedThere(FailedThere):
@@ -234,7 +228,7 @@ class Connection:
             return
         if "error" in received:
             kind = RefusedThere if received["error"]["exit_status"] == 2 else FailedThere
-            answer.set_exception(kind(self.name, received["error"]))
+            answer.set_exception(kind(f"{self.name}: {received['error']['message']}"))
         else:
             answer.set_result(received["result"])
 

@@ -90,10 +90,9 @@ class Result(TypedDict):
 
 
 class Failure(TypedDict):
-    """What was raised at the agent. `kind` is the name of the exception."""
+    """What was raised at the agent."""
 
     message: str
-    kind: str
     exit_status: int
 
 

@@ -75,8 +75,7 @@ class Server:
             self._refuse(asked, error, "".join(traceback.format_exception(error)))
 
     def _refuse(self, asked: Request, error: Exception, message: str) -> None:
-        status = getattr(error, "exit_status", 1)
-        self.say({"id": asked["id"], "error": {"message": message, "kind": type(error).__name__, "exit_status": status}})
+        self.say({"id": asked["id"], "error": {"message": message, "exit_status": getattr(error, "exit_status", 1)}})
 
 
 def standard_streams() -> tuple[int, int]:

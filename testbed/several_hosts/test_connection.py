@@ -90,7 +90,7 @@ def test_requests_do_not_wait_for_each_other(beta: Connection) -> None:
 def test_errors_come_back_whole_with_the_machines_name(beta: Connection) -> None:
     with pytest.raises(RefusedThere, match=r"^beta: x.yaml:1:2: no such thing; write another$") as refused:
         beta.begin("refuse").done()
-    assert (refused.value.exit_status, refused.value.kind) == (2, "BadInput")
+    assert refused.value.exit_status == 2
     with pytest.raises(FailedThere, match=r"^beta: it is broken$") as failed:
         beta.begin("fail").done()
     assert failed.value.exit_status == 1
