@@ -67,11 +67,6 @@ class Probing:
     def longest_train(self) -> int:
         return max(_FEWEST, int(self.most_rate * self.step_s / _LARGE_BITS))
 
-    @property
-    def bound(self) -> float:
-        """Bits a second on the mean, in each direction, at the most."""
-        return self.packets_per_s * _SMALL_BITS + self.longest_train * _LARGE_BITS / self.step_s
-
 
 @dataclass
 class _Train:

@@ -170,7 +170,7 @@ def test_probing_has_limits(probing: Probing, told: str) -> None:
         check(probing)
 
 
-def test_the_bound_of_a_probing_is_known_beforehand() -> None:
-    assert Probing(10.0, 1.0, 100.0, 2e6).bound <= 2e6 + 100 * 74 * 8
+def test_trains_keep_the_bound_of_the_probing_rate() -> None:
+    assert 6 < Probing(10.0, 1.0, 100.0, 2e6).longest_train <= 2e6 / (1514 * 8)
     with pytest.raises(BadRecord, match="has no unit"):
         read_rate("5")
