@@ -89,13 +89,13 @@ class MeasuredLabs:
             with self._noted():
                 answers[name] = part.ask("collect_run")
         self._problems += self._here.collect()
-        merged = Merged(self._folder)
+        to_merge: dict[str, dict[str, str]] = {file: {} for file in _JOINED}
         for name, answer in answers.items():
             with self._noted(f"what was measured on {name} is missing: "):
                 collected = answer.result(Collected, _COLLECTING_S)
                 self._problems += [f"{name}: {problem}" for problem in collected["problems"]]
-                self._fetch(name, collected["files"], merged)
-        merged.write()
+                self._fetch(name, collected["files"], to_merge)
+        merge(self._folder, to_merge)
         return list(dict.fromkeys(self._problems))
 
     @contextmanager
@@ -106,14 +106,14 @@ class MeasuredLabs:
         except NetBoxITError as error:
             self._problems.append(f"{consequence}{error}")
 
-    def _fetch(self, machine: str, files: list[OfferedFile], merged: Merged) -> None:
+    def _fetch(self, machine: str, files: list[OfferedFile], to_merge: Mapping[str, dict[str, str]]) -> None:
         for offered in files:
-            to = below(self._folder, offered["file"])
-            if offered["file"] in Merged.FILES:
+            to, texts = below(self._folder, offered["file"]), to_merge.get(offered["file"])
+            if texts is not None:
                 to = self._folder / f".{machine}" / to.name
             fetch(self.lab.remote[machine].connection, offered, to)
-            if offered["file"] in Merged.FILES:
-                merged.add(machine, offered["file"], to.read_text())
+            if texts is not None:
+                texts[machine] = to.read_text()
         shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
 
     def _compare_clocks(self, when: Literal["before", "after"]) -> None:
@@ -152,48 +152,43 @@ class MeasuredLabs:
         return {"host": self.lab.host(end.node), "node": end.node, "interface": end.interface, "capture": capture}
 
 
-class Merged:
-    """The files that each machine has one of, and a run only one."""
+def merge(folder: Path, others: Mapping[str, Mapping[str, str]]) -> None:
+    """Joins the files that each machine has one of, and a run only one.
 
-    _COUNTS: Final = f"{CAPTURES}/{COUNTS_FILE}"
-    FILES: Final = (EVENTS_FILE, LAB_FILE, _COUNTS)
+    `others`: their texts by file and machine, which are added to this machine's own in the folder.
+    """
+    (folder / EVENTS_FILE).touch()  # nothing may have happened at nodes of this machine
+    for file, joined in _JOINED.items():
+        path = folder / file
+        if others.get(file) and path.exists():
+            durable.write(path, joined(path.read_text(), others[file]))
 
-    def __init__(self, folder: Path) -> None:
-        """The folder has this machine's."""
-        self._folder = folder
-        #: By file and machine.
-        self._others: dict[str, dict[str, str]] = {file: {} for file in self.FILES}
 
-    def add(self, machine: str, file: str, text: str) -> None:
-        self._others[file][machine] = text
+def _joined_events(own: str, others: Mapping[str, str]) -> str:
+    """In the order of their times, each since the network's time began on its own machine."""
+    lines = [line for text in (own, *others.values()) for line in text.splitlines()]
+    return "".join(f"{line}\n" for line in sorted(lines, key=lambda line: float(json.loads(line)["at_s"])))
 
-    def write(self) -> None:
-        (self._folder / EVENTS_FILE).touch()  # nothing may have happened at nodes of this machine
-        for file, joined in ((EVENTS_FILE, self._events), (LAB_FILE, self._lab), (self._COUNTS, self._counts)):
-            path = self._folder / file
-            if self._others[file] and path.exists():
-                durable.write(path, joined(path.read_text(), self._others[file]))
 
-    def _events(self, own: str, others: Mapping[str, str]) -> str:
-        """In the order of their times, each since the network's time began on its own machine."""
-        lines = [line for text in (own, *others.values()) for line in text.splitlines()]
-        return "".join(f"{line}\n" for line in sorted(lines, key=lambda line: float(json.loads(line)["at_s"])))
+def _joined_labs(own: str, others: Mapping[str, str]) -> str:
+    record: LabRecord = json.loads(own)
+    record["hosts"] = {}
+    for machine, text in others.items():
+        other: LabRecord = json.loads(text)
+        record["nodes"] += other["nodes"]
+        record["offloads"] |= other["offloads"]
+        record["began_s"] |= other["began_s"]
+        record["hosts"][machine] = {
+            "steal_ratio": other["steal_ratio"],
+            "steal_by_core": other["steal_by_core"],
+            "began_ns": other["began_ns"],
+            "ended_ns": other["ended_ns"],
+        }
+    return json.dumps(record, indent=1) + "\n"
 
-    def _lab(self, own: str, others: Mapping[str, str]) -> str:
-        record: LabRecord = json.loads(own)
-        record["hosts"] = {}
-        for machine, text in others.items():
-            other: LabRecord = json.loads(text)
-            record["nodes"] += other["nodes"]
-            record["offloads"] |= other["offloads"]
-            record["began_s"] |= other["began_s"]
-            record["hosts"][machine] = {
-                "steal_ratio": other["steal_ratio"],
-                "steal_by_core": other["steal_by_core"],
-                "began_ns": other["began_ns"],
-                "ended_ns": other["ended_ns"],
-            }
-        return json.dumps(record, indent=1) + "\n"
 
-    def _counts(self, own: str, others: Mapping[str, str]) -> str:
-        return json.dumps([count for text in (own, *others.values()) for count in json.loads(text)], indent=2) + "\n"
+def _joined_counts(own: str, others: Mapping[str, str]) -> str:
+    return json.dumps([count for text in (own, *others.values()) for count in json.loads(text)], indent=2) + "\n"
+
+
+_JOINED: Final = {EVENTS_FILE: _joined_events, LAB_FILE: _joined_labs, f"{CAPTURES}/{COUNTS_FILE}": _joined_counts}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from contracts.run_records import CaptureCount, LabRecord
 from results.conftest import node_status
-from testbed.several_hosts.measured_labs import Merged
+from testbed.several_hosts.measured_labs import merge
 
 
 def lab_json(node: str, began_ns: int) -> LabRecord:
@@ -32,11 +32,12 @@ def test_each_machines_part_is_in_the_runs_files(tmp_path: Path) -> None:
     (tmp_path / "events.jsonl").write_text('{"at_s": 1.0, "words": "one"}\n{"at_s": 3.0, "words": "three"}\n')
     (tmp_path / "lab.json").write_text(json.dumps(lab_json("a", 10)))
     (tmp_path / "captures/captures.json").write_text(json.dumps([captured("a")]))
-    merged = Merged(tmp_path)
-    merged.add("beta", "events.jsonl", '{"at_s": 2.0, "words": "two"}\n')
-    merged.add("beta", "lab.json", json.dumps(lab_json("b", 20)))
-    merged.add("beta", "captures/captures.json", json.dumps([captured("b")]))
-    merged.write()
+    texts = {
+        "events.jsonl": '{"at_s": 2.0, "words": "two"}\n',
+        "lab.json": json.dumps(lab_json("b", 20)),
+        "captures/captures.json": json.dumps([captured("b")]),
+    }
+    merge(tmp_path, {file: {"beta": text} for file, text in texts.items()})
     events = [json.loads(line)["words"] for line in (tmp_path / "events.jsonl").read_text().splitlines()]
     assert events == ["one", "two", "three"]
     lab = json.loads((tmp_path / "lab.json").read_text())
@@ -51,13 +52,11 @@ def test_each_machines_part_is_in_the_runs_files(tmp_path: Path) -> None:
 
 
 def test_what_happened_only_on_another_machine_is_told(tmp_path: Path) -> None:
-    merged = Merged(tmp_path)
-    merged.add("beta", "events.jsonl", '{"at_s": 2.0}\n')
-    merged.write()
+    merge(tmp_path, {"events.jsonl": {"beta": '{"at_s": 2.0}\n'}})
     assert (tmp_path / "events.jsonl").read_text() == '{"at_s": 2.0}\n'
 
 
 def test_a_machine_of_which_nothing_came_changes_nothing(tmp_path: Path) -> None:
     (tmp_path / "lab.json").write_text("{}")
-    Merged(tmp_path).write()
+    merge(tmp_path, {"lab.json": {}})
     assert (tmp_path / "lab.json").read_text() == "{}"
