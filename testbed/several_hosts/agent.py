@@ -7,6 +7,7 @@ down with the connection, whatever ended that.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +19,12 @@ from contracts.errors import NetBoxITError
 from contracts.plan import Plan, WireEnd
 from ownership import state
 from system.interruption import ends_upon_signal
+from system.processes import Process
 from testbed.changing import apply_now
 from testbed.labs import removal
 from testbed.labs.lab import Lab
 from testbed.several_hosts import clocks
 from testbed.several_hosts.agent_files import AgentFiles
-from testbed.several_hosts.agent_programs import AgentPrograms
 from testbed.several_hosts.messages import Collected, FromAgent, Ran
 from testbed.several_hosts.serving import Method, Server, standard_streams
 from testbed.several_hosts.synchronisation import environment_and_clock
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 OWNER_FILE: Final = "part-of"
 #: Another command may bring the part up, or take it down, when `down` comes.
 _BUSY_S = 60.0
+#: The controller gets a program's output before its exit status. Programs that it has started may hold the output open for
+#: longer, and are not waited for.
+_LAST_WORDS_S: Final = 0.5
+#: Bytes of a program's output that one message has.
+_CHUNK: Final = 1 << 15
 
 
 class NoPart(NetBoxITError):
@@ -60,13 +66,11 @@ class Agent:
     """What the controller may ask of this machine, and what it has asked for so far."""
 
     def __init__(self, say: Callable[[FromAgent], None]) -> None:
-        self._programs = AgentPrograms(say)
+        self._programs = AgentPrograms(say, lambda: self.lab)
+        self._files = AgentFiles(lambda: self.lab)
         self._prober = Prober(lambda: self.lab)
         self._clock: clocks.Answering | None = None
         self._lab: Lab | None = None
-        self._files: AgentFiles | None = None
-        #: Held while it is made: requests come from many threads, and pieces of one file have to come to one object.
-        self._making_files = threading.Lock()
         self._measured: MeasuredLab | None = None
         self._kept = True
         #: Held while a lab is made, which cannot be interrupted.
@@ -87,14 +91,14 @@ class Agent:
             "put_back": lambda: apply_now.put_back(self.lab),
             "down": self.down,
             "run": self.run,
-            "start": lambda program, **what: self._programs.start(self.lab, program, **what),
+            "start": self._programs.start,
             "signal": self._programs.signal,
-            "write": lambda **which: self.files.write(**which),
-            "exists": lambda **which: self.files.exists(**which),
-            "take": lambda **which: self.files.take(**which),
-            "remove": lambda **which: self.files.remove(**which),
-            "fetch": lambda **which: self.files.fetch(**which),
-            "discard": lambda **which: self.files.discard(**which),
+            "write": self._files.write,
+            "exists": self._files.exists,
+            "take": self._files.take,
+            "remove": self._files.remove,
+            "fetch": self._files.fetch,
+            "discard": self._files.discard,
             **self._prober.methods(),
             "prepare_run": self.prepare_run,
             "begin_run": lambda: self.measured.begin(),
@@ -119,13 +123,6 @@ class Agent:
         if self._measured is None:
             raise NoPart("no run was prepared through this connection")
         return self._measured
-
-    @property
-    def files(self) -> AgentFiles:
-        with self._making_files:
-            if self._files is None:
-                self._files = AgentFiles(self.lab)
-            return self._files
 
     def up(self, plan: dict[str, Any], owner: str) -> None:
         """Makes the part, which goes down with the connection unless it is kept."""
@@ -171,7 +168,7 @@ class Agent:
     def prepare_run(self, captured: Sequence[Sequence[str]]) -> None:
         from testbed.runs.measured_lab import MeasuredLab  # and what it measures with, which other commands do without
 
-        self._measured = MeasuredLab(self.lab, self.files.folder, [WireEnd(*end) for end in captured])
+        self._measured = MeasuredLab(self.lab, self._files.folder, [WireEnd(*end) for end in captured])
         self._measured.prepare()
 
     def end_run(self) -> None:
@@ -182,7 +179,7 @@ class Agent:
     def collect_run(self) -> Collected:
         """Returns what is not whole, and the files that the controller has to fetch."""
         problems = self._measured.collect() if self._measured is not None else []
-        return {"problems": problems, "files": self.files.listing()}
+        return {"problems": problems, "files": self._files.listing()}
 
     def answer_clock(self, address: str, token: str) -> int:
         """Answers the controller's questions for this machine's clock, until `clock_answered`. Returns the UDP port."""
@@ -206,6 +203,57 @@ class Agent:
                 with suppress(state.NoSuchLab):
                     removal.take_down(self._lab.name)
         return 0
+
+
+class AgentPrograms:
+    """Programs in nodes, by the numbers that the controller gave them. It gets what they write; they end with the connection."""
+
+    def __init__(self, say: Callable[[FromAgent], None], lab: Callable[[], Lab]) -> None:
+        self._say, self._lab = say, lab
+        self._running: dict[int, Process] = {}
+        self._lock = threading.Lock()
+
+    def start(self, number: int, node: str, argv: Sequence[str], env: Mapping[str, str] | None, held: bool) -> int:
+        """Returns its process number. The controller gets its output as it comes, and then its exit status."""
+        reading, writing = os.pipe()
+        try:
+            with os.fdopen(writing, "wb", buffering=0) as output:
+                program = self._lab().start(node, argv, log=output, env=env, held=held)
+        except BaseException:
+            os.close(reading)
+            raise
+        with self._lock:
+            self._running[number] = program
+        reader = threading.Thread(target=self._tell_output, args=(number, reading), name=f"output of {argv[0]}", daemon=True)
+        reader.start()
+        threading.Thread(target=self._tell_end, args=(number, program, reader), name=f"end of {argv[0]}", daemon=True).start()
+        return program.pid
+
+    def signal(self, number: int, how: str) -> None:
+        """`how`: release, interrupt, terminate or kill. Nothing happens to a program that has ended."""
+        with self._lock:
+            program = self._running.get(number)
+        if program is not None:
+            signals = (program.release, program.interrupt, program.terminate, program.kill)
+            {signal.__name__: signal for signal in signals}[how]()
+
+    def kill_all(self) -> None:
+        with self._lock:
+            running = list(self._running.values())
+        for program in running:
+            program.kill()
+
+    def _tell_output(self, number: int, reading: int) -> None:
+        with os.fdopen(reading, "rb", buffering=0) as output:
+            while piece := output.read(_CHUNK):
+                self._say({"program": number, "output": piece.decode("latin-1")})
+
+    def _tell_end(self, number: int, program: Process, reader: threading.Thread) -> None:
+        status = program.wait()  # a thread of its own, for as long as the program runs: it ends with the connection
+        reader.join(_LAST_WORDS_S)
+        self._say({"program": number, "exit": status})
+        with self._lock:
+            self._running.pop(number, None)
 
 
 def _check_owner(folder: Path, owner: str) -> None:

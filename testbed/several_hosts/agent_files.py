@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from base64 import b64decode, b64encode
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -13,9 +14,7 @@ from contracts.errors import NetBoxITError
 from testbed.labs.lab import Lab
 from testbed.several_hosts.messages import PIECE, OfferedFile
 
-#: In the lab's folder, with which it goes.
-RUN: Final = "run"
-#: In that folder: what was taken out of nodes.
+#: In the part of the run folder: what was taken out of nodes.
 _TAKEN: Final = "taken"
 
 
@@ -24,31 +23,36 @@ class NoSuchFile(NetBoxITError):
 
 
 class AgentFiles:
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Callable[[], Lab]) -> None:
         self._lab = lab
-        self.folder = lab.folder / RUN
-        self.folder.mkdir(exist_ok=True)
         self._numbers = itertools.count(1)
         #: By node, folder and name: what has come of files that are not whole yet.
         self._coming: defaultdict[tuple[str, str, str], bytearray] = defaultdict(bytearray)
+
+    @property
+    def folder(self) -> Path:
+        """The part of the run folder that is made here. It is in the lab's folder, with which it goes."""
+        folder = self._lab().folder / "run"
+        folder.mkdir(exist_ok=True)
+        return folder
 
     def write(self, node: str, own: str, name: str, offset: int, piece: str, last: bool) -> None:
         """The pieces of a file come in their order, and anew from offset 0. The file is in the node with the last one."""
         self._coming[node, own, name][offset:] = b64decode(piece)
         if last:
-            self._lab.own_files(node, own).write(name, bytes(self._coming.pop((node, own, name))))
+            self._lab().own_files(node, own).write(name, bytes(self._coming.pop((node, own, name))))
 
     def exists(self, node: str, own: str, name: str) -> bool:
-        return self._lab.own_files(node, own).exists(name)
+        return self._lab().own_files(node, own).exists(name)
 
     def take(self, node: str, own: str, name: str) -> OfferedFile | None:
         """Moves a file out of the node, for `fetch`. None when there is no such file."""
         (self.folder / _TAKEN).mkdir(exist_ok=True)
         to = self.folder / _TAKEN / str(next(self._numbers))
-        return self._offered(to) if self._lab.own_files(node, own).take(name, to) else None
+        return self._offered(to) if self._lab().own_files(node, own).take(name, to) else None
 
     def remove(self, node: str, own: str, name: str) -> None:
-        self._lab.own_files(node, own).remove(name)
+        self._lab().own_files(node, own).remove(name)
 
     def listing(self) -> list[OfferedFile]:
         """All files of the run folder, but for those that were taken out of nodes."""

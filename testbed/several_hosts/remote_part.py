@@ -80,7 +80,7 @@ class RemoteProgram:
         self._number = connection.listen(self._receive)
         try:
             self.pid = connection.request(
-                "start", int, program=self._number, node=node, argv=list(argv), env=dict(env) if env else None, held=held
+                "start", int, number=self._number, node=node, argv=list(argv), env=dict(env) if env else None, held=held
             )
         except BaseException:
             self._log.close()

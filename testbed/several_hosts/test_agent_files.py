@@ -24,7 +24,7 @@ class There:
     def __init__(self, folder: Path) -> None:
         (folder / "own").mkdir(parents=True)
         lab = SimpleNamespace(folder=folder, own_files=lambda node, own: OwnFiles(folder / own))
-        self.files = AgentFiles(lab)  # type: ignore[arg-type]
+        self.files = AgentFiles(lambda: lab)  # type: ignore[arg-type,return-value]
 
     def request(self, method: str, shape: type[object], **parameters: Any) -> Any:
         return self.begin(method, **parameters).result(shape)
