@@ -428,7 +428,7 @@ def part() -> None:
     """What another machine's netboxit speaks to, over ssh, when a lab is on several machines."""
     from testbed.several_hosts.agent import serve
 
-    raise typer.Exit(serve())
+    serve()
 
 
 app.add_typer(changing.app)

@@ -54,12 +54,12 @@ class NotThatLabs(NetBoxITError):
     """A machine has a lab of that name, which is no part of the one that is meant."""
 
 
-def serve() -> int:
-    """Serves until the controller is gone. Returns the exit status: 0 when no part is left that was not to be kept."""
+def serve() -> None:
+    """Serves until the controller is gone. When it returns, no part is left that was not to be kept."""
     with ends_upon_signal() as over, closing(Server(*standard_streams())) as server:
         agent = Agent(server.say)
         server.serve(agent.methods(), over)
-        return agent.leave()
+        agent.leave()
 
 
 class Agent:
@@ -192,7 +192,7 @@ class Agent:
             self._clock.close()
             self._clock = None
 
-    def leave(self) -> int:
+    def leave(self) -> None:
         """The connection has ended: so does what was started through it, and a part that is not to be kept."""
         self._programs.kill_all()
         self._prober.close()
@@ -202,7 +202,6 @@ class Agent:
             if self._lab is not None and not self._kept:
                 with suppress(state.NoSuchLab):
                     removal.take_down(self._lab.name)
-        return 0
 
 
 class AgentPrograms:
