@@ -79,8 +79,8 @@ def planned(
         plan = plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime_support())
         yield LocalPlan(topology, plan).with_taken(take)
     else:
-        from testbed.several_hosts.connections import Connections
         from testbed.several_hosts.planned import plan_over
+        from testbed.several_hosts.sites import Connections
 
         with Connections() as connections:
             yield plan_over(file, inventory, connections, lab=lab, duration_s=duration_s, said=settings).with_taken(take)
@@ -95,8 +95,8 @@ def compared(
         from testbed.changing.comparison import compare
 
         return compare(topology, name), ()
-    from testbed.several_hosts.connections import Connections
     from testbed.several_hosts.planned import compare_over
+    from testbed.several_hosts.sites import Connections
 
     with Connections() as connections:
         return compare_over(file, inventory, name, connections, settings)

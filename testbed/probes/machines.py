@@ -19,9 +19,8 @@ from testbed.probes.doctor import Examination
 from testbed.probes.finding import Finding, of_error, there
 from testbed.several_hosts import clocks, inventory
 from testbed.several_hosts.connection import Connection, OtherVersion
-from testbed.several_hosts.connections import facts_of
 from testbed.several_hosts.inventory import Listed
-from testbed.several_hosts.sites import looked_up, own_address_towards
+from testbed.several_hosts.sites import facts_of, looked_up, own_address_towards
 from testbed.several_hosts.synchronisation import synchronisation
 from testbed.several_hosts.version import version
 

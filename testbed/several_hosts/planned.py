@@ -30,13 +30,12 @@ from testbed.plans.planning import estimated, plan_topology, plan_unasked
 from testbed.plans.sites import Site, names_machines
 from testbed.several_hosts import inventory
 from testbed.several_hosts.connection import Connection
-from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.distributed_lab import DistributedLab
 from testbed.several_hosts.inventory import Inventory
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
-from testbed.several_hosts.sites import sites
+from testbed.several_hosts.sites import Connections, sites
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def _read(
         return topology, inventory.read(None), (), lab
     machines = inventory.read(inventory.find(listed))
     topology = load(file, machines.known(), said)
-    return topology, machines, sites(topology, machines, lab, connections.facts), lab
+    return topology, machines, sites(topology, machines, lab, connections), lab
 
 
 def _running(lab: str) -> Plan | None:

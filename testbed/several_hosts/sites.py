@@ -1,37 +1,66 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From an inventory to what planning has to know of its machines: each is asked, and its address looked up."""
+"""From an inventory to what planning has to know of its machines: each is asked, and its address looked up.
+
+The connections by which machines are asked are there until the end of the command: parts of a lab are made by them.
+"""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from ipaddress import ip_address
+from typing import Any, Self
 
 from testbed.description.topology import Topology
 from testbed.plans import facts
 from testbed.plans.facts import Facts
 from testbed.plans.sites import Site, is_free, named_machines
-from testbed.several_hosts.connection import at_a_time
+from testbed.several_hosts.connection import Connection, at_a_time, close
 from testbed.several_hosts.inventory import Inventory, Listed
 from testbed.several_hosts.machine import Machine
 
-#: Asks a machine for its facts, for the lab of that name.
-Ask = Callable[[Machine, str], Facts]
 
-
-def sites(topology: Topology, inventory: Inventory, lab: str, ask: Ask) -> Sequence[Site]:
+def sites(topology: Topology, inventory: Inventory, lab: str, connections: Connections) -> Sequence[Site]:
     """This machine, and those that the topology names, or all where it leaves the choice; these are asked at the same time.
 
-    Raises what `ask` raises.
+    Raises NotConnected, OtherVersion.
     """
     wanted = list(inventory.machines) if is_free(topology) else [*named_machines(topology)]
     others = [inventory.machines[name] for name in wanted if name != inventory.here]
-    facts_of_others = at_a_time(lambda listed: ask(listed.machine, lab), others)
+    facts_of_others = at_a_time(lambda listed: connections.facts(listed.machine, lab), others)
     there = [_site(listed, known, looked_up(listed)) for listed, known in zip(others, facts_of_others, strict=True)]
     own = inventory.machines[inventory.here]
     towards = next((site.address for site in there if site.address), None)
     return [_site(own, facts.read(lab), own.address or own_address_towards(towards)), *there]
+
+
+class Connections:
+    """Made when they are first needed, and closed at the end of the with block. Many threads may ask, each for one machine."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Connection] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        close(self._open.values())
+
+    def facts(self, machine: Machine, lab: str) -> Facts:
+        """What planning the lab of that name has to know of a machine."""
+        return facts_of(self.to(machine), lab)
+
+    def to(self, machine: Machine) -> Connection:
+        """Raises NotConnected, OtherVersion."""
+        if machine.name not in self._open:
+            self._open[machine.name] = Connection(machine)
+        return self._open[machine.name]
+
+
+def facts_of(connection: Connection, lab: str) -> Facts:
+    """What planning the lab of that name has to know of the machine at the other end."""
+    return Facts.from_json(connection.request("facts", dict[str, Any], lab=lab))
 
 
 def _site(listed: Listed, known: Facts, address: str) -> Site:

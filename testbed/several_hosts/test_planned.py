@@ -23,10 +23,10 @@ from testbed.plans.fitness import MachinesUnfit
 from testbed.plans.switch_plan import Datapaths
 from testbed.several_hosts import planned
 from testbed.several_hosts.conftest import StandIn
-from testbed.several_hosts.connections import Connections
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
 from testbed.several_hosts.planned import PlannedOverMachines
+from testbed.several_hosts.sites import Connections
 
 REALTIME = RealtimeSupport(True, 900_000, "SCHED_FIFO works")
 FACTS = Facts(
