@@ -48,9 +48,9 @@ def undo(folder: Path) -> list[str]:
     """Removes a lab by its folder, wherever its nodes are (`testbed.labs.removal`)."""
     if not _has_parts(folder):
         return removal.undo(folder)
-    from testbed.several_hosts import taking_down
+    from testbed.several_hosts import parts_file
 
-    return taking_down.undo(folder)
+    return parts_file.undo(folder)
 
 
 @contextmanager

@@ -27,9 +27,8 @@ from testbed.labs import deployment, removal
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NoSuchNode
 from testbed.several_hosts.connection import Connection, close
-from testbed.several_hosts.parts_file import PartsRecord
+from testbed.several_hosts.parts_file import PartsRecord, undo
 from testbed.several_hosts.remote_part import MORE_S, UP_PATIENCE_S, RemoteFiles, RemotePart, RemoteProgram
-from testbed.several_hosts.taking_down import undo
 from testbed.several_hosts.tunnel_probe import Prober, not_passed
 
 T = TypeVar("T")
