@@ -6,21 +6,26 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from contracts.plan import Plan
+from contracts.errors import NetBoxITError
+from contracts.plan import NodePlan, Plan, WireEnd, WirePlan
 from system.user_privileges import as_user
 from testbed.back_ends.back_end import BackEnd, Capturing, OnSeveralMachines
 from testbed.description.targets import NotThere
 from testbed.documents.changes import Change
+from testbed.labs.lab_status import said_of
+from testbed.several_hosts.connection import at_a_time
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
+from testbed.several_hosts.parts_file import PartsRecord
 
 if TYPE_CHECKING:
-    from testbed.documents.status import LabStatus
+    from contracts.node_status import NetboxStatus, NodeStatus
+    from testbed.documents.status import EndStatus, LabStatus, WireStatus
     from testbed.several_hosts.measured_labs import MeasuredLabs
 
 #: A router that is rebooted stays down for so long as somebody says.
@@ -41,10 +46,8 @@ class DistributedLab(BackEnd):
 
     def status(self) -> LabStatus:
         from testbed.observation.event_reader import status_with_events
-        from testbed.several_hosts import distributed_status
 
-        own = status_with_events(self.here)
-        return distributed_status.merged(self._parts.record, own, distributed_status.statuses(self._parts))
+        return merged(self._parts.record, status_with_events(self.here), statuses(self._parts))
 
     def change(self, target: str, text: str, progress: Callable[[str], None]) -> list[Change]:
         """A wire between two machines is changed at both of its ends."""
@@ -131,3 +134,77 @@ class DistributedLab(BackEnd):
                 f"{command} works on one machine at a time, and these are on several: {places}; name those of one"
             )
         return next((machine for machine in self._parts.record.machines if machine.name in hosts.values()), None)
+
+
+def merged(record: PartsRecord, own: LabStatus, others: Mapping[str, LabStatus | str]) -> LabStatus:
+    """`others`: what each other machine said of its part, or why it said nothing."""
+    plan = record.whole()
+    parts = {record.here: own} | {name: part for name, part in others.items() if not isinstance(part, str)}
+    silent = {name: why for name, why in others.items() if isinstance(why, str)}
+    nodes: dict[str, NodeStatus] = {
+        node["name"]: {**node, "host": name} for name, part in parts.items() for node in part["nodes"]
+    }
+    between = [wire for wire in plan.wires if plan.node(wire.left.node).host != plan.node(wire.right.node).host]
+    names = {wire.name for wire in between}
+    return {
+        **own,
+        "nodes": [nodes.get(node.name) or _unknown(node) for node in plan.nodes],
+        "wires": [
+            *(wire for part in parts.values() for wire in part["wires"]),
+            *(_between(plan, wire, nodes) for wire in between),
+        ],
+        "equipment": [port for part in parts.values() for port in part["equipment"] if port["name"] not in names],
+        "events": sorted((event for part in parts.values() for event in part["events"]), key=lambda event: float(event["at_s"])),
+        "notes": [
+            *plan.notes,
+            *(f"{name}: {note}" for name, part in parts.items() for note in part["notes"]),
+            *silent.values(),
+        ],
+        "hosts": {"here": record.here, "reached": list(parts), "not_reached": list(silent)},
+    }
+
+
+def statuses(lab: LabParts) -> dict[str, LabStatus | str]:
+    """What each other machine says of its part, or why it says nothing."""
+
+    def status(machine: Machine) -> LabStatus | str:
+        try:
+            with lab.connected(machine.name) as part:
+                return part.status()
+        except NetBoxITError as error:
+            return str(error)
+
+    machines = lab.record.machines
+    return dict(zip((machine.name for machine in machines), at_a_time(status, machines), strict=True))
+
+
+def _unknown(node: NodePlan) -> NodeStatus:
+    """Of a node on a machine that does not answer: what was planned."""
+    return {
+        "name": node.name,
+        "kind": node.kind,
+        "alive": None,
+        "confined": None,
+        "cores": list(node.cores),
+        "limits_reached": [],
+        "network_changes": [],
+        "awake": None,
+        "addresses": [address for interface in node.interfaces for address in interface.addresses],
+        "netbox": None,
+        "program": None,
+        "switch": None,
+        "host": node.host,
+    }
+
+
+def _between(plan: Plan, wire: WirePlan, nodes: Mapping[str, NodeStatus]) -> WireStatus:
+    netboxes = {name: node["netbox"] for name, node in nodes.items()}
+    ends = [_end(plan, end, netboxes.get(end.node)) for end in (wire.left, wire.right)]
+    return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
+
+
+def _end(plan: Plan, end: WireEnd, netbox: NetboxStatus | None) -> EndStatus:
+    """By what its node reaches it: as a netbox says, else as planned."""
+    planned = next(interface for interface in plan.node(end.node).interfaces if interface.name == end.interface)
+    port, reason = said_of(netbox, end.interface) or (planned.port, None)
+    return {"node": end.node, "interface": end.interface, "port": port, "reason": reason or planned.reason or None}

@@ -15,7 +15,7 @@ from testbed.description import topology_file
 from testbed.documents import kinds
 from testbed.documents.status import LabStatus
 from testbed.plans.resolve import resolve
-from testbed.several_hosts.distributed_status import merged
+from testbed.several_hosts.distributed_lab import merged
 from tests.documents import result
 
 PAIR = """
