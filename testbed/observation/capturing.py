@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Final
 
 from results.pcapng import BadCapture, Packet, Point
 from system.interruption import ends_upon_signal
 from testbed.observation.capture_files import Sink
-from testbed.observation.capture_merge import Merge
 from testbed.observation.capture_points import CapturedPoint, CapturePoint
 from testbed.observation.capture_sources import CaptureFailed, Nodes, Source, source
 
@@ -25,6 +27,7 @@ _LOOK_S: Final = 0.05
 #: Frames that may wait to be written. When there are more, points are not read: their own bounded queues then count losses.
 _MOST_WAITING: Final = 200_000
 _STOP_DEADLINE_S: Final = 30.0
+_TIME: Final = attrgetter("time_ns")
 
 
 @dataclass(frozen=True)
@@ -132,3 +135,33 @@ def _stop(readers: Sequence[_Reader]) -> None:
     for reader in readers:
         if reader.thread.is_alive():
             reader.thread.join(max(0.0, deadline - time.monotonic()))
+
+
+class Merge:
+    """Many threads `put` frames, one thread `take`s them. A frame waits until no earlier one can be expected any more.
+
+    A frame that comes even later is handed on at once, out of its order, and counted in `late`.
+    """
+
+    def __init__(self) -> None:
+        self._coming: deque[Packet] = deque()
+        self._held: list[Packet] = []
+        self._last_ns = 0
+        self.late = 0
+
+    def put(self, packet: Packet) -> None:
+        self._coming.append(packet)
+
+    def waiting(self) -> int:
+        return len(self._coming)
+
+    def take(self, until_ns: int | None) -> Iterator[Packet]:
+        """All frames that were captured until this time; None: all frames."""
+        self._held.extend(self._coming.popleft() for _ in range(len(self._coming)))
+        self._held.sort(key=_TIME)
+        count = len(self._held) if until_ns is None else bisect_right(self._held, until_ns, key=_TIME)
+        ready, self._held = self._held[:count], self._held[count:]
+        for packet in ready:
+            self.late += packet.time_ns < self._last_ns
+            self._last_ns = max(self._last_ns, packet.time_ns)
+            yield packet

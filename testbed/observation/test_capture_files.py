@@ -18,9 +18,9 @@ from results import pcapng
 from results.pcapng import Packet, Point
 from system.user_privileges import FileThere
 from testbed.observation.capture_files import BadRing, BadTarget, CaptureFile, Ring, Sink, target
-from testbed.observation.capture_merge import Merge
 from testbed.observation.capture_points import CapturedPoint, CapturePoint
 from testbed.observation.capture_sources import CaptureFailed, of_socket
+from testbed.observation.capturing import Merge
 
 POINTS = [Point("fr1--field", "at field.responder"), Point("b.eth0", "at b.eth0")]
 
