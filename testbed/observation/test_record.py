@@ -18,6 +18,7 @@ from testbed.labs.lab import Lab
 from testbed.observation import record
 from testbed.observation.record import (
     BadRecord,
+    NothingInCommon,
     Probing,
     check,
     check_target,
@@ -27,7 +28,6 @@ from testbed.observation.record import (
     read_rate,
     write,
 )
-from testbed.observation.record_captures import NothingInCommon
 from testbed.observation.record_trace import PathTrace, Step
 from tests.two_machines import TwoMachines
 
