@@ -12,19 +12,17 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from contracts import announced
 from contracts.run_folder import JOURNAL_FILE
 from ownership.recorded import DamagedRecord
 from system import node_files
 from testbed.changing import unfinished
+from testbed.documents.status import LabStatus
+from testbed.documents.watch import Event
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
-
-if TYPE_CHECKING:
-    from testbed.documents.status import LabStatus
-    from testbed.documents.watch import Event
 
 #: What is read of a file at a time. A node could write into its own without end.
 _PIECE: Final = 64 << 10

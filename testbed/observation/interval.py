@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from contracts.netbox_configuration import netbox_configuration
 from contracts.plan import NodePlan, Plan
+from contracts.statistics import LatenessCounters
+from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
 from testbed.observation.reading import NodeReading, Reading
-
-if TYPE_CHECKING:
-    from contracts.statistics import LatenessCounters
-    from testbed.documents.watch import IntervalLine, Kept, LatenessOfKind, Light, NodeFigures, Port
 
 #: Frames that did not get into the netbox, or should not have: counted at its ports.
 LOST_AT_PORTS: Final[Mapping[Literal["overload_drops", "oversize_drops", "malformed"], str]] = {

@@ -11,19 +11,17 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from contracts.errors import NetBoxITError
 from contracts.run_folder import PLAN_FILE
 from ownership import state
 from testbed.documents.kinds import WATCH
+from testbed.documents.watch import Event, IntervalLine, LabLine, WatchLine
 from testbed.labs.lab import Lab
 from testbed.observation.event_reader import EventReader
 from testbed.observation.interval import interval
 from testbed.observation.reading import LabReader, Reading
-
-if TYPE_CHECKING:
-    from testbed.documents.watch import Event, IntervalLine, LabLine, WatchLine
 
 SHORTEST_S: Final = 0.2
 _EVENTS_KEPT: Final = 50

@@ -23,12 +23,10 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from contracts.errors import NetBoxITError
-
-if TYPE_CHECKING:
-    from contracts.machines import ClockReading
+from contracts.machines import ClockReading
 
 #: Only questions with the token are answered.
 TOKEN_BYTES = 16

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from contracts import durable
+from contracts import durable, machines
 from contracts.errors import NetBoxITError
-from contracts.machines import MachineFacts
 from contracts.plan import WireEnd
 from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, LAB_FILE, MACHINES_FILE
+from contracts.run_records import LabRecord
 from results.capture import file_name
 from testbed.labs.event_log import EventLog
 from testbed.runs.measured_lab import CAPTURES, MeasuredLab
@@ -28,10 +28,6 @@ from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.messages import Collected, OfferedFile
 from testbed.several_hosts.remote_part import below, fetch
 from testbed.several_hosts.synchronisation import environment_and_clock
-
-if TYPE_CHECKING:
-    from contracts import machines
-    from contracts.run_records import LabRecord
 
 #: What a part may take to end its nodes and to gather its files.
 _COLLECTING_S: Final = 60.0
@@ -52,7 +48,7 @@ class MeasuredLabs:
         return self._here.log
 
     def prepare(self) -> None:
-        for name, facts in self.lab.everywhere("environment", MachineFacts, environment_and_clock).items():
+        for name, facts in self.lab.everywhere("environment", machines.MachineFacts, environment_and_clock).items():
             self._machines[name] = {**facts, "address": self.lab.plan.host(name).address, "clock": {}}
         self._compare_clocks("before")
         answers = {

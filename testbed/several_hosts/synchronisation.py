@@ -10,10 +10,8 @@ from __future__ import annotations
 import re
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from contracts.machines import MachineFacts
+from contracts.machines import MachineFacts
 
 #: ptp4l answers pmc at this socket (ptp4l(8), uds_address).
 _PTP4L = Path("/var/run/ptp4l")
