@@ -76,6 +76,8 @@ class BackEnd(AbstractContextManager["BackEnd"]):
 
     #: What of the lab is on this machine.
     here: Lab
+    #: The nodes, wherever they are, as applications use them.
+    hosts: Hosts
 
     @property
     def name(self) -> str:
@@ -85,11 +87,6 @@ class BackEnd(AbstractContextManager["BackEnd"]):
     @abstractmethod
     def plan(self) -> Plan:
         """Of the whole lab."""
-
-    @property
-    @abstractmethod
-    def hosts(self) -> Hosts:
-        """As applications use them."""
 
     @abstractmethod
     def status(self) -> LabStatus:
@@ -149,15 +146,11 @@ class LocalLab(BackEnd):
     """A lab that is all on this machine. Each command imports what it alone needs: `exec` is quick."""
 
     def __init__(self, here: Lab) -> None:
-        self.here = here
+        self.here = self.hosts = here
 
     @property
     def plan(self) -> Plan:
         return self.here.plan
-
-    @property
-    def hosts(self) -> Lab:
-        return self.here
 
     def status(self) -> LabStatus:
         from testbed.observation.event_reader import status_with_events

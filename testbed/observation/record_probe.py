@@ -71,7 +71,6 @@ class Probing:
 @dataclass
 class _Train:
     sent_ns: int
-    count: int
     arrivals: dict[int, int] = field(default_factory=dict)
 
     def rate(self) -> float | None:
@@ -110,7 +109,7 @@ class _Direction:
         last = next((rate for train in reversed(self.trains) if (rate := train.rate())), None)
         wanted = _FIRST if last is None else round(last * TRAIN_S / _LARGE_BITS)
         count = max(_FEWEST, min(wanted, self._probing.longest_train))
-        self.trains.append(_Train(time.time_ns(), count))
+        self.trains.append(_Train(time.time_ns()))
         for number in range(count):
             self._send(_MARK.pack(len(self.trains), number).ljust(_LARGE, b"\0"))
 
@@ -164,24 +163,24 @@ class _Direction:
 
 def probe(left: End, right: End, probing: Probing, progress: Callable[[str], None] = lambda _: None) -> list[PathTrace]:
     """Both directions, from the left first. Raises ProbeFailed."""
-    with closing(_Direction(left, right, probing)) as there, closing(_Direction(right, left, probing)) as back:
-        start_ns = _run([there, back], probing, progress)
-    return [there.trace(start_ns), back.trace(start_ns)]
-
-
-def _run(directions: list[_Direction], probing: Probing, progress: Callable[[str], None]) -> int:
-    """Sends what is due, takes what comes; returns when it began."""
-    with selectors.DefaultSelector() as arrivals:
+    with (
+        closing(_Direction(left, right, probing)) as there,
+        closing(_Direction(right, left, probing)) as back,
+        selectors.DefaultSelector() as arrivals,
+    ):
+        directions = [there, back]
         for direction in directions:
             arrivals.register(direction.incoming, selectors.EVENT_READ, direction)
         # Not counted: addresses are asked for (ARP), paths are learned.
         _warm_up(directions, arrivals)
-        return _measure(directions, arrivals, probing, progress)
+        start_ns = _measure(directions, arrivals, probing, progress)
+    return [direction.trace(start_ns) for direction in directions]
 
 
 def _measure(
     directions: list[_Direction], arrivals: selectors.BaseSelector, probing: Probing, progress: Callable[[str], None]
 ) -> int:
+    """Sends what is due, takes what comes; returns when it began."""
     gap = 1 / probing.packets_per_s
     start, start_ns = time.monotonic(), time.time_ns()
     small, trains = 0, 0

@@ -34,15 +34,11 @@ _CHANGE_PATIENCE_S = 3600.0
 
 class DistributedLab(BackEnd):
     def __init__(self, parts: LabParts) -> None:
-        self.here, self._parts = parts.here, parts
+        self.here, self.hosts, self._parts = parts.here, parts, parts
 
     @property
     def plan(self) -> Plan:
         return self._parts.plan
-
-    @property
-    def hosts(self) -> LabParts:
-        return self._parts
 
     def status(self) -> LabStatus:
         from testbed.observation.event_reader import status_with_events
