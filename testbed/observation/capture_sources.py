@@ -111,8 +111,7 @@ class NetboxSource:
     def _await_start(self, control: Control) -> None:
         until = time.monotonic() + _STOP_DEADLINE_S
         while True:
-            ports = control.status()["ports"]
-            state = next(port.get("capture") for port in ports if port["name"] == self._point.interface)
+            state = next(port.get("capture") for port in control.status()["ports"] if port["name"] == self._point.interface)
             if state is not None and state["state"] == "running":
                 return
             if state is None or state["error"] is not None or time.monotonic() > until:
@@ -162,8 +161,7 @@ class KernelSource:
             yield packet
 
     def stop(self) -> None:
-        counted = self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8)
-        self.dropped = struct.unpack("=II", counted)[1]
+        _, self.dropped = struct.unpack("=II", self._socket.getsockopt(_SOL_PACKET, _PACKET_STATISTICS, 8))
         self._until_ns = time.time_ns()
 
     def close(self) -> None:

@@ -123,5 +123,4 @@ def light(lateness: Kept, lost: Mapping[str, int]) -> Light:
 
 def _grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
     """What was lost, by reason, without what was not, and without what was not counted before."""
-    grown = {reason: int(counted(before.get(reason, count), count)) for reason, count in now.items()}
-    return {reason: count for reason, count in grown.items() if count}
+    return {reason: grown for reason, count in now.items() if (grown := int(counted(before.get(reason, count), count)))}

@@ -96,8 +96,7 @@ class PathTrace:
 
 
 def _filled(values: Sequence[float | None]) -> list[float]:
-    filled = pl.Series(values, dtype=pl.Float64).fill_null(strategy="forward").fill_null(strategy="backward")
-    return filled.to_list()
+    return pl.Series(values, dtype=pl.Float64).fill_null(strategy="forward").fill_null(strategy="backward").to_list()
 
 
 def steps(

@@ -178,8 +178,10 @@ class Agent:
 
     def collect_run(self) -> Collected:
         """Returns what is not whole, and the files that the controller has to fetch."""
-        problems = self._measured.collect() if self._measured is not None else []
-        return {"problems": problems, "files": self._files.listing()}
+        return {
+            "problems": self._measured.collect() if self._measured is not None else [],
+            "files": self._files.listing(),
+        }
 
     def answer_clock(self, address: str, token: str) -> int:
         """Answers the controller's questions for this machine's clock, until `clock_answered`. Returns the UDP port."""

@@ -195,8 +195,13 @@ def _unknown(node: NodePlan) -> NodeStatus:
 
 def _between(plan: Plan, wire: WirePlan, nodes: Mapping[str, NodeStatus]) -> WireStatus:
     netboxes = {name: node["netbox"] for name, node in nodes.items()}
-    ends = [_end(plan, end, netboxes.get(end.node)) for end in (wire.left, wire.right)]
-    return {"name": wire.name, "kind": wire.kind, "reason": wire.reason, "mtu": wire.mtu, "ends": ends}
+    return {
+        "name": wire.name,
+        "kind": wire.kind,
+        "reason": wire.reason,
+        "mtu": wire.mtu,
+        "ends": [_end(plan, end, netboxes.get(end.node)) for end in (wire.left, wire.right)],
+    }
 
 
 def _end(plan: Plan, end: WireEnd, netbox: NetboxStatus | None) -> EndStatus:

@@ -164,8 +164,9 @@ def of_variables(variables: Mapping[str, Mapping[str, Any]], file: Path | None) 
     remedy = f"add netboxit_folder, where its checkout of NetBoxIT is, to the inventory {file}"
     here = [name for name, listed in machines.items() if listed.machine.here]
     if len(here) > 1:
-        both = " and ".join(here)
-        raise BadInventory(f"inventory {file}: {both} are both this machine (ansible_connection: local); leave one of them")
+        raise BadInventory(
+            f"inventory {file}: {' and '.join(here)} are both this machine (ansible_connection: local); leave one of them"
+        )
     if not here and HERE in variables:
         raise BadInventory(
             f'inventory {file}: "{HERE}" is what this machine is called when no other name is its own; '
@@ -180,9 +181,10 @@ def _listed(name: str, own: Mapping[str, Any], file: Path | None) -> Listed:
     try:
         variables = _Variables.model_validate(own)
     except ValidationError as error:
-        details = error.errors(include_url=False)
         raise BadInventory(
-            "\n".join(f"inventory {file}: {name}: {detail['loc'][0]}: {told(detail)}" for detail in details)
+            "\n".join(
+                f"inventory {file}: {name}: {detail['loc'][0]}: {told(detail)}" for detail in error.errors(include_url=False)
+            )
         ) from None
     here = variables.ansible_connection == "local"
     address = variables.netboxit_address
@@ -192,7 +194,6 @@ def _listed(name: str, own: Mapping[str, Any], file: Path | None) -> Listed:
         words = tuple(shlex.split(arguments))
     except ValueError as error:
         raise BadInventory(f"inventory {file}: {name}: ansible_ssh_common_args: {arguments!r}: {error}") from None
-    folder = (file or CHECKOUT).parent
     return Listed(
         Machine(
             name,
@@ -201,7 +202,7 @@ def _listed(name: str, own: Mapping[str, Any], file: Path | None) -> Listed:
             address=variables.ansible_host,
             port=variables.ansible_port or 0,
             user=variables.ansible_user,
-            key=str(folder / Path(key).expanduser()) if key else "",
+            key=str((file or CHECKOUT).parent / Path(key).expanduser()) if key else "",
             arguments=words,
             state=variables.netboxit_state,
         ),

@@ -144,8 +144,12 @@ class MeasuredLabs:
         }
 
     def _end(self, end: WireEnd) -> machines.WireEnd:
-        capture = f"{CAPTURES}/{file_name(self.lab.plan.node(end.node), end.interface)}"
-        return {"host": self.lab.host(end.node), "node": end.node, "interface": end.interface, "capture": capture}
+        return {
+            "host": self.lab.host(end.node),
+            "node": end.node,
+            "interface": end.interface,
+            "capture": f"{CAPTURES}/{file_name(self.lab.plan.node(end.node), end.interface)}",
+        }
 
 
 def merge(folder: Path, others: Mapping[str, Mapping[str, str]]) -> None:

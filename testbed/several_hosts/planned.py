@@ -17,8 +17,7 @@ from ownership import state
 from ownership.operators import NoPrivilege
 from system.realtime_support import realtime_support
 from testbed.back_ends.planned_lab import LocalPlan, PlannedLab
-from testbed.changing import comparison
-from testbed.changing.comparison import Compared
+from testbed.changing.comparison import Compared, compare
 from testbed.description.settings import Setting
 from testbed.description.topology import Topology
 from testbed.description.topology_file import load
@@ -92,7 +91,7 @@ def compare_over(
     topology, _, asked, lab = _read(file, listed, connections, name, said)
     running = _running(lab)
     if running is None:
-        compared = comparison.compare(topology, lab, asked)
+        compared = compare(topology, lab, asked)
     else:
         realtime = asked[0].facts.realtime if asked else realtime_support()
         plan = plan_topology(topology, lab=lab, realtime=realtime, running=running, sites=asked)

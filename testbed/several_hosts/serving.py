@@ -42,8 +42,7 @@ class Server:
     def serve(self, methods: Mapping[str, Method], over: threading.Event) -> None:
         """Serves until the controller is gone, is silent for SILENCE_S, or `over` is set. Requests may still be going on then."""
         self.say({"netboxit": version()})
-        listener = threading.Thread(target=self._listen, args=(methods, over), name="listener", daemon=True)
-        listener.start()
+        threading.Thread(target=self._listen, args=(methods, over), name="listener", daemon=True).start()
         over.wait()  # the listener sets it, at the latest when it has received nothing for SILENCE_S
 
     def close(self) -> None:
