@@ -12,20 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from contracts.errors import NetBoxITError
+from contracts.node_status import NetboxStatus, NodeStatus
 from contracts.plan import NodePlan, Plan, WireEnd, WirePlan
 from system.user_privileges import as_user
 from testbed.back_ends.back_end import BackEnd, Capturing, OnSeveralMachines
+from testbed.changing import apply_now, set_command
 from testbed.description.targets import NotThere
 from testbed.documents.changes import Change
+from testbed.documents.status import EndStatus, LabStatus, WireStatus
 from testbed.labs.lab_status import said_of
+from testbed.observation.event_reader import status_with_events
 from testbed.several_hosts.connection import at_a_time
 from testbed.several_hosts.lab_parts import LabParts
 from testbed.several_hosts.machine import Machine
 from testbed.several_hosts.parts_file import PartsRecord
 
 if TYPE_CHECKING:
-    from contracts.node_status import NetboxStatus, NodeStatus
-    from testbed.documents.status import EndStatus, LabStatus, WireStatus
     from testbed.several_hosts.measured_labs import MeasuredLabs
 
 #: A router that is rebooted stays down for so long as somebody says.
@@ -41,14 +43,10 @@ class DistributedLab(BackEnd):
         return self._parts.plan
 
     def status(self) -> LabStatus:
-        from testbed.observation.event_reader import status_with_events
-
         return merged(self._parts.record, status_with_events(self.here), statuses(self._parts))
 
     def change(self, target: str, text: str, progress: Callable[[str], None]) -> list[Change]:
         """A wire between two machines is changed at both of its ends."""
-        from testbed.changing import apply_now, set_command
-
         targets = apply_now.targets_of(self.plan)
         set_command.change(targets, target, text)
         hosts, what = {node.host for node in self.plan.nodes if node.name == target}, target
@@ -69,8 +67,6 @@ class DistributedLab(BackEnd):
         return made
 
     def put_back(self) -> tuple[str, list[Change]] | None:
-        from testbed.changing import apply_now
-
         answers = [apply_now.put_back(self.here)]
         for machine in self._parts.record.machines:
             with self._parts.connected(machine.name) as part:
@@ -166,7 +162,7 @@ def statuses(lab: LabParts) -> dict[str, LabStatus | str]:
     def status(machine: Machine) -> LabStatus | str:
         try:
             with lab.connected(machine.name) as part:
-                return part.status()
+                return part.ask("status").result(LabStatus)
         except NetBoxITError as error:
             return str(error)
 

@@ -21,7 +21,6 @@ from contracts.plan import WireEnd
 from contracts.run_folder import COUNTS_FILE, EVENTS_FILE, LAB_FILE, MACHINES_FILE
 from contracts.run_records import LabRecord
 from results.capture import file_name
-from testbed.labs.event_log import EventLog
 from testbed.runs.measured_lab import CAPTURES, MeasuredLab
 from testbed.several_hosts import clocks
 from testbed.several_hosts.lab_parts import LabParts
@@ -39,13 +38,10 @@ class MeasuredLabs:
     def __init__(self, lab: LabParts, folder: Path) -> None:
         self.lab, self._folder = lab, folder
         self._here = MeasuredLab(lab.here, folder, lab.ends_on(lab.record.here))
+        self.log = self._here.log
         self._machines: dict[str, machines.Machine] = {}
         #: What is not whole in the run's results because a machine failed.
         self._problems: list[str] = []
-
-    @property
-    def log(self) -> EventLog:
-        return self._here.log
 
     def prepare(self) -> None:
         for name, facts in self.lab.everywhere("environment", machines.MachineFacts, environment_and_clock).items():

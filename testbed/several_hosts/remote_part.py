@@ -15,7 +15,6 @@ from typing import IO, Any
 from contracts.errors import NetBoxITError
 from system.node_files import LONGEST_COPY
 from system.processes import ProgramFailed
-from testbed.documents.status import LabStatus
 from testbed.several_hosts.connection import Answer, Connection, NotConnected
 from testbed.several_hosts.messages import PIECE, Ended, OfferedFile, Output, Ran
 
@@ -39,9 +38,6 @@ class RemotePart:
 
     def ask(self, method: str, **parameters: Any) -> Answer:
         return self.connection.begin(method, **parameters)
-
-    def status(self) -> LabStatus:
-        return self.connection.request("status", LabStatus)
 
     def run(
         self, node: str, argv: Sequence[str], *, timeout_s: float = 60.0, env: Mapping[str, str] | None = None
