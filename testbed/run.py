@@ -31,7 +31,6 @@ from results.metrics_document import Metrics
 from system.interruption import HeldBack, noted
 from system.user_privileges import as_user, drop_privileges
 from testbed import where
-from testbed.back_ends.back_end import Measured
 from testbed.back_ends.planned_lab import PlannedLab
 from testbed.description.settings import Setting, as_file
 from testbed.description.topology_file import source_of
@@ -39,6 +38,7 @@ from testbed.labs.deployment import Progress
 from testbed.labs.lab import NodeFailed
 from testbed.plans.traffic_plan import BadDuration
 from testbed.runs.handing_over import being_written
+from testbed.runs.measured_lab import MeasuredLab
 from testbed.runs.run_traffic import Traffic
 
 #: Of the current working folder. Each run has a folder in its `runs/`; its link `latest` leads to the last one.
@@ -169,7 +169,7 @@ def _carry(planned: PlannedLab, folder: Path, least_s: float, progress: Progress
 
 
 def carry_traffic(
-    measured: Measured,
+    measured: MeasuredLab,
     planned: Sequence[TrafficPlan],
     hosts: Hosts,
     folder: Path,

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from applications.application import Hosts
     from testbed.documents.changes import Change
     from testbed.documents.status import LabStatus
-    from testbed.labs.event_log import EventLog
     from testbed.runs.measured_lab import MeasuredLab
 
 
@@ -30,32 +29,6 @@ class OnSeveralMachines(NetBoxITError):
     """A command works on one machine only, and what it names is on several, or on another one."""
 
     exit_status = 2
-
-
-class Measured(Protocol):
-    """What is kept of a lab that carries traffic (`testbed.runs.measured_lab`), in this order."""
-
-    @property
-    def log(self) -> EventLog:
-        """Its events, by the network's time."""
-
-    def prepare(self) -> None:
-        """Starts the captures; the events wait for their times."""
-
-    def begin(self) -> None:
-        """The network's time begins now."""
-
-    def check(self) -> None:
-        """Raises as soon as an event or a node has failed."""
-
-    def keep_statistics(self) -> None:
-        """Keeps what was counted of the traffic alone, before the end of the lab adds to it."""
-
-    def end(self) -> None:
-        """Ends events and captures."""
-
-    def collect(self) -> list[str]:
-        """Gathers what the nodes wrote. Returns what is not whole, and why."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +104,7 @@ class BackEnd(AbstractContextManager["BackEnd"]):
         """The network is ready: hosts start the programs that they run by themselves."""
 
     @abstractmethod
-    def measured(self, folder: Path) -> Measured:
+    def measured(self, folder: Path) -> MeasuredLab:
         """Has what the lab does kept in this folder."""
 
     @abstractmethod

@@ -40,6 +40,7 @@ class MeasuredLab:
         """`folder` is where everything lands. `captured`: interfaces of which captures are kept besides those of hosts."""
         self.lab, self._folder, self._captured = lab, folder, captured
         self._claim()
+        #: Its events, by the network's time.
         self.log = EventLog(folder / EVENTS_FILE, lab.folder)
         self._open = ExitStack()
         self._schedule: Schedule | None = None

@@ -32,55 +32,54 @@ from testbed.several_hosts.synchronisation import environment_and_clock
 _COLLECTING_S: Final = 60.0
 
 
-class MeasuredLabs:
-    """The same as `MeasuredLab`, of all parts at a time."""
+class MeasuredLabs(MeasuredLab):
+    """As MeasuredLab, which measures the part on this machine, of all parts at a time."""
 
-    def __init__(self, lab: LabParts, folder: Path) -> None:
-        self.lab, self._folder = lab, folder
-        self._here = MeasuredLab(lab.here, folder, lab.ends_on(lab.record.here))
-        self.log = self._here.log
+    def __init__(self, parts: LabParts, folder: Path) -> None:
+        super().__init__(parts.here, folder, parts.ends_on(parts.record.here))
+        self._parts = parts
         self._machines: dict[str, machines.Machine] = {}
         #: What is not whole in the run's results because a machine failed.
         self._problems: list[str] = []
 
     def prepare(self) -> None:
-        for name, facts in self.lab.everywhere("environment", machines.MachineFacts, environment_and_clock).items():
-            self._machines[name] = {**facts, "address": self.lab.plan.host(name).address, "clock": {}}
+        for name, facts in self._parts.everywhere("environment", machines.MachineFacts, environment_and_clock).items():
+            self._machines[name] = {**facts, "address": self._parts.plan.host(name).address, "clock": {}}
         self._compare_clocks("before")
         answers = {
-            name: part.ask("prepare_run", captured=[[end.node, end.interface] for end in self.lab.ends_on(name)])
-            for name, part in self.lab.remote.items()
+            name: part.ask("prepare_run", captured=[[end.node, end.interface] for end in self._parts.ends_on(name)])
+            for name, part in self._parts.remote.items()
         }
-        self._here.prepare()
+        super().prepare()
         for answer in answers.values():
             answer.done()
 
     def begin(self) -> None:
-        self.lab.everywhere("begin_run", NoneType, self._here.begin)
+        self._parts.everywhere("begin_run", NoneType, super().begin)
 
     def check(self) -> None:
-        self.lab.everywhere("check_run", NoneType, self._here.check)
+        self._parts.everywhere("check_run", NoneType, super().check)
 
     def keep_statistics(self) -> None:
-        self.lab.everywhere("keep_statistics", NoneType, self._here.keep_statistics)
+        self._parts.everywhere("keep_statistics", NoneType, super().keep_statistics)
         self._compare_clocks("after")
 
     def end(self) -> None:
         """Also ends the others when a machine has failed: `collect` reports that."""
-        for part in self.lab.remote.values():
+        for part in self._parts.remote.values():
             with self._noted():
                 part.ask("end_run").done()
-        self._here.end()
+        super().end()
         if self._machines:
             durable.write(self._folder / MACHINES_FILE, json.dumps(self._record(), indent=1) + "\n")
 
     def collect(self) -> list[str]:
         """Gathers everything in the run folder; returns what is not whole, and why."""
         answers = {}
-        for name, part in self.lab.remote.items():
+        for name, part in self._parts.remote.items():
             with self._noted():
                 answers[name] = part.ask("collect_run")
-        self._problems += self._here.collect()
+        self._problems += super().collect()
         to_merge: dict[str, dict[str, str]] = {file: {} for file in _JOINED}
         for name, answer in answers.items():
             with self._noted(f"what was measured on {name} is missing: "):
@@ -103,17 +102,17 @@ class MeasuredLabs:
             to, texts = below(self._folder, offered["file"]), to_merge.get(offered["file"])
             if texts is not None:
                 to = self._folder / f".{machine}" / to.name
-            fetch(self.lab.remote[machine].connection, offered, to)
+            fetch(self._parts.remote[machine].connection, offered, to)
             if texts is not None:
                 texts[machine] = to.read_text()
         shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
 
     def _compare_clocks(self, when: Literal["before", "after"]) -> None:
         """How far the clock of each machine is from this one's. The verdict reports a clock that cannot be compared."""
-        own = self.lab.plan.host(self.lab.record.here).address
-        self._machines[self.lab.record.here]["clock"][when] = clocks.own_clock()
-        for name, part in self.lab.remote.items():
-            address, token = self.lab.plan.host(name).address, clocks.new_token()
+        own = self._parts.plan.host(self._parts.record.here).address
+        self._machines[self._parts.record.here]["clock"][when] = clocks.own_clock()
+        for name, part in self._parts.remote.items():
+            address, token = self._parts.plan.host(name).address, clocks.new_token()
             port = part.ask("answer_clock", address=address, token=token.hex()).result(int)
             readings, reading = self._machines[name]["clock"], None
             try:
@@ -125,7 +124,7 @@ class MeasuredLabs:
 
     def _record(self) -> machines.MachinesRecord:
         return {
-            "here": self.lab.record.here,
+            "here": self._parts.record.here,
             "hosts": self._machines,
             "wires": [
                 {
@@ -133,18 +132,18 @@ class MeasuredLabs:
                     "kind": wire.kind,
                     "mtu": wire.mtu,
                     "ends": [self._end(wire.left), self._end(wire.right)],
-                    "probe": {"round_trip_ns": self.lab.probes[wire.name]},
+                    "probe": {"round_trip_ns": self._parts.probes[wire.name]},
                 }
-                for wire in self.lab.wires_between()
+                for wire in self._parts.wires_between()
             ],
         }
 
     def _end(self, end: WireEnd) -> machines.WireEnd:
         return {
-            "host": self.lab.host(end.node),
+            "host": self._parts.host(end.node),
             "node": end.node,
             "interface": end.interface,
-            "capture": f"{CAPTURES}/{file_name(self.lab.plan.node(end.node), end.interface)}",
+            "capture": f"{CAPTURES}/{file_name(self._parts.plan.node(end.node), end.interface)}",
         }
 
 
