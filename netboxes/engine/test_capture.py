@@ -13,12 +13,12 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from contracts.plan import NodePlan
 from netboxes.engine.real import RunningNetbox, running_netbox, wait_for
 from netboxes.engine.virtual import udp
 from netboxes.engine.wire_end import WireEnd, wire_ends
 from results import pcapng
 from system import rings
+from testbed.labs.lab import Lab
 from testbed.nodes.control import Control, ParameterRefused
 from testbed.observation import capture_sources, capturing
 from testbed.observation.capture_files import CaptureFile
@@ -27,20 +27,17 @@ from testbed.observation.capture_points import CapturePoint
 FOREVER_S = 100.0
 
 
-class Lab:
+class OneNetbox(Lab):
     """A lab of one netbox, `x`, whose folder the test sees as the netbox does."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        super().__init__("lab", folder)
 
-    def control(self, netbox: str) -> Control:
-        return Control(netbox, self.folder / "control.sock")
+    def control(self, netbox: str, timeout_s: float = 5.0) -> Control:
+        return Control(netbox, self.folder / "control.sock", timeout_s)
 
     def node_folder(self, node: str) -> Path:
         return self.folder
-
-    def node(self, name: str) -> NodePlan:
-        raise AssertionError("nobody asks for it where a netbox captures")
 
     def is_confined(self, node: str) -> bool:
         return False
@@ -145,7 +142,7 @@ def test_what_cannot_be_captured_is_refused(
     netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path, changed: dict[str, Any], said: str
 ) -> None:
     params: dict[str, Any] = {"port": "a", "file": str(tmp_path / "a.pcapng"), "frames": 1, "seconds": 1} | changed
-    with Lab(tmp_path).control("x") as control, pytest.raises(ParameterRefused) as refused:
+    with OneNetbox(tmp_path).control("x") as control, pytest.raises(ParameterRefused) as refused:
         control.capture(**params)
     assert str(refused.value) == f"netbox x: {said}"
 
@@ -153,7 +150,7 @@ def test_what_cannot_be_captured_is_refused(
 def test_a_port_is_captured_once_at_a_time(netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path) -> None:
     running, _, _ = netbox
     begin(running, "a", tmp_path / "a.pcapng")
-    with Lab(tmp_path).control("x") as control:
+    with OneNetbox(tmp_path).control("x") as control:
         with pytest.raises(ParameterRefused, match=r"port a: it is being captured already, to .*a\.pcapng; end that"):
             control.capture("a", str(tmp_path / "b.pcapng"), 1, 1)
         with pytest.raises(ParameterRefused, match="port b: it is not being captured"):
@@ -205,7 +202,7 @@ def test_a_pipe_whose_reader_died_ends_the_capture_without_a_frame_and_not_the_n
 def test_a_pipe_that_nobody_reads_is_refused_at_once(netbox: tuple[RunningNetbox, WireEnd, WireEnd], tmp_path: Path) -> None:
     pipe, stream = pipe_at(tmp_path)
     stream.close()
-    with Lab(tmp_path).control("x") as control, pytest.raises(ParameterRefused, match="No such device or address"):
+    with OneNetbox(tmp_path).control("x") as control, pytest.raises(ParameterRefused, match="No such device or address"):
         control.capture("a", str(pipe), 1, 1)
 
 
@@ -244,7 +241,9 @@ def test_both_ports_of_a_netbox_are_captured_into_one_file(
             assert b.expect(3) == sent
 
     points = [CapturePoint(f"x.{port}", "x", port, "netbox") for port in "ab"]
-    captured = capturing.capture(Lab(tmp_path), points, lambda found: CaptureFile(wanted, found), duration_s=0.2, progress=send)
+    captured = capturing.capture(
+        OneNetbox(tmp_path), points, lambda found: CaptureFile(wanted, found), duration_s=0.2, progress=send
+    )
     assert [(one.frames, one.dropped) for one in captured.points] == [(3, 0), (3, 0)]
     packets = list(pcapng.read(wanted))
     assert {(packet.data, packet.interface, packet.direction) for packet in packets} == {
@@ -266,7 +265,7 @@ def test_a_capture_that_its_user_ends_is_whole(netbox: tuple[RunningNetbox, Wire
             signal.raise_signal(signal.SIGINT)
 
     point = CapturePoint("x.a", "x", "a", "netbox")
-    captured = capturing.capture(Lab(tmp_path), [point], lambda found: CaptureFile(wanted, found), progress=interrupt)
+    captured = capturing.capture(OneNetbox(tmp_path), [point], lambda found: CaptureFile(wanted, found), progress=interrupt)
     assert captured.points[0].frames == 1
     assert [packet.data for packet in pcapng.read(wanted)] == sent
     assert subprocess.run(["capinfos", "-c", wanted], check=False, capture_output=True).returncode == 0

@@ -14,14 +14,14 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from contracts.errors import NetBoxITError
-from contracts.plan import NodePlan
 from results import pcapng
 from results.pcapng import Packet
 from system import namespaces, node_files, users
 from system.rootfs import NODE_FOLDER
+from testbed.labs.lab import Lab
 from testbed.nodes.control import Control, ControlFailed, ParameterRefused
 from testbed.observation.capture_points import CapturePoint
 
@@ -52,30 +52,10 @@ class CaptureFailed(NetBoxITError):
     """A capture could not be begun, or not be brought to where the user wants it."""
 
 
-class Source(Protocol):
-    """`open`, then `packets` in a thread of its own until `stop` has ended it, then the counts."""
-
-    dropped: int
-
-    def open(self) -> None: ...
-    def packets(self) -> Iterator[Packet]: ...
-    def stop(self) -> None: ...
-    def close(self) -> None: ...
-
-
-class Nodes(Protocol):
-    """What captures use of a lab."""
-
-    def node(self, name: str, /) -> NodePlan: ...
-    def control(self, netbox: str, /) -> Control: ...
-    def node_folder(self, node: str, /) -> Path: ...
-    def is_confined(self, node: str, /) -> bool: ...
-
-
 class NetboxSource:
     """A port of a netbox, on any kind of wire. The netbox writes into a pipe, whose end it takes for the capture's end."""
 
-    def __init__(self, lab: Nodes, point: CapturePoint, number: int) -> None:
+    def __init__(self, lab: Lab, point: CapturePoint, number: int) -> None:
         self._lab, self._point, self._number = lab, point, number
         self._pipe: Path | None = None
         self.dropped = 0
@@ -169,7 +149,11 @@ class KernelSource:
             self._socket.close()
 
 
-def source(lab: Nodes, point: CapturePoint, number: int) -> Source:
+#: `open`, then `packets` in a thread of its own until `stop` has ended it, then the counts.
+Source = NetboxSource | KernelSource
+
+
+def source(lab: Lab, point: CapturePoint, number: int) -> Source:
     return NetboxSource(lab, point, number) if point.by == "netbox" else KernelSource(lab.node(point.node).namespace, point)
 
 

@@ -16,9 +16,10 @@ from typing import Final
 
 from results.pcapng import BadCapture, Packet, Point
 from system.interruption import ends_upon_signal
+from testbed.labs.lab import Lab
 from testbed.observation.capture_files import Sink
 from testbed.observation.capture_points import CapturedPoint, CapturePoint
-from testbed.observation.capture_sources import CaptureFailed, Nodes, Source, source
+from testbed.observation.capture_sources import CaptureFailed, Source, source
 
 #: A frame is written so long after it passed, when every point has delivered what passed before. A netbox delivers every 10 ms,
 #: by a thread that may have to wait for a core.
@@ -67,7 +68,7 @@ class _Reader:
 
 
 def capture(
-    lab: Nodes,
+    lab: Lab,
     points: Sequence[CapturePoint],
     open_sink: Callable[[Sequence[Point]], Sink],
     *,
