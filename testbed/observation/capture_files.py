@@ -26,16 +26,14 @@ _SMALLEST_BYTES: Final = 10_000
 _BUFFER: Final = 1 << 20
 
 
-class BadRing(NetBoxITError):
-    """A ring of files is not written as its size and its number."""
-
-    exit_status = 2
-
-
 class BadTarget(NetBoxITError):
     """A capture cannot go where the user says."""
 
     exit_status = 2
+
+
+class BadRing(BadTarget):
+    """A ring of files is not written as its size and its number."""
 
 
 @dataclass(frozen=True)

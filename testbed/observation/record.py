@@ -113,14 +113,13 @@ def of_captures(
         left, right = (_frames(file, clock) for file, clock in zip(files, clocks, strict=True))
     except OSError as error:
         raise BadRecord(f"{error.filename} cannot be read: {error.strerror}") from error
-    directions = (_one_way(ends, left, right, step_s, saturated), _one_way(ends[::-1], right, left, step_s, saturated))
-    traces = [trace for trace in directions if trace is not None]
-    if not traces:
+    there, back = _one_way(ends, left, right, step_s, saturated), _one_way(ends[::-1], right, left, step_s, saturated)
+    if there is None and back is None:
         raise NothingInCommon(
             f"no packet of {files[0].name} arrived in {files[1].name} later, or the other way round: are they of the two ends "
             "of one path, at the same time, on one clock?"
         )
-    return traces
+    return [trace for trace in (there, back) if trace is not None]
 
 
 def path_between(source: str, destination: str) -> tuple[str, str]:

@@ -37,11 +37,7 @@ class Machine:
         command = shlex.join([*environment, f"{self.folder}/netboxit.py", *verb])
         # No question is asked that nobody would answer. Of an option that is given twice, ssh takes the first.
         argv = ["ssh", "-t" if terminal else "-T", "-o", "BatchMode=yes"]
-        if self.port:
-            argv += ["-p", str(self.port)]
-        if self.user:
-            argv += ["-l", self.user]
-        if self.key:
-            argv += ["-i", self.key]
+        for option, value in (("-p", str(self.port or "")), ("-l", self.user), ("-i", self.key)):
+            argv += [option, value] if value else []
         defaults = [word for option in _DEFAULTS for word in ("-o", option)]
         return [*argv, *self.arguments, *defaults, "--", self.address or self.name, command]

@@ -114,12 +114,11 @@ class MeasuredLabs(MeasuredLab):
         for name, part in self._parts.remote.items():
             address, token = self._parts.plan.host(name).address, clocks.new_token()
             port = part.ask("answer_clock", address=address, token=token.hex()).result(int)
-            readings, reading = self._machines[name]["clock"], None
+            readings = self._machines[name]["clock"]
             try:
-                reading = clocks.compare(address, port, token, own_address=own)
+                readings[when] = clocks.compare(address, port, token, own_address=own)
             except clocks.ClocksNotCompared as error:
-                readings["problem"] = str(error)
-            readings[when] = reading
+                readings["problem"], readings[when] = str(error), None
             part.ask("clock_answered").done()
 
     def _record(self) -> machines.MachinesRecord:
