@@ -31,7 +31,7 @@ from results.metrics_document import Metrics
 from system.interruption import HeldBack, noted
 from system.user_privileges import as_user, drop_privileges
 from testbed import where
-from testbed.back_ends.planned_lab import PlannedLab
+from testbed.back_ends.back_end import PlannedLab
 from testbed.description.settings import Setting, as_file
 from testbed.description.topology_file import source_of
 from testbed.labs.deployment import Progress

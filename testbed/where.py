@@ -15,13 +15,12 @@ from contracts.names import lab_name
 from contracts.plan import Plan, RealtimeSupport
 from ownership import state
 from ownership.operators import NoPrivilege
-from testbed.back_ends.back_end import BackEnd, LocalLab, OnSeveralMachines
+from testbed.back_ends.back_end import BackEnd, LocalLab, LocalPlan, OnSeveralMachines, PlannedLab
 from testbed.labs import removal
 from testbed.labs.lab import Lab
 from testbed.plan_part import PARTS_FILE
 
 if TYPE_CHECKING:
-    from testbed.back_ends.planned_lab import PlannedLab
     from testbed.changing.comparison import Compared
     from testbed.description.settings import Setting
     from testbed.description.topology import Topology
@@ -73,7 +72,6 @@ def planned(
     topology = _read(file, settings)
     if _is_for_here(topology, inventory):
         from system.realtime_support import realtime_support
-        from testbed.back_ends.planned_lab import LocalPlan
 
         name = lab_name(topology.name if lab is None else lab)
         plan = plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime_support())

@@ -1,27 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What commands do with a lab that is up, wherever its nodes are: all on this machine, or some on others.
+"""What commands do with a lab that is planned, or up, wherever its nodes are: all on this machine, or some on others.
 
-Of those on others `testbed.several_hosts.distributed_lab` does it.
+Of those on others `testbed.several_hosts.planned` and `testbed.several_hosts.distributed_lab` do it.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan
+from ownership import origin
 from testbed.labs.lab import Lab
+from testbed.plans import taking
 
 if TYPE_CHECKING:
     from applications.application import Hosts
+    from testbed.description.topology import Topology
     from testbed.documents.changes import Change
     from testbed.documents.status import LabStatus
+    from testbed.labs.deployment import Progress
     from testbed.runs.measured_lab import MeasuredLab
 
 
@@ -166,3 +170,43 @@ class LocalLab(BackEnd):
     def down(self, error: BaseException | None) -> None:
         self.here.down()
         self.here.note_removal(error)
+
+
+@dataclass(frozen=True)
+class PlannedLab(ABC):
+    """A lab that can be brought up."""
+
+    topology: Topology
+    plan: Plan
+
+    def with_taken(self, names: Sequence[str]) -> Self:
+        """With the interfaces that it may have though they are in use. Raises NotTaken."""
+        return replace(self, plan=taking.named(self.plan, names))
+
+    @abstractmethod
+    def check(self) -> None:
+        """Raises what is known to speak against it, before anything is made."""
+
+    @abstractmethod
+    def up(self, progress: Progress) -> BackEnd:
+        """Makes it; `wait_ready` follows. What was done is undone when it fails."""
+
+    @abstractmethod
+    def up_and_ready(self, progress: Progress) -> BackEnd:
+        """Makes it, to stay, and waits until traffic can flow; a lab that does not get there is taken down again."""
+
+
+class LocalPlan(PlannedLab):
+    """All of it is to be on this machine."""
+
+    def check(self) -> None:
+        """What speaks against it is told when it is made, at its beginning."""
+
+    def up(self, progress: Progress) -> LocalLab:
+        return LocalLab(Lab.up(self.plan, progress, self._origin()))
+
+    def up_and_ready(self, progress: Progress) -> LocalLab:
+        return LocalLab(Lab.up_and_ready(self.plan, progress, self._origin()))
+
+    def _origin(self) -> dict[str, str]:
+        return {origin.FILE: origin.of(self.topology.path)}

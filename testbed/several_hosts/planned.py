@@ -16,7 +16,7 @@ from contracts.plan import Plan, RealtimeSupport
 from ownership import state
 from ownership.operators import NoPrivilege
 from system.realtime_support import realtime_support
-from testbed.back_ends.planned_lab import LocalPlan, PlannedLab
+from testbed.back_ends.back_end import LocalPlan, PlannedLab
 from testbed.changing.comparison import Compared, compare
 from testbed.description.settings import Setting
 from testbed.description.topology import Topology

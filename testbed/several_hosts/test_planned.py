@@ -16,7 +16,7 @@ from system import interface_facts
 from system.cores import available_cores
 from system.interface_facts import InterfaceFacts
 from testbed import plan_part, where
-from testbed.back_ends.planned_lab import LocalPlan
+from testbed.back_ends.back_end import LocalPlan
 from testbed.plans import facts, fitness
 from testbed.plans.facts import Facts
 from testbed.plans.fitness import MachinesUnfit
