@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from system.node_files import OwnFiles
-from testbed.several_hosts.agent_files import AgentFiles, NoSuchFile
+from testbed.several_hosts.agent import AgentFiles, NoSuchFile
 from testbed.several_hosts.connection import Answer
 from testbed.several_hosts.messages import PIECE
 from testbed.several_hosts.remote_part import RemoteFiles, StrangeFile, below, fetch
