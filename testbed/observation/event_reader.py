@@ -31,8 +31,6 @@ _FIRST_LINE: Final = 256
 
 #: Netboxes begin just before the lab does. What routers told each other while the lab came up is nothing that happened in it.
 _EARLIEST_S: Final = -0.5
-
-
 _MOST_EVENTS: Final = 100
 
 

@@ -98,14 +98,14 @@ class MeasuredLabs(MeasuredLab):
             self._problems.append(f"{consequence}{error}")
 
     def _fetch(self, machine: str, files: list[OfferedFile], to_merge: Mapping[str, dict[str, str]]) -> None:
+        connection, beside = self._parts.remote[machine].connection, self._folder / f".{machine}"
         for offered in files:
-            to, texts = below(self._folder, offered["file"]), to_merge.get(offered["file"])
-            if texts is not None:
-                to = self._folder / f".{machine}" / to.name
-            fetch(self._parts.remote[machine].connection, offered, to)
-            if texts is not None:
-                texts[machine] = to.read_text()
-        shutil.rmtree(self._folder / f".{machine}", ignore_errors=True)
+            if (file := offered["file"]) in to_merge:
+                fetch(connection, offered, beside / file)
+                to_merge[file][machine] = (beside / file).read_text()
+            else:
+                fetch(connection, offered, below(self._folder, file))
+        shutil.rmtree(beside, ignore_errors=True)
 
     def _compare_clocks(self, when: Literal["before", "after"]) -> None:
         """How far the clock of each machine is from this one's. The verdict reports a clock that cannot be compared."""
