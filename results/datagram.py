@@ -7,8 +7,8 @@ import struct
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
 
-_ETHERNET_HEADER = 14
-_VLAN_TAGS = (0x8100, 0x88A8)
+from results.identity import IPV4, IPV6, network_layer
+
 #: Those that have a name here; IANA, "Protocol Numbers".
 _PROTOCOLS = {1: "icmp", 2: "igmp", 6: "tcp", 17: "udp", 47: "gre", 50: "esp", 58: "icmpv6", 89: "ospf", 132: "sctp"}
 #: Of those that have ports: the least that a header has.
@@ -35,21 +35,13 @@ class Packet(NamedTuple):
     is_datagram: bool
 
 
-class _Header(NamedTuple):
-    """Of IP. `start` and `end` of what it carries, in the frame."""
-
-    source: str
-    destination: str
-    protocol: int
-    dscp: int
-    start: int
-    end: int
+#: Of IP: source, destination, number of the protocol, DSCP, and where in the frame what it carries begins and ends.
+_Header = tuple[str, str, int, int, int, int]
 
 
 class Rtp(NamedTuple):
-    """The fixed header of RTP (RFC 3550, section 5.1)."""
+    """What identifies a packet of RTP (RFC 3550, section 5.1)."""
 
-    payload_type: int
     sequence: int
     timestamp: int
 
@@ -57,7 +49,7 @@ class Rtp(NamedTuple):
 def datagram(frame: bytes) -> Packet | None:
     """The UDP or TCP packet in an Ethernet frame, or None: another protocol, a later fragment, or too little was captured."""
     captured = packet(frame)
-    return captured if captured is not None and captured.is_datagram else None
+    return captured if captured and captured.is_datagram else None
 
 
 def packet(frame: bytes) -> Packet | None:
@@ -81,25 +73,12 @@ def rtp(payload: bytes) -> Rtp | None:
     """The RTP header at the start of a UDP payload, or None when it is not RTP version 2 (or is RTCP, types 200 to 204)."""
     if len(payload) < 12 or payload[0] >> 6 != 2 or 200 <= payload[1] <= 204:
         return None
-    _, marker_and_type, sequence, timestamp = struct.unpack_from(">BBHI", payload)
-    return Rtp(marker_and_type & 0x7F, sequence, timestamp)
-
-
-def _network_layer(frame: bytes) -> tuple[int, int]:
-    at = 12
-    while len(frame) >= at + 2:
-        kind = int.from_bytes(frame[at : at + 2], "big")
-        if kind not in _VLAN_TAGS:
-            return kind, at + 2
-        at += 4
-    return 0, len(frame)
+    return Rtp(*struct.unpack_from(">2xHI", payload))
 
 
 def _header(frame: bytes) -> _Header | None:
-    kind, start = _network_layer(frame)
-    if kind == 0x0800:
-        return _ipv4(frame, start)
-    return _ipv6(frame, start) if kind == 0x86DD else None
+    kind, start = network_layer(frame)
+    return _ipv4(frame, start) if kind == IPV4 else _ipv6(frame, start) if kind == IPV6 else None
 
 
 def _ipv4(frame: bytes, start: int) -> _Header | None:
@@ -110,7 +89,7 @@ def _ipv4(frame: bytes, start: int) -> _Header | None:
     if flags & 0x1FFF:
         return None
     source, destination = (str(IPv4Address(frame[start + at : start + at + 4])) for at in (12, 16))
-    return _Header(source, destination, frame[start + 9], frame[start + 1] >> 2, start + header, start + total)
+    return source, destination, frame[start + 9], frame[start + 1] >> 2, start + header, start + total
 
 
 def _ipv6(frame: bytes, start: int) -> _Header | None:
@@ -119,4 +98,4 @@ def _ipv6(frame: bytes, start: int) -> _Header | None:
     (length,) = struct.unpack_from(">H", frame, start + 4)
     source, destination = (str(IPv6Address(frame[start + at : start + at + 16])) for at in (8, 24))
     dscp = (frame[start] & 0x0F) << 2 | frame[start + 1] >> 6
-    return _Header(source, destination, frame[start + 6], dscp, start + 40, start + 40 + length)
+    return source, destination, frame[start + 6], dscp, start + 40, start + 40 + length

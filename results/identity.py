@@ -11,27 +11,31 @@ import struct
 
 import xxhash
 
-ETHERNET_HEADER = 14
+_ETHERNET_HEADER = 14
 _TAGS = (0x8100, 0x88A8)
-_IPV4, _IPV6 = 0x0800, 0x86DD
+IPV4, IPV6 = 0x0800, 0x86DD
 _IPV4_HEADER, _IPV6_HEADER = 20, 40
 _PAYLOAD = 128
 
 
 def identity(frame: bytes) -> int:
     """XXH3-64 of the invariant part of an Ethernet frame without FCS. Raises ValueError for less than an Ethernet header."""
-    if len(frame) < ETHERNET_HEADER:
+    if len(frame) < _ETHERNET_HEADER:
         raise ValueError(f"{len(frame)} bytes are no Ethernet frame")
-    at = ETHERNET_HEADER
-    kind = struct.unpack_from(">H", frame, at - 2)[0]
-    while kind in _TAGS and len(frame) >= at + 4:
-        kind = struct.unpack_from(">H", frame, at + 2)[0]
-        at += 4
+    kind, at = network_layer(frame)
     packet = frame[at:]
-    material = _ipv4(packet) if kind == _IPV4 else _ipv6(packet) if kind == _IPV6 else None
+    material = _ipv4(packet) if kind == IPV4 else _ipv6(packet) if kind == IPV6 else None
     if material is None:
         material = struct.pack(">H", kind) + packet[:_PAYLOAD]
     return xxhash.xxh3_64_intdigest(material)
+
+
+def network_layer(frame: bytes) -> tuple[int, int]:
+    """The EtherType behind VLAN tags, and where in the frame what it names begins. A tag that is cut short is the EtherType."""
+    at = _ETHERNET_HEADER
+    while (kind := int.from_bytes(frame[at - 2 : at])) in _TAGS and len(frame) >= at + 4:
+        at += 4
+    return kind, at
 
 
 def _ipv4(packet: bytes) -> bytes | None:

@@ -154,8 +154,7 @@ def test_a_captured_frame_tells_its_addresses_ports_and_true_lengths() -> None:
         assert (found.source, found.destination, found.protocol) == (FIELD, CENTRE, "udp")
         assert (found.source_port, found.destination_port) == (20_000, 20_000)
         assert (found.ethernet_bytes, found.payload_bytes) == (14 + 20 + 8 + 512, 512)
-        header = read_rtp(found.payload)
-        assert header is not None and (header.sequence, header.timestamp, header.payload_type) == (9, 1_440, 8)
+        assert read_rtp(found.payload) == (9, 1_440)
 
 
 def test_a_vlan_tag_is_passed_over() -> None:
