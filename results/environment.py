@@ -10,18 +10,15 @@ import time
 from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from contracts.debian_program import DebianProgram
+from contracts.environment import CpuTimes, Machine
 from contracts.installation import CHECKOUT
+from contracts.node_status import NodeStatus
 from contracts.plan import Plan
+from contracts.run_records import LabRecord
 from results.commit import commit
 from system import namespaces, wires
-
-if TYPE_CHECKING:
-    from contracts.environment import CpuTimes, Machine
-    from contracts.node_status import NodeStatus
-    from contracts.run_records import LabRecord
 
 #: What is asked for its version in any case: Debian packages and Python ones.
 _PACKAGES = ("lxc", "tshark", "openvswitch-switch", "libc6")

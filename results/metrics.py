@@ -30,7 +30,7 @@ from results.statistics import Values, joined, summary
 DIRECTIONS: tuple[Direction, Direction] = ("return", "forward")
 
 #: Changes of path of a flow that are told, all are counted: a router that spreads packets over paths makes one with each.
-MOST_CHANGES = 100
+_MOST_CHANGES = 100
 
 
 def delays_ms(rows: pl.DataFrame) -> Values:
@@ -41,16 +41,14 @@ def delays_ms(rows: pl.DataFrame) -> Values:
 
 def jitter_ms(rows: pl.DataFrame, rtp_clock_hz: int | None) -> Values:
     """RFC 3550's estimate after each packet, in the order of arrival. A flow without RTP takes the captured time of sending."""
-    arrived = rows.filter(pl.col("received_ns").is_not_null()).sort("received_ns")
+    stamped = pl.lit(True) if rtp_clock_hz is None else pl.col("rtp_timestamp").is_not_null()
+    arrived = rows.filter(pl.col("received_ns").is_not_null() & stamped).sort("received_ns")
+    if arrived.height < 2:
+        return np.zeros(0)
     if rtp_clock_hz is None:
         sent_ms = arrived["sent_ns"].to_numpy().astype(float) / 1e6
     else:
-        arrived = arrived.filter(pl.col("rtp_timestamp").is_not_null())
-        if arrived.is_empty():
-            return np.zeros(0)
         sent_ms = unwrap_timestamps(arrived["rtp_timestamp"].to_numpy()).astype(float) * (1e3 / rtp_clock_hz)
-    if arrived.height < 2:
-        return np.zeros(0)
     received_ms = (arrived["received_ns"] - arrived["received_ns"][0]).to_numpy() / 1e6
     return settled(running_jitter(received_ms - (sent_ms - sent_ms[0])))
 
@@ -66,9 +64,11 @@ def goodput_kbps(rows: pl.DataFrame) -> float | None:
 
 def losses(rows: pl.DataFrame) -> list[Loss]:
     """Where and why frames were lost, most frequent first."""
-    lost = rows.filter(pl.col("received_ns").is_null())
     counted = (
-        lost.group_by("lost_at", "lost_why").len("frames").sort("frames", "lost_at", "lost_why", descending=[True, False, False])
+        rows.filter(pl.col("received_ns").is_null())
+        .group_by("lost_at", "lost_why")
+        .len("frames")
+        .sort("frames", "lost_at", "lost_why", descending=[True, False, False])
     )
     return [{"at": row["lost_at"], "why": row["lost_why"], "frames": row["frames"]} for row in counted.iter_rows(named=True)]
 
@@ -136,7 +136,7 @@ def path_metrics(paths: Sequence[FlowPath], rows: pl.DataFrame, began_ns: int) -
     changed = arrived.with_columns(pl.col("path").shift().alias("before")).filter(pl.col("path") != pl.col("before"))
     changes: list[PathChange] = [
         {"time_s": (sent_ns - began_ns) / 1e9, "from": netboxes[before], "to": netboxes[after]}
-        for sent_ns, before, after in changed.select("sent_ns", "before", "path").head(MOST_CHANGES).iter_rows()
+        for sent_ns, before, after in changed.select("sent_ns", "before", "path").head(_MOST_CHANGES).iter_rows()
     ]
     return {"paths": taken, "path_changes": {"count": changed.height, "list": changes}}
 

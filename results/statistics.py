@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from results.metrics_document import Summary
+from results.metrics_document import Summary
 
 Values = NDArray[np.float64]
 
