@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,6 +17,7 @@ import pytest
 from applications.application import INSIDE
 from contracts.errors import NetBoxITError
 from contracts.plan import TrafficPlan
+from results.capture import RING_S, Capture
 from system.node_files import OwnFiles
 from system.processes import HELD
 
@@ -131,6 +134,18 @@ def hosts(tmp_path: Path) -> Iterator[NamespaceHosts]:
         pytest.skip("network namespaces need root")
     with NamespaceHosts(tmp_path) as both:
         yield both
+
+
+@contextmanager
+def captured(hosts: NamespaceHosts, node: str, file: Path) -> Iterator[None]:
+    """Has what passes a host's wire captured, for the length of a with block."""
+    capture = Capture(hosts, node, "wire", file)  # type: ignore[arg-type]
+    capture.start()
+    try:
+        yield
+    finally:
+        time.sleep(RING_S)
+        capture.stop()
 
 
 def traffic_plan(application: str, **options: object) -> TrafficPlan:

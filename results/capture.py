@@ -8,15 +8,13 @@ import re
 import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import Protocol, Self
 
 from contracts import durable
 from contracts.errors import NetBoxITError
 from contracts.plan import NodePlan, Plan, WireEnd
 from contracts.run_folder import COUNTS_FILE
-
-if TYPE_CHECKING:
-    from contracts.run_records import CaptureCount
+from contracts.run_records import CaptureCount
 
 #: Headers, and the 128 bytes of payload that a frame's identity takes (docs/architecture.md), with room for options.
 SNAPSHOT_BYTES = 256
@@ -25,7 +23,7 @@ RING_MIB = 8
 _START_DEADLINE_S = 10.0
 _STOP_DEADLINE_S = 5.0
 #: dumpcap takes frames from the kernel's ring every 250 ms, and leaves there what is in it when it is told to end.
-_RING_S = 0.5
+RING_S = 0.5
 
 _COUNTS = re.compile(r"Packets received/dropped on interface '.*?': (\d+)/(\d+)")
 #: dumpcap names its file once the interface is open and the ring is set up.
@@ -39,22 +37,32 @@ class CaptureFailed(NetBoxITError):
 class Program(Protocol):
     """A program started by the lab."""
 
-    def poll(self) -> int | None: ...
-    def wait(self, timeout_s: float | None = None, /) -> int: ...
-    def interrupt(self) -> None: ...
-    def kill(self) -> None: ...
+    def poll(self) -> int | None:
+        """Its exit status; None while it runs."""
+
+    def wait(self, timeout_s: float | None = None, /) -> int:
+        """The same, when it has ended. Raises NetBoxITError when it does not within this time."""
+
+    def interrupt(self) -> None:
+        """SIGINT."""
+
+    def kill(self) -> None:
+        """SIGKILL."""
 
 
 class Namespaces(Protocol):
     """The part of a lab that captures use."""
 
     @property
-    def plan(self) -> Plan: ...
-    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> Program: ...
+    def plan(self) -> Plan:
+        """That of the lab."""
+
+    def in_namespace(self, node: str, argv: Sequence[str], *, log: Path) -> Program:
+        """Starts a program of this machine in the network namespace of a node."""
 
 
 class Capture:
-    """One interface of one node, for the length of a with block."""
+    """One interface of one node."""
 
     def __init__(self, namespaces: Namespaces, node: str, interface: str, path: Path) -> None:
         self._namespaces, self.node, self.interface, self.path = namespaces, node, interface, path
@@ -73,11 +81,9 @@ class Capture:
         until = time.monotonic() + _START_DEADLINE_S
         while _CAPTURING not in self._said():
             if self._program.poll() is not None or time.monotonic() > until:
-                said = self._said().strip()
+                said = self._said().strip() or "nothing"
                 self.stop()
-                raise CaptureFailed(
-                    f"capturing on {self.interface} of {self.node} did not start; dumpcap said: {said or 'nothing'}"
-                )
+                raise CaptureFailed(f"capturing on {self.interface} of {self.node} did not start; dumpcap said: {said}")
             time.sleep(0.02)
 
     def stop(self) -> None:
@@ -97,14 +103,6 @@ class Capture:
             program.wait(_STOP_DEADLINE_S)
         if counts := _COUNTS.search(self._said()):
             self.counts = int(counts[1]), int(counts[2])
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        time.sleep(_RING_S)
-        self.stop()
 
     def _said(self) -> str:
         return self._log.read_text(errors="replace") if self._log.exists() else ""
@@ -136,7 +134,7 @@ class Captures:
         return self
 
     def __exit__(self, *_: object) -> None:
-        time.sleep(_RING_S)
+        time.sleep(RING_S)
         for capture in self._captures:
             capture.stop()
         durable.write(self._folder / COUNTS_FILE, json.dumps(self.counts(), indent=2) + "\n")

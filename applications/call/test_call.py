@@ -13,12 +13,11 @@ import pytest
 from applications.application import ApplicationFailed
 from applications.call.analysis import heard
 from applications.call.application import Call
-from applications.conftest import NamespaceHosts, traffic_plan
+from applications.conftest import NamespaceHosts, captured, traffic_plan
 from applications.media import audio
 from applications.media.speech import Speech
 from contracts.flow import ApplicationRecord
 from results import pcapng
-from results.capture import Capture
 from results.datagram import datagram, rtp
 from system.node_files import OwnFiles
 from tests.waiting import until
@@ -39,7 +38,7 @@ def make_call(hosts: NamespaceHosts, folder: Path, **options: object) -> Call:
 def test_a_call_is_heard_at_both_ends_and_marked(hosts: NamespaceHosts, tmp_path: Path) -> None:
     call = make_call(hosts, tmp_path / "call", duration=7.0)
     call.prepare()
-    with Capture(hosts, "right", "wire", tmp_path / "right.pcapng"):  # type: ignore[arg-type]
+    with captured(hosts, "right", tmp_path / "right.pcapng"):
         try:
             call.arrange()
             call.start()

@@ -9,10 +9,9 @@ import pytest
 from applications.application import ApplicationFailed
 from applications.camera import analysis
 from applications.camera.application import Camera
-from applications.conftest import NamespaceHosts, traffic_plan
+from applications.conftest import NamespaceHosts, captured, traffic_plan
 from applications.media.number_strip import BITS, NumberStrip
 from results import pcapng
-from results.capture import Capture
 from results.datagram import datagram
 
 AF41 = 34
@@ -22,7 +21,7 @@ AF41 = 34
 def test_a_stream_arrives_decodes_and_is_what_was_sent(hosts: NamespaceHosts, tmp_path: Path) -> None:
     camera = Camera(traffic_plan("camera", duration=4.0, dscp=AF41), hosts, tmp_path / "camera")
     camera.prepare()
-    with Capture(hosts, "right", "wire", tmp_path / "right.pcapng"):  # type: ignore[arg-type]
+    with captured(hosts, "right", tmp_path / "right.pcapng"):
         try:
             camera.arrange()
             camera.start()

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from applications.conftest import NamespaceHosts, traffic_plan
+from applications.conftest import NamespaceHosts, captured, traffic_plan
 from applications.registry import applications
 from applications.udp_flow.application import UdpFlow, UdpFlowOptions
 from contracts.flow import ApplicationRecord
 from results import pcapng
-from results.capture import Capture
 from results.datagram import datagram
 from results.identity import identity
 
@@ -74,7 +73,7 @@ def test_flows_arrive_marked_and_in_their_number(
 ) -> None:
     flow = made(tmp_path / "flow", hosts, **{"duration": "3 s", "dscp": "af41", **options})
     flow.prepare()
-    with Capture(hosts, "right", "wire", tmp_path / "right.pcapng"):  # type: ignore[arg-type]
+    with captured(hosts, "right", tmp_path / "right.pcapng"):
         try:
             flow.arrange()
             flow.start()
@@ -97,7 +96,7 @@ def test_flows_arrive_marked_and_in_their_number(
 def test_nothing_is_sent_before_it_starts(hosts: NamespaceHosts, tmp_path: Path) -> None:
     flow = made(tmp_path / "flow", hosts, rate="32 kbit/s", duration="1 s")
     flow.prepare()
-    with Capture(hosts, "right", "wire", tmp_path / "right.pcapng"):  # type: ignore[arg-type]
+    with captured(hosts, "right", tmp_path / "right.pcapng"):
         try:
             flow.arrange()
             time.sleep(0.3)
@@ -127,7 +126,7 @@ def test_on_off_keeps_its_timetable(hosts: NamespaceHosts, tmp_path: Path) -> No
     options = {"rate": "80 kbit/s", "payload": "72 B", "pattern": "on-off", "on_time": "300 ms", "off_time": "300 ms"}
     flow = made(tmp_path / "flow", hosts, duration="4 s", **options)
     flow.prepare()
-    with Capture(hosts, "left", "wire", tmp_path / "left.pcapng"):  # type: ignore[arg-type]
+    with captured(hosts, "left", tmp_path / "left.pcapng"):
         try:
             flow.arrange()
             flow.start()
