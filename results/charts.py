@@ -72,7 +72,6 @@ def delay_distribution(delays: Mapping[str, Values]) -> str:
         axis.set(xlabel="one-way delay (ms)", ylabel="share of frames (%)", title=f"{direction}: {values.size:,} frames")
         twin = axis.twinx()
         twin.spines["right"].set_visible(True)
-        axis.set_axisbelow(True)
         ordered = _thinned(np.sort(values))
         twin.plot(ordered, np.linspace(0, 100, ordered.size), color=COLOURS[direction], linewidth=1.8)
         twin.set(ylabel="cumulative (%)", ylim=(0, 102), xlim=(low - 0.02 * (edges[-1] - low), edges[-1] * 1.0005))
@@ -85,28 +84,32 @@ def ranges(rows: Sequence[tuple[str, str, Summary]], label: str) -> str:
     """`rows`: name, direction, statistics. A line from the smallest value to p99 with the median on it, on a logarithmic axis."""
     figure, (axis,) = panels(1, 0.6 + 0.36 * len(rows))
     for at, (_, direction, values) in enumerate(rows):
-        low = max(values["min"], 1e-3)
-        axis.plot([low, values["p99"]], [at, at], color=COLOURS[direction], linewidth=5, alpha=0.35, solid_capstyle="round")
+        axis.plot(
+            [max(values["min"], 1e-3), values["p99"]],
+            [at, at],
+            color=COLOURS[direction],
+            linewidth=5,
+            alpha=0.35,
+            solid_capstyle="round",
+        )
         axis.plot([values["p50"]], [at], "o", color=COLOURS[direction], markersize=7)
         axis.annotate(
             f"{values['p50']:,.4g}", (values["p50"], at), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=8.5
         )
-    axis.set(
-        xscale="log", xlabel=label, yticks=range(len(rows)), yticklabels=[f"{name}, {direction}" for name, direction, _ in rows]
-    )
+    names = [f"{name}, {direction}" for name, direction, _ in rows]
+    axis.set(xscale="log", xlabel=label, xmargin=0.08, yticks=range(len(rows)), yticklabels=names, ylim=(len(rows) - 0.4, -0.7))
     axis.xaxis.set_major_formatter("{x:g}")
-    axis.margins(x=0.08)
-    axis.set_ylim(len(rows) - 0.4, -0.7)
     return as_svg(figure)
 
 
 @rc_context(STYLE)
-def histogram(values: Values, label: str, colour: str = "#009E73") -> str:
+def histogram(values: Values, label: str) -> str:
     """One quantity; what is beyond p99 stands in the last bar."""
     figure, (axis,) = panels(1, 2.4)
     low, high = np.percentile(values, [0, 99])
     edges = list(np.linspace(low, max(high, low + 1.0), 80))
-    axis.hist(np.clip(values, low, edges[-1]), edges, color=colour, alpha=0.7, weights=np.full(values.size, 100 / values.size))
+    weights = np.full(values.size, 100 / values.size)
+    axis.hist(np.clip(values, low, edges[-1]), edges, color=PALETTE[2], alpha=0.7, weights=weights)
     axis.set(xlabel=label, ylabel="share of frames (%)")
     return as_svg(figure)
 
@@ -129,32 +132,28 @@ def lateness(netboxes: Mapping[str, LatenessOfNetbox], limits_us: Iterable[float
 
 
 def _thinned(ordered: Values) -> Values:
-    if ordered.size <= _MOST_POINTS:
-        return ordered
-    chosen: Values = ordered[np.linspace(0, ordered.size - 1, _MOST_POINTS).round().astype(int)]
+    chosen: Values = ordered[np.linspace(0, ordered.size - 1, min(ordered.size, _MOST_POINTS)).round().astype(int)]
     return chosen
 
 
 @rc_context(STYLE)
 def time_line(marks: Sequence[Mark], end_s: float) -> str:
     """A lane for each place where something happened."""
-    lanes = list(dict.fromkeys(mark.lane for mark in sorted(marks, key=lambda mark: (mark.lane not in ("traffic", "wires"), 0))))
-    figure = Figure(figsize=(_WIDTH, 0.75 + 0.42 * len(lanes)), layout="constrained")
-    axis = figure.add_subplot()
-    least = end_s * 0.016
+    lanes = list(dict.fromkeys(mark.lane for mark in sorted(marks, key=lambda mark: mark.lane not in ("traffic", "wires"))))
+    figure, (axis,) = panels(1, 0.75 + 0.42 * len(lanes))
     for at, lane in enumerate(lanes):
         last = -end_s
         for mark in (mark for mark in marks if mark.lane == lane):
             axis.plot(
                 [mark.time_s], [at], "D" if mark.by_run else "o", markersize=6, color=_MARK if mark.by_run else COLOURS["return"]
             )
-            if mark.time_s - last >= least:
+            if mark.time_s - last >= end_s * 0.016:
                 axis.annotate(
                     str(mark.number), (mark.time_s, at), xytext=(0, 6), textcoords="offset points", ha="center", fontsize=8.5
                 )
                 last = mark.time_s
-    axis.set(yticks=range(len(lanes)), yticklabels=lanes, xlabel="time of the run (s)", xlim=(-0.01 * end_s, end_s))
-    axis.set_ylim(len(lanes) - 0.5, -0.7)
+    axis.set(xlabel="time of the run (s)", xlim=(-0.01 * end_s, end_s))
+    axis.set(yticks=range(len(lanes)), yticklabels=lanes, ylim=(len(lanes) - 0.5, -0.7))
     return as_svg(figure)
 
 
@@ -175,8 +174,7 @@ def flow_over_time(directions: Sequence[FlowOverTime], marks: Sequence[Mark], en
         # The last value once more, so that the last second is drawn to its end.
         rates = [*flow.seconds["goodput_kbps"], flow.seconds["goodput_kbps"][-1]]
         goodput.step([*seconds, seconds[-1] + 1], rates, where="post", color=colour, linewidth=1.4)
-        goodput.set(ylabel="goodput (kbit/s)")
-        goodput.set_ylim(bottom=0)
+        goodput.set(ylabel="goodput (kbit/s)", ylim=(0, None))
         for axis in rest:
             shares = np.array([100 * (value or 0.0) for value in flow.seconds["loss_ratio"]])
             axis.bar(seconds + 0.5, shares, width=1.0, color=_OUTAGE, alpha=0.7)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from matplotlib import rc_context
 
 from contracts.run_records import MachineShare
@@ -70,9 +69,8 @@ def _tunnel_chart(tunnels: Sequence[Tunnel]) -> str:
             f"{delay['p50']:,.4g}", (delay["p50"], at), xytext=(0, 8), textcoords="offset points", ha="center", fontsize=8.5
         )
     names = [f"{wire}\n{direction['from']['host']} to {direction['to']['host']}" for wire, direction, _ in directions]
-    axis.set(xlabel="time between the machines (µs)", yticks=range(len(directions)), yticklabels=names)
-    axis.margins(x=0.08)
-    axis.set_ylim(len(directions) - 0.4, -0.8)
+    axis.set(xlabel="time between the machines (µs)", xmargin=0.08)
+    axis.set(yticks=range(len(directions)), yticklabels=names, ylim=(len(directions) - 0.4, -0.8))
     return as_svg(figure)
 
 
@@ -84,13 +82,14 @@ def _clock_chart(clocks: Mapping[str, MachineClock]) -> str:
         first, last = clock["before"], clock["after"]
         if clock["drift_ppm"] is None or first is None or last is None:
             continue
-        readings = [first, last]
-        times = np.array([(reading["at_ns"] - first["at_ns"]) / 1e9 for reading in readings])
-        moved = np.array([(reading["offset_ns"] - first["offset_ns"]) / 1e3 for reading in readings])
-        errors = [reading["error_ns"] / 1e3 for reading in readings]
-        colour = PALETTE[at % len(PALETTE)]
         axis.errorbar(
-            times, moved, yerr=errors, color=colour, capsize=4, marker="o", label=f"{name}, {clock['drift_ppm']:+.2f} ppm"
+            [(reading["at_ns"] - first["at_ns"]) / 1e9 for reading in (first, last)],
+            [(reading["offset_ns"] - first["offset_ns"]) / 1e3 for reading in (first, last)],
+            yerr=[reading["error_ns"] / 1e3 for reading in (first, last)],
+            color=PALETTE[at % len(PALETTE)],
+            capsize=4,
+            marker="o",
+            label=f"{name}, {clock['drift_ppm']:+.2f} ppm",
         )
     axis.set(xlabel="since the first comparison (s)", ylabel="clock moved by (µs)")
     axis.legend(loc="best")

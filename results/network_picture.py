@@ -58,12 +58,11 @@ def write_picture(plan: Plan, written: Mapping[str, object], file: Path, *, over
 
 def network_words(plan: Plan, topology: Mapping[str, object]) -> dict[str, list[str]]:
     """For each node the lines for its box: of a netbox technology and parameters as the user wrote them, of others addresses."""
-    netboxes = topology.get("netboxes")
-    written = netboxes if isinstance(netboxes, dict) else {}
+    written = topology.get("netboxes")
     words = {}
     for node in plan.nodes:
         if node.kind == "netbox":
-            own = written.get(node.name, {})
+            own = written.get(node.name, {}) if isinstance(written, dict) else {}
             plain = [
                 f"{name.replace('_', ' ')} {str(value).lower() if isinstance(value, bool) else value}"
                 for name, value in own.items()
@@ -88,8 +87,7 @@ def topology_data(path: Path) -> Mapping[str, object]:
 
 def rightmost(plan: Plan) -> str | None:
     """The host that a picture ends with: return traffic is drawn from left to right."""
-    ends = [entry.destination if entry.direction == "return" else entry.source for entry in plan.traffic]
-    return next(iter(ends), None)
+    return next((entry.destination if entry.direction == "return" else entry.source for entry in plan.traffic), None)
 
 
 def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *, alone: bool = False) -> str:
@@ -104,7 +102,11 @@ def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *
     machines |= {other: machines[one] for one, other in joined if other not in machines}
     boxes = {name: Box(name, kind, tuple(words.get(name, ())), machines.get(name, "")) for name, kind in kinds(plan).items()}
     roots = _trees(boxes, joined, right)
-    height, frames = 0.0, list[Frame]()
+    columns = max((box.column for box in boxes.values()), default=0) + 1
+    width = max(_WIDTH, columns * (_BOX + 24))
+    for box in boxes.values():
+        box.x = width - width / columns * (box.column + 0.5)
+    height, frames = 0.0, list[str]()
     for machine in dict.fromkeys((*(host.name for host in plan.hosts), *(box.machine for box in boxes.values()))):
         top = height
         for root in [root for root in roots if root.machine == machine]:
@@ -113,8 +115,8 @@ def picture(plan: Plan, words: Mapping[str, Sequence[str]], right: str | None, *
             height += root.branch_height
         if machine and height > top:
             height += _FOOT
-            frames.append(Frame(machine, top, height - _FOOT))
-    return _draw(boxes, joined, frames, height, alone)
+            frames.append(_frame(machine, top, height - _FOOT, width))
+    return _draw(boxes, joined, frames, width, height, alone)
 
 
 @dataclass
@@ -124,8 +126,9 @@ class Box:
     name: str
     kind: str
     lines: tuple[str, ...]
-    machine: str = ""
+    machine: str
     column: int = 0
+    x: float = 0.0
     y: float = 0.0
     behind: list[Box] = field(default_factory=list)
 
@@ -137,15 +140,6 @@ class Box:
     def branch_height(self) -> float:
         """The height that it takes with all that is behind it."""
         return max(self.height + _GAP, sum(box.branch_height for box in self.behind))
-
-
-@dataclass(frozen=True)
-class Frame:
-    """Of a machine, from its top to its bottom."""
-
-    machine: str
-    top: float
-    bottom: float
 
 
 def _trees(boxes: Mapping[str, Box], joined: Sequence[tuple[str, str]], right: str | None) -> list[Box]:
@@ -185,31 +179,29 @@ def _place(box: Box, top: float) -> None:
         top += other.branch_height
 
 
-def _draw(boxes: Mapping[str, Box], wires: Sequence[tuple[str, str]], frames: Sequence[Frame], height: float, alone: bool) -> str:
-    columns = max((box.column for box in boxes.values()), default=0) + 1
-    width = max(_WIDTH, columns * (_BOX + 24))
-    step = width / columns
-
-    def x(box: Box) -> float:
-        return width - step * (box.column + 0.5)
-
+def _draw(
+    boxes: Mapping[str, Box],
+    wires: Sequence[tuple[str, str]],
+    frames: Sequence[str],
+    width: float,
+    height: float,
+    alone: bool,
+) -> str:
     size = f'width="{width}" height="{height:.0f}" font-family="{_FONTS}" ' if alone else ""
     box = f'viewBox="0 0 {width} {height:.0f}"'
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" {size}{box} role="img" aria-label="the network">']
     if alone:
         parts.append(f'<rect width="{width}" height="{height:.0f}" fill="#fff"/>')
-    parts += [_frame(frame, width) for frame in frames]
-    parts += [_wire(x(boxes[one]), boxes[one], x(boxes[other]), boxes[other]) for one, other in wires]
-    parts += [_box(box, x(box), box.y) for box in boxes.values()]
-    return "".join([*parts, "</svg>"])
+    drawn = [*frames, *(_wire(boxes[one], boxes[other]) for one, other in wires), *map(_box, boxes.values())]
+    return "".join([*parts, *drawn, "</svg>"])
 
 
-def _wire(x: float, box: Box, other_x: float, other: Box) -> str:
+def _wire(box: Box, other: Box) -> str:
     """From side to side, so that it crosses no box of either column; straight where both are in one."""
     style = _WIRE if box.machine == other.machine else _LEAVING
     if box.column == other.column:
-        return f'<path d="M{x:.0f} {box.y:.0f}L{other_x:.0f} {other.y:.0f}" {style}/>'
-    (left, left_y), (right, right_y) = sorted([(x, box.y), (other_x, other.y)])
+        return f'<path d="M{box.x:.0f} {box.y:.0f}L{other.x:.0f} {other.y:.0f}" {style}/>'
+    (left, left_y), (right, right_y) = sorted([(box.x, box.y), (other.x, other.y)])
     left, right = left + _BOX / 2, right - _BOX / 2
     # Where there is a column between them, the curve has its turns beside them.
     turn = min((right - left) / 2, _BOX / 2)
@@ -219,11 +211,11 @@ def _wire(x: float, box: Box, other_x: float, other: Box) -> str:
     )
 
 
-def _frame(frame: Frame, width: float) -> str:
+def _frame(machine: str, top: float, bottom: float, width: float) -> str:
     return (
-        f'<rect x="4" y="{frame.top + 4:.0f}" width="{width - 8:.0f}" height="{frame.bottom - frame.top - 4:.0f}" rx="10" '
+        f'<rect x="4" y="{top + 4:.0f}" width="{width - 8:.0f}" height="{bottom - top - 4:.0f}" rx="10" '
         'fill="#f7f8fa" stroke="#c4cbd3"/>'
-        f'<text x="16" y="{frame.top + 22:.0f}" font-size="13" font-weight="600" fill="#66727e">{escape(frame.machine)}</text>'
+        f'<text x="16" y="{top + 22:.0f}" font-size="13" font-weight="600" fill="#66727e">{escape(machine)}</text>'
     )
 
 
@@ -231,16 +223,16 @@ def _fitting(line: str) -> str:
     return line if len(line) <= _LONGEST_LINE else f"{line[: _LONGEST_LINE - 1]}…"
 
 
-def _box(box: Box, x: float, y: float) -> str:
-    top = y - box.height / 2
+def _box(box: Box) -> str:
+    top = box.y - box.height / 2
     corner = 22 if box.kind == "router" else 7
     shape = (
-        f'<rect x="{x - _BOX / 2:.0f}" y="{top:.0f}" width="{_BOX}" height="{box.height}" rx="{corner}" '
+        f'<rect x="{box.x - _BOX / 2:.0f}" y="{top:.0f}" width="{_BOX}" height="{box.height}" rx="{corner}" '
         f'fill="{_FILLS.get(box.kind, "#fff")}" stroke="{_STROKES.get(box.kind, "#777")}" stroke-width="1.5"/>'
     )
     texts = [(box.name, 18, 'font-size="14" font-weight="600"'), (box.kind, 33, 'font-size="11" fill="#66727e"')]
     texts += [(_fitting(line), 33 + _LINE * (at + 1), 'font-size="11.5" fill="#25303b"') for at, line in enumerate(box.lines)]
     return shape + "".join(
-        f'<text x="{x:.0f}" y="{top + down:.0f}" text-anchor="middle" {style}>{escape(text)}</text>'
+        f'<text x="{box.x:.0f}" y="{top + down:.0f}" text-anchor="middle" {style}>{escape(text)}</text>'
         for text, down, style in texts
     )

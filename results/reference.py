@@ -43,12 +43,8 @@ class Reference(BaseModel):
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line of the table."""
+    """A figure of the reference, and the same of the run."""
 
-    flow: str
-    direction: str
-    measure: str
-    statistic: str
     reference: float
     measured: float
 
@@ -67,9 +63,13 @@ def load(path: Path) -> Reference | None:
     return Reference.model_validate(YAML(typ="safe").load(path)) if path.exists() else None
 
 
-def compare(reference: Reference, flows: Sequence[metrics_document.Flow]) -> list[Comparison]:
+#: By direction and name of a flow, and by measure and statistic.
+Comparisons = dict[tuple[tuple[Direction, str], tuple[str, str]], Comparison]
+
+
+def compare(reference: Reference, flows: Sequence[metrics_document.Flow]) -> Comparisons:
     """Each figure of the reference for which the run has one: the first flow of that kind and direction."""
-    table = []
+    table: Comparisons = {}
     for figures in reference.flows:
         flow = next((one for one in flows if (one["kind"], one["direction"]) == (figures.kind, figures.direction)), None)
         if flow is None:
@@ -78,10 +78,10 @@ def compare(reference: Reference, flows: Sequence[metrics_document.Flow]) -> lis
             ("one_way_delay_ms", figures.one_way_delay_ms, flow["one_way_delay_ms"]),
             ("jitter_ms", figures.jitter_ms, flow["jitter_ms"]),
         ):
-            measured = cast("Mapping[str, float]", summary or {})
-            table += [
-                Comparison(flow["name"], figures.direction, measure, name, value, measured[name])
-                for name, value in values.items()
-                if summary is not None
-            ]
+            if summary is not None:
+                measured = cast("Mapping[str, float]", summary)
+                table |= {
+                    ((figures.direction, flow["name"]), (measure, name)): Comparison(value, measured[name])
+                    for name, value in values.items()
+                }
     return table

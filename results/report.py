@@ -177,13 +177,12 @@ def _segment_chart(segments: Sequence[Segment]) -> str | None:
 
 def _comparison(given: reference.Reference, flows: Sequence[Flow]) -> dict[str, object]:
     """One row a figure, one group of columns a flow."""
-    comparisons = reference.compare(given, flows)
     titles = {"one_way_delay_ms": "Latency", "jitter_ms": "Jitter"}
-    cells = {(figure.direction, figure.flow, figure.measure, figure.statistic): figure for figure in comparisons}
-    shown = list(dict.fromkeys((figure.direction, figure.flow) for figure in comparisons))
+    cells = reference.compare(given, flows)
+    shown = list(dict.fromkeys(flow for flow, _ in cells))
     rows = [
-        {"title": f"{titles[measure]} {name}, ms", "cells": [cells.get((*flow, measure, name)) for flow in shown]}
-        for measure, name in dict.fromkeys((figure.measure, figure.statistic) for figure in comparisons)
+        {"title": f"{titles[measure]} {name}, ms", "cells": [cells.get((flow, (measure, name))) for flow in shown]}
+        for measure, name in dict.fromkeys(figure for _, figure in cells)
     ]
     return {"flows": [{"direction": direction, "name": name} for direction, name in shown], "rows": rows}
 

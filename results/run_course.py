@@ -28,7 +28,7 @@ def course(measured: Sequence[Measured], series: Sequence[Series], document: Met
         "events": [{"number": number, **event} for number, event in enumerate(listed, 1)],
         "events_left_out": len(document["events"]) - len(listed),
         "time_line": charts.time_line(marks, end_s) if marks else None,
-        "over_time": {name: chart for name, chart in _flows(measured, document, drawn, end_s)},
+        "over_time": dict(_flows(measured, document, drawn, end_s)),
         "outages": list(_outages(document["flows"])),
         "netbox_series": list(_netboxes(series, drawn, end_s)),
     }
@@ -53,10 +53,9 @@ def _end_s(series: Sequence[Series], document: Metrics) -> float:
 
 
 def _flows(measured: Sequence[Measured], document: Metrics, marks: Sequence[Mark], end_s: float) -> Iterator[tuple[str, str]]:
-    names = list(dict.fromkeys(measured_flow.flow.name for measured_flow in measured))
     every: list[Flow | Conversation] = [*document["flows"], *document["conversations"]]
     figures_of = {(figures["name"], figures["direction"]): figures for figures in every}
-    for name in names:
+    for name in dict.fromkeys(measured_flow.flow.name for measured_flow in measured):
         directions = [
             _over_time(measured_flow, figures, seconds, document["began_ns"])
             for measured_flow in measured
@@ -70,9 +69,13 @@ def _flows(measured: Sequence[Measured], document: Metrics, marks: Sequence[Mark
 
 def _over_time(measured: Measured, figures: Flow | Conversation, seconds: Seconds, began_ns: int) -> FlowOverTime:
     arrived = measured.rows.filter(pl.col("received_ns").is_not_null())
-    times = (arrived["sent_ns"] - began_ns).to_numpy().astype(float) / 1e9
-    outages = figures["outages"]["list"] if figures["outages"] else ()
-    return FlowOverTime(measured.flow.direction, times, metrics.delays_ms(measured.rows), seconds, outages)
+    return FlowOverTime(
+        measured.flow.direction,
+        times_s=(arrived["sent_ns"] - began_ns).to_numpy().astype(float) / 1e9,
+        delays_ms=metrics.delays_ms(measured.rows),
+        seconds=seconds,
+        outages=figures["outages"]["list"] if figures["outages"] else (),
+    )
 
 
 def _outages(flows: Sequence[Flow]) -> Iterator[dict[str, object]]:
