@@ -92,8 +92,10 @@ def analyse(folder: Path, analyses: Mapping[str, ApplicationAnalysis]) -> Metric
         for measured in seen.flows
     ]
     findings = [(analysis, analysis.judge(_evidence(run, name, seen.flows, flows))) for name, analysis in analyses.items()]
-    of_applications = {analysis.key: list(judged.entries) for analysis, judged in findings}
-    found = cast("Metrics", {**_metrics(run, seen, flows, series, began_ns), **of_applications})
+    found = cast(
+        "Metrics",
+        _metrics(run, seen, flows, series, began_ns) | {analysis.key: list(judged.entries) for analysis, judged in findings},
+    )
     durable.write(folder / METRICS_FILE, json.dumps(METRICS.of(found), indent=1, allow_nan=False) + "\n")
     write_report(run, seen.alone, series, found, findings)
     return found
@@ -133,7 +135,7 @@ def measure(run: RunFolder) -> Seen:
     """The frames of all flows of all applications and of all conversations, followed from host to host."""
     flows = [(application, flow) for application in run.applications for flow in application.flows]
     only = [flow for _, flow in flows]
-    captures = {host: run.captured(host, only) for host in sorted(run.hosts)}
+    captures = {host: run.captured(host, only) for host in sorted(run.named("host"))}
     records = frames.together(run.passages)
     network = Network(run.plan, run.unrecorded)
     is_any = bool(flows) or any(not capture.besides.is_empty() for capture in captures.values())

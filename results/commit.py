@@ -41,10 +41,9 @@ def commit(checkout: Path) -> str | None:
     if head is None:
         return None
     try:
-        changed = _changes(checkout, repository, head)
+        return head[:_SHOWN] + ("-dirty" if _changes(checkout, repository, head) else "")
     except (OSError, subprocess.SubprocessError):
         return f"{head[:_SHOWN]}-unknown"
-    return head[:_SHOWN] + ("-dirty" if changed else "")
 
 
 def _repository(checkout: Path) -> Path:
@@ -84,8 +83,7 @@ def _changes(checkout: Path, repository: Path, head: str) -> str:
         (own / "refs").mkdir()
         (own / "HEAD").write_text(f"{head}\n")
         shutil.copy2(repository / "index", own / "index")  # with its time, by which git knows what it has to read
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        environment = kept | {
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {
             "GIT_DIR": str(own),
             "GIT_WORK_TREE": str(checkout),
             "GIT_OBJECT_DIRECTORY": str(_common(repository) / "objects"),

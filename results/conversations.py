@@ -76,7 +76,6 @@ def conversations(
     wires between machines.
     """
     here = {host: _between_hosts(plan, network, capture.besides) for host, capture in captures.items()}
-    left_out = sum(captures[host].besides.height - known.height for host, known in here.items())
     nothing = pl.DataFrame(schema={**SEEN_BESIDES, **_HOSTS})
     sent = _keyed(pl.concat([nothing, *(known.filter(pl.col("source_host") == host) for host, known in here.items())]))
     crossed = {end: there.besides.select(*SEEN) for end, there in tunnels.items()}
@@ -98,7 +97,7 @@ def conversations(
                 called = flow if len(parts) == 1 else flow.model_copy(update={"name": f"{flow.name} DSCP {dscp}"})
                 if not rows.is_empty():
                     flows.append(ConversationFlow(Measured(_NOBODY, called, paths, rows), group.count, dscp))
-    return flows, left_out
+    return flows, sum(captures[host].besides.height - known.height for host, known in here.items())
 
 
 def _between_hosts(plan: Plan, network: Network, seen: pl.DataFrame) -> pl.DataFrame:
@@ -114,8 +113,7 @@ def _between_hosts(plan: Plan, network: Network, seen: pl.DataFrame) -> pl.DataF
         pl.col(end).replace_strict(hosts, default=None, return_dtype=pl.String).alias(f"{end}_host")
         for end in ("source", "destination")
     ).filter(pl.col("source_host").is_not_null() & (pl.col("source_host") != pl.col("destination_host")))
-    pairs = known.select(*_HOSTS).unique()
-    joined = [pair for pair in pairs.iter_rows() if _is_joined(network, *pair)]
+    joined = [pair for pair in known.select(*_HOSTS).unique().iter_rows() if _is_joined(network, *pair)]
     return known.join(pl.DataFrame(joined, schema=_HOSTS, orient="row"), on=list(_HOSTS), how="semi", maintain_order="left")
 
 
@@ -139,9 +137,11 @@ def _groups(sent: pl.DataFrame) -> Iterator[_Group]:
     for key in alone.select(*_KEY).iter_rows(named=True):
         packets = sent.filter(*(pl.col(name) == value for name, value in key.items()))
         first = packets.row(0, named=True)
-        ends = [f"{first[f'{end}_host']}:{first[f'{end}_port']}" for end in ("source", "destination")]
-        hosts = [first[f"{end}_host"] for end in ("source", "destination")]
-        yield _Group(" ".join([key["protocol"], *(ends if first["source_port"] else hosts)]), first, packets, 1, alone=True)
+        ends = [
+            f"{first[f'{end}_host']}:{first[f'{end}_port']}" if first["source_port"] else first[f"{end}_host"]
+            for end in ("source", "destination")
+        ]
+        yield _Group(" ".join([key["protocol"], *ends]), first, packets, 1, alone=True)
     pair = [pl.min_horizontal(*_HOSTS).alias("one"), pl.max_horizontal(*_HOSTS).alias("other")]
     rest = sent.join(alone, on=list(_KEY), how="anti", maintain_order="left").with_columns(*pair)
     groups = rest.partition_by("protocol", "one", "other", maintain_order=True)

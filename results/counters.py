@@ -55,9 +55,9 @@ class Series:
         if self.kind == "gauge":
             return {**told, "min": float(self.values.min()), "mean": float(self.values.mean()), "max": float(self.values.max())}
         _, rates = self.shown()
-        span_s = float(self.times_s[-1] - self.times_s[0])
         grown = float(self.values[-1] - self.values[0])
-        return {**told, "total": grown, "per_s": grown / span_s, "most_per_s": float(rates.max())}
+        per_s = grown / float(self.times_s[-1] - self.times_s[0])
+        return {**told, "total": grown, "per_s": per_s, "most_per_s": float(rates.max())}
 
 
 def all_series(table: pl.DataFrame) -> Iterator[Series]:

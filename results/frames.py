@@ -114,12 +114,15 @@ def read_capture(paths: Iterable[Path], flows: list[Flow]) -> Capture:
         own = [at for at in flows_of.get(found[:3], ()) if found.is_datagram and _is_of(found, flows[at])]
         for at in own:
             header = rtp(found.payload) if flows[at].rtp_clock_hz else None
-            media = (header.sequence, header.timestamp) if header else (None, None)
-            rows[at].append((*row, *media))
+            rows[at].append((*row, *(header or (None, None))))
         if not own:
             besides.append((*found[:6], *row, None, None))
-    tables = {at: pl.DataFrame(seen, schema=SEEN, orient="row") for at, seen in rows.items()}
-    return Capture(tables, end, pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row"), damaged)
+    return Capture(
+        {at: pl.DataFrame(seen, schema=SEEN, orient="row") for at, seen in rows.items()},
+        end,
+        pl.DataFrame(besides, schema=SEEN_BESIDES, orient="row"),
+        damaged,
+    )
 
 
 def _whole_packets(paths: Iterable[Path], damaged: dict[Path, str]) -> Iterator[pcapng.Packet]:
@@ -171,8 +174,8 @@ def together(records: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
 
 def passages(records: NDArray[np.void]) -> pl.DataFrame:
     """Frame records (as `results.records.read` gives them) in the order in which the frames came in."""
-    table = pl.DataFrame({name: np.ascontiguousarray(records[name]) for name in PASSAGES}, schema=PASSAGES)
-    return table.sort("in_ns", maintain_order=True)
+    columns = {name: np.ascontiguousarray(records[name]) for name in PASSAGES}
+    return pl.DataFrame(columns, schema=PASSAGES).sort("in_ns", maintain_order=True)
 
 
 def _crossings(flow: Flow, network: Network, records: pl.DataFrame, rows: pl.DataFrame) -> tuple[pl.DataFrame, list[Crossing]]:

@@ -37,8 +37,8 @@ def read(*paths: Path) -> Journal | None:
 
     A node that was rebooted begins again in the middle, or in another file, with a time of its own.
     """
-    lines = [line for path in paths if path.exists() for line in path.read_text(errors="replace").splitlines()]
-    lines_read = list(_parsed(lines))
+    texts = (path.read_text(errors="replace") for path in paths if path.exists())
+    lines_read = [line for text in texts for line in _parsed(text.splitlines())]
     if not lines_read or not isinstance(lines_read[0].get("began_ns"), int):
         return None
     journal, later_s = Journal(int(lines_read[0]["began_ns"])), 0.0

@@ -8,7 +8,7 @@ taken to go along a line, as it does when both clocks run evenly; outside of the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Self
 
 import polars as pl
@@ -85,9 +85,11 @@ class Machines:
     @classmethod
     def of(cls, record: MachinesRecord | None, plan: Plan, lab: LabRecord) -> Self:
         """From hosts.json, plan.json and lab.json."""
-        places = {node.name: node.host for node in plan.nodes}
-        begun = {name: began_ns for name, one in lab.get("hosts", {}).items() if (began_ns := one.get("began_ns"))}
-        return cls(record or _NO_MACHINES, places, begun)
+        return cls(
+            record or _NO_MACHINES,
+            places={node.name: node.host for node in plan.nodes},
+            began_ns={name: began_ns for name, one in lab.get("hosts", {}).items() if (began_ns := one.get("began_ns"))},
+        )
 
     @property
     def several(self) -> bool:
@@ -126,9 +128,10 @@ class Machines:
         def since(at_s: float) -> float:
             return (clock.here(journal.began_ns + round(at_s * 1e9)) - began_ns) / 1e9
 
-        events = [event | {"at_s": since(event["at_s"])} for event in journal.events]
-        return replace(
-            journal, began_ns=began_ns, events=events, samples=[(since(at_s), sample) for at_s, sample in journal.samples]
+        return Journal(
+            began_ns,
+            events=[event | {"at_s": since(event["at_s"])} for event in journal.events],
+            samples=[(since(at_s), sample) for at_s, sample in journal.samples],
         )
 
 

@@ -39,9 +39,9 @@ def _clock(name: str, clock: MachineClock, limit_us: float, verdict: Verdict) ->
         )
         return
     if before is None or after is None:
-        when = "after" if after is None else "before"
         verdict.degraded.append(
-            f"machine {name}: its clock was not compared {when} the traffic, so how it went meanwhile is not known{_why(clock)}"
+            f"machine {name}: its clock was not compared {'after' if after is None else 'before'} the traffic, "
+            f"so how it went meanwhile is not known{_why(clock)}"
         )
     if error_us > limit_us:
         verdict.degraded.append(

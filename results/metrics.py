@@ -115,8 +115,8 @@ def segment_metrics(netbox: str, direction: Direction, tables: Mapping[str, pl.D
 
 def points_of(netbox: str, rows: pl.DataFrame) -> list[str]:
     """The points of paths (`FlowPath.points`) that are crossings of a netbox."""
-    points = [name.removeprefix("fate.") for name in rows.columns if name.startswith("fate.")]
-    return [point for point in points if point.partition(".")[0] == netbox]
+    # A column is "fate.cell", of a second crossing "fate.cell.2".
+    return [name.removeprefix("fate.") for name in rows.columns if name.split(".")[:2] == ["fate", netbox]]
 
 
 def path_metrics(paths: Sequence[FlowPath], rows: pl.DataFrame, began_ns: int) -> PathFigures:

@@ -52,14 +52,13 @@ def outages(rows: pl.DataFrame, protocol: str, paths: Sequence[FlowPath], began_
     usual_ms = float(np.percentile(distances, 99, method="inverted_cdf")) if protocol == "udp" else float(np.median(distances))
     threshold_ms = max(SHORTEST_MS, USUAL_DISTANCES * usual_ms)
     pauses = [pause for pause in _pauses(sent, protocol, threshold_ms) if pause.duration_ms > threshold_ms]
-    described = [_described(pause, sent, paths, began_ns) for pause in pauses[:_MOST_TOLD]]
     durations = [pause.duration_ms for pause in pauses]
     return {
         "threshold_ms": threshold_ms,
         "count": len(pauses),
         "total_ms": sum(durations),
         "longest_ms": max(durations, default=0.0),
-        "list": described,
+        "list": [_described(pause, sent, paths, began_ns) for pause in pauses[:_MOST_TOLD]],
     }
 
 
@@ -133,7 +132,7 @@ def _described(pause: _Pause, sent: pl.DataFrame, paths: Sequence[FlowPath], beg
 
 
 def _side(frames: pl.DataFrame, paths: Sequence[FlowPath], end: bool) -> Side | None:
-    """Delay and path of the frames on one side of an outage; None where none arrived."""
+    """Delay of the frames on one side of an outage, and the path that most of them took; None where none arrived."""
     arrived = frames.filter(pl.col("received_ns").is_not_null())
     if arrived.is_empty():
         return None
@@ -141,13 +140,13 @@ def _side(frames: pl.DataFrame, paths: Sequence[FlowPath], end: bool) -> Side | 
     near = arrived.filter((pl.col("sent_ns") - edge).abs() <= _BESIDE_NS)
     delays: Values = (near["received_ns"] - near["sent_ns"]).to_numpy() / 1e6
     low, middle, high = np.percentile(delays, [10, 50, 90], method="inverted_cdf")
-    return {"delay_ms": float(middle), "delay_p10_ms": float(low), "delay_p90_ms": float(high), "via": _via(near, paths)}
-
-
-def _via(arrived: pl.DataFrame, paths: Sequence[FlowPath]) -> list[str]:
-    """The netboxes of the path that most of the frames took, in their order."""
-    often = arrived.group_by("path", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
-    return list(paths[often["path"][0]].netboxes)
+    by_path = near.group_by("path", maintain_order=True).len().sort("len", descending=True, maintain_order=True)
+    return {
+        "delay_ms": float(middle),
+        "delay_p10_ms": float(low),
+        "delay_p90_ms": float(high),
+        "via": list(paths[by_path["path"][0]].netboxes),
+    }
 
 
 def _apart_ms(before: Side, after: Side) -> float:

@@ -137,14 +137,13 @@ def _body(file: BinaryIO, length: int, begun: int, written_length: bytes, path: 
 def _interface(body: bytes, order: str, path: Path | str) -> _Interface:
     if len(body) < 8:
         raise BadCapture(path, f"an interface block of {len(body)} bytes")
-    snapshot_length = struct.unpack_from(order + "I", body, 4)[0]
     units, offset = 10**6, 0
     for code, value in _options(body, 8, order):
         if code == _TSRESOL and len(value) == 1:
             units = 2 ** (value[0] & 0x7F) if value[0] & 0x80 else 10 ** value[0]
         elif code == _TSOFFSET and len(value) == 8:
             offset = struct.unpack(order + "q", value)[0]
-    return _Interface(units, offset, snapshot_length)
+    return _Interface(units, offset, snapshot_length=struct.unpack_from(order + "I", body, 4)[0])
 
 
 def _options(body: bytes, at: int, order: str) -> Iterator[tuple[int, bytes]]:
@@ -225,5 +224,4 @@ class Writer:
 
 
 def _packed(*options: tuple[int, bytes]) -> bytes:
-    said = [struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4) for code, value in options]
-    return b"".join([*said, bytes(4)])
+    return b"".join(struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4) for code, value in options) + bytes(4)

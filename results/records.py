@@ -58,12 +58,11 @@ def read(path: Path | str) -> NDArray[np.void]:
         header = file.read(_HEADER.size)
         if len(header) < _HEADER.size:
             raise BadRecords(f"{path} holds no frame records: {len(header)} bytes, no header")
-        magic, version, record = _HEADER.unpack(header)
-        if (magic, version, record) != (MAGIC, 1, RECORD.itemsize):
+        if header != _HEADER.pack(MAGIC, 1, RECORD.itemsize):
             raise BadRecords(f"{path} holds no frame records of version 1: its header is {header!r}")
         size = os.fstat(file.fileno()).st_size
         if os.lseek(file.fileno(), 0, os.SEEK_HOLE) < size:
             raise BadRecords(f"{path} holds no frame records: a part of its {size:,} bytes was never written")
-        if not (count := (size - _HEADER.size) // record):
+        if not (count := (size - _HEADER.size) // RECORD.itemsize):
             return np.empty(0, RECORD)
         return np.memmap(file, RECORD, "r", _HEADER.size, count)

@@ -136,10 +136,14 @@ def _key_figures(document: Metrics, judged: Sequence[KeyFigure]) -> list[dict[st
     names = {(figure.flow, figure.direction) for figure in judged}
     flows = [flow for flow in document["flows"] if (flow["name"], flow["direction"]) in names]
     for flow in flows or (document["flows"] or document["conversations"])[:2]:
-        delay, jitter = flow["one_way_delay_ms"], flow["jitter_ms"]
-        note = f"ms, jitter {statistic(jitter, 'mean')} ms, lost {percent(flow['loss_ratio'])}"
-        label = f"{flow['name']} {flow['direction']}, mean delay"
-        figures.append({"label": label, "value": statistic(delay, "mean"), "note": note, "direction": flow["direction"]})
+        figures.append(
+            {
+                "label": f"{flow['name']} {flow['direction']}, mean delay",
+                "value": statistic(flow["one_way_delay_ms"], "mean"),
+                "note": f"ms, jitter {statistic(flow['jitter_ms'], 'mean')} ms, lost {percent(flow['loss_ratio'])}",
+                "direction": flow["direction"],
+            }
+        )
     figures += [
         {"label": figure.label, "value": figure.value, "note": figure.note, "direction": figure.direction} for figure in judged
     ]

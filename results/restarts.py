@@ -58,8 +58,10 @@ def _added(counted: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _frames(counted: Sequence[FrameCounters]) -> FrameCounters:
-    reasons = dict.fromkeys(reason for one in counted for reason in one["lost"])
-    lost: dict[str, Count] = {reason: sum(one["lost"].get(reason, 0) for one in counted) for reason in reasons}
+    lost: dict[str, Count] = {
+        reason: sum(one["lost"].get(reason, 0) for one in counted)
+        for reason in dict.fromkeys(reason for one in counted for reason in one["lost"])
+    }
     return {
         "delivered": sum(one["delivered"] for one in counted),
         "lost": lost | {POWER: sum(one["inside"] for one in counted[:-1])},

@@ -93,14 +93,6 @@ class RunFolder:
         return plan
 
     @cached_property
-    def netboxes(self) -> list[str]:
-        return self._named("netbox")
-
-    @cached_property
-    def hosts(self) -> list[str]:
-        return self._named("host")
-
-    @cached_property
     def lab(self) -> LabRecord:
         return self._known(LAB_FILE, LabRecord) or {}
 
@@ -117,18 +109,18 @@ class RunFolder:
         """Of a netbox that was rebooted those over all its starts."""
         return {
             netbox: restarts.combined([self._known(file, NetboxStatistics) for file in self._starts(netbox, STATISTICS_FILE)])
-            for netbox in self.netboxes
+            for netbox in self.named("netbox")
         }
 
     @cached_property
     def switches(self) -> dict[str, SwitchStatus]:
         """What each switch that said so counted during the traffic (`testbed.labs.switch_statistics.since`)."""
-        statistics = {name: self._known(f"nodes/{name}/{STATISTICS_FILE}", SwitchStatus) for name in self._named("switch")}
+        statistics = {name: self._known(f"nodes/{name}/{STATISTICS_FILE}", SwitchStatus) for name in self.named("switch")}
         return {name: counted for name, counted in statistics.items() if counted is not None}
 
     @cached_property
     def passages(self) -> dict[str, pl.DataFrame]:
-        return {netbox: self._passages(netbox) for netbox in self.netboxes}
+        return {netbox: self._passages(netbox) for netbox in self.named("netbox")}
 
     @cached_property
     def journals(self) -> dict[str, journal.Journal]:
@@ -140,8 +132,9 @@ class RunFolder:
     @cached_property
     def began_ns(self) -> int | None:
         """When the network's time began, CLOCK_REALTIME; None when nobody says so."""
-        began_ns = self.lab.get("began_ns")
-        return began_ns or min((own.began_ns for name, own in self.journals.items() if name in self.netboxes), default=None)
+        netboxes = self.named("netbox")
+        told = (own.began_ns for name, own in self.journals.items() if name in netboxes)
+        return self.lab.get("began_ns") or min(told, default=None)
 
     @property
     def ended_ns(self) -> int | None:
@@ -150,8 +143,7 @@ class RunFolder:
 
     @cached_property
     def applications(self) -> list[ApplicationRecord]:
-        folders = sorted(file.parent for file in self.path.glob(f"traffic/*/{FLOWS_FILE}"))
-        records = [read(folder / FLOWS_FILE, ApplicationRecord) for folder in folders]
+        records = [read(file, ApplicationRecord) for file in sorted(self.path.glob(f"traffic/*/{FLOWS_FILE}"))]
         return [record for record in records if record is not None]
 
     @cached_property
@@ -173,7 +165,7 @@ class RunFolder:
         started = {application.name for application in self.applications}
         return [
             *(f"traffic {entry.name} left no {FLOWS_FILE}" for entry in self.plan.traffic if entry.name not in started),
-            *(["there are no captures at the hosts"] if self.hosts and self._lacks(self.capture_counts, _COUNTS) else []),
+            *(["there are no captures at the hosts"] if self.named("host") and self._lacks(self.capture_counts, _COUNTS) else []),
             *(
                 [f"there is no {MACHINES_FILE}, so what the machines' clocks showed is not known"]
                 if self.plan.hosts and self._lacks(self.machines.several, MACHINES_FILE)
@@ -202,7 +194,8 @@ class RunFolder:
         self.missing.append(f"wire {wire}: there is no capture at its end in {node}, so what it added is not known")
         return frames.read_capture([], flows)
 
-    def _named(self, kind: NodeKind) -> list[str]:
+    def named(self, kind: NodeKind) -> list[str]:
+        """The nodes of that kind."""
         return [node.name for node in self.plan.nodes if node.kind == kind]
 
     def _known(self, name: str, shape: type[Shape]) -> Shape | None:
@@ -220,9 +213,11 @@ class RunFolder:
     def _read(self, node: str, files: list[Path], flows: list[Flow]) -> frames.Capture:
         clock, capture = self.machines.clock_of(node), frames.read_capture(files, flows)
         self.damaged |= {os.path.relpath(file, self.path): damage for file, damage in capture.damaged.items()}
-        rows = {at: clock.corrected(seen, "time_ns") for at, seen in capture.frames.items()}
-        besides = clock.corrected(capture.besides, "time_ns")
-        return frames.Capture(rows, clock.here(capture.end_ns) if capture.end_ns else 0, besides)
+        return frames.Capture(
+            {at: clock.corrected(seen, "time_ns") for at, seen in capture.frames.items()},
+            clock.here(capture.end_ns) if capture.end_ns else 0,
+            clock.corrected(capture.besides, "time_ns"),
+        )
 
     def _starts(self, node: str, file: str) -> list[str]:
         """A file of a node as it was left at each loss of power, and at the end, where that is there."""

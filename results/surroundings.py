@@ -79,8 +79,7 @@ def _scheduling(node: NodeStatus, netbox: NetboxStatus) -> str:
 def _offloads(offloads: Mapping[str, list[str]] | None) -> str | None:
     if offloads is None:
         return None
-    on = [f"{place}: {', '.join(names)}" for place, names in offloads.items() if names]
-    return "; ".join(on) or "none"
+    return "; ".join(f"{place}: {', '.join(names)}" for place, names in offloads.items() if names) or "none"
 
 
 def _versions(versions: Mapping[str, str | None] | None) -> str:

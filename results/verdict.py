@@ -35,9 +35,7 @@ class Verdict:
 
     @property
     def status(self) -> Status:
-        if self.invalid:
-            return "invalid"
-        return "degraded" if self.degraded else "valid"
+        return "invalid" if self.invalid else "degraded" if self.degraded else "valid"
 
     def lost_here(self, lost: int, frames: int, words: str) -> None:
         """Of frames that the testbed itself lost, where it lost any."""
@@ -85,8 +83,11 @@ def judge(
 def _netbox(netbox: str, counted: NetboxStatistics, kept: Timekeeping, verdict: Verdict) -> None:
     _lateness(netbox, counted["lateness_us"], kept, verdict)
     dropped, received = kept["overload_drops"] + kept["send_drops"], kept["received"]
-    too_slow = f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow"
-    verdict.lost_here(dropped, received, too_slow + _drill(kept))
+    verdict.lost_here(
+        dropped,
+        received,
+        f"netbox {netbox}: {dropped:,} of {received:,} frames were dropped at its ports because it was too slow{_drill(kept)}",
+    )
     if (stolen := kept["steal_ratio"]) is not None and stolen > STEAL_RATIO:
         verdict.degraded.append(
             f"netbox {netbox}: other guests of this machine took {stolen:.1%} of its core's time; "
@@ -109,9 +110,12 @@ def _without_link(events: Sequence[Event], verdict: Verdict) -> None:
     for down in announced:
         if down["kind"] == "link_down" and down["time_s"] <= 0:
             netbox, station = down["netbox"], down["station"]
-            ups = [up["time_s"] for up in announced if (up["kind"], up["netbox"], up["station"]) == ("link_up", netbox, station)]
-            later = [at for at in ups if at >= down["time_s"]]
-            until = f"got one after {later[0]:.1f} s" if later else "never got one"
+            ups = [
+                up["time_s"]
+                for up in announced
+                if (up["kind"], up["netbox"], up["station"]) == ("link_up", netbox, station) and up["time_s"] >= down["time_s"]
+            ]
+            until = f"got one after {ups[0]:.1f} s" if ups else "never got one"
             why = down["details"].get("reason", "no reason told")
             verdict.notes.append(f"netbox {netbox}: station {station} had no link when the run began ({why}), and {until}")
 
@@ -126,8 +130,9 @@ def _lateness(netbox: str, lateness: LatenessCountersByKind, kept: Timekeeping, 
             )
     if kept["missed"]:
         many = "1 event or frame was" if kept["missed"] == 1 else f"{kept['missed']:,} events or frames were"
-        words = f"netbox {netbox}: {many} later than the limit of {limit_us:,.0f} us"
-        verdict.degraded.append(words + _when(kept["misses"]) + _drill(kept))
+        verdict.degraded.append(
+            f"netbox {netbox}: {many} later than the limit of {limit_us:,.0f} us{_when(kept['misses'])}{_drill(kept)}"
+        )
 
 
 def _when(misses: Sequence[Miss]) -> str:
@@ -161,8 +166,9 @@ def _switch(switch: str, counted: Switch, verdict: Verdict) -> None:
     ports = counted["ports"].values()
     received = sum(port["received"] for port in ports)
     dropped = sum(port["receive_drops"] + port["send_drops"] for port in ports) + (counted["unserved"] or 0)
-    too_slow = f"switch {switch}: {dropped:,} of {received:,} frames were dropped because it was too slow"
-    verdict.lost_here(dropped, received, too_slow)
+    verdict.lost_here(
+        dropped, received, f"switch {switch}: {dropped:,} of {received:,} frames were dropped because it was too slow"
+    )
 
 
 def _generators(netbox: str, counted: NetboxStatistics, verdict: Verdict) -> None:
