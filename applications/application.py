@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Annotated, ClassVar, Final, Protocol
+from typing import Annotated, ClassVar, Final, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from applications.dscp import Dscp
-from applications.sockets import Transport, listens
 from applications.stream import Stream
 from contracts.debian_program import DebianProgram
 from contracts.errors import NetBoxITError
@@ -32,6 +31,12 @@ INSIDE = Path("/run/netboxit")
 _INSISTENCE_S = 5.0
 #: How much of a dead program's log an error shows.
 _TAIL_LINES = 12
+
+Transport = Literal["udp", "tcp"]
+#: The state of a TCP socket that listens, and those of UDP, in the kernel's tables (include/net/tcp_states.h).
+_LISTENS: Final = {"tcp": {"0A"}, "udp": {"07", "01"}}
+#: How long a host may take to show its tables.
+_ASK_S = 5.0
 
 
 class Program(Protocol):
@@ -263,8 +268,7 @@ class Application(ABC):
     ) -> Running:
         """Starts a program in a host, or has it wait there; its log is `<host>-<name>.log` in the application's folder."""
         log = self.folder / f"{host}-{name}.log"
-        program = self.hosts.start(host, argv, log=log, env=env, held=held)
-        running = Running(host, name, program, log, patience_s, held, ends_with)
+        running = Running(host, name, self.hosts.start(host, argv, log=log, env=env, held=held), log, patience_s, held, ends_with)
         self._running.append(running)
         return running
 
@@ -297,7 +301,21 @@ class Application(ABC):
 
     def wait_for_port(self, server: Running, port: int, *protocols: Transport, named: str, deadline_s: float) -> None:
         """The same, when the server has opened the port; `named` is how a message calls it, with others that it opens."""
-        self.wait_for(lambda: listens(self.hosts.run, server.host, port, *protocols), f"opening {named}", deadline_s, server.log)
+        self.wait_for(
+            lambda: any(self._listens(server.host, port, protocol) for protocol in protocols),
+            f"opening {named}",
+            deadline_s,
+            server.log,
+        )
+
+    def _listens(self, host: str, port: int, protocol: Transport) -> bool:
+        """Whether a program in the host has opened the port, for IPv4 or IPv6: by the kernel's tables of sockets (proc(5))."""
+        # Where there is no IPv6, there is no table of it. Ports are in hexadecimal.
+        shown = self.hosts.run(host, ["cat", f"/proc/net/{protocol}", f"/proc/net/{protocol}6"], timeout_s=_ASK_S).stdout
+        sockets = (line.split() for line in shown.splitlines())
+        return any(
+            fields[1].endswith(f":{port:04X}") and fields[3] in _LISTENS[protocol] for fields in sockets if fields[0] != "sl"
+        )
 
     def failed(self, what: str, log: Path) -> ApplicationFailed:
         text = log.read_text(errors="replace") if log.exists() else ""

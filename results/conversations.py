@@ -7,10 +7,11 @@ followed as a flow is, and so is each DSCP of it. Of two hosts the conversations
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_interface
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
@@ -45,11 +46,10 @@ class ConversationFlow:
 class _Group:
     """What is told together: one conversation, or the small ones of two hosts by one protocol.
 
-    `first` is the first packet of it, `packets` are all that its hosts sent.
+    `packets` are all that its hosts sent.
     """
 
     name: str
-    first: dict[str, Any]
     packets: pl.DataFrame
     count: int
     alone: bool
@@ -81,7 +81,7 @@ def conversations(
     crossed = {end: there.besides.select(*SEEN) for end, there in tunnels.items()}
     flows = []
     for group in _groups(sent):
-        first = group.first
+        first = group.packets.row(0, named=True)
         outward = _direction(plan, network, first["source_host"], first["destination_host"])
         for sender, direction in ((first["source_host"], outward), (first["destination_host"], opposite(outward))):
             packets = group.packets.filter(pl.col("source_host") == sender)
@@ -141,14 +141,14 @@ def _groups(sent: pl.DataFrame) -> Iterator[_Group]:
             f"{first[f'{end}_host']}:{first[f'{end}_port']}" if first["source_port"] else first[f"{end}_host"]
             for end in ("source", "destination")
         ]
-        yield _Group(" ".join([key["protocol"], *ends]), first, packets, 1, alone=True)
+        yield _Group(" ".join([key["protocol"], *ends]), packets, 1, alone=True)
     pair = [pl.min_horizontal(*_HOSTS).alias("one"), pl.max_horizontal(*_HOSTS).alias("other")]
     rest = sent.join(alone, on=list(_KEY), how="anti", maintain_order="left").with_columns(*pair)
     groups = rest.partition_by("protocol", "one", "other", maintain_order=True)
     for packets in sorted(groups, key=lambda group: -group.height):
         first = packets.row(0, named=True)
         name = f"{first['protocol']} {first['source_host']} {first['destination_host']}, small"
-        yield _Group(name, first, packets, packets.select(*_KEY).n_unique(), alone=False)
+        yield _Group(name, packets, packets.select(*_KEY).n_unique(), alone=False)
 
 
 def _flow(group: _Group, packets: pl.DataFrame, direction: Direction) -> Flow:
@@ -173,9 +173,8 @@ def _direction(plan: Plan, network: Network, source: str, destination: str) -> D
         return "return"
     distances = network.distances(centre)
 
-    def away(host: str) -> int:
-        """Wires from the centre; more than there are where none lead to it."""
-        unreached = len(plan.nodes) + len(plan.wires)
-        return 0 if host == centre else min((wires for (node, _), wires in distances.items() if node == host), default=unreached)
+    def away(host: str) -> float:
+        """Wires from the centre; endlessly many where none lead to it."""
+        return 0 if host == centre else min((wires for (node, _), wires in distances.items() if node == host), default=math.inf)
 
     return "return" if away(destination) <= away(source) else "forward"

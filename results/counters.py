@@ -26,9 +26,6 @@ _STATES = frozenset(
 #: What counts frames by cause: "queue" there is a cause.
 _COUNTS = ("lost.", "drops.", "dropped.")
 
-#: Names of moments, not of states.
-_MOMENTS = ("_ns",)
-
 
 @dataclass(frozen=True)
 class Series:
@@ -64,7 +61,7 @@ def all_series(table: pl.DataFrame) -> Iterator[Series]:
     """Those of `results.journal.series`, in the order of the table. A counter that appears late was 0 before."""
     began = dict(table.group_by("netbox").agg(pl.col("time_s").min()).iter_rows())
     for (netbox, station, name), rows in table.group_by("netbox", "station", "name", maintain_order=True):
-        if str(name).endswith(_MOMENTS):
+        if str(name).endswith("_ns"):  # a moment, not a state
             continue
         times, values = rows["time_s"].to_numpy(), rows["value"].to_numpy()
         counts = _counts(str(name), values)

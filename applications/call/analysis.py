@@ -91,12 +91,13 @@ def _voice(evidence: Evidence, measured_flow: MeasuredFlow) -> Voice:
     parties = {party["host"]: party for party in facts["parties"]}
     spoken_file = evidence.file(record, parties[flow.source]["spoken"])
     heard_file = evidence.file(record, parties[flow.destination]["heard"])
-    narrow_band = facts["sample_rate_hz"] < _MEASURING_RATE
     return {
         "flow": flow.name,
         "direction": flow.direction,
         **planned(facts["codec"], delays_ms(measured.rows), measured_flow.figures["loss_ratio"] or 0.0),
-        "heard": heard(evidence.run / spoken_file, evidence.run / heard_file, narrow_band=narrow_band),
+        "heard": heard(
+            evidence.run / spoken_file, evidence.run / heard_file, narrow_band=facts["sample_rate_hz"] < _MEASURING_RATE
+        ),
         "spoken_file": spoken_file,
         "heard_file": heard_file,
     }
@@ -118,8 +119,7 @@ def _drawn(run: Path, voices: Sequence[Voice]) -> dict[str, object]:
     for voice in voices:
         for what, name in (("spoken", voice["spoken_file"]), ("heard", voice["heard_file"])):
             if sound := embedded("audio/ogg", run / name, _OPUS, _OPUS_LIMITS):
-                title = f"{voice['direction']}: what was {what}"
-                players.append({"title": title, "direction": voice["direction"], "file": name, "source": sound})
+                players.append({"what": what, "direction": voice["direction"], "file": name, "source": sound})
     return {"voices": voices, "players": players}
 
 
@@ -134,8 +134,11 @@ def heard(spoken_file: Path, heard_file: Path, narrow_band: bool) -> Heard:
                 raise MediaFailed(f"{file.name} is missing")
         spoken, recorded = (audio.samples(file, _MEASURING_RATE) for file in (spoken_file, heard_file))
         pieces = _pieces(spoken, recorded)
-        rated = zip(_qualities(pieces, narrow_band), map(_understood, pieces), strict=True)
-        scores = [(quality, score) for quality, score in rated if quality is not None and score is not None]
+        scores = [
+            (quality, score)
+            for quality, score in zip(_qualities(pieces, narrow_band), map(_understood, pieces), strict=True)
+            if quality is not None and score is not None
+        ]
         if not scores:
             raise MediaFailed("no speech was heard for as long as PESQ needs")
     except MediaFailed as error:

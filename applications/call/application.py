@@ -283,9 +283,14 @@ statmode_default off
         )
 
     def _telephone(self, agent: Agent, *more: str, held: bool = False) -> Running:
-        argv = ["baresip", "-f", self.inside(), *more]
-        environment = {"ALSA_CONFIG_PATH": self.inside("alsa.conf")}
-        return self.launch(agent.host, "baresip", argv, env=environment, patience_s=_BYE_PATIENCE_S, held=held)
+        return self.launch(
+            agent.host,
+            "baresip",
+            ["baresip", "-f", self.inside(), *more],
+            env={"ALSA_CONFIG_PATH": self.inside("alsa.conf")},
+            patience_s=_BYE_PATIENCE_S,
+            held=held,
+        )
 
     def _look_for_answer(self, dialled: float) -> None:
         caller, called = self.agents

@@ -109,8 +109,10 @@ def _video(evidence: Evidence, measured: Measured) -> Video:
 
 def _drawn(run: Path, videos: Sequence[Video]) -> dict[str, object]:
     # A file that can be played while it is read must have its index first, and ffmpeg writes it so only into fragments on a pipe.
-    fragments = ["-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "pipe:1"]
-    clip = ["-t", f"{_CLIP_S:g}", "-an", "-c:v", "copy", *fragments]
+    clip = [
+        *("-t", f"{_CLIP_S:g}", "-an", "-c:v", "copy"),
+        *("-movflags", "frag_keyframe+empty_moov+default_base_moof", "-f", "mp4", "pipe:1"),
+    ]
     still = ["-ss", f"{_STILL_AT_S:g}", "-frames:v", "1", "-f", "image2pipe", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"]
     received = [(video, run / video["received_file"]) for video in videos]
     return {
@@ -145,10 +147,9 @@ def likeness(sent: Path, received: Path, width: int, height: int, most: int) -> 
             break
         due = number + 1
         likenesses.append((ssim(original, picture), psnr(original, picture)))
-    frames_sent = due + sum(1 for _ in originals)
     ssims, psnrs = ([pair[at] for pair in likenesses] for at in (0, 1))
     return {
-        "frames_sent": frames_sent,
+        "frames_sent": due + sum(1 for _ in originals),
         "frames_decoded": len(likenesses),
         "frames_damaged": damaged,
         "identical_ratio": float(np.mean(np.isinf(psnrs))) if psnrs else None,

@@ -99,8 +99,9 @@ class Command(Application):
         if options.server is not None and options.listens is not None:
             server, port = self._launch(self.plan.destination, "server", options.server), options.listens
             self.wait_for_port(server, port, "tcp", "udp", named=f"port {port}", deadline_s=_READY_DEADLINE_S)
-        ends_with = options.status if options.ends == "itself" else None
-        self._launch(self.plan.source, "run", options.run, ends_with=ends_with, held=True)
+        self._launch(
+            self.plan.source, "run", options.run, ends_with=options.status if options.ends == "itself" else None, held=True
+        )
 
     def start(self) -> None:
         self._began = time.monotonic()
@@ -132,9 +133,12 @@ class Command(Application):
         return []
 
     def facts(self) -> CommandFacts:
-        absent = [name for name in self.options.files if not (self.folder / name).exists()]
-        took = None if self._began is None or self._ended is None else round(self._ended - self._began, 3)
-        return {"run": self.options.run, "server": self.options.server, "took_s": took, "absent": absent}
+        return {
+            "run": self.options.run,
+            "server": self.options.server,
+            "took_s": None if self._began is None or self._ended is None else round(self._ended - self._began, 3),
+            "absent": [name for name in self.options.files if not (self.folder / name).exists()],
+        }
 
     def _launch(self, host: str, name: str, line: str, *, ends_with: int | None = None, held: bool = False) -> Running:
         argv = ["/bin/sh", "-c", 'cd "$0" && exec /bin/sh -c "$1"', self.inside(), line]

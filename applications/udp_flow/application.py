@@ -123,8 +123,14 @@ class UdpFlow(Application):
         ports = str(first) if first == last else f"{first}-{last}"
         receiver = self.launch(self.plan.destination, "receiver", [*mgen, "port", ports])
         self.wait_for_port(receiver, last, "udp", named=f"ports {ports}", deadline_s=_READY_DEADLINE_S)
-        sender = [*mgen, "input", self.inside("flows.mgn")]
-        self.launch(self.plan.source, "sender", sender, ends_with=0, patience_s=_LATE_S, held=True)
+        self.launch(
+            self.plan.source,
+            "sender",
+            [*mgen, "input", self.inside("flows.mgn")],
+            ends_with=0,
+            patience_s=_LATE_S,
+            held=True,
+        )
 
     def flows(self) -> list[Flow]:
         return flows(self.plan)
