@@ -120,7 +120,7 @@ class NodePlan:
     packages: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class WireEnd:
     node: str
     interface: str

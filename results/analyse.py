@@ -111,9 +111,9 @@ def _check_rights(folder: Path) -> None:
         raise not_permitted(error, Path(error.filename)) from None
     for file in (folder / name for name in _WRITTEN):
         if not os.access(file if file.exists() else folder, os.W_OK):
-            whose = f"{folder} is {user_name(folder.stat().st_uid)}'s"
             raise NotOurs(
-                f"{file} cannot be written: Permission denied; {whose}: report it as that user or as root, or report a copy: "
+                f"{file} cannot be written: Permission denied; {folder} is {user_name(folder.stat().st_uid)}'s: "
+                "report it as that user or as root, or report a copy: "
                 f"cp -r {shlex.quote(str(folder.resolve()))} COPY, and netboxit report COPY"
             )
 

@@ -101,17 +101,11 @@ class NoPath(ValueError):
     """No chain of wires joins the two hosts."""
 
 
-@dataclass(frozen=True, order=True)
-class _Port:
-    node: str
-    name: str
-
-
 #: Of a stretch of a path: points on it that should have seen the frame and did not, and its wires.
 _Cost = tuple[int, int]
-#: A stretch: the wires from port to port, each as the one by which a frame leaves and the one by which it comes.
-_Steps = tuple[tuple[_Port, _Port], ...]
-_Reached = dict[_Port, tuple[_Cost, _Steps]]
+#: A stretch: the wires from port to port, each as the end by which a frame leaves and the one by which it comes.
+_Steps = tuple[tuple[WireEnd, WireEnd], ...]
+_Reached = dict[WireEnd, tuple[_Cost, _Steps]]
 
 
 @dataclass(frozen=True)
@@ -137,15 +131,11 @@ class Network:
 
     def __init__(self, plan: Plan, unrecorded: Iterable[str] = ()) -> None:
         self._kinds = kinds(plan)
-        joined = [tuple(_Port(end.node, end.interface) for end in pair) for pair in ends(plan)]
-        self._other = {port: other for left, right in joined for port, other in ((left, right), (right, left))}
+        self._other = {end: other for left, right in ends(plan) for end, other in ((left, right), (right, left))}
         self._tunnels = {
-            _Port(end.node, end.interface): (wire.name, wire.kind)
-            for wire in plan.wires
-            if wire.kind in BETWEEN_MACHINES
-            for end in (wire.left, wire.right)
+            end: (wire.name, wire.kind) for wire in plan.wires if wire.kind in BETWEEN_MACHINES for end in (wire.left, wire.right)
         }
-        self._ports: dict[str, list[_Port]] = {}
+        self._ports: dict[str, list[WireEnd]] = {}
         for port in self._other:
             self._ports.setdefault(port.node, []).append(port)
         self._recorded = {name for name, kind in self._kinds.items() if kind == "netbox"}.difference(unrecorded)
@@ -168,7 +158,7 @@ class Network:
 
     def distances(self, source: str) -> dict[tuple[str, str], int]:
         """Wires from a node to each station of a netbox: frames that enter several at the same time enter the nearest first."""
-        return {(port.node, port.name): cost[1] for port, (cost, _) in self._reach(self._ports[source], frozenset()).items()}
+        return {(port.node, port.interface): cost[1] for port, (cost, _) in self._reach(self._ports[source], frozenset()).items()}
 
     def crossing(self, netbox: str, entered: int, left: int, fate: int) -> Crossing:
         """From the numbers of a record; a station that the netbox has not is called "", and no path has it."""
@@ -203,7 +193,7 @@ class Network:
         for at in range(-1, len(crossings)):
             fate = 0
             if at >= 0:
-                entry, exit_ = (_Port(crossings[at].netbox, name) for name in (crossings[at].entered, crossings[at].left))
+                entry, exit_ = (WireEnd(crossings[at].netbox, station) for station in (crossings[at].entered, crossings[at].left))
                 before = [chain.followed_by(*there[entry], at) for chain, there in best if entry in there]
                 if not before or exit_ not in self._other:
                     continue
@@ -223,14 +213,14 @@ class Network:
             raise NoPath(f"no wires lead from {source} to {destination} in this plan")
         return min(whole_chains, key=lambda one: one[0])[1]
 
-    def _reach(self, starts: Iterable[_Port], seen: Set[tuple[str, str]]) -> _Reached:
+    def _reach(self, starts: Iterable[WireEnd], seen: Set[tuple[str, str]]) -> _Reached:
         """How a frame that leaves by one of these ports comes to each port, at the least cost."""
         return self._searched(tuple(starts), frozenset(seen))
 
-    def _search(self, starts: Sequence[_Port], seen: frozenset[tuple[str, str]]) -> _Reached:
+    def _search(self, starts: Sequence[WireEnd], seen: frozenset[tuple[str, str]]) -> _Reached:
         """Dijkstra's algorithm. Each port is come to by one wire, so what that costs may be added when its turn has come."""
         reached: _Reached = {}
-        waiting: list[tuple[_Cost, _Port, _Port, _Steps]] = [((0, 0), out, self._other[out], ()) for out in starts]
+        waiting: list[tuple[_Cost, WireEnd, WireEnd, _Steps]] = [((0, 0), out, self._other[out], ()) for out in starts]
         heapq.heapify(waiting)
         while waiting:
             (skipped, wires), out, into, before = heapq.heappop(waiting)
@@ -249,7 +239,7 @@ class Network:
                     heapq.heappush(waiting, ((beyond, wires + 1), port, self._other[port], steps))
         return reached
 
-    def _gap(self, steps: Sequence[tuple[_Port, _Port]]) -> Gap:
+    def _gap(self, steps: Sequence[tuple[WireEnd, WireEnd]]) -> Gap:
         between = [into.node for _, into in steps[:-1]]
         routers, real, switches = (
             tuple(node for node in between if self._kinds[node] == kind) for kind in ("router", "equipment", "switch")

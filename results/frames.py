@@ -260,8 +260,7 @@ def _along_paths(
             )
         )
     whole = _finished(pl.concat(parts, how="diagonal").sort("number"), end_ns)
-    crossed = [name for name in whole.columns if name.partition(".")[0] in _CROSSED]
-    return whole.select(*COLUMNS, *crossed), tuple(paths)
+    return whole.select(*COLUMNS, *(name for name in whole.columns if name.partition(".")[0] in _CROSSED)), tuple(paths)
 
 
 def _crossed(followed: Followed, fates: list[int | None]) -> Iterator[pl.Expr]:

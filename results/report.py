@@ -130,38 +130,38 @@ def _context(
     }
 
 
-def _key_figures(document: Metrics, judged: Sequence[KeyFigure]) -> list[dict[str, str]]:
+def _key_figures(document: Metrics, judged: Sequence[KeyFigure]) -> list[KeyFigure | dict[str, str]]:
     """The handful of figures to see first: of flows that their application has judged, else of the first flows."""
-    figures = []
     names = {(figure.flow, figure.direction) for figure in judged}
     flows = [flow for flow in document["flows"] if (flow["name"], flow["direction"]) in names]
-    for flow in flows or (document["flows"] or document["conversations"])[:2]:
-        figures.append(
-            {
-                "label": f"{flow['name']} {flow['direction']}, mean delay",
-                "value": statistic(flow["one_way_delay_ms"], "mean"),
-                "note": f"ms, jitter {statistic(flow['jitter_ms'], 'mean')} ms, lost {percent(flow['loss_ratio'])}",
-                "direction": flow["direction"],
-            }
-        )
-    figures += [
-        {"label": figure.label, "value": figure.value, "note": figure.note, "direction": figure.direction} for figure in judged
+    return [
+        *(
+            KeyFigure(
+                flow["name"],
+                flow["direction"],
+                label=f"{flow['name']} {flow['direction']}, mean delay",
+                value=statistic(flow["one_way_delay_ms"], "mean"),
+                note=f"ms, jitter {statistic(flow['jitter_ms'], 'mean')} ms, lost {percent(flow['loss_ratio'])}",
+            )
+            for flow in flows or (document["flows"] or document["conversations"])[:2]
+        ),
+        *judged,
+        *_outside(document),
     ]
-    figures.append({**_outside(document), "direction": ""})
-    if tunnels := document.get("overhead_tunnels_us"):
-        figures.append(
-            {"label": "of it between machines", "value": statistic(tunnels, "p50"), "note": "µs, median", "direction": ""}
-        )
-    return figures
 
 
-def _outside(document: Metrics) -> dict[str, str]:
+def _outside(document: Metrics) -> Iterator[dict[str, str]]:
     """What was spent outside of the netboxes; queues of routers and switches are the network's own, and not the testbed's."""
-    value = statistic(document["overhead_us"], "p50")
     elements: tuple[Literal["routers", "switches"], ...] = ("routers", "switches")
-    if crossed := [kind for kind in elements if any(gap[kind] for gap in document["gaps"])]:
-        return {"label": "outside the netboxes", "value": value, "note": f"µs, median, {' and '.join(crossed)} included"}
-    return {"label": "testbed overhead", "value": value, "note": "µs, median"}
+    crossed = [kind for kind in elements if any(gap[kind] for gap in document["gaps"])]
+    yield {
+        "label": "outside the netboxes" if crossed else "testbed overhead",
+        "value": statistic(document["overhead_us"], "p50"),
+        "note": f"µs, median, {' and '.join(crossed)} included" if crossed else "µs, median",
+        "direction": "",
+    }
+    if tunnels := document.get("overhead_tunnels_us"):
+        yield {"label": "of it between machines", "value": statistic(tunnels, "p50"), "note": "µs, median", "direction": ""}
 
 
 def _delay_charts(measured: Sequence[Measured]) -> Iterator[dict[str, str]]:

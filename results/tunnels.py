@@ -66,14 +66,13 @@ def _clock(machines: Machines, name: str) -> MachineClock:
 def _tunnel(machines: Machines, plan: Plan, wire: Wire, measured: Sequence[Measured]) -> Tunnel:
     left, right = wire["ends"]
     directions = [_direction(machines, wire["wire"], *ends, measured) for ends in ((left, right), (right, left))]
-    there, back = (direction["delay_us"] for direction in directions)
     probe = wire.get("probe")
     return {
         "wire": wire["wire"],
         "kind": wire["kind"],
         "mtu": wire["mtu"],
         "directions": directions,
-        "both_ways_us": _sum(there, back),
+        "both_ways_us": _sum(*(direction["delay_us"] for direction in directions)),
         "probe_us": None if probe is None else probe["round_trip_ns"] / 1e3,
         "switched": any(wire["wire"] in switched_wires(plan, end["node"]) for end in (left, right)),
     }
