@@ -17,6 +17,10 @@ from contracts.announced import Details
 SERIES = {"netbox": pl.String, "station": pl.String, "time_s": pl.Float64, "name": pl.String, "value": pl.Float64}
 
 
+#: What lies beyond is of no lab, nor of any chart: times, numbers, and samples closer to each other.
+_LONGEST_S, _LARGEST, _CLOSEST_S = 1e9, 1e100, 1e-5
+
+
 @dataclass
 class Journal:
     """One netbox's: when it began (CLOCK_REALTIME), what happened, and samples of statistics, both by seconds since then."""
@@ -41,16 +45,17 @@ def read(*paths: Path) -> Journal | None:
     lines_read = [line for text in texts for line in _parsed(text.splitlines())]
     if not lines_read or not isinstance(lines_read[0].get("began_ns"), int):
         return None
-    journal, later_s = Journal(int(lines_read[0]["began_ns"])), 0.0
+    journal, later_s, latest_s = Journal(int(lines_read[0]["began_ns"])), 0.0, -math.inf
     for line in lines_read[1:]:
         if isinstance(line.get("began_ns"), int):
             later_s = (line["began_ns"] - journal.began_ns) / 1e9
-        elif not isinstance(line.get("at_s"), int | float):
+        elif not isinstance(line.get("at_s"), int | float) or abs(line["at_s"]) > _LONGEST_S:
             continue
         elif isinstance(line.get("event"), str) and isinstance(line.get("station"), str | None):
             journal.events.append(line | {"at_s": line["at_s"] + later_s})
-        elif isinstance(line.get("statistics"), dict):
-            journal.samples.append((float(line["at_s"]) + later_s, line["statistics"]))
+        elif isinstance(line.get("statistics"), dict) and line["at_s"] + later_s > latest_s + _CLOSEST_S:
+            latest_s = line["at_s"] + later_s
+            journal.samples.append((latest_s, line["statistics"]))
     return journal
 
 
@@ -65,9 +70,9 @@ def _parsed(lines: list[str]) -> Iterator[Details]:
 
 
 def _finite(text: str) -> float:
-    """A number that JSON has a way to write, and a chart a place for."""
-    if not math.isfinite(value := float(text)):
-        raise ValueError(f"{text} is no number")
+    """A number that JSON has a way to write and a chart a place for; so have sums and differences of it."""
+    if not abs(value := float(text)) <= _LARGEST:
+        raise ValueError(f"{text} is no number, or too large")
     return value
 
 

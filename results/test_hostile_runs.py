@@ -27,6 +27,9 @@ LINES = (
     '{"at_s": 1.0, "event": "x", "size": ' + "9" * 400 + "}",
     '{"at_s": 1.0, "statistics": [1]}',
     '{"at_s": 1.0, "statistics": ' + '{"a": ' * 2_000 + "1" + "}" * 2_001,
+    '{"at_s": 1e300, "event": "x"}',
+    '{"at_s": 1e20, "statistics": {"a": 1}}',
+    '{"at_s": 1.5, "statistics": {"a": 1e200}}',
     '{"began_ns": "later"}',
     "[]",
 )
@@ -37,7 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = SyntheticRun(tmp_path_factory.mktemp("hostile") / "run")
     run.calls(100)
     folder = run.write()
-    samples = [{"at_s": float(at), "statistics": {NAME: at, "stations": {NAME: {NAME: at}}}} for at in range(4)]
+    # The last one is there twice.
+    samples = [{"at_s": float(at), "statistics": {NAME: at, "stations": {NAME: {NAME: at}}}} for at in (0, 1, 2, 3, 3)]
     named = {"at_s": 1.0, "event": NAME, "station": NAME, NAME: NAME}
     events = [named, {"at_s": 2.0, "event": "route", "paths": 7}, {"at_s": 3.0, "event": "freeze"}]
     lines = [json.dumps(one) for one in ({"began_ns": START_NS}, *samples, *events)]
