@@ -132,8 +132,7 @@ def lateness(netboxes: Mapping[str, LatenessOfNetbox], limits_us: Iterable[float
 
 
 def _thinned(ordered: Values) -> Values:
-    chosen: Values = ordered[np.linspace(0, ordered.size - 1, min(ordered.size, _MOST_POINTS)).round().astype(int)]
-    return chosen
+    return np.take(ordered, np.linspace(0, ordered.size - 1, min(ordered.size, _MOST_POINTS)).round().astype(int))
 
 
 @rc_context(STYLE)

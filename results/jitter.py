@@ -32,5 +32,4 @@ def unwrap_timestamps(timestamps: NDArray[np.uint32]) -> NDArray[np.int64]:
     """RTP timestamps as they would be without the limit of 32 bits."""
     # As signed 32-bit differences: a step of more than half the range is one back over the edge.
     steps = np.diff(timestamps.astype(np.uint32)).astype(np.int32).astype(np.int64)
-    whole: NDArray[np.int64] = np.concatenate(([np.int64(timestamps[0])], steps)).cumsum()
-    return whole
+    return np.cumsum(np.concatenate(([np.int64(timestamps[0])], steps)), dtype=np.int64)

@@ -112,8 +112,7 @@ def _silences(times: NDArray[np.int64], least_ns: float) -> Values:
     before = np.concatenate([[0], np.diff(times)]).astype(float)
     burst = np.searchsorted(times, times + _BURST_NS, side="right") - np.arange(times.size)
     held = burst >= max(_LEAST_BURST, 2.5 * float(np.median(burst)))
-    silences: Values = np.where((before > least_ns) & ~held, before, 0.0)
-    return silences
+    return np.where((before > least_ns) & ~held, before, 0.0)
 
 
 def _described(pause: _Pause, sent: pl.DataFrame, paths: Sequence[FlowPath], began_ns: int) -> Outage:
