@@ -36,9 +36,11 @@ def make_logarithmic(axes: Axes, way: Literal["x", "y"]) -> None:
     axis = axes.xaxis if way == "x" else axes.yaxis
     least, most = axis.get_view_interval()
     steps = (1.0, 2.0, 5.0) if math.log10(most / least) < 2.5 else (1.0,)
-    axis.set_major_locator(LogLocator(subs=steps, numticks=10))
-    axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set(
+        major_locator=LogLocator(subs=steps, numticks=10),
+        minor_locator=NullLocator(),
+        major_formatter=StrMethodFormatter("{x:g}"),
+    )
 
 
 def as_svg(figure: Figure) -> str:

@@ -193,9 +193,7 @@ def gap_metrics(gap: Gap, direction: Direction, us: Values) -> GapFigures:
         "switches": list(gap.switches),
         "us": summary(us),
     }
-    if gap.tunnels:
-        told["tunnels"] = [tunnel.wire for tunnel in gap.tunnels]
-    return told
+    return {**told, "tunnels": [tunnel.wire for tunnel in gap.tunnels]} if gap.tunnels else told
 
 
 def gaps_us(path: FlowPath, rows: pl.DataFrame) -> Iterator[tuple[Gap, Values]]:

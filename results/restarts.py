@@ -47,9 +47,8 @@ def _combined(starts: Sequence[NetboxStatistics]) -> NetboxStatistics:
         "journal": _added([start["journal"] for start in starts]),
         "segment": last["segment"],
     }
-    if usages := [start["scheduler"] for start in starts if "scheduler" in start]:
-        found["scheduler"] = _added(usages)
-    return found
+    usages = [start["scheduler"] for start in starts if "scheduler" in start]
+    return {**found, "scheduler": _added(usages)} if usages else found
 
 
 def _added(counted: Sequence[Mapping[str, Any]]) -> Any:

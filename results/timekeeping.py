@@ -37,11 +37,12 @@ def ports_of_switches(plan: Plan, counted: Mapping[str, SwitchStatus]) -> dict[s
 
 
 def _ports(counted: Mapping[str, statistics.SwitchPort], switched: Collection[str]) -> dict[str, SwitchPort]:
-    ports: dict[str, SwitchPort] = {name: {**port, "unplugged_drops": 0} for name, port in counted.items()}
-    for name in ports.keys() & switched:
-        unplugged = counted[name]["receive_drops"] + counted[name]["send_drops"]
-        ports[name] = {**counted[name], "receive_drops": 0, "send_drops": 0, "unplugged_drops": unplugged}
-    return ports
+    return {
+        name: {**port, "receive_drops": 0, "send_drops": 0, "unplugged_drops": port["receive_drops"] + port["send_drops"]}
+        if name in switched
+        else {**port, "unplugged_drops": 0}
+        for name, port in counted.items()
+    }
 
 
 def _of(node: NodePlan, plan: Plan, counted: NetboxStatistics, lab: LabRecord, events: Sequence[Event]) -> Timekeeping:

@@ -174,15 +174,19 @@ class Call(Application):
 
     def prepare(self) -> None:
         for agent in self.agents:
-            files = self.own_files(agent.host)
             spoken = self.folder / f"{agent.host}-spoken.wav"
             Speech(agent.speaker, self.options.duration + _SPARE_SPEECH_S, self.codec.rate, seed=1).write(spoken)
-            files.write("spoken.wav", spoken.read_bytes())
-            files.write(LOUDSPEAKER.name, LOUDSPEAKER.read_bytes())
-            files.write("config", self.configuration(agent))
-            files.write("accounts", f"<sip:{agent.host}@{agent.address}:{self.options.sip_port}>;regint=0;answermode=auto\n")
-            files.write("contacts", "")
-            files.write("alsa.conf", self.sound_card())
+            contents: dict[str, str | bytes] = {
+                "spoken.wav": spoken.read_bytes(),
+                LOUDSPEAKER.name: LOUDSPEAKER.read_bytes(),
+                "config": self.configuration(agent),
+                "accounts": f"<sip:{agent.host}@{agent.address}:{self.options.sip_port}>;regint=0;answermode=auto\n",
+                "contacts": "",
+                "alsa.conf": self.sound_card(),
+            }
+            files = self.own_files(agent.host)
+            for name, content in contents.items():
+                files.write(name, content)
 
     def arrange(self) -> None:
         caller, called = self.agents
