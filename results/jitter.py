@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,12 +17,8 @@ WARM_UP = 64
 def running_jitter(transit: Values) -> Values:
     """The estimate J after each packet but the first, in the unit of `transit` (arrival minus sending, in order of arrival)."""
     differences = np.abs(np.diff(transit))
-    estimates = np.empty_like(differences)
-    jitter = 0.0
-    for at, difference in enumerate(differences):
-        jitter += (difference - jitter) / 16.0
-        estimates[at] = jitter
-    return estimates
+    estimates = accumulate(differences, lambda jitter, difference: jitter + (difference - jitter) / 16.0, initial=0.0)
+    return np.fromiter(estimates, float)[1:]
 
 
 def settled(estimates: Values) -> Values:

@@ -97,8 +97,5 @@ def delay_impairment(delay_ms: float) -> float:
 
 def mean_opinion_score(r: float) -> float:
     """Annex B, equation B-4."""
-    if r <= 0.0:
-        return 1.0
-    if r >= 100.0:
-        return 4.5
+    r = min(max(r, 0.0), 100.0)
     return max(1.0, 1.0 + 0.035 * r + r * (r - 60.0) * (100.0 - r) * 7e-6)

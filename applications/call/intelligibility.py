@@ -27,6 +27,8 @@ _WINDOW = np.hanning(_FRAME + 2)[1:-1]
 
 def stoi(clean: Values, heard: Values) -> float | None:
     """The measure for two aligned signals of equal length at RATE; None when there is less than one segment of speech."""
+    if clean.size < _FRAME:
+        return None
     spoken, received = _without_silence(clean, heard)
     x, y = _band_levels(spoken), _band_levels(received)
     if x.shape[1] < _SEGMENT:
@@ -50,8 +52,6 @@ def _frames(signal: Values) -> Values:
 
 def _without_silence(clean: Values, heard: Values) -> tuple[Values, Values]:
     """Both signals without the frames in which the clean one is silent, put together again by overlap and addition."""
-    if clean.size < _FRAME:
-        return np.zeros(0), np.zeros(0)
     x, y = _frames(clean), _frames(heard)
     levels = 20.0 * np.log10(np.linalg.norm(x, axis=1) + 1e-12)
     loud = levels > levels.max() - _SILENCE_DB
@@ -67,8 +67,6 @@ def _joined(frames: Values) -> Values:
 
 def _band_levels(signal: Values) -> Values:
     """Root of the energy in each third-octave band and frame."""
-    if signal.size < _FRAME:
-        return np.zeros((_BANDS, 0))
     power = np.abs(np.fft.rfft(_frames(signal), _FFT)) ** 2
     levels: Values = np.sqrt(_bands() @ power.T)
     return levels
