@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from contracts.changes import Sequence, Step
 from system.user_privileges import as_user
 from testbed.description import yaml_source
-from testbed.description.actions import Action
 from testbed.description.drills import all_drills
+from testbed.description.events import Action
 from testbed.description.input_errors import InPart, nearest, told
 from testbed.description.live import BadChange, parsed
 from testbed.description.targets import Targets

@@ -12,7 +12,6 @@ from pathlib import Path
 from contracts.changes import WireChange
 from contracts.errors import listed
 from contracts.plan import WireEnd
-from testbed.description.drills import LinkFlap
 from testbed.description.events import Event
 from testbed.description.input_errors import nearest
 from testbed.description.targets import NetboxTarget, NotThere, Targets, WireTarget
@@ -36,10 +35,8 @@ def _of_an_event(
 ) -> Iterator[Problem]:
     if event.netbox is not None:
         yield from _of_a_netbox(draft, index, event, event.netbox, context)
-    if event.wire is not None:
-        yield from _of_a_wire(draft, index, event.wire, wires)
-    if isinstance(event.options, LinkFlap) and event.options.wire is not None:
-        yield from _of_a_wire(draft, index, event.options.wire, wires, ("with", "wire"))
+    for place, wire in event.wires().items():
+        yield from _of_a_wire(draft, ("events", index, *place), wire, wires)
     if event.reboot is not None and event.node is not None:
         ends = [name for name, traffic in draft.traffic.items() if event.node in (traffic.source, traffic.destination)]
         if ends:
@@ -155,13 +152,8 @@ def _of_a_station(draft: Draft, place: Location, name: str, station: str | None)
 
 
 def _of_a_wire(
-    draft: Draft,
-    index: int,
-    ends: tuple[str, str],
-    wires: Mapping[frozenset[End], WireKind],
-    keys: tuple[str, ...] = ("wire",),
+    draft: Draft, place: Location, ends: tuple[str, str], wires: Mapping[frozenset[End], WireKind]
 ) -> Iterator[Problem]:
-    place: Location = ("events", index, *keys)
     written = [pair for pair in wires if are_written(pair, *ends)]
     joined = [*written[0]] if len(written) == 1 else []
     for side, text in enumerate(() if joined else ends):

@@ -1,30 +1,148 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Events of a topology file: when, and what changes then.
-
-When and what are apart: what stands beside `at:` or `when:` is the same that `netboxit set` and `netboxit drill` do now
-(`testbed.description.actions`).
-"""
+"""What changes, as `events:` of a topology file and `netboxit set` say it in one vocabulary; and of events, when it changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator
 
-from contracts.changes import Condition, EventPlan
+from contracts.changes import Change, Condition, ConfigurationChange, FreezeChange, HandlerWrite, Sequence, Step, WireState
+from contracts.files import find_file
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
-from testbed.description.actions import Action
-from testbed.description.drills import LinkFlap
+from netboxes.drill import NetboxDrill
+from testbed.description import drills
+from testbed.description.drills import Drill, LinkFlap, all_drills, reboot
+from testbed.description.input_errors import InPart, one_of
 from testbed.description.section import Section
+from testbed.description.targets import Targets
+from testbed.description.wire_ends import TwoEnds
 from testbed.description.yaml_source import Location
 
-if TYPE_CHECKING:
-    from contracts.plan import TrafficPlan
-    from testbed.description.targets import Targets
-    from testbed.description.topology import Topology
-    from testbed.description.wiring import End, Wiring
+#: What is said of each subject, and how.
+_SAYS = {
+    "netbox": ("what it sets, or how long it is frozen", "write set: {parameter: value}, or freeze: 300 ms"),
+    "wire": ("its state", "write state: down or state: up"),
+    "node": (
+        "how long it is rebooted, or of a Click router its configuration or what is written to its handlers",
+        "write reboot: 10 s, configuration: FILE or write: {handler: value}",
+    ),
+    "drill": ("its options at most", "write with: {option: value}"),
+}
+_VERBS = {"netbox": ("values", "freeze"), "wire": ("state",), "node": ("reboot", "configuration", "write"), "drill": ("options",)}
+
+
+def _check_drill(name: str) -> str:
+    return one_of(name, all_drills(), "a drill")
+
+
+class Action(Section):
+    """A change of a netbox or of one of its stations, of a wire, of a node of any kind, or a drill."""
+
+    netbox: Name | None = Field(None, description="The netbox that changes.")
+    station: Name | None = Field(None, description="The station of it whose parameters change; without it those of the netbox.")
+    values: dict[str, Any] | None = Field(
+        None, alias="set", min_length=1, description="Live parameters and their new values, written as in the netbox itself."
+    )
+    freeze: Annotated[float, Quantity(TIME, 1e-3, 60.0)] | None = Field(
+        None, description="The netbox gets no time to compute for so long, as on a host that is too busy."
+    )
+    wire: TwoEnds | None = Field(None, description="The wire that changes, as meoc.jan--backhaul.meoc.")
+    state: WireState | None = Field(None, description="The wire is unplugged, or plugged in again.")
+    node: Name | None = Field(None, description="The node that changes: a router, switch or host, or a netbox that is rebooted.")
+    reboot: Annotated[float, Quantity(TIME, 0.05, 86_400.0)] | None = Field(
+        None, description="It loses its power, and starts anew after so long."
+    )
+    configuration: Path | None = Field(
+        None, description="Of a Click router: takes over from the one that runs; found as a router's `configuration`."
+    )
+    write: dict[str, str | int | float | bool] | None = Field(
+        None, min_length=1, description="Of a Click router: handlers, and what is written to them."
+    )
+    drill: Annotated[str, AfterValidator(_check_drill)] | None = Field(
+        None, description="A sequence of changes by its name; `netboxit drill --list` shows all."
+    )
+    options: Any = Field(None, alias="with", description="The drill's options.")
+
+    @field_validator("configuration", mode="before")
+    @classmethod
+    def _find(cls, text: Any, info: ValidationInfo) -> Path | None:
+        return None if text is None else find_file(text, info.context)
+
+    @field_validator("options", mode="plain")
+    @classmethod
+    def _read_options(cls, options: Any, info: ValidationInfo) -> Drill | NetboxDrill | None:
+        if options is None or (name := info.data.get("drill")) is None:
+            return None
+        try:
+            return all_drills()[name].model_validate(options, context=info.context)
+        except ValidationError as error:
+            raise InPart(all_drills()[name], error, ()) from None
+
+    def _wrong(self) -> Iterator[tuple[Location, str]]:
+        subjects = [key for key in _SAYS if getattr(self, key) is not None]
+        if len(subjects) != 1:
+            yield (
+                (),
+                "an event is of one netbox, of one wire, of one node, or a drill; "
+                "write netbox: … and set: …, or wire: a--b and state: down",
+            )
+        (subject,) = subjects
+        verbs_given = [verb for verbs in _VERBS.values() for verb in verbs if getattr(self, verb) is not None]
+        wrong = [verb for verb in verbs_given if verb not in _VERBS[subject]]
+        missing = not verbs_given and subject != "drill"
+        if wrong or missing or len(verbs_given) > 1 or (self.station is not None and self.values is None):
+            cause, remedy = _SAYS[subject]
+            yield (), f"an event of a {subject} says {cause}; {remedy}"
+
+    def wires(self) -> dict[Location, tuple[str, str]]:
+        """Those that it names, each by its two ends, and where in it."""
+        flapping = self.options.wire if isinstance(self.options, LinkFlap) else None
+        return {place: ends for place, ends in ((("wire",), self.wire), (("with", "wire"), flapping)) if ends is not None}
+
+    def nodes(self) -> set[str]:
+        """Those that it names."""
+        options = (getattr(self.options, key, None) for key in ("netbox", "node"))
+        return {name for name in (self.netbox, self.node, *options) if name is not None}
+
+    def parameter(self, key: str) -> str:
+        """The name by which a netbox knows it: "distance", or "responder.position"."""
+        return key if self.station is None else f"{self.station}.{key}"
+
+    def sequence(self, targets: Targets, context: Mapping[str, Path] | None = None) -> Sequence:
+        """The changes that it is in this network. Raises NotThere, and ValueError with cause and remedy for a wrong value."""
+        if self.drill is not None:
+            return drills.sequence(self.options or all_drills()[self.drill](), targets)
+        if self.node is not None and self.reboot is not None:
+            return reboot(targets, self.node, self.reboot)
+        return Sequence(tuple(Step(0.0, change) for change in self._changes(targets, context)))
+
+    def _changes(self, targets: Targets, context: Mapping[str, Path] | None) -> Iterator[Change]:
+        if self.netbox is not None:
+            netbox = targets.netbox(self.netbox)
+            for key, written in (self.values or {}).items():
+                yield netbox.live(self.netbox, self.parameter(key), written, context)
+            if self.freeze is not None:
+                yield FreezeChange(self.netbox, self.freeze)
+        if self.wire is not None and self.state is not None:
+            yield targets.switched(targets.wire_between(*self.wire), self.state)
+        if self.node is not None:
+            targets.click_router(self.node)
+            if self.configuration is not None:
+                yield ConfigurationChange(self.node, str(self.configuration), _read(self.configuration))
+            for handler, value in (self.write or {}).items():
+                yield HandlerWrite(self.node, handler, str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"configuration {path} cannot be read: {error}; check the file") from None
+
 
 _Time = Annotated[float, Quantity(TIME, 0.0, 86_400.0 * 365)]
 _Duration = Annotated[float, Quantity(TIME, 0.1, 86_400.0 * 365)]
@@ -75,38 +193,3 @@ class Event(Action):
             yield (), "an event has either a time or a condition; write at: 20 s, or when: {netbox: …, happens: …}"
         if self.delay and self.when is None:
             yield (), "only what waits for a condition has a delay; write it into at"
-
-
-def plan_events(topology: Topology, targets: Targets) -> tuple[EventPlan, ...]:
-    """The changes of a topology that was checked, in the order of their times; those of one time as the file has them."""
-    context = {"folder": topology.path.resolve().parent}
-    awaited = {event.when.event for event in topology.events if event.when and event.when.event}
-    planned = []
-    for number, event in enumerate(topology.events):
-        when = event.when.condition(number) if event.when else None
-        start = event.delay if event.at is None else event.at
-        name = event.name if event.name in awaited else None
-        steps = event.sequence(targets, context).steps
-        planned += [EventPlan(start + step.after_s, step.change, when, name or "") for step in steps]
-    return tuple(sorted(planned, key=lambda event: event.at_s))
-
-
-def switched_wires(topology: Topology, wiring: Wiring) -> set[frozenset[End]]:
-    """The wires, each by its two ends, that some event unplugs."""
-    flapping = [event.options.wire for event in topology.events if isinstance(event.options, LinkFlap) and event.options.wire]
-    ends = [*(event.wire for event in topology.events if event.wire is not None), *flapping]
-    return {frozenset(wiring.wire_between(*pair)) for pair in ends}
-
-
-def beyond(events: Iterable[EventPlan], traffic: Iterable[TrafficPlan], duration_s: float | None) -> Iterator[str]:
-    """Notes on events that a run will not come to, because its traffic is over before."""
-    ends = [entry.options["start"] + entry.options["duration"] for entry in traffic]
-    if not ends and duration_s is None:
-        return
-    end_s = max([duration_s or 0.0, *ends])
-    for event in events:
-        if event.when is None and event.at_s >= end_s:
-            yield (
-                f"the event at {TIME.write(event.at_s)} ({event.change.words()}) will not happen in a run: "
-                f"its traffic is over after {TIME.write(end_s)}"
-            )

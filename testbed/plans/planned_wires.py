@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from contracts.names import BRIDGE, TUNNEL_NUMBERS, mac_address, tunnel_number
 from contracts.plan import EquipmentPlan, InterfacePlan, WireEnd, WirePlan
-from testbed.description.events import switched_wires
 from testbed.description.switch import TUNNEL_HEADERS
 from testbed.description.topology import Topology, Wire, WireKind
 from testbed.description.wiring import End, Wiring
+from testbed.plans.event_plan import switched_wires
 
 #: Ethernet's, where no technology of the segment has a smaller one.
 MTU = 1500

@@ -18,7 +18,6 @@ from system import file_trees
 from system.cores import available_cores
 from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 from system.user_privileges import as_user
-from testbed.description.events import beyond, plan_events
 from testbed.description.limits import ContainerSection, planned
 from testbed.description.router import Router
 from testbed.description.section import NodeSection
@@ -26,6 +25,7 @@ from testbed.description.targets import Targets
 from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
 from testbed.nodes import frr, host_program, routers
+from testbed.plans.event_plan import beyond, plan_events
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
 from testbed.plans.netbox_configuration import netbox_json
