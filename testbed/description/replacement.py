@@ -52,7 +52,7 @@ class Replacing:
         }
         wires = [wire for wire, ends in zip(old.wires, self._wiring.wires, strict=True) if ends in kept]
         events = [event for event in old.events if event.nodes().isdisjoint(old.replace.keys() | self._gone)]
-        events = [event for event in events if event.wire is None or self._wiring.wire_between(*event.wire) in kept]
+        events = [event for event in events if all(self._wiring.wire_between(*ends) in kept for ends in event.wires().values())]
         update |= {"wires": wires, "events": events, "traffic": self._traffic()}
         return old.model_copy(update=update).read_from(old.path, tuple(self._notes(len(old.events) - len(events))))
 

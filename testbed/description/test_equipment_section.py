@@ -163,6 +163,13 @@ def test_events_of_what_is_replaced_are_left_out_and_said(tmp_path: Path) -> Non
     assert any("1 of the file's events are left out" in note for note in plan.notes)
 
 
+def test_a_drill_of_a_wire_that_is_not_on_this_machine_is_left_out(tmp_path: Path) -> None:
+    drill = "{at: 1 s, drill: link-flap, with: {wire: backhaul.hub--eoc}}"
+    plan = planned(replaced(tmp_path, f"{ONE_SIDE}\nevents:\n  - {drill}\n"))
+    assert plan.events == ()
+    assert any("1 of the file's events are left out" in note for note in plan.notes)
+
+
 @pytest.mark.parametrize(
     ("said", "cause"),
     [
