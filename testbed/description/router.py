@@ -14,8 +14,7 @@ from contracts.files import find_file
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
 from testbed.description.input_errors import nearest
-from testbed.description.limits import ContainerSection
-from testbed.description.section import Section
+from testbed.description.section import ContainerSection, Section
 from testbed.description.yaml_source import Location
 
 _Seconds = Annotated[float, Quantity(TIME, 1.0, 65535.0)]

@@ -16,8 +16,7 @@ from contracts.name import Name
 from contracts.names import BRIDGE, check_name
 from contracts.quantities import RATE, SIZE, TIME, Quantity
 from testbed.description.input_errors import nearest
-from testbed.description.limits import ContainerSection
-from testbed.description.section import Section
+from testbed.description.section import ContainerSection, Section
 from testbed.description.yaml_source import Location
 
 #: What OpenFlow, Open vSwitch and its datapaths mean by themselves.

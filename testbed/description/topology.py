@@ -37,10 +37,9 @@ from testbed.description.equipment_section import Equipment, HostInterface, Repl
 from testbed.description.events import Event
 from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBeside, HostPath, Package, wrong_together
 from testbed.description.input_errors import AtKey, InPart, nearest, one_of
-from testbed.description.limits import ContainerSection, Limits
 from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.router import Router
-from testbed.description.section import NodeSection, Section
+from testbed.description.section import ContainerSection, Limits, NodeSection, Section
 from testbed.description.switch import Switch
 from testbed.description.traffic_class import Match
 from testbed.description.wire_ends import TwoEnds

@@ -18,9 +18,8 @@ from system import file_trees
 from system.cores import available_cores
 from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 from system.user_privileges import as_user
-from testbed.description.limits import ContainerSection, planned
 from testbed.description.router import Router
-from testbed.description.section import NodeSection
+from testbed.description.section import ContainerSection, NodeSection, planned
 from testbed.description.targets import Targets
 from testbed.description.topology import Host, Netbox, Topology
 from testbed.description.wiring import End, Wiring
