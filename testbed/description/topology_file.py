@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from contracts.errors import BadInput, BadTopology
 from system.user_privileges import as_user
 from testbed.description import settings
-from testbed.description.equipment_checks import equipment_problems
 from testbed.description.event_checks import event_problems
 from testbed.description.events import Event
 from testbed.description.input_errors import explain
@@ -52,7 +51,6 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
         *problems(draft),
         *switch_problems(draft),
         *event_problems(draft, source.context),
-        *equipment_problems(draft, replacements, places),
         *machine_problems(draft, places, replacements, source.context),
     ]
     errors += _at_places(source, wrong)
