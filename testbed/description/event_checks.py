@@ -40,8 +40,11 @@ def _of_an_event(
     if event.reboot is not None and event.node is not None:
         ends = [name for name, traffic in draft.traffic.items() if event.node in (traffic.source, traffic.destination)]
         if ends:
-            cause = f"{event.node} is an end of the traffic {ends[0]}, which would end with it"
-            yield Problem(("events", index, "node"), cause, "reboot a router, or unplug the host's wire")
+            yield Problem(
+                ("events", index, "node"),
+                f"{event.node} is an end of the traffic {ends[0]}, which would end with it",
+                "reboot a router, or unplug the host's wire",
+            )
 
 
 def _in_the_network(draft: Draft, index: int, event: Event, context: Mapping[str, Path]) -> Iterator[Problem]:
@@ -122,8 +125,11 @@ def _of_conditions(draft: Draft) -> Iterator[Problem]:
             netbox = draft.netboxes.get(event.when.netbox)
             known = sorted({"set", *type(netbox.parameters).ANNOUNCES}) if netbox else []
             if netbox and event.when.happens not in (None, *known):
-                cause = f'netbox {event.when.netbox} ({netbox.technology}) never says "{event.when.happens}"'
-                yield Problem((*place, "happens"), cause, nearest(str(event.when.happens), known))
+                yield Problem(
+                    (*place, "happens"),
+                    f'netbox {event.when.netbox} ({netbox.technology}) never says "{event.when.happens}"',
+                    nearest(str(event.when.happens), known),
+                )
         if event.when.event is not None and event.when.event not in numbers:
             known = [name for name in numbers if name != event.name]
             yield Problem((*place, "event"), f'no event has the name "{event.when.event}"', nearest(event.when.event, known))
@@ -147,8 +153,7 @@ def _of_a_station(draft: Draft, place: Location, name: str, station: str | None)
     if name not in draft.netboxes:
         yield Problem((*place, "netbox"), f'there is no netbox "{name}"', nearest(name, draft.netboxes))
     elif (netbox := draft.netboxes[name]) and station is not None and station not in netbox.stations:
-        cause = f'netbox {name} has no station "{station}"'
-        yield Problem((*place, "station"), cause, nearest(station, netbox.stations))
+        yield Problem((*place, "station"), f'netbox {name} has no station "{station}"', nearest(station, netbox.stations))
 
 
 def _of_a_wire(
@@ -166,11 +171,15 @@ def _of_a_wire(
     kind = wires.get(frozenset(joined))
     if kind is None and not draft.lost_wires:
         there = [str(other) for pair in wires if joined[0] in pair for other in pair - {joined[0]}]
-        remedy = f"{joined[0]} is joined to {listed(there, 'and')}" if there else "name the two ends of a wire of the list"
-        yield Problem(place, f"no wire joins {joined[0]} and {joined[1]}", remedy)
+        yield Problem(
+            place,
+            f"no wire joins {joined[0]} and {joined[1]}",
+            f"{joined[0]} is joined to {listed(there, 'and')}" if there else "name the two ends of a wire of the list",
+        )
     elif kind == "memory":
-        cause = "between two emulators the wire is shared memory, which is never down"
-        yield Problem(place, cause, "write {ends: […], wire: veth} for it")
+        yield Problem(
+            place, "between two emulators the wire is shared memory, which is never down", "write {ends: […], wire: veth} for it"
+        )
 
 
 def _joined(draft: Draft) -> dict[frozenset[End], WireKind]:

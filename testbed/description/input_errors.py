@@ -109,8 +109,7 @@ def _error_at(source: Source, place: Location, message: str, *, key: bool = Fals
 
 def _unknown_key(source: Source, keys: Iterable[str], place: Location) -> BadInput:
     key = str(place[-1])
-    cause = f'{_label(source, place[:-1])}there is no key "{key}"'
-    return source.bad(place, cause, nearest(key, sorted(keys)), key=True)
+    return source.bad(place, f'{_label(source, place[:-1])}there is no key "{key}"', nearest(key, sorted(keys)), key=True)
 
 
 def _missing_key(source: Source, keys: set[str], place: Location, about: str) -> BadInput:
@@ -119,8 +118,9 @@ def _missing_key(source: Source, keys: set[str], place: Location, about: str) ->
         if other not in keys and _near(other, [name]):
             return _unknown_key(source, [name], (*place[:-1], other))
     # A block mapping begins at its first key; the mapping's own key stands before it and is what a person looks for.
-    remedy = f"add {name}: …{f' ({about})' if about else ''}"
-    return source.bad(place, f'{_label(source, place[:-1])}"{name}" is missing', remedy, key=True)
+    return source.bad(
+        place, f'{_label(source, place[:-1])}"{name}" is missing', f"add {name}: …{f' ({about})' if about else ''}", key=True
+    )
 
 
 def _label(source: Source, place: Location) -> str:

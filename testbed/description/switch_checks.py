@@ -47,10 +47,11 @@ def _loops(draft: Draft) -> Iterator[Problem]:
             if deaf and frozenset(nodes) not in reported:
                 reported.add(frozenset(nodes))
                 vlan = f" of VLAN {near.vlan or far.vlan}" if near.vlan or far.vlan else ""
-                cause = (
-                    f"{left} and {right} close a loop{vlan} ({' - '.join([*nodes, nodes[0]])}): a frame would go round for ever"
+                yield Problem(
+                    place,
+                    f"{left} and {right} close a loop{vlan} ({' - '.join([*nodes, nodes[0]])}): a frame would go round for ever",
+                    f"write rstp: true in {listed(deaf, 'and')}, or take a wire out",
                 )
-                yield Problem(place, cause, f"write rstp: true in {listed(deaf, 'and')}, or take a wire out")
 
 
 def _joints(draft: Draft) -> Iterator[tuple[Location, End, End]]:
@@ -78,5 +79,9 @@ def _one_way_tunnels(draft: Draft) -> Iterator[Problem]:
             far = next((other for other, there in draft.switches.items() if there.is_at(tunnel.remote)), None)
             if End(name, port) not in paired and far is not None and switch.own is not None:
                 own = switch.own.address[0].ip
-                cause = f"{far} has the address {tunnel.remote}, but no {tunnel.kind} tunnel with key {tunnel.key} back to {own}"
-                yield Problem(("switches", name, "tunnels", port), cause, f"add it to tunnels of {far}", key=True)
+                yield Problem(
+                    ("switches", name, "tunnels", port),
+                    f"{far} has the address {tunnel.remote}, but no {tunnel.kind} tunnel with key {tunnel.key} back to {own}",
+                    f"add it to tunnels of {far}",
+                    key=True,
+                )

@@ -107,8 +107,9 @@ class Targets:
             click = [router for router, engine in self.routers.items() if engine == "click"]
             kinds = {"a netbox": self.netboxes, "a router by the kernel": self.routers, "a host": self.hosts}
             kind = next((kind for kind, names in kinds.items() if name in names), "a switch")
-            remedy = f"use {listed(click)}" if click else "the network has none"
-            raise NotThere("node", f"{name} is {kind}, no Click router", remedy)
+            raise NotThere(
+                "node", f"{name} is {kind}, no Click router", f"use {listed(click)}" if click else "the network has none"
+            )
 
     def power(self, name: str) -> None:
         """Checks that there is such a node: each has power. Raises NotThere."""
@@ -142,8 +143,9 @@ def _switchable(wires: Sequence[WireTarget], none: tuple[str, str], several: str
     if len(wires) > 1:
         raise NotThere("wire", several, f"say {listed([wire.name for wire in wires])}")
     if wires[0].memory:
-        cause = "between two emulators the wire is shared memory, which is never down"
-        raise NotThere("wire", cause, "write {ends: […], wire: veth} for it")
+        raise NotThere(
+            "wire", "between two emulators the wire is shared memory, which is never down", "write {ends: […], wire: veth} for it"
+        )
     return wires[0]
 
 

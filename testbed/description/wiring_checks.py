@@ -41,8 +41,12 @@ def _names_used_twice(draft: Draft) -> Iterator[Problem]:
     sections: dict[str, str] = {}
     for section, name, _ in draft.nodes():
         if name in sections:
-            cause = f'"{name}" is the name of a {_SECTIONS[sections[name]].KIND} already'
-            yield Problem((section, name), cause, "give each node a name of its own", key=True)
+            yield Problem(
+                (section, name),
+                f'"{name}" is the name of a {_SECTIONS[sections[name]].KIND} already',
+                "give each node a name of its own",
+                key=True,
+            )
         sections.setdefault(name, section)
 
 
@@ -53,8 +57,12 @@ def _nothing(draft: Draft) -> Iterator[Problem]:
 
 def _centre(draft: Draft) -> Iterator[Problem]:
     if draft.whole and draft.traffic and draft.centre is None:
-        cause = "there is traffic, but no centre to tell its directions by"
-        yield Problem(("traffic",), cause, f"add centre: {listed(list(draft.hosts)) if draft.hosts else '…'}", key=True)
+        yield Problem(
+            ("traffic",),
+            "there is traffic, but no centre to tell its directions by",
+            f"add centre: {listed(list(draft.hosts)) if draft.hosts else '…'}",
+            key=True,
+        )
     if draft.centre is not None and draft.centre not in draft.hosts:
         yield Problem(("centre",), *_not_a_host(draft, draft.centre))
 
@@ -84,8 +92,7 @@ def _wires(draft: Draft) -> tuple[dict[int, tuple[End, End]], list[Problem], set
                 meant |= {*wrong[-1].remedy.split('"')[1::2], text}
                 continue
             if end in taken and ports[end.node] is not None:
-                cause = f"{end} has a wire already: wires.{taken[end]}"
-                wrong.append(Problem(place, cause, "join each port once"))
+                wrong.append(Problem(place, f"{end} has a wire already: wires.{taken[end]}", "join each port once"))
             else:
                 taken[end] = index
                 ends.append(end)
@@ -102,9 +109,11 @@ def _memory_at_kernels(draft: Draft, wires: dict[int, tuple[End, End]]) -> Itera
         for end in ends if draft.wire_kind(index) == "memory" else ():
             node = draft.node(end.node)
             if node and (why := node.needs_interface()):
-                cause = f"a memory wire joins emulators only, and {end.node} is a {node.KIND}, {why}"
-                remedy = f"write {{ends: [{', '.join(draft.wires[index].ends)}], wire: veth}}"
-                yield Problem(("wires", index, "wire"), cause, remedy)
+                yield Problem(
+                    ("wires", index, "wire"),
+                    f"a memory wire joins emulators only, and {end.node} is a {node.KIND}, {why}",
+                    f"write {{ends: [{', '.join(draft.wires[index].ends)}], wire: veth}}",
+                )
 
 
 def _unwired(draft: Draft, wires: dict[int, tuple[End, End]], meant: set[str]) -> Iterator[Problem]:
@@ -124,8 +133,12 @@ def _unwired(draft: Draft, wires: dict[int, tuple[End, End]], meant: set[str]) -
             kind, port_kind = _SECTIONS[section].KIND, _SECTIONS[section].PORT
             whole = section in ("hosts", "equipment") and len(known) == 1
             place: Location = (section, name) if whole else (section, name, f"{port_kind}s", port)
-            cause = f"{kind} {name} has no wire" if whole else f"{port_kind} {name}.{port} has no wire"
-            yield Problem(place, cause, f"add - [{name if whole else f'{name}.{port}'}, …] to wires", key=True)
+            yield Problem(
+                place,
+                f"{kind} {name} has no wire" if whole else f"{port_kind} {name}.{port} has no wire",
+                f"add - [{name if whole else f'{name}.{port}'}, …] to wires",
+                key=True,
+            )
 
 
 def _addresses_used_twice(draft: Draft) -> Iterator[Problem]:
@@ -147,10 +160,12 @@ def _networks_on_a_segment(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
                 continue
             other, theirs = first.setdefault(interface.version, (end, interface))
             if interface.network != theirs.network:
-                cause = (
-                    f"{end} is in {interface.network}, but {other}, joined to it without a router between, is in {theirs.network}"
+                yield Problem(
+                    place,
+                    f"{end} is in {interface.network}, "
+                    f"but {other}, joined to it without a router between, is in {theirs.network}",
+                    "give both one network, or put a router between",
                 )
-                yield Problem(place, cause, "give both one network, or put a router between")
 
 
 def _gateways(draft: Draft) -> Iterator[Problem]:
@@ -163,8 +178,11 @@ def _gateways(draft: Draft) -> Iterator[Problem]:
                 yield Problem(("hosts", name, "gateway"), f"{gateway} is the host's own address", "give the router's")
             elif not any(gateway in interface.network for interface in own):
                 networks = listed([str(interface.network) for interface in own]) if own else f"an IPv{gateway.version} network"
-                cause = f"gateway {gateway} is not in {networks}, where {name} is"
-                yield Problem(("hosts", name, "gateway"), cause, "give the router's address in the host's own network")
+                yield Problem(
+                    ("hosts", name, "gateway"),
+                    f"gateway {gateway} is not in {networks}, where {name} is",
+                    "give the router's address in the host's own network",
+                )
 
 
 def _traffic_ends(draft: Draft) -> Iterator[Problem]:
@@ -178,8 +196,7 @@ def traffic_problems(traffic: Mapping[str, Traffic]) -> Iterator[Problem]:
     """What is wrong between entries of which each is right in itself."""
     for name, entry in traffic.items():
         if entry.source == entry.destination:
-            cause = f'the traffic ends at "{entry.source}", where it starts'
-            yield Problem(("traffic", name, "to"), cause, "give another host")
+            yield Problem(("traffic", name, "to"), f'the traffic ends at "{entry.source}", where it starts', "give another host")
     for (name, earlier), (later_name, later) in combinations(traffic.items(), 2):
         first, second = sorted((earlier.options, later.options), key=lambda options: options.start)
         if second.start - ARRANGED_S < first.start + first.duration:
@@ -194,8 +211,11 @@ def _ports_of_both(name: str, earlier: Traffic, other_name: str, later: Traffic)
             if not (ours.alone or theirs.alone) and (earlier.source, earlier.destination) != (later.source, later.destination):
                 continue
             if shared and ours.first <= theirs.last and theirs.first <= ours.last:
-                cause = f"{min(shared)} has port {max(ours.first, theirs.first)} of the traffic {name} already, at the same time"
-                yield Problem(("traffic", other_name, theirs.option), cause, f"give it another {theirs.option}")
+                yield Problem(
+                    ("traffic", other_name, theirs.option),
+                    f"{min(shared)} has port {max(ours.first, theirs.first)} of the traffic {name} already, at the same time",
+                    f"give it another {theirs.option}",
+                )
                 break
 
 
@@ -206,8 +226,11 @@ def _hosts(traffic: Traffic, ports: Ports) -> set[str]:
 def _overlapping_networks(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
     for (end, first, _), (other, second, place) in combinations(draft.interfaces(), 2):
         if overlap(first, second) and not wiring.same_segment(end, other):
-            cause = f"the network {second.network} of {other} overlaps with {first.network} of {end}, which is on another segment"
-            yield Problem(place, cause, "give each segment a network of its own")
+            yield Problem(
+                place,
+                f"the network {second.network} of {other} overlaps with {first.network} of {end}, which is on another segment",
+                "give each segment a network of its own",
+            )
 
 
 def _gateways_that_nobody_is(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
@@ -218,8 +241,11 @@ def _gateways_that_nobody_is(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
             near = _routers_near(draft, wiring, name)
             if gateway not in [address for _, address in near]:
                 there = [f"{address} ({end})" for end, address in near if address.version == gateway.version]
-                remedy = f"use {listed(there)}" if there else "there is no router on the host's segment: leave the gateway out"
-                yield Problem(("hosts", name, "gateway"), f"no router on the segment of {name} has the address {gateway}", remedy)
+                yield Problem(
+                    ("hosts", name, "gateway"),
+                    f"no router on the segment of {name} has the address {gateway}",
+                    f"use {listed(there)}" if there else "there is no router on the host's segment: leave the gateway out",
+                )
 
 
 def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
@@ -228,20 +254,27 @@ def _unreachable(draft: Draft, wiring: Wiring) -> Iterator[Problem]:
         if source is None or destination is None:
             continue
         if traffic.destination not in wiring.distances(traffic.source):
-            cause = f"no wires lead from {traffic.source} to {traffic.destination}"
-            yield Problem(("traffic", name, "to"), cause, "join them through netboxes and routers")
+            yield Problem(
+                ("traffic", name, "to"),
+                f"no wires lead from {traffic.source} to {traffic.destination}",
+                "join them through netboxes and routers",
+            )
         elif not _versions(draft, traffic.source) & _versions(draft, traffic.destination):
-            cause = f"{traffic.source} and {traffic.destination} have no IP version in common"
-            yield Problem(("traffic", name, "to"), cause, "give both an IPv4 address, or both one of IPv6")
+            yield Problem(
+                ("traffic", name, "to"),
+                f"{traffic.source} and {traffic.destination} have no IP version in common",
+                "give both an IPv4 address, or both one of IPv6",
+            )
         elif addresses_between(wiring, (traffic.source, source), (traffic.destination, destination)) is None:
             hosts = {traffic.source: source, traffic.destination: destination}
             lacking = [host for host, section in hosts.items() if not section.gateway]
             yield from (_without_gateway(draft, wiring, host) for host in lacking)
             if not lacking:
-                cause = (
-                    f"{traffic.source} and {traffic.destination} are in different networks, whose gateways share no IP version"
+                yield Problem(
+                    ("traffic", name, "to"),
+                    f"{traffic.source} and {traffic.destination} are in different networks, whose gateways share no IP version",
+                    "give both an IPv4 address and gateway",
                 )
-                yield Problem(("traffic", name, "to"), cause, "give both an IPv4 address and gateway")
 
 
 def _versions(draft: Draft, host: str) -> set[int]:
@@ -251,8 +284,12 @@ def _versions(draft: Draft, host: str) -> set[int]:
 
 def _without_gateway(draft: Draft, wiring: Wiring, name: str) -> Problem:
     there = [str(address) for _, address in _routers_near(draft, wiring, name)]
-    cause = f"host {name} has no gateway, but traffic to or from another network"
-    return Problem(("hosts", name), cause, f"add gateway: {listed(there) if there else '…'}", key=True)
+    return Problem(
+        ("hosts", name),
+        f"host {name} has no gateway, but traffic to or from another network",
+        f"add gateway: {listed(there) if there else '…'}",
+        key=True,
+    )
 
 
 def _routers_near(draft: Draft, wiring: Wiring, name: str) -> list[tuple[End, Address]]:

@@ -272,9 +272,10 @@ class _Builder:
                 continue
             name, place = self._printable(key, key.value), (*location, key.value)
             if name in result:
-                first = self._source.keys[place]
-                cause = f'key "{name}" is there a second time, first in line {first.line}'
-                self._source.defects.append(self._bad(key, cause, "remove one of them"))
+                first = self._source.keys[place].line
+                self._source.defects.append(
+                    self._bad(key, f'key "{name}" is there a second time, first in line {first}', "remove one of them")
+                )
                 continue
             self._source.keys[place] = _position(key)
             result[name] = self.build(value, place)
