@@ -67,9 +67,15 @@ class Draft:
 
     @staticmethod
     def of(topology: Topology) -> Draft:
-        wires = dict(enumerate(topology.wires))
-        events = dict(enumerate(topology.events))
-        return Draft(topology.sections(), wires, topology.traffic, topology.centre, events, topology.wire, topology.host)
+        return Draft(
+            topology.sections(),
+            dict(enumerate(topology.wires)),
+            topology.traffic,
+            topology.centre,
+            dict(enumerate(topology.events)),
+            topology.wire,
+            topology.host,
+        )
 
     @property
     def hosts(self) -> Mapping[str, Host | None]:
@@ -127,8 +133,7 @@ class Draft:
 
     def passing(self, what: Literal["frames", "packets", "nothing"]) -> frozenset[str]:
         """The nodes that pass so much on."""
-        sections = {section for section, kind in Topology.SECTIONS.items() if what == kind.PASSES}
-        return frozenset(name for section, name, _ in self.nodes() if section in sections)
+        return frozenset(name for section, name, _ in self.nodes() if what == Topology.SECTIONS[section].PASSES)
 
     def interfaces(self) -> Iterator[tuple[End, Interface, Location]]:
         """Every address: where it is, what it is, and where the file says so."""
@@ -193,14 +198,6 @@ class Wiring:
     final: frozenset[str]
     #: Nodes that pass frames by their VLANs.
     switches: Mapping[str, Switch] = field(default_factory=dict)
-    #: The places of each layer-2 segment (`connected`).
-    places: Sequence[tuple[Place, ...]] = field(default=(), init=False)
-    _segment: dict[End, int] = field(default_factory=dict, init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "places", connected(self.wires, self.transparent, self.switches))
-        for number, places in enumerate(self.places):
-            self._segment.update((end, number) for end, tag in places if tag is None)
 
     @staticmethod
     def of(topology: Topology) -> Wiring:
@@ -208,12 +205,41 @@ class Wiring:
         draft = Draft.of(topology)
         return draft.wiring([*draft.joined.values()])
 
+    @cached_property
+    def places(self) -> list[tuple[Place, ...]]:
+        """The places of each layer-2 segment: where frames without a tag get from each end and from each switch itself, and where
+        they have a tag on the way."""
+        joints: dict[End, list[End]] = defaultdict(list)
+        joints |= {End(name, port): [] for name, switch in self.switches.items() for port in switch.own_interfaces()}
+        for end, other in both_ways([*self.wires, *tunnels(self.switches)]):
+            joints[end].append(other)
+        ports: dict[str, list[End]] = defaultdict(list)
+        for end in joints:
+            ports[end.node].append(end)
+
+        def beside(place: Place) -> Iterator[Place]:
+            end, tag = place
+            yield from ((other, tag) for other in joints.get(end, ()))
+            if (switch := self.switches.get(end.node)) is not None:
+                yield from ((End(end.node, port), left) for port, left in switch.passed(end.port, tag))
+            elif end.node in self.transparent:
+                yield from ((other, tag) for other in ports[end.node] if other != end)
+
+        places: list[tuple[Place, ...]] = []
+        seen: set[Place] = set()
+        for end in joints:
+            if (end, None) not in seen:
+                places.append(tuple(reached((end, None), beside)))
+                seen.update(places[-1])
+        return places
+
     def segments(self) -> list[tuple[End, ...]]:
-        """The ends of each layer-2 segment: what frames reach without a router."""
-        segments: dict[int, list[End]] = defaultdict(list)
-        for end, number in self._segment.items():
-            segments[number].append(end)
-        return [tuple(ends) for ends in segments.values()]
+        """The ends of each layer-2 segment, in the order of `places`: what frames without a tag reach without a router."""
+        return [tuple(end for end, tag in places if tag is None) for places in self.places]
+
+    @cached_property
+    def _segment(self) -> dict[End, int]:
+        return {end: number for number, ends in enumerate(self.segments()) for end in ends}
 
     def wire_between(self, one: str, other: str) -> tuple[End, End]:
         """The wire whose ends are written so, as the topology has it; KeyError when there is none."""
@@ -242,39 +268,6 @@ class Wiring:
             if end.node == start or end.node not in self.final:
                 neighbours[end.node].append(other.node)
         return reached(start, lambda node: neighbours.get(node, ()))
-
-
-def connected(
-    wires: Sequence[tuple[End, End]], transparent: frozenset[str], switches: Mapping[str, Switch]
-) -> list[tuple[Place, ...]]:
-    """The places that frames without a tag reach from each end and from each switch itself, and those with a tag on the way.
-
-    `transparent` nodes pass frames from each of their ports to the others, `switches` do it by VLANs.
-    """
-    joints: dict[End, list[End]] = defaultdict(list)
-    joints |= {End(name, port): [] for name, switch in switches.items() for port in switch.own_interfaces()}
-    for end, other in both_ways([*wires, *tunnels(switches)]):
-        joints[end].append(other)
-    ports: dict[str, list[End]] = defaultdict(list)
-    for end in joints:
-        ports[end.node].append(end)
-
-    def beside(place: Place) -> Iterator[Place]:
-        end, tag = place
-        yield from ((other, tag) for other in joints.get(end, ()))
-        if (switch := switches.get(end.node)) is not None:
-            yield from ((End(end.node, port), left) for port, left in switch.passed(end.port, tag))
-        elif end.node in transparent:
-            yield from ((other, tag) for other in ports[end.node] if other != end)
-
-    places: list[tuple[Place, ...]] = []
-    seen: set[Place] = set()
-    for end in joints:
-        start: Place = (end, None)
-        if start not in seen:
-            places.append(tuple(reached(start, beside)))
-            seen.update(places[-1])
-    return places
 
 
 def tunnels(switches: Mapping[str, Switch]) -> Iterator[tuple[End, End]]:

@@ -21,17 +21,19 @@ def problems(draft: Draft) -> list[Problem]:
     """Everything that is wrong. What follows from another error is left out."""
     wires, wrong_wires, meant = _wires(draft)
     wiring = draft.wiring(list(wires.values()))
-    unwired = list(_unwired(draft, wires, meant))
     wrong = [
         *_nothing(draft),
         *_names_used_twice(draft),
         *_centre(draft),
         *wrong_wires,
         *_memory_at_kernels(draft, wires),
-        *unwired,
+        *_unwired(draft, wires, meant),
         *_addresses_used_twice(draft),
+        *_networks_on_a_segment(draft, wiring),
+        *_gateways(draft),
+        *_traffic_ends(draft),
+        *traffic_problems(draft.traffic),
     ]
-    wrong += [*_networks_on_a_segment(draft, wiring), *_gateways(draft), *_traffic_ends(draft), *traffic_problems(draft.traffic)]
     if draft.whole and not wrong:
         wrong += [*_overlapping_networks(draft, wiring), *_gateways_that_nobody_is(draft, wiring), *_unreachable(draft, wiring)]
     return wrong
