@@ -7,16 +7,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError, ValidationInfo, field_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 
 from contracts.changes import Change, Condition, ConfigurationChange, FreezeChange, HandlerWrite, Sequence, Step, WireState
-from contracts.files import find_file
 from contracts.name import Name
 from contracts.quantities import TIME, Quantity
 from netboxes.drill import NetboxDrill
 from testbed.description import drills
 from testbed.description.drills import Drill, LinkFlap, all_drills, reboot
-from testbed.description.input_errors import InPart, one_of
+from testbed.description.input_errors import one_of, read_part
+from testbed.description.router import ConfigurationFile
 from testbed.description.section import Section
 from testbed.description.targets import Targets
 from testbed.description.wire_ends import TwoEnds
@@ -56,7 +56,7 @@ class Action(Section):
     reboot: Annotated[float, Quantity(TIME, 0.05, 86_400.0)] | None = Field(
         None, description="It loses its power, and starts anew after so long."
     )
-    configuration: Path | None = Field(
+    configuration: ConfigurationFile | None = Field(
         None, description="Of a Click router: takes over from the one that runs; found as a router's `configuration`."
     )
     write: dict[str, str | int | float | bool] | None = Field(
@@ -67,20 +67,12 @@ class Action(Section):
     )
     options: Any = Field(None, alias="with", description="The drill's options.")
 
-    @field_validator("configuration", mode="before")
-    @classmethod
-    def _find(cls, text: Any, info: ValidationInfo) -> Path | None:
-        return None if text is None else find_file(text, info.context)
-
     @field_validator("options", mode="plain")
     @classmethod
     def _read_options(cls, options: Any, info: ValidationInfo) -> Drill | NetboxDrill | None:
         if options is None or (name := info.data.get("drill")) is None:
             return None
-        try:
-            return all_drills()[name].model_validate(options, context=info.context)
-        except ValidationError as error:
-            raise InPart(all_drills()[name], error, ()) from None
+        return read_part(all_drills()[name], options, info.context)
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
         subjects = [key for key in _SAYS if getattr(self, key) is not None]

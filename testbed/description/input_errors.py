@@ -17,6 +17,7 @@ from contracts.errors import AtPlaces, BadInput, listed
 from testbed.description.yaml_source import Location, Source
 
 T = TypeVar("T")
+Model = TypeVar("Model", bound=BaseModel)
 
 #: Of words that are equally similar to a wrong one so many are proposed.
 _MOST_MEANT: Final = 3
@@ -26,7 +27,7 @@ _PERCENT: Final = re.compile(r"(\d+(?:\.\d*)?) ?%", re.ASCII)
 
 
 class InPart(ValueError):
-    """Raised by a validator that hands a part of its input to another model, so that the errors inside keep their places.
+    """Raised by a validator that hands a part of its input to another model (`read_part`): the errors inside keep their places.
 
     `also` are keys that the mapping may have besides the model's; errors below `skipped` keys are reported elsewhere.
     """
@@ -36,6 +37,14 @@ class InPart(ValueError):
         errors = error.errors(include_url=False)
         self.details = [detail for detail in errors if not detail["loc"] or detail["loc"][0] not in skip]
         super().__init__(str(error))
+
+
+def read_part(model: type[Model], part: Any, context: Any = None, also: Iterable[str] = (), skipped: Iterable[str] = ()) -> Model:
+    """A part of a validator's input as another model reads it, which raises InPart."""
+    try:
+        return model.model_validate(part, context=context)
+    except ValidationError as error:
+        raise InPart(model, error, also, skipped) from None
 
 
 class AtKey(ValueError):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import BeforeValidator, Field, ValidationInfo
 
 from contracts.addresses import Addresses, Gateways, Interface
 from contracts.files import find_file
@@ -18,6 +18,15 @@ from testbed.description.section import ContainerSection, Section
 from testbed.description.yaml_source import Location
 
 _Seconds = Annotated[float, Quantity(TIME, 1.0, 65535.0)]
+
+
+def _find(text: Any, info: ValidationInfo) -> Path:
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise ValueError("a configuration is a file; write its path, like click/meoc.click")
+    return find_file(text, info.context)
+
+
+ConfigurationFile = Annotated[Path, BeforeValidator(_find)]
 
 
 class Bfd(Section):
@@ -51,7 +60,7 @@ class Router(ContainerSection):
     engine: Literal["click", "linux"] = Field(
         "click", description="What routes: a Click configuration, or the kernel, with FRRouting where there is something for it."
     )
-    configuration: Path | None = Field(
+    configuration: ConfigurationFile | None = Field(
         None, description="Of Click (needed), or of FRRouting; beside the topology file or in the checkout."
     )
     variables: dict[Annotated[str, Field(pattern="^[A-Z][A-Z0-9_]*$")], str | int | float] = Field(
@@ -60,15 +69,6 @@ class Router(ContainerSection):
     interfaces: dict[Name, Addresses] = Field(min_length=1, description="Name of each interface, and its address or addresses.")
     gateway: Gateways = Field((), description="Engine linux: router for all networks that no other route leads to.")
     ospf: Ospf | None = Field(None, description="Engine linux: learn and tell routes by OSPF; IPv4.")
-
-    @field_validator("configuration", mode="before")
-    @classmethod
-    def _find(cls, text: Any, info: ValidationInfo) -> Path | None:
-        if text is None:
-            return None
-        if not isinstance(text, str) or not text or "\0" in text:
-            raise ValueError("a configuration is a file; write its path, like click/meoc.click")
-        return find_file(text, info.context)
 
     def _wrong(self) -> Iterator[tuple[Location, str]]:
         if self.engine == "click":

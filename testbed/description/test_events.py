@@ -166,6 +166,7 @@ def test_an_event_that_comes_after_the_traffic_is_noted(tmp_path: Path, at: str,
         ("{at: 4 s, node: nobody, reboot: 5 s}", 'there is no node "nobody"', "use near, far"),
         ("{at: 4 s, node: a, write: {x.y: 1}}", "a is a host, no Click router", "the network has none"),
         ("{at: 4 s, node: a, configuration: none.click}", "events.0.configuration: there is no file none.click", "looked in"),
+        ("{at: 4 s, node: a, configuration: 5}", "events.0.configuration: a configuration is a file", "write its path"),
         (
             "{at: 4 s, drill: satellite-fate}",
             'events.0.drill: "satellite-fate" is not a drill',

@@ -17,7 +17,6 @@ from pydantic import (
     GetJsonSchemaHandler,
     InstanceOf,
     PrivateAttr,
-    ValidationError,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -36,7 +35,7 @@ from netboxes.technology import Technology, technologies
 from testbed.description.equipment_section import Equipment, HostInterface, Replacement
 from testbed.description.events import Event
 from testbed.description.host_files import MOST_COPIES, MOST_PACKAGES, FileBeside, HostPath, Package, wrong_together
-from testbed.description.input_errors import AtKey, InPart, nearest, one_of
+from testbed.description.input_errors import AtKey, nearest, one_of, read_part
 from testbed.description.machines import KnownMachines, MachineName, Places
 from testbed.description.router import Router
 from testbed.description.section import ContainerSection, Limits, NodeSection, Section
@@ -161,23 +160,23 @@ class Netbox(ContainerSection):
         own = {key: value for key, value in data.items() if key in cls.OWN_KEYS}
         if isinstance(stations := data.get("stations"), dict):
             own["stations"] = {name: {} if station is None else station for name, station in stations.items()}
-        rest = {key: value for key, value in data.items() if key not in own}
-        return {**own, "parameters": {**rest, "stations": own.get("stations")}}
+        parameters = {key: value for key, value in data.items() if key not in own} | {"stations": own.get("stations")}
+        return {**own, "parameters": parameters}
 
     @field_validator("parameters", mode="plain")
     @classmethod
     def _read_parameters(cls, parameters: dict[str, Any], info: ValidationInfo) -> Technology:
         if "technology" not in info.data:
             return Technology()  # that is reported already, and there is nothing to check against
-        technology = technologies()[info.data["technology"]]
-        try:
-            read = technology.model_validate(parameters, context=info.context)
-        except ValidationError as error:
-            raise InPart(technology, error, cls.OWN_KEYS, () if "stations" in info.data else ("stations",)) from None
+        skipped = () if "stations" in info.data else ("stations",)
+        read = read_part(technologies()[info.data["technology"]], parameters, info.context, cls.OWN_KEYS, skipped)
         if (classes := info.data.get("classes")) is not None:
-            unknown = {at: name for at, name in read.classes_used().items() if name not in (*classes, "default")}
-            if unknown:
-                wrong = {at: f'the netbox has no class "{name}"; {nearest(name, classes)}' for at, name in unknown.items()}
+            wrong = {
+                at: f'the netbox has no class "{name}"; {nearest(name, classes)}'
+                for at, name in read.classes_used().items()
+                if name not in (*classes, "default")
+            }
+            if wrong:
                 raise AtPlaces(wrong)
         return read
 
@@ -216,11 +215,7 @@ class Traffic(Section):
     def _read_options(cls, options: dict[str, Any], info: ValidationInfo) -> ApplicationOptions:
         if "application" not in info.data:
             return ApplicationOptions()  # the error is reported already
-        model = applications()[info.data["application"]].OPTIONS
-        try:
-            return model.model_validate(options)
-        except ValidationError as error:
-            raise InPart(model, error, cls.OWN_KEYS) from None
+        return read_part(applications()[info.data["application"]].OPTIONS, options, also=cls.OWN_KEYS)
 
 
 WireKind = Literal["auto", "veth", "memory"]
