@@ -50,8 +50,10 @@ def parse_interface(text: object) -> Interface:
     network = interface.network
     for kind in ("loopback", "multicast", "link_local"):
         if getattr(interface.ip, f"is_{kind}"):
-            what = f"a {kind.replace('_', '-')} address, which is given to no interface"
-            raise ValueError(f"{text} is {what}; use one of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7")
+            raise ValueError(
+                f"{text} is a {kind.replace('_', '-')} address, which is given to no interface; "
+                "use one of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fc00::/7"
+            )
     if not any(network.version == private.version and network.subnet_of(private) for private in PRIVATE):  # type: ignore[arg-type]
         raise ValueError(
             f"{text} is not private, and a lab must not use addresses of others; "

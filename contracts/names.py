@@ -68,8 +68,7 @@ def monitors_namespace(lab: str) -> str:
 
 def mac_address(lab: str, node: str, interface: str) -> str:
     """A locally administered unicast address (IEEE 802-2014, 8.2), the same for the same names."""
-    octets = bytes([0x02]) + _hash(5, lab, node, interface)
-    return octets.hex(":")
+    return (b"\x02" + _hash(5, lab, node, interface)).hex(":")
 
 
 def interface_name(prefix: str, lab: str, equipment: str) -> str:

@@ -67,8 +67,11 @@ class Plugin:
     def classes(self, part: str, base: type[T]) -> list[type[T]]:
         """Those of this module that extend `base`, and are not abstract. Raises BadPlugin as `module` does."""
         module = self.module(part)
-        own = [item for _, item in inspect.getmembers(module, inspect.isclass) if item.__module__ == module.__name__]
-        return [item for item in own if issubclass(item, base) and not inspect.isabstract(item)]
+        return [
+            item
+            for _, item in inspect.getmembers(module, inspect.isclass)
+            if item.__module__ == module.__name__ and issubclass(item, base) and not inspect.isabstract(item)
+        ]
 
     def unusable(self, why: str) -> BadPlugin:
         return BadPlugin(f"{self} cannot be used: {why}; repair or uninstall the package")

@@ -117,9 +117,6 @@ class Quantity:
         )
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {"type": "string", "pattern": _schema_pattern(self.dimension), "description": str(self)}
-
-
-def _schema_pattern(dimension: Dimension) -> str:
-    units = "|".join(re.escape(unit) for unit in dimension.units)
-    return rf"^\s*[+-]?[0-9.][0-9._]*([eE][+-]?[0-9]+)?\s*({units})\s*$"
+        units = "|".join(map(re.escape, self.dimension.units))
+        pattern = rf"^\s*[+-]?[0-9.][0-9._]*([eE][+-]?[0-9]+)?\s*({units})\s*$"
+        return {"type": "string", "pattern": pattern, "description": str(self)}

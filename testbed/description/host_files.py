@@ -78,8 +78,10 @@ def wrong_together(files: Mapping[str, Path], packages: Collection[str]) -> Iter
         if path in HOST_FOLDERS and not source.is_dir():
             yield path, f"{path} is a folder, and {source.name} is a file; write {path}/{source.name}"
         if path.startswith("/etc/") and not packages:
-            remedy = f"add packages: […], or write a path in {listed(HOST_FOLDERS)}"
-            yield path, f"only a host with packages has an /etc of its own; {remedy}"
+            yield (
+                path,
+                f"only a host with packages has an /etc of its own; add packages: […], or write a path in {listed(HOST_FOLDERS)}",
+            )
 
 
 def check_package(text: str) -> str:

@@ -67,6 +67,8 @@ def explain(
             yield from explain(source, part.model, part.details, (*at, *inside), part.also)
         elif isinstance(part, AtPlaces):
             yield from (_error_at(source, (*at, *inside, *place), message) for place, message in part.errors.items())
+        elif isinstance(part, AtKey):
+            yield _error_at(source, (*at, *inside), str(part), key=True)
         elif detail["type"] == "extra_forbidden":
             keys = _keys_at(model, inside[:-1]) | (also if len(inside) == 1 else frozenset())
             yield _unknown_key(source, keys, (*at, *inside))
@@ -77,9 +79,6 @@ def explain(
                 yield _missing_key(source, _keys_at(model, inside[:-1]), (*at, *inside), about)
         else:
             place, is_key = (inside[:-1], True) if inside and inside[-1] == "[key]" else (inside, False)
-            if isinstance(part, AtKey):
-                yield _error_at(source, (*at, *place), str(part), key=True)
-                continue
             field = None if is_key else _field_at(model, place)
             yield _error_at(source, (*at, *place), told(detail, _range(field)), key=is_key, about=_meaning(field))
 

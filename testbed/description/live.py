@@ -53,13 +53,12 @@ def read_value(technology: type[Technology], parameter: str, said: object, conte
     annotated: Any = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
     adapter: TypeAdapter[Any] = TypeAdapter(annotated)
     try:
-        value = adapter.validate_python(said, context=dict(context) if context else None)
+        return adapter.dump_python(adapter.validate_python(said, context=dict(context) if context else None), mode="json")
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         # Of a value of the wrong kind; who finds a wrong value names the right ones.
         about = f" ({field.description.rstrip('.')})" if field.description and detail["type"] != "value_error" else ""
         raise ValueError(f"{parameter}: {told(detail)}{about}") from error
-    return adapter.dump_python(value, mode="json")
 
 
 def shown(technology: type[Technology], parameter: str, value: object, said: object) -> str:
@@ -90,21 +89,19 @@ def _written(annotation: Any, metadata: list[Any], value: Any) -> str:
         if isinstance(limits, Quantity) and isinstance(value, int | float):
             return limits.dimension.write(value)
         if isinstance(limits, TimeSeries) and isinstance(value, list | tuple):
-            dimension = limits.value.dimension
-            return _in_brackets([f"[{TIME.write(time)}, {dimension.write(then)}]" for time, then in value])
+            return _in_brackets([f"[{TIME.write(time)}, {limits.value.dimension.write(then)}]" for time, then in value])
     if isinstance(value, list | tuple):
         kinds = [kind for kind in get_args(annotation) if kind is not Ellipsis]
         if not kinds:
             return _in_yaml(value)
-        parts = (_written(kinds[min(at, len(kinds) - 1)], [], part) for at, part in enumerate(value))
-        return f"[{', '.join(parts)}]"
+        return f"[{', '.join(_written(kinds[min(at, len(kinds) - 1)], [], part) for at, part in enumerate(value))}]"
     if isinstance(value, Mapping):
         fields = annotation.model_fields if isinstance(annotation, type) and issubclass(annotation, BaseModel) else {}
-        pairs = {
-            key: _written(fields[key].annotation, list(fields[key].metadata), part) if key in fields else _in_yaml(part)
+        pairs = (
+            f"{key}: {_written(fields[key].annotation, list(fields[key].metadata), part) if key in fields else _in_yaml(part)}"
             for key, part in value.items()
-        }
-        return f"{{{', '.join(f'{key}: {part}' for key, part in pairs.items())}}}"
+        )
+        return f"{{{', '.join(pairs)}}}"
     return _in_yaml(value)
 
 

@@ -41,19 +41,29 @@ class Replacing:
 
     def topology(self) -> Topology:
         """With equipment for the netboxes, without what is not on this machine."""
-        old, kept = self._topology, self._kept_wires()
+        old, wires = self._topology, self._wiring.wires
+        kept = [ends for ends in wires if all(self._is_plugged(end) and end.node not in self._gone for end in ends)]
         sections: dict[str, dict[str, Any]] = {section: dict(nodes) for section, nodes in old.sections().items()}
         for name, stations in old.replace.items():
             sections["netboxes"].pop(name)
-            ports = {station: port for station, port in stations.items() if isinstance(port, EquipmentPort)}
-            sections["equipment"][name] = Equipment(ports=ports, host=old.netboxes[name].host)
+            sections["equipment"][name] = Equipment(
+                ports={station: port for station, port in stations.items() if isinstance(port, EquipmentPort)},
+                host=old.netboxes[name].host,
+            )
         update: dict[str, Any] = {
             section: {name: node for name, node in nodes.items() if name not in self._gone} for section, nodes in sections.items()
         }
-        wires = [wire for wire, ends in zip(old.wires, self._wiring.wires, strict=True) if ends in kept]
-        events = [event for event in old.events if event.nodes().isdisjoint(old.replace.keys() | self._gone)]
-        events = [event for event in events if all(self._wiring.wire_between(*ends) in kept for ends in event.wires().values())]
-        update |= {"wires": wires, "events": events, "traffic": self._traffic()}
+        events = [
+            event
+            for event in old.events
+            if event.nodes().isdisjoint(old.replace.keys() | self._gone)
+            and all(self._wiring.wire_between(*ends) in kept for ends in event.wires().values())
+        ]
+        update |= {
+            "wires": [wire for wire, ends in zip(old.wires, wires, strict=True) if ends in kept],
+            "events": events,
+            "traffic": self._traffic(),
+        }
         return old.model_copy(update=update).read_from(old.path, tuple(self._notes(len(old.events) - len(events))))
 
     def _notes(self, events: int) -> Iterator[str]:
@@ -67,11 +77,11 @@ class Replacing:
             yield f"{events} of the file's events are left out: what they change is not emulated here"
 
     def _traffic(self) -> dict[str, Any]:
-        traffic = self._topology.traffic.items()
-        return {name: entry for name, entry in traffic if self._gone.isdisjoint((entry.source, entry.destination))}
-
-    def _kept_wires(self) -> list[tuple[End, End]]:
-        return [ends for ends in self._wiring.wires if all(self._is_plugged(end) and end.node not in self._gone for end in ends)]
+        return {
+            name: entry
+            for name, entry in self._topology.traffic.items()
+            if self._gone.isdisjoint((entry.source, entry.destination))
+        }
 
     def _is_plugged(self, end: End) -> bool:
         return (end.node, end.port) not in self._unplugged

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -124,5 +123,5 @@ class ContainerSection(NodeSection):
 
 def planned(of_all: Limits, own: LimitsOfNode) -> plan.Limits:
     """What holds for a node."""
-    both = of_all.model_dump() | own.model_dump(exclude_none=True)
-    return replace(_DEFAULT, **{name: round(value) for name, value in both.items()})
+    limits = of_all.model_dump() | own.model_dump(exclude_none=True)
+    return plan.Limits(**{name: round(value) for name, value in limits.items()})

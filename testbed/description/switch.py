@@ -264,8 +264,9 @@ class Switch(ContainerSection):
             if port.limit is not None and self.datapath == "xdp":
                 yield ("ports", name, "limit"), "frames sent by AF_XDP never wait; leave it out, or write datapath: userspace"
         if waiting.total() > MOST_WAITING and self.datapath != "kernel":
-            name, _ = waiting.most_common(1)[0]
-            cause = (
-                f"{waiting.total()} frames could wait in the switch, and the socket that it sends by has room for {MOST_WAITING}"
+            ((name, _),) = waiting.most_common(1)
+            yield (
+                ("ports", name),
+                f"{waiting.total()} frames could wait in the switch, and the socket that it sends by has room for "
+                f"{MOST_WAITING}; give its queues less, or write datapath: kernel",
             )
-            yield ("ports", name), f"{cause}; give its queues less, or write datapath: kernel"

@@ -46,14 +46,15 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
             raise BadTopology(errors) from None
         draft = _salvage(source)
     replacements = topology.replace if topology else {}
-    places = draft.places(machines)
-    wrong = [
-        *problems(draft),
-        *switch_problems(draft),
-        *event_problems(draft, source.context),
-        *machine_problems(draft, places, replacements, source.context),
-    ]
-    errors += _at_places(source, wrong)
+    errors += _at_places(
+        source,
+        [
+            *problems(draft),
+            *switch_problems(draft),
+            *event_problems(draft, source.context),
+            *machine_problems(draft, draft.places(machines), replacements, source.context),
+        ],
+    )
     if errors or topology is None:
         raise BadTopology(errors)
     topology.read_from(Path(path))
@@ -96,15 +97,13 @@ def _salvage(source: Source) -> Draft:
             return None
 
     wires = [right(Wire, wire) for wire in part("wires", list)]
-    events = [right(Event, event) for event in part("events", list)]
-    sections = {
-        key: {name: right(kind, node) for name, node in part(key, dict).items()} for key, kind in Topology.SECTIONS.items()
-    }
     return Draft(
-        sections=sections,
+        sections={
+            key: {name: right(kind, node) for name, node in part(key, dict).items()} for key, kind in Topology.SECTIONS.items()
+        },
         wires={index: wire for index, wire in enumerate(wires) if wire},
         traffic={name: entry for name, value in part("traffic", dict).items() if (entry := right(Traffic, value))},
-        events={index: event for index, event in enumerate(events) if event},
+        events={index: event for index, value in enumerate(part("events", list)) if (event := right(Event, value))},
         centre=right(str, source.data.get("centre")),
         host=right(MachineName | None, source.data.get("host")),
         wire=right(WireKind, source.data.get("wire")) or "auto",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
@@ -73,8 +73,7 @@ _PLAIN_WORDS = (
 )
 
 
-@dataclass(frozen=True, order=True)
-class Position:
+class Position(NamedTuple):
     """Line and column, both from 1."""
 
     line: int
@@ -121,13 +120,12 @@ class Source:
         position = self.values.get(known, Position(1, 1))
         if key:
             position = self.keys.get(known, position)
-        return BadInput(self.path, position.line, position.column, _on_a_line(cause), _on_a_line(remedy))
+        return BadInput(self.path, *position, _on_a_line(cause), _on_a_line(remedy))
 
 
 def _on_a_line(message: str) -> str:
     """The message with what it quotes from the file made harmless: no line ends or control characters, no endless words."""
-    shortened = re.sub(r"\S{81,}", lambda word: f"{word[0][:60]}…", message)
-    return printable(shortened)
+    return printable(re.sub(r"\S{81,}", lambda word: f"{word[0][:60]}…", message))
 
 
 def read(path: Path) -> Source:
@@ -158,10 +156,10 @@ def _text(path: Path) -> str:
         # Some files of the kernel's call themselves ordinary, and would be waited for for ever (/proc/kmsg).
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             raw = file.read(LARGEST_FILE_BYTES + 1)
+    except PermissionError as error:
+        raise refuse(f"cannot be read: {error.strerror}", permissions.remedy(path)) from None
     except (OSError, ValueError) as error:
-        if isinstance(error, PermissionError):
-            raise refuse(f"cannot be read: {error.strerror}", permissions.remedy(path)) from None
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        reason = error.strerror if isinstance(error, OSError) else error
         raise refuse(f"cannot be read: {reason}", "check the path and its permissions") from None
     if len(raw) > LARGEST_FILE_BYTES:
         raise refuse(f"is larger than {LARGEST_FILE_BYTES >> 10} KiB, so it is hardly a topology", "give a topology file")
@@ -309,8 +307,7 @@ class _Builder:
         return text
 
     def _bad(self, node: Node, cause: str, remedy: str = "") -> BadInput:
-        position = _position(node)
-        return BadInput(self._source.path, position.line, position.column, cause, remedy)
+        return BadInput(self._source.path, *_position(node), cause, remedy)
 
 
 def _position(node: Node) -> Position:

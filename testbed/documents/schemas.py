@@ -70,14 +70,12 @@ def _with(shape: type, bases: tuple[Any, ...], fields: Mapping[str, object]) -> 
 
 def schema(document: Document[Any]) -> dict[str, Any]:
     """JSON schema, draft 2020-12."""
-    shape = documents()[document]
-    made = TypeAdapter(shape).json_schema(mode="serialization", schema_generator=_Closed)
-    parts = [made["$defs"][name] for name in _names(made)] if "anyOf" in made else [made]
+    made = TypeAdapter(documents()[document]).json_schema(mode="serialization", schema_generator=_Closed)
+    parts = [made["$defs"][part["$ref"].rpartition("/")[2]] for part in made["anyOf"]] if "anyOf" in made else [made]
     for part in parts:
         part["properties"] = {"format": {"const": document.format}, "version": {"const": document.version}, **part["properties"]}
         part["required"] = ["format", "version", *part["required"]]
-    dialect = GenerateJsonSchema.schema_dialect
-    return {"$schema": dialect, **made, "title": document.format}
+    return {"$schema": GenerateJsonSchema.schema_dialect, **made, "title": document.format}
 
 
 def file_name(document: Document[Any]) -> str:
@@ -87,11 +85,6 @@ def file_name(document: Document[Any]) -> str:
 def text(document: Document[Any]) -> str:
     """The file of a schema."""
     return json.dumps(schema(document), indent=1, ensure_ascii=False) + "\n"
-
-
-def _names(made: dict[str, Any]) -> list[str]:
-    """Of the definitions of which a document is one."""
-    return [part["$ref"].rpartition("/")[2] for part in made["anyOf"]]
 
 
 class _Closed(GenerateJsonSchema):
