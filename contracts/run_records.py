@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from contracts.changes import WireState
 from contracts.node_status import NodeStatus
 
 
@@ -60,8 +61,34 @@ class CaptureCount(TypedDict):
     ended: str | None
 
 
-class EventRecord(TypedDict):
-    """A line of events.jsonl: what was changed in the lab. Which of the last keys there are depends on its kind."""
+class ChangeRecord(TypedDict, total=False):
+    """A change of a lab (contracts.changes), without a configuration's text. Which of the keys it has depends on its kind."""
+
+    #: Of a parameter or a freeze.
+    netbox: str
+    parameter: str
+    #: Of a parameter in base units, of a handler its text.
+    value: Any
+    #: Of a parameter: as a person writes it.
+    written: str
+    wire: str
+    state: WireState
+    #: Of a wire or of power.
+    node: str
+    #: Of a wire: at which it was changed.
+    interface: str
+    power: Literal["off", "on"]
+    #: Of a freeze.
+    for_s: float
+    #: Of a configuration or a handler.
+    router: str
+    #: Of a configuration: where it came from.
+    file: str
+    handler: str
+
+
+class EventRecord(ChangeRecord):
+    """A line of events.jsonl: what was changed in the lab."""
 
     #: When it was planned, in seconds since the network's time began.
     at_s: float
@@ -74,16 +101,5 @@ class EventRecord(TypedDict):
     words: str
     #: Why it failed, null when it did not.
     error: NotRequired[str | None]
-    netbox: NotRequired[str]
-    router: NotRequired[str]
-    node: NotRequired[str]
-    parameter: NotRequired[str]
-    #: In base units.
-    value: NotRequired[Any]
-    wire: NotRequired[str]
-    state: NotRequired[str]
+    #: Of traffic that starts, which changes nothing in the lab: its name.
     traffic: NotRequired[str]
-    power: NotRequired[str]
-    for_s: NotRequired[float]
-    file: NotRequired[str]
-    handler: NotRequired[str]

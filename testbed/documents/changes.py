@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Literal
 
 from typing_extensions import TypedDict
 
-from contracts.changes import WireState
+from contracts.run_records import ChangeRecord
 from testbed.documents.plan import Changed
 
 
@@ -19,33 +19,12 @@ class Apply(TypedDict):
     difference: Changed | None
 
 
-class Change(TypedDict):
+class Change(ChangeRecord):
     """A change that was made. Which of the keys it has is said by `kind`."""
 
     kind: Literal["parameter", "wire", "power", "freeze", "configuration", "handler"]
     #: The same for people.
     words: str
-    #: Of a parameter or a freeze.
-    netbox: NotRequired[str]
-    parameter: NotRequired[str]
-    #: Of a parameter in base units, of a handler its text.
-    value: NotRequired[Any]
-    #: Of a parameter: as a person writes it.
-    written: NotRequired[str]
-    wire: NotRequired[str]
-    state: NotRequired[WireState]
-    #: Of a wire or of power.
-    node: NotRequired[str]
-    #: Of a wire: at which it was changed.
-    interface: NotRequired[str]
-    power: NotRequired[Literal["off", "on"]]
-    #: Of a freeze.
-    for_s: NotRequired[float]
-    #: Of a configuration or a handler.
-    router: NotRequired[str]
-    #: Of a configuration: where it came from.
-    file: NotRequired[str]
-    handler: NotRequired[str]
 
 
 class Changes(TypedDict):
