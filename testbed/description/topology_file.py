@@ -19,7 +19,6 @@ from testbed.description.machine_checks import machine_problems
 from testbed.description.machines import KnownMachines, MachineName
 from testbed.description.replacement import Replacing
 from testbed.description.settings import Setting
-from testbed.description.switch_checks import switch_problems
 from testbed.description.topology import SINGULAR, Topology, Traffic, Wire, WireKind
 from testbed.description.wiring import Draft, Problem
 from testbed.description.wiring_checks import problems
@@ -50,7 +49,6 @@ def load(path: str | Path, machines: KnownMachines | None = None, said: Sequence
         source,
         [
             *problems(draft),
-            *switch_problems(draft),
             *event_problems(draft, source.context),
             *machine_problems(draft, draft.places(machines), replacements, source.context),
         ],
