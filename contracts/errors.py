@@ -28,14 +28,18 @@ class NetBoxITError(Exception):
     exit_status: ClassVar[int] = 1
 
 
-class BadInput(NetBoxITError):
+class WrongInput(NetBoxITError):
+    """What the user gave is wrong, on the command line or in a file."""
+
+    exit_status = 2
+
+
+class BadInput(WrongInput):
     """Something in a file of the user's is wrong; nothing was created.
 
     `path`, `line` and `column` (both from 1; 0 where `path` is an option of the command line) say where, `cause` what, `remedy`
     what to write instead.
     """
-
-    exit_status = 2
 
     def __init__(self, path: str, line: int, column: int, cause: str, remedy: str = "") -> None:
         self.path, self.line, self.column, self.cause, self.remedy = path, line, column, cause, remedy
@@ -43,10 +47,8 @@ class BadInput(NetBoxITError):
         super().__init__(f"{where}: {cause}" + (f"; {remedy}" if remedy else ""))
 
 
-class BadTopology(NetBoxITError):
+class BadTopology(WrongInput):
     """Everything that is wrong in one topology file, in the order of its lines; nothing was created."""
-
-    exit_status = 2
 
     def __init__(self, errors: Sequence[BadInput]) -> None:
         told = {str(error): error for error in errors}  # what an alias repeats is told once

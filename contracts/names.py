@@ -7,7 +7,7 @@ import hashlib
 import re
 from ipaddress import IPv6Address
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 
 #: An interface's name has 15 characters at most (IFNAMSIZ of linux/if.h less the final NUL); nodes keep to the same.
 PATTERN = r"^[a-z][a-z0-9-]{0,14}$"
@@ -28,10 +28,8 @@ _RESERVED = {
 }
 
 
-class BadLabName(NetBoxITError):
+class BadLabName(WrongInput):
     """A lab was given a name on the command line that it cannot have."""
-
-    exit_status = 2
 
 
 def check_name(name: str) -> str:

@@ -7,14 +7,12 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.shapes import OtherShape, Shape, shaped
 
 
-class DamagedRun(NetBoxITError):
+class DamagedRun(WrongInput):
     """A file of a run folder does not hold what a run writes there."""
-
-    exit_status = 2
 
     def __init__(self, file: Path, damage: str) -> None:
         super().__init__(f"{file} is damaged: {damage}")

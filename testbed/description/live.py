@@ -10,7 +10,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from contracts.errors import NetBoxITError
+from contracts.errors import WrongInput
 from contracts.quantities import TIME, Quantity
 from netboxes.technology import StationParameters, Technology
 from netboxes.timeline import TimeSeries
@@ -21,10 +21,8 @@ from testbed.description.input_errors import classes_in, nearest, told
 _MOST_POINTS = 4
 
 
-class BadChange(NetBoxITError):
+class BadChange(WrongInput):
     """A parameter that cannot be changed live, or a value that it cannot have."""
-
-    exit_status = 2
 
 
 def parsed(change: str) -> tuple[str, object]:
