@@ -23,8 +23,10 @@ def not_permitted(error: PermissionError, path: Path) -> NotPermitted:
 def remedy(path: Path) -> str:
     """For a file that is closed; it says whose it is, or whose the folder is that hides it."""
     nearest = next((place for place in (path, *path.absolute().parents) if _is_seen(place)), Path("/"))
-    whose = f"{printable(str(nearest))} is {user_name(nearest.stat().st_uid)}'s"
-    return f"{whose}: call the command as that user or as root, or name a file of your own"
+    return (
+        f"{printable(str(nearest))} is {user_name(nearest.stat().st_uid)}'s: "
+        "call the command as that user or as root, or name a file of your own"
+    )
 
 
 def user_name(user: int) -> str:

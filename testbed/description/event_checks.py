@@ -6,7 +6,7 @@ Also at which nodes an event waits and changes something: in a lab over several 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from contracts.changes import WireChange
@@ -68,20 +68,19 @@ def _netbox(netbox: Netbox) -> NetboxTarget:
 
 def targets_of(draft: Draft) -> Targets:
     """What of a network can be changed while it runs. Wires of which the file leaves the kind open may be of each."""
-    netboxes = {name: _netbox(netbox) for name, netbox in draft.netboxes.items() if netbox is not None}
-    wires = []
-    for ends, kind in _joined(draft).items():
-        name = "--".join(sorted(map(str, ends)))
-        left, right = (WireEnd(end.node, end.port) for end in sorted(ends, key=str))
-        outside = next((end for end in (left, right) if end.node in draft.sections["equipment"]), None)
-        wires.append(WireTarget(name, left, right, kind == "memory", outside))
     return Targets(
-        netboxes,
+        {name: _netbox(netbox) for name, netbox in draft.netboxes.items() if netbox is not None},
         {name: router.engine for name, router in draft.routers.items() if router},
         tuple(draft.hosts),
         tuple(draft.switches),
-        tuple(wires),
+        tuple(_wire(draft, sorted(ends, key=str), kind) for ends, kind in _joined(draft).items()),
     )
+
+
+def _wire(draft: Draft, ends: Sequence[End], kind: WireKind) -> WireTarget:
+    left, right = (WireEnd(end.node, end.port) for end in ends)
+    outside = next((end for end in (left, right) if end.node in draft.sections["equipment"]), None)
+    return WireTarget("--".join(map(str, ends)), left, right, kind == "memory", outside)
 
 
 def waiting(draft: Draft, context: Mapping[str, Path]) -> Iterator[tuple[int, set[str], set[str]]]:
@@ -105,7 +104,7 @@ def _touched(event: Event, targets: Targets, context: Mapping[str, Path]) -> set
     except ValueError:
         return set()
     switched = {WireEnd(change.node, change.interface) for change in changes if isinstance(change, WireChange)}
-    wires = [(wire.left, wire.right) for wire in targets.wires]
+    wires = ((wire.left, wire.right) for wire in targets.wires)
     return {node_of(change) for change in changes} | {end.node for ends in wires if not switched.isdisjoint(ends) for end in ends}
 
 
@@ -114,8 +113,9 @@ def _of_conditions(draft: Draft) -> Iterator[Problem]:
     for index, event in draft.events.items():
         if event.name is not None and numbers.setdefault(event.name, index) != index:
             yield Problem(("events", index, "name"), f'"{event.name}" is the name of an event already', "give it another")
-    conditions = {event.name: event.when for event in draft.events.values() if event.name and event.when}
-    awaited = {name: [when.event] for name, when in conditions.items() if when.event}
+    awaited = {
+        event.name: [event.when.event] for event in draft.events.values() if event.name and event.when and event.when.event
+    }
     for index, event in draft.events.items():
         if event.when is None:
             continue

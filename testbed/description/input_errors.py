@@ -34,8 +34,7 @@ class InPart(ValueError):
 
     def __init__(self, model: type[BaseModel], error: ValidationError, also: Iterable[str], skipped: Iterable[str] = ()) -> None:
         self.model, self.also, skip = model, frozenset(also), frozenset(skipped)
-        errors = error.errors(include_url=False)
-        self.details = [detail for detail in errors if not detail["loc"] or detail["loc"][0] not in skip]
+        self.details = [detail for detail in error.errors(include_url=False) if not detail["loc"] or detail["loc"][0] not in skip]
         super().__init__(str(error))
 
 
@@ -144,8 +143,12 @@ def _keys_at(model: type[BaseModel], place: Location) -> set[str]:
 
 def _field_at(model: type[BaseModel], place: Location) -> FieldInfo | None:
     """The field of a model whose value stands there; None inside of values, and where several models could be meant."""
-    models = _models_at(model, place[:-1])
-    fields = [field for inner in models for name, field in inner.model_fields.items() if place[-1:] == (field.alias or name,)]
+    fields = [
+        field
+        for inner in _models_at(model, place[:-1])
+        for name, field in inner.model_fields.items()
+        if place[-1:] == (field.alias or name,)
+    ]
     return fields[0] if len(fields) == 1 else None
 
 

@@ -65,8 +65,8 @@ def _apply(source: Source, setting: Setting, sections: set[str]) -> BadInput | N
         place, inside = (*place, key), inside[key]
     key = _key(inside, setting.path[-1])
     if not isinstance(inside, dict) and not _has(inside, key):
-        where = ".".join(map(str, place))
-        return _bad(setting.text, f"{where} has no {setting.path[-1]}", _near(inside, setting.path[-1]))
+        cause = f"{'.'.join(map(str, place))} has no {setting.path[-1]}"
+        return _bad(setting.text, cause, _near(inside, setting.path[-1]))
     inside[key] = setting.value
     source.said[(*place, key)] = setting.text
     _place(source, (*place, key), setting.value)

@@ -17,6 +17,7 @@ from contracts.names import BRIDGE, check_name
 from contracts.quantities import RATE, SIZE, TIME, Quantity
 from testbed.description.input_errors import nearest
 from testbed.description.section import ContainerSection, Section
+from testbed.description.traffic_class import one_or_several
 from testbed.description.yaml_source import Location
 
 #: What OpenFlow, Open vSwitch and its datapaths mean by themselves.
@@ -40,13 +41,7 @@ def _port_name(name: str) -> str:
 PortName = Annotated[Name, AfterValidator(_port_name)]
 
 
-def _dscps(value: object) -> tuple[int, ...]:
-    items = value if isinstance(value, list) else [value]
-    if not items:
-        raise ValueError("a queue is for at least one DSCP; write dscp: ef")
-    return tuple(map(parse_dscp, items))
-
-
+_dscps = one_or_several(parse_dscp, "a queue is for at least one DSCP; write dscp: ef")
 _one_or_several = WithJsonSchema(
     {"anyOf": [{"type": ["integer", "string"]}, {"type": "array", "items": {"type": ["integer", "string"]}}]}
 )

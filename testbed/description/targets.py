@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -79,14 +78,12 @@ class Targets:
     @staticmethod
     def of(nodes: Iterable[NodePlan], wires: Iterable[WirePlan], equipment: Iterable[EquipmentPlan]) -> Targets:
         """Of a plan's."""
-        kinds: dict[str, list[NodePlan]] = defaultdict(list)
-        for node in nodes:
-            kinds[node.kind].append(node)
+        nodes = list(nodes)
         return Targets(
-            {node.name: _netbox(node) for node in kinds["netbox"]},
-            {node.name: "linux" if node.forwards else "click" for node in kinds["router"]},
-            tuple(node.name for node in kinds["host"]),
-            tuple(node.name for node in kinds["switch"]),
+            {node.name: _netbox(node) for node in nodes if node.kind == "netbox"},
+            {node.name: "linux" if node.forwards else "click" for node in nodes if node.kind == "router"},
+            tuple(node.name for node in nodes if node.kind == "host"),
+            tuple(node.name for node in nodes if node.kind == "switch"),
             (
                 *(WireTarget(wire.name, wire.left, wire.right, wire.kind == "memory") for wire in wires),
                 *(_plugged(port) for port in equipment),
@@ -121,13 +118,18 @@ class Targets:
         if (ends := ends_of(text)) is not None:
             return self.wire_between(*ends)
         known = [f"{end.node}.{end.interface}" for wire in self.wires for end in (wire.left, wire.right)]
-        none = f'"{text}" is the end of no wire', nearest(text, known)
-        return _switchable([wire for wire in self.wires if wire.has(text)], none, f'"{text}" has several wires')
+        return _switchable(
+            [wire for wire in self.wires if wire.has(text)],
+            (f'"{text}" is the end of no wire', nearest(text, known)),
+            f'"{text}" has several wires',
+        )
 
     def wire_between(self, left: str, right: str) -> WireTarget:
-        none = f"no wire joins {left} and {right}", nearest(f"{left}--{right}", [wire.name for wire in self.wires])
-        several = f"several wires join {left} and {right}"
-        return _switchable([wire for wire in self.wires if wire.is_between(left, right)], none, several)
+        return _switchable(
+            [wire for wire in self.wires if wire.is_between(left, right)],
+            (f"no wire joins {left} and {right}", nearest(f"{left}--{right}", [wire.name for wire in self.wires])),
+            f"several wires join {left} and {right}",
+        )
 
     def switched(self, wire: WireTarget, state: WireState) -> WireChange:
         """An interface that is down loses its routes; its peer only its carrier. So it is an emulator's, where there is one."""

@@ -314,8 +314,8 @@ class Topology(Section):
 
     def places(self, known: KnownMachines | None = None) -> Places:
         """Where its nodes are to be."""
-        nodes = ChainMap(*map(dict, self.sections().values()))
-        return Places({name: node.host for name, node in nodes.items()}, self.host, known)
+        said = {name: node.host for nodes in self.sections().values() for name, node in nodes.items()}
+        return Places(said, self.host, known)
 
     def node(self, name: str) -> NodeSection:
         """The node of that name; KeyError when there is none."""

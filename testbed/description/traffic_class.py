@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
@@ -19,18 +19,24 @@ PROTOCOLS = ("udp", "tcp", "icmp")
 #: EtherTypes by name (IEEE Registration Authority).
 ETHER_TYPES = {"ipv4": 0x0800, "arp": 0x0806, "ipv6": 0x86DD}
 
+T = TypeVar("T")
+
 _ONE_OR_LIST = {"type": ["string", "integer", "array"]}
 
 
-def _listed(value: object) -> list[object]:
-    items = value if isinstance(value, list) else [value]
-    if not items:
-        raise ValueError("an empty list fits nothing; give at least one value, or leave the condition out")
-    return items
+def one_or_several(
+    parse: Callable[[object], T],
+    none: str = "an empty list fits nothing; give at least one value, or leave the condition out",
+) -> Callable[[object], tuple[T, ...]]:
+    """A validator of one value or of a list of them, each of which `parse` reads; `none` is what is told of an empty list."""
 
+    def parse_all(value: object) -> tuple[T, ...]:
+        items = value if isinstance(value, list) else [value]
+        if not items:
+            raise ValueError(none)
+        return tuple(map(parse, items))
 
-def _dscps(value: object) -> tuple[int, ...]:
-    return tuple(parse_dscp(item) for item in _listed(value))
+    return parse_all
 
 
 def _protocol(value: object) -> str | int:
@@ -39,10 +45,6 @@ def _protocol(value: object) -> str | int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 255:
         return value
     raise ValueError(f"{value!r} is not a protocol; use {', '.join(PROTOCOLS)} or a number from 0 to 255")
-
-
-def _port_ranges(value: object) -> tuple[tuple[int, int], ...]:
-    return tuple(_port_range(item) for item in _listed(value))
 
 
 def _port_range(value: object) -> tuple[int, int]:
@@ -57,10 +59,6 @@ def _port_range(value: object) -> tuple[int, int]:
     return low, high
 
 
-def _ether_types(value: object) -> tuple[int, ...]:
-    return tuple(_ether_type(item) for item in _listed(value))
-
-
 def _ether_type(value: object) -> int:
     if isinstance(value, str) and value.lower() in ETHER_TYPES:
         return ETHER_TYPES[value.lower()]
@@ -68,6 +66,11 @@ def _ether_type(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0x600 <= value <= 0xFFFF:
         return value
     raise ValueError(f"{value!r} is not an EtherType; use {', '.join(ETHER_TYPES)} or a number from 0x0600 to 0xffff")
+
+
+_dscps = one_or_several(parse_dscp)
+_port_ranges = one_or_several(_port_range)
+_ether_types = one_or_several(_ether_type)
 
 
 class Match(Section):

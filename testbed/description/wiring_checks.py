@@ -327,8 +327,7 @@ def _loops(draft: Draft) -> Iterator[Problem]:
     beside: dict[_Hub, list[_Hub]] = defaultdict(list)
     reported: set[frozenset[str]] = set()
     for place, left, right in _joints(draft):
-        tags = {tag for places in wiring.places for end, tag in places if end == left}
-        for tag in tags:
+        for tag in {tag for places in wiring.places for end, tag in places if end == left}:
             near, far = _hub(draft, left, tag), _hub(draft, right, tag)
             if near is None or far is None:
                 continue
