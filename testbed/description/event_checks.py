@@ -23,20 +23,17 @@ from testbed.plan_part import node_of
 
 def event_problems(draft: Draft, context: Mapping[str, Path]) -> Iterator[Problem]:
     """Everything that is wrong; what follows from another error of the file is left out."""
-    wires = _joined(draft)
     for index, event in draft.events.items():
-        wrong = list(_of_an_event(draft, index, event, wires, context))
+        wrong = list(_of_an_event(draft, index, event, context))
         yield from wrong or _in_the_network(draft, index, event, context)
     yield from _of_conditions(draft)
 
 
-def _of_an_event(
-    draft: Draft, index: int, event: Event, wires: Mapping[frozenset[End], WireKind], context: Mapping[str, Path]
-) -> Iterator[Problem]:
+def _of_an_event(draft: Draft, index: int, event: Event, context: Mapping[str, Path]) -> Iterator[Problem]:
     if event.netbox is not None:
         yield from _of_a_netbox(draft, index, event, event.netbox, context)
     for place, wire in event.wires().items():
-        yield from _of_a_wire(draft, ("events", index, *place), wire, wires)
+        yield from _of_a_wire(draft, ("events", index, *place), wire)
     if event.reboot is not None and event.node is not None:
         ends = [name for name, traffic in draft.traffic.items() if event.node in (traffic.source, traffic.destination)]
         if ends:
@@ -73,7 +70,7 @@ def targets_of(draft: Draft) -> Targets:
         {name: router.engine for name, router in draft.routers.items() if router},
         tuple(draft.hosts),
         tuple(draft.switches),
-        tuple(_wire(draft, sorted(ends, key=str), kind) for ends, kind in _joined(draft).items()),
+        tuple(_wire(draft, sorted(ends, key=str), kind) for ends, kind in draft.kinds.items()),
     )
 
 
@@ -156,10 +153,8 @@ def _of_a_station(draft: Draft, place: Location, name: str, station: str | None)
         yield Problem((*place, "station"), f'netbox {name} has no station "{station}"', nearest(station, netbox.stations))
 
 
-def _of_a_wire(
-    draft: Draft, place: Location, ends: tuple[str, str], wires: Mapping[frozenset[End], WireKind]
-) -> Iterator[Problem]:
-    written = [pair for pair in wires if are_written(pair, *ends)]
+def _of_a_wire(draft: Draft, place: Location, ends: tuple[str, str]) -> Iterator[Problem]:
+    written = [pair for pair in draft.kinds if are_written(pair, *ends)]
     joined = [*written[0]] if len(written) == 1 else []
     for side, text in enumerate(() if joined else ends):
         try:
@@ -168,9 +163,9 @@ def _of_a_wire(
             yield Problem.of((*place, side), str(error))
     if len(joined) < 2:
         return
-    kind = wires.get(frozenset(joined))
+    kind = draft.kinds.get(frozenset(joined))
     if kind is None and not draft.lost_wires:
-        there = [str(other) for pair in wires if joined[0] in pair for other in pair - {joined[0]}]
+        there = [str(other) for pair in draft.kinds if joined[0] in pair for other in pair - {joined[0]}]
         yield Problem(
             place,
             f"no wire joins {joined[0]} and {joined[1]}",
@@ -180,8 +175,3 @@ def _of_a_wire(
         yield Problem(
             place, "between two emulators the wire is shared memory, which is never down", "write {ends: […], wire: veth} for it"
         )
-
-
-def _joined(draft: Draft) -> dict[frozenset[End], WireKind]:
-    """The wires that are right in themselves, by their two ends, and the kind that each says."""
-    return {frozenset(ends): draft.wire_kind(index) for index, ends in draft.joined.items()}

@@ -103,6 +103,11 @@ class Draft:
                 joined[index] = (find_end(wire.ends[0], ports), find_end(wire.ends[1], ports))
         return joined
 
+    @cached_property
+    def kinds(self) -> Mapping[frozenset[End], WireKind]:
+        """What each of these wires is to be, by its ends."""
+        return {frozenset(ends): self.wire_kind(index) for index, ends in self.joined.items()}
+
     def wire_kind(self, index: int) -> WireKind:
         """What the wire says of its kind, else what the file says of all."""
         return self.wires[index].wire or self.wire
