@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -143,7 +144,7 @@ def rows(model: type[BaseModel]) -> list[tuple[str, str, str, str]]:
             field.alias or name,
             _kind(field.annotation, field.metadata),
             _default(field),
-            field.description or _comment_above(model, name),
+            field.description or comments(model).get(name, ""),
         )
         for name, field in model.model_fields.items()
         if not any("SkipJsonSchema" in type(item).__name__ for item in field.metadata)
@@ -154,13 +155,18 @@ def _summary(model: type[BaseModel]) -> str:
     return (inspect.getdoc(model) or "").split("\n\n")[0].replace("\n", " ")
 
 
-def _comment_above(model: type[BaseModel], name: str) -> str:
-    """The `#:` lines before a field: where a model says in comments what others say in `description`."""
-    for owner in model.__mro__:
-        if name in inspect.get_annotations(owner):
-            comment = re.search(rf"((?:^ *#: .*\n)+) *{name}:", inspect.getsource(owner), re.MULTILINE)
-            return " ".join(line.strip().removeprefix("#: ") for line in comment[1].splitlines()) if comment else ""
-    return ""
+@cache
+def comments(shape: type) -> dict[str, str]:
+    """Of a class and of those that it extends: the `#:` lines before each field, where others say it in `description`."""
+    bases = [base for base in vars(shape).get("__orig_bases__", shape.__bases__) if isinstance(base, type)]
+    found = {name: comment for base in bases for name, comment in comments(base).items()}
+    try:
+        source = inspect.getsource(shape)
+    except (OSError, TypeError):  # it was not made by a statement of its own
+        return found
+    for lines, name in re.findall(r"((?:^ *#: .*\n)+) *(\w+):", source, re.MULTILINE):
+        found[name] = " ".join(line.strip().removeprefix("#: ") for line in lines.splitlines())
+    return found
 
 
 def _default(field: FieldInfo) -> str:

@@ -6,11 +6,8 @@ python -m testbed.documents.schemas     writes them anew
 
 from __future__ import annotations
 
-import inspect
 import json
-import re
 from collections.abc import Mapping
-from functools import cache
 from types import GenericAlias, new_class
 from typing import Any, Final, get_args, get_type_hints
 
@@ -25,6 +22,7 @@ from contracts.document import Document
 from contracts.installation import CHECKOUT
 from contracts.plan import EquipmentPlan, Plan
 from results import metrics_document
+from testbed.description.reference import comments
 from testbed.documents import bench, captures, changes, host, kinds, messages, plan, run, status, watch
 
 FOLDER: Final = CHECKOUT / "docs/json"
@@ -111,27 +109,13 @@ class _Closed(GenerateJsonSchema):
 
 
 def _described(made: JsonSchemaValue, shape: type) -> JsonSchemaValue:
-    comments = _comments(shape)
+    descriptions = comments(shape)
     for name, part in made["properties"].items():
         part.pop("title", None)
         part.pop("default", None)
-        if name in comments:
-            part["description"] = comments[name]
+        if name in descriptions:
+            part["description"] = descriptions[name]
     return made
-
-
-@cache
-def _comments(shape: type) -> dict[str, str]:
-    """Of a class and of those that it extends: the `#:` lines before each field."""
-    bases = [base for base in vars(shape).get("__orig_bases__", shape.__bases__) if isinstance(base, type)]
-    found = {name: comment for base in bases for name, comment in _comments(base).items()}
-    try:
-        source = inspect.getsource(shape)
-    except (OSError, TypeError):  # it was not made by a statement of its own
-        return found
-    for lines, name in re.findall(r"((?:^ *#: .*\n)+) *(\w+):", source, re.MULTILINE):
-        found[name] = " ".join(line.strip().removeprefix("#: ") for line in lines.splitlines())
-    return found
 
 
 if __name__ == "__main__":
