@@ -81,12 +81,11 @@ def documents() -> list[Path]:
 
 def written(document: Path) -> str:
     """The document's text with each table between its markers made anew."""
-    text = document.read_text()
     tables = dict(_tables()) if document == DOCUMENT else {"parameters": _technology(technologies()[document.parent.name])}
     return re.sub(
         r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)",
         lambda markers: f"{markers[1]}\n{tables[markers[2]]}\n\n{markers[3]}",
-        text,
+        document.read_text(),
         flags=re.DOTALL,
     )
 
@@ -101,8 +100,10 @@ def _tables() -> Iterator[tuple[str, str]]:
         "drills",
         "\n\n".join(f"#### `{name}`\n\n{_summary(kind)}\n\n{_table(kind)}" for name, kind in all_drills().ours.items()),
     )
-    options = {name: kind.OPTIONS for name, kind in applications().ours.items()}
-    yield "applications", "\n\n".join(f"### `application: {name}`\n\n{_table(model)}" for name, model in options.items())
+    yield (
+        "applications",
+        "\n\n".join(f"### `application: {name}`\n\n{_table(kind.OPTIONS)}" for name, kind in applications().ours.items()),
+    )
 
 
 def _technology(parameters: type[Technology]) -> str:

@@ -171,13 +171,11 @@ def find_end(text: str, ports: Mapping[str, tuple[str, ...] | None]) -> End:
     if node not in ports:
         raise ValueError(f'there is no node "{node}"; {nearest(text, all_ends(ports)) if port else nearest(node, ports)}')
     known = ports[node]
-    if known is None:
-        return End(node, port)
-    if not port:
-        if len(known) == 1:
-            return End(node, known[0])
-        raise ValueError(f'"{node}" has several ports; write {listed([f"{node}.{name}" for name in known])}')
-    if port not in known:
+    if known and not port:
+        if len(known) > 1:
+            raise ValueError(f'"{node}" has several ports; write {listed([f"{node}.{name}" for name in known])}')
+        (port,) = known
+    elif known is not None and port not in known:
         raise ValueError(f'"{node}" has no port "{port}"; {nearest(text, [f"{node}.{name}" for name in known])}')
     return End(node, port)
 
