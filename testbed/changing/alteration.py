@@ -10,6 +10,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from contracts.errors import NetBoxITError
@@ -105,6 +106,7 @@ class _Alteration:
         for node in (node for was in states for node in was.nodes):
             self._before.setdefault(node.name, []).append(node)
         self._starting = self._nodes("created", "replaced", "restarted")
+        self._touched = difference.wires_to_be("created", "removed", "replaced", "changed")
 
     def check(self) -> None:
         """Raises what would come in between, before anything was changed."""
@@ -115,7 +117,7 @@ class _Alteration:
                 remedy = f"`netboxit down {self._plan.lab}` and `up` bring the lab back"
                 raise namespaces.NamespaceFailed(f"the network of {node.name} is gone (a reboot?); {remedy}")
         going = {node.name for node in self._difference.nodes_to_be("removed", "replaced")}
-        made = {wire.name for wire in self._difference.wires_to_be("created", "replaced")}
+        made = self._difference.wires_to_be("created", "replaced")
         ends = {end for wire in self._plan.wires if wire.name in made for end in (wire.left, wire.right)}
         for port in (port for was in self._states for port in was.equipment if port.attached):
             if port.end.node in going or port.end in ends:
@@ -166,8 +168,7 @@ class _Alteration:
             *(("disk", node.name) for node in going),
             *(("disk", copies_of(node.name)) for node in (*going, *copied_anew)),
             *(("namespace", node.namespace) for node in going),
-            *(("equipment", port.name) for port in self._difference.equipment_to_be("removed", "replaced")),
-            *((kind, wire.name) for wire in self._difference.wires_to_be("removed", "replaced") for kind in ("wire", "rings")),
+            *product(("equipment", "wire", "rings"), self._difference.wires_to_be("removed", "replaced")),
         }
         there = [record for record in self._ledger.records() if (record.kind, record.name) in names]
         if there:
@@ -198,7 +199,7 @@ class _Alteration:
 
     def _make_wires(self) -> None:
         new = self._nodes("created", "replaced")
-        names = {wire.name for wire in self._difference.wires_to_be("created", "replaced")}
+        names = self._difference.wires_to_be("created", "replaced")
         made = [wire for wire in self._plan.wires if wire.name in names]
         if new:
             self._deployment.make_namespaces(new)
@@ -207,7 +208,6 @@ class _Alteration:
         taken = self._taken("created", "replaced")
         self._check_here(taken)
         self._deployment.take_equipment(taken)
-        names |= {port.wire for port in taken}
         moved = [node for node in self._nodes("changed", "restarted") if self._is_rewired(node)]
         if not new and not moved:
             return
@@ -221,7 +221,7 @@ class _Alteration:
 
     def _taken(self, *actions: Action) -> tuple[EquipmentPlan, ...]:
         """Equipment that the lab gets."""
-        names = {port.name for port in self._difference.equipment_to_be(*actions)}
+        names = self._difference.wires_to_be(*actions)
         return tuple(port for port in self._plan.equipment if port.wire in names)
 
     def _check_here(self, taken: tuple[EquipmentPlan, ...]) -> None:
@@ -232,16 +232,14 @@ class _Alteration:
 
     def _is_rewiring(self) -> bool:
         """Whether netlink will be needed."""
-        parts = (*self._difference.wires, *self._difference.equipment)
-        made = self._difference.nodes_to_be("created", "replaced") or any(part.action != "unchanged" for part in parts)
+        made = self._touched or self._nodes("created", "replaced")
         return bool(made) or any(map(self._is_rewired, self._nodes("changed", "restarted")))
 
     def _is_rewired(self, node: NodePlan) -> bool:
         """Whether there is anything to do in its network."""
-        touched = {part.name for part in (*self._difference.wires, *self._difference.equipment) if part.action != "unchanged"}
         own = (node.interfaces, node.routes, node.forwards)
         return any((was.interfaces, was.routes, was.forwards) != own for was in self._before[node.name]) or any(
-            interface.wire in touched for interface in node.interfaces
+            interface.wire in self._touched for interface in node.interfaces
         )
 
     def _start(self) -> None:

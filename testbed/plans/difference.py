@@ -89,11 +89,9 @@ class Difference:
         """Those to which one of these is done."""
         return [node for node in self.nodes if node.action in actions]
 
-    def wires_to_be(self, *actions: Action) -> list[WireDifference]:
-        return [wire for wire in self.wires if wire.action in actions]
-
-    def equipment_to_be(self, *actions: Action) -> list[EquipmentDifference]:
-        return [port for port in self.equipment if port.action in actions]
+    def wires_to_be(self, *actions: Action) -> set[str]:
+        """The names of those, and of equipment as a node's interface knows it."""
+        return {part.name for part in (*self.wires, *self.equipment) if part.action in actions}
 
 
 class _Verdict(NamedTuple):
@@ -104,7 +102,7 @@ class _Verdict(NamedTuple):
     parameters: tuple[ParameterChange, ...] = ()
 
 
-_Part = TypeVar("_Part", NodePlan, WirePlan, EquipmentPlan)
+_Part = TypeVar("_Part", bound=NodePlan | WirePlan | EquipmentPlan)
 
 
 def difference(states: Sequence[Plan], after: Plan, ended: Collection[str] = ()) -> Difference:
@@ -113,53 +111,41 @@ def difference(states: Sequence[Plan], after: Plan, ended: Collection[str] = ())
     With several states each part of the lab may be of any of them, as after a change that did not end: what one of them asks for
     is done.
     """
-    known, planned = [_nodes(plan) for plan in states], _nodes(after)
+    plans = (*states, after)
+    by_name = [{node.name: node for node in plan.nodes} for plan in plans]
     # The nodes whose wires cannot stay.
-    anew = {name for name, node in planned.items() if any(name not in nodes or is_another(nodes[name], node) for nodes in known)}
-
-    def of_wire(before: Sequence[WirePlan], wire: WirePlan) -> _Verdict:
-        return _compared(before, wire, [end.node for end in (wire.left, wire.right) if end.node in anew])
-
-    def of_equipment(before: Sequence[EquipmentPlan], port: EquipmentPlan) -> _Verdict:
-        return _compared(before, port, [port.end.node] if port.end.node in anew else [])
-
+    anew = {node.name for node in after.nodes if any(is_another(was.get(node.name), node) for was in by_name)}
     wires = tuple(
         WireDifference(name, wire.kind, verdict.action, verdict.reasons)
-        for name, wire, verdict in _parts([_wires(plan) for plan in states], _wires(after), of_wire)
+        for name, wire, verdict in _parts(
+            [{wire.name: wire for wire in plan.wires} for plan in plans],
+            lambda before, wire: _compared(before, wire, [end.node for end in (wire.left, wire.right) if end.node in anew]),
+        )
     )
     equipment = tuple(
         EquipmentDifference(name, port.kind, verdict.action, verdict.reasons, equipment=port.name)
-        for name, port, verdict in _parts([_equipment(plan) for plan in states], _equipment(after), of_equipment)
+        for name, port, verdict in _parts(
+            [{port.wire: port for port in plan.equipment} for plan in plans],
+            lambda before, port: _compared(before, port, [port.end.node] if port.end.node in anew else []),
+        )
     )
     actions = {part.name: part.action for part in (*wires, *equipment)}
-
-    def of_node(before: Sequence[NodePlan], node: NodePlan) -> _Verdict:
-        return _node([*zip(states, before, strict=True)], node, after, actions, node.name in ended)
-
-    nodes = tuple(NodeDifference(name, node.kind, *verdict) for name, node, verdict in _parts(known, planned, of_node))
+    nodes = tuple(
+        NodeDifference(name, node.kind, *verdict)
+        for name, node, verdict in _parts(
+            by_name,
+            lambda before, node: _node([*zip(states, before, strict=True)], node, after, actions, node.name in ended),
+        )
+    )
     common, recorded = [tuple(dict.fromkeys(line for was in states for line in of(was, after))) for of in (_common, _recorded)]
     return Difference(after.lab, nodes, wires, equipment, common, recorded)
 
 
-def _nodes(plan: Plan) -> dict[str, NodePlan]:
-    return {node.name: node for node in plan.nodes}
-
-
-def _wires(plan: Plan) -> dict[str, WirePlan]:
-    return {wire.name: wire for wire in plan.wires}
-
-
-def _equipment(plan: Plan) -> dict[str, EquipmentPlan]:
-    """By the name that the node's interface knows it by."""
-    return {port.wire: port for port in plan.equipment}
-
-
 def _parts(
-    states: Sequence[Mapping[str, _Part]],
-    after: Mapping[str, _Part],
-    compare: Callable[[Sequence[_Part], _Part], _Verdict],
+    plans: Sequence[Mapping[str, _Part]], compare: Callable[[Sequence[_Part], _Part], _Verdict]
 ) -> Iterator[tuple[str, _Part, _Verdict]]:
-    """Each part of the new plan, then those that the lab has no longer; `compare` is for a part that is in all states."""
+    """Each part of the last plan, then those that it has no longer; `compare` is for a part that is in all plans."""
+    *states, after = plans
     for name, part in after.items():
         before = [parts[name] for parts in states if name in parts]
         if not before:

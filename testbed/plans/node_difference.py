@@ -66,9 +66,11 @@ def changed(before: Mapping[str, _Value], after: Mapping[str, _Value]) -> Iterat
             yield key, before.get(key), after.get(key)
 
 
-def is_another(before: NodePlan, after: NodePlan) -> bool:
+def is_another(before: NodePlan | None, after: NodePlan) -> bool:
     """Whether it is not the same node any more, so that its wires go with it."""
-    return any(getattr(before, name) != getattr(after, name) for name in _IDENTITY) or before.limits.disk != after.limits.disk
+    if before is None or before.limits.disk != after.limits.disk:
+        return True
+    return any(getattr(before, name) != getattr(after, name) for name in _IDENTITY)
 
 
 def compare(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Finding]:

@@ -95,4 +95,4 @@ def test_a_field_that_nobody_knows_of_restarts_its_node_or_makes_its_wire_anew()
 
     found = difference([with_more(0)], with_more(1))
     assert found.nodes_to_be("restarted")[0].name == node.name
-    assert found.wires_to_be("replaced")[0].name == wire.name
+    assert found.wires_to_be("replaced") == {wire.name}
