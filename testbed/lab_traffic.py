@@ -22,7 +22,7 @@ from testbed.description.traffic_file import Wanted
 from testbed.labs import measuring
 from testbed.labs.deployment import Progress
 from testbed.labs.lab import Lab, NodeFailed
-from testbed.plans.lab_traffic import plan_lab_traffic
+from testbed.plans.traffic_plan import plan_lab_traffic
 from testbed.run import Outcome, carry_traffic, keep_inputs, make_folder, recorded, reported
 from testbed.runs.handing_over import being_written
 from testbed.runs.hosts_of_lab import HostsOfLab

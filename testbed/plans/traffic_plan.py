@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The traffic of a plan: between which addresses, in which direction, for how long."""
+"""The traffic of a plan: between which addresses, in which direction, for how long.
+
+That of a file for a lab that is up goes between the hosts and addresses that the lab has, not those of the file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from ipaddress import ip_address, ip_interface
+from itertools import product
 from typing import Annotated, Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from applications.application import ApplicationOptions
-from contracts.addresses import Address
-from contracts.errors import NetBoxITError
-from contracts.plan import TrafficPlan
+from contracts.addresses import Address, Interface
+from contracts.errors import BadInput, BadTopology, NetBoxITError, listed
+from contracts.plan import NodePlan, Plan, TrafficPlan
+from testbed.description.input_errors import nearest
 from testbed.description.topology import Topology, Traffic
-from testbed.description.wiring import Wiring, addresses_between
+from testbed.description.traffic_file import Wanted
+from testbed.description.wiring import End, Wiring, addresses_between
+from testbed.description.wiring_checks import traffic_problems
+from testbed.description.yaml_source import Location
 
 
 class BadDuration(NetBoxITError):
@@ -36,10 +46,81 @@ def _plan(topology: Topology, wiring: Wiring, name: str, traffic: Traffic, durat
     ends = [(host, topology.hosts[host]) for host in (traffic.source, traffic.destination)]
     addresses = addresses_between(wiring, *ends)
     assert addresses is not None and topology.centre is not None, "topology_file.load refuses traffic without a path or a centre"
-    return planned(name, traffic, addresses, wiring.distances(topology.centre), duration_s)
+    return _planned(name, traffic, addresses, wiring.distances(topology.centre), duration_s)
 
 
-def planned(
+def plan_lab_traffic(wanted: Wanted, lab: Plan, duration_s: float | None) -> Plan:
+    """The lab's plan with this traffic and without events. Raises BadTopology, with all that the lab lacks, and BadDuration."""
+    centre = wanted.centre or lab.centre
+    errors = [*_host_errors(wanted, lab, centre)]
+    if errors or centre is None:
+        raise BadTopology(errors)
+    wires = [(End(wire.left.node, wire.left.interface), End(wire.right.node, wire.right.interface)) for wire in lab.wires]
+    wiring = Wiring(wires, frozenset(), frozenset(_hosts(lab)))
+    addresses = {
+        name: _addresses_between(lab.node(traffic.source), lab.node(traffic.destination))
+        for name, traffic in wanted.traffic.items()
+    }
+    if errors := [*_path_errors(wanted, lab, wiring, {name for name, pair in addresses.items() if pair is None})]:
+        raise BadTopology(errors)
+    distance = wiring.distances(centre)
+    traffic = (_planned(name, wanted.traffic[name], pair, distance, duration_s) for name, pair in addresses.items() if pair)
+    return replace(lab, traffic=tuple(traffic), events=(), centre=centre)
+
+
+def _host_errors(wanted: Wanted, lab: Plan, centre: str | None) -> Iterator[BadInput]:
+    hosts = _hosts(lab)
+    if centre is None:
+        cause = f"there is traffic, but neither the file nor lab {lab.lab} has a centre to tell its directions by"
+        yield wanted.source.bad(("traffic",), cause, f"add centre: {listed(hosts)}" if hosts else "", key=True)
+    named: list[tuple[Location, str]] = [(("centre",), wanted.centre)] if wanted.centre is not None else []
+    for name, traffic in wanted.traffic.items():
+        named += [(("traffic", name, "from"), traffic.source), (("traffic", name, "to"), traffic.destination)]
+    yield from (wanted.source.bad(place, *_no_host(lab, host)) for place, host in named if host not in hosts)
+    for problem in traffic_problems(wanted.traffic):
+        yield wanted.source.bad(problem.place, problem.cause, problem.remedy, key=problem.key)
+
+
+def _path_errors(wanted: Wanted, lab: Plan, wiring: Wiring, without_addresses: Collection[str]) -> Iterator[BadInput]:
+    for name, traffic in wanted.traffic.items():
+        there = f"from {traffic.source} to {traffic.destination}"
+        if not lab.equipment and traffic.destination not in wiring.distances(traffic.source):
+            yield wanted.source.bad(("traffic", name, "to"), f"in lab {lab.lab} no wires lead {there}", "give another host")
+        elif name in without_addresses:
+            cause = f"in lab {lab.lab} no address leads {there}: their networks are different, and not both have a gateway"
+            remedy = "give both an address and a gateway of one IP version in the lab's file, and `netboxit apply` it"
+            yield wanted.source.bad(("traffic", name, "to"), cause, remedy)
+
+
+def _no_host(lab: Plan, name: str) -> tuple[str, str]:
+    kind = next((node.kind for node in lab.nodes if node.name == name), None)
+    cause = f'"{name}" is a {kind} of lab {lab.lab}, not a host' if kind else f'lab {lab.lab} has no host "{name}"'
+    return cause, nearest(name, _hosts(lab))
+
+
+def _hosts(lab: Plan) -> list[str]:
+    return [node.name for node in lab.nodes if node.kind == "host"]
+
+
+def _addresses_between(source: NodePlan, destination: NodePlan) -> tuple[Address, Address] | None:
+    """As `testbed.description.wiring.addresses_between`: in a lab that was checked, networks of two segments do not overlap."""
+    pairs = [(near, far) for near, far in product(_interfaces(source), _interfaces(destination)) if near.version == far.version]
+    joined = [(near.ip, far.ip) for near, far in pairs if near.network == far.network]
+    routed = [(near.ip, far.ip) for near, far in pairs if _leaves(source, near) and _leaves(destination, far)]
+    return next(iter((*joined, *routed)), None)
+
+
+def _interfaces(host: NodePlan) -> list[Interface]:
+    """Those with IPv4 first."""
+    addresses = [ip_interface(address) for interface in host.interfaces for address in interface.addresses]
+    return sorted(addresses, key=lambda address: address.version)
+
+
+def _leaves(host: NodePlan, interface: Interface) -> bool:
+    return any(ip_address(route.gateway) in interface.network for route in host.routes)
+
+
+def _planned(
     name: str, traffic: Traffic, addresses: tuple[Address, Address], distance: Mapping[str, int], duration_s: float | None
 ) -> TrafficPlan:
     """`distance` is that of each node from the centre. Raises BadDuration."""

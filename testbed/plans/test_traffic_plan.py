@@ -11,9 +11,8 @@ from contracts.errors import BadTopology
 from contracts.installation import CHECKOUT
 from contracts.plan import Plan, RealtimeSupport
 from testbed.description import settings, traffic_file
-from testbed.plans.lab_traffic import plan_lab_traffic
 from testbed.plans.planning import plan_file
-from testbed.plans.traffic_plan import BadDuration
+from testbed.plans.traffic_plan import BadDuration, plan_lab_traffic
 
 GRANTED = RealtimeSupport(True, 950_000, "SCHED_FIFO works", keep_awake=True)
 TOPOLOGIES = sorted((CHECKOUT / "topologies").glob("*.yaml"))
