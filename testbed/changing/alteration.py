@@ -216,8 +216,7 @@ class _Alteration:
         self._deployment.configure(new)
         for node in moved:
             rewiring.settle(self._plan, node, self._before[node.name], names)
-        staying = [node for node in self._plan.nodes if node not in new]
-        rewiring.forget_neighbours(self._plan, staying, self._states)
+        rewiring.forget_neighbours(self._plan, [node for node in self._plan.nodes if node not in new], self._states)
 
     def _taken(self, *actions: Action) -> tuple[EquipmentPlan, ...]:
         """Equipment that the lab gets."""
@@ -285,10 +284,14 @@ class _Alteration:
 
     def _release_common(self) -> None:
         """What nobody of the lab needs any more."""
-        wanted = {("awake core", str(core)) for core in self._plan.awake_cores}
-        kinds = {"awake core"} if self._plan.realtime_budget_us else {"awake core", "realtime group"}
-        records = [record for record in self._ledger.records() if record.kind in kinds]
-        self._ledger.remove([record for record in records if (record.kind, record.name) not in wanted], self._undoers)
+        awake = {str(core) for core in self._plan.awake_cores}
+        unneeded = [
+            record
+            for record in self._ledger.records()
+            if (record.kind == "awake core" and record.name not in awake)
+            or (record.kind == "realtime group" and not self._plan.realtime_budget_us)
+        ]
+        self._ledger.remove(unneeded, self._undoers)
 
     def _nodes(self, *actions: Action) -> list[NodePlan]:
         """Those of the new plan to which one of these is done."""

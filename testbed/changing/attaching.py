@@ -6,8 +6,8 @@ It becomes a new interface of a host, or takes the place of a wire, whose other 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -73,7 +73,7 @@ def attach(lab: Lab, wanted: Wanted, where: str) -> tuple[EquipmentPlan, list[st
                 if replaced:
                     _unplug(lab, node, port.end.interface)
                     wires.set_aside(plan, replaced, node)
-                equipment.take(after, (port,), _ledger(lab))
+                equipment.take(after, (port,), Ledger(ledger_file(lab.folder)))
                 if port.kind in ("nic", "tap"):
                     with namespaces.entered(node.namespace):
                         wires.turn_offloads_off(port.end.interface)
@@ -138,9 +138,8 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
     )
     mac = "" if kernel and wanted.kind in ("nic", "vlan") else mac_address(plan.lab, name, interface)
     ports[interface] = replace(known or InterfacePlan(interface, wire, "", _read(wanted.addresses)), wire=wire, mac=mac)
-    after = _with(plan, replace(node, interfaces=tuple(ports.values())))
     take = (*plan.take, wanted.device) if wanted.take else plan.take
-    return replace(after, equipment=(*plan.equipment, port), take=take), port
+    return replace(plan, nodes=_nodes_with(plan, name, ports), equipment=(*plan.equipment, port), take=take), port
 
 
 def detached(plan: Plan, port: EquipmentPlan) -> Plan:
@@ -148,13 +147,17 @@ def detached(plan: Plan, port: EquipmentPlan) -> Plan:
     node, wire = plan.node(port.end.node), _wire_at(plan, port.end)
     interfaces = {interface.name: interface for interface in node.interfaces}
     if wire is not None:
-        mac = mac_address(plan.lab, node.name, port.end.interface)
-        interfaces[port.end.interface] = replace(interfaces[port.end.interface], wire=wire.name, mac=mac)
+        interfaces[port.end.interface] = replace(
+            interfaces[port.end.interface], wire=wire.name, mac=mac_address(plan.lab, node.name, port.end.interface)
+        )
     elif port.attached:  # else it is of the topology, and may be attached again
         del interfaces[port.end.interface]
-    rest = tuple(other for other in plan.equipment if other is not port)
-    take = tuple(name for name in plan.take if name != port.device)
-    return replace(_with(plan, replace(node, interfaces=tuple(interfaces.values()))), equipment=rest, take=take)
+    return replace(
+        plan,
+        nodes=_nodes_with(plan, node.name, interfaces),
+        equipment=tuple(other for other in plan.equipment if other is not port),
+        take=tuple(name for name in plan.take if name != port.device),
+    )
 
 
 def _check_networks(node: NodePlan, wanted: Wanted) -> None:
@@ -203,8 +206,10 @@ def _read(addresses: Sequence[str]) -> tuple[str, ...]:
         raise BadAttachment(str(error)) from None
 
 
-def _with(plan: Plan, node: NodePlan) -> Plan:
-    return replace(plan, nodes=tuple(node if other.name == node.name else other for other in plan.nodes))
+def _nodes_with(plan: Plan, name: str, interfaces: Mapping[str, InterfacePlan]) -> tuple[NodePlan, ...]:
+    """The nodes of a plan, of which one has these interfaces."""
+    own = tuple(interfaces.values())
+    return tuple(replace(node, interfaces=own) if node.name == name else node for node in plan.nodes)
 
 
 def _wire_at(plan: Plan, end: WireEnd) -> WirePlan | None:
@@ -214,11 +219,8 @@ def _wire_at(plan: Plan, end: WireEnd) -> WirePlan | None:
 
 def _use(lab: Lab, node: NodePlan, interface: str) -> None:
     """Addresses and routes of the plan, up; the node's program goes on with the interface that has its port's name now."""
-    switch = wires.Switch(node, interface)
-    try:
+    with closing(wires.Switch(node, interface)) as switch:
         switch.set("up")
-    finally:
-        switch.close()
     # Hosts and Linux routers need no telling: their kernel uses what there is.
     if node.kind == "netbox":
         with lab.control(node.name) as control:
@@ -258,13 +260,9 @@ def _plug_in_again(lab: Lab, plan: Plan, wire: WirePlan | None, end: WireEnd) ->
 
 def _give_back(lab: Lab, port: EquipmentPlan, notes: list[str]) -> None:
     """What is in the ledger of it, if anything."""
-    ledger = _ledger(lab)
+    ledger = Ledger(ledger_file(lab.folder))
     records = [record for record in ledger.records() if (record.kind, record.name) == (equipment.KIND, port.wire)]
     ledger.remove(records, undoers(lab.folder, notes))
-
-
-def _ledger(lab: Lab) -> Ledger:
-    return Ledger(ledger_file(lab.folder))
 
 
 @contextmanager

@@ -29,10 +29,9 @@ def lost(folder: Path, node: NodePlan) -> list[str]:
         return []
     configuration = netbox_configuration(node)
     technology = technology_of(configuration["technology"])
-    latest = {event["parameter"]: event["value"] for event in _events(folder) if event.get("event") == "set"}
     return [
         f"{parameter} {written(technology, parameter, value)}"
-        for parameter, value in latest.items()
+        for parameter, value in _latest(folder).items()
         if _starts_with(configuration["parameters"], parameter) != value
     ]
 
@@ -44,15 +43,13 @@ def _starts_with(parameters: Mapping[str, Any], name: str) -> Any:
     return of.get(key, _MISSING)
 
 
-def _events(folder: Path) -> list[dict[str, Any]]:
-    try:
-        lines = node_files.read(folder / JOURNAL_FILE).splitlines()
-    except (FileNotFoundError, NetBoxITError):
-        return []
-    events = []
-    for line in lines:
-        with suppress(ValueError):  # being written
-            event = json.loads(line)
-            if isinstance(event, dict) and isinstance(event.get("parameter"), str) and "value" in event:
-                events.append(event)
-    return events
+def _latest(folder: Path) -> dict[str, Any]:
+    """The last value of each parameter that was set, by the journal."""
+    latest: dict[str, Any] = {}
+    with suppress(FileNotFoundError, NetBoxITError):
+        for line in node_files.read(folder / JOURNAL_FILE).splitlines():
+            with suppress(ValueError):  # being written
+                match json.loads(line):
+                    case {"event": "set", "parameter": str(parameter), "value": value}:
+                        latest[parameter] = value
+    return latest
