@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import ipaddress
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -18,7 +18,7 @@ from itertools import permutations
 
 from contracts.addresses import Interface
 from contracts.plan import NodePlan, Plan
-from testbed.description.wiring import End, Wiring
+from testbed.description.wiring import End, Wiring, path_to, reached
 from testbed.nodes import frr, routers
 from testbed.nodes.frr import Network, Routes
 
@@ -179,24 +179,20 @@ class Routing:
 
     def _shortest(self, out: End, into: End) -> Wires | None:
         """The shortest path within a layer-2 segment; None when the two ends are in different ones."""
-        if self._segment.get(out) is None or self._segment.get(out) != self._segment.get(into):
+        last = self._other.get(into)
+        if last is None or out not in self._segment or self._segment[out] != self._segment.get(into):
             return None
         places = dict.fromkeys(end for end, _ in self._wiring.places[self._segment[out]])
-        waiting: deque[tuple[End, Wires]] = deque([(out, ())])
-        seen = {out}
-        while waiting:
-            leaving, before = waiting.popleft()
-            if (entering := self._other.get(leaving)) is None:
-                continue
-            wires = (*before, (leaving, entering))
-            if entering == into:
-                return wires
-            if entering.node in self._wiring.transparent or entering.node in self._wiring.switches:
-                for end in places:
-                    if end.node == entering.node and end not in seen and end != entering:
-                        seen.add(end)
-                        waiting.append((end, wires))
-        return None
+        passing = self._wiring.transparent.union(self._wiring.switches)
+
+        def onwards(leaving: End) -> Iterator[End]:
+            """The ends by which the node that a frame enters sends it on."""
+            entering = self._other.get(leaving)
+            if entering is not None and entering.node in passing:
+                yield from (end for end in places if end.node == entering.node and end != entering)
+
+        path = path_to(last, reached(out, onwards))
+        return tuple((leaving, self._other[leaving]) for leaving in path) or None
 
 
 def _interfaces(node: NodePlan) -> dict[str, list[Interface]]:
