@@ -63,6 +63,13 @@ class _Chosen:
 
     def __init__(self, topology: Topology, sites: Sequence[Site], machine: Mapping[str, str]) -> None:
         self._topology, self._sites, self._machine = topology, sites, dict(machine)
+        self._share = {name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share}
+        #: What each node that computes takes when it shares no core.
+        self._cores = {
+            **{name: netbox.cores for name, netbox in topology.netboxes.items()},
+            **{name: 1 for name, router in topology.routers.items() if router.engine == "click"},
+            **{name: 1 for name, switch in topology.switches.items() if switch.datapath == "xdp"},
+        }
         #: Of each node the one that stands for all that go with it.
         self._head = {node: node for node in machine}
         for leader, follower in self._ties():
@@ -108,20 +115,9 @@ class _Chosen:
         fixed = {self._machine[node] for node in nodes} - {AUTO}
         names = [site.name for site in self._sites]
         # What shares a core takes one.
-        shares = {self._share(node) for node in nodes} - {None}
-        alone = [self._cores_of(node) for node in nodes if self._share(node) is None]
-        return Unit(len(shares) + sum(alone), len(nodes), names.index(min(fixed)) if fixed else None)
-
-    def _cores_of(self, node: str) -> int:
-        if (netbox := self._topology.netboxes.get(node)) is not None:
-            return netbox.cores
-        if (router := self._topology.routers.get(node)) is not None:
-            return int(router.engine == "click")
-        return int(node in self._topology.switches and self._topology.switches[node].datapath == "xdp")
-
-    def _share(self, node: str) -> str | None:
-        netbox = self._topology.netboxes.get(node)
-        return netbox.share if netbox else None
+        shares = {self._share[node] for node in nodes if node in self._share}
+        alone = sum(self._cores.get(node, 0) for node in nodes if node not in self._share)
+        return Unit(len(shares) + alone, len(nodes), names.index(min(fixed)) if fixed else None)
 
     def _rate(self, *ends: str) -> int:
         """What a wire between two nodes can carry, bit/s."""
@@ -136,9 +132,7 @@ class _Chosen:
         """Who has to be with whom."""
         topology = self._topology
         first: dict[str, str] = {}
-        for node in topology.netboxes:
-            if share := self._share(node):
-                yield first.setdefault(share, node), node
+        yield from ((first.setdefault(share, node), node) for node, share in self._share.items())
         for wire, (left, right) in zip(topology.wires, self._ends(), strict=True):
             if wire.wire in ("veth", "memory") or {left, right} & topology.equipment.keys():
                 yield left, right
