@@ -19,10 +19,6 @@ class CorePlan:
     #: Netboxes whose frames go in and out on a second core.
     io_cores: dict[str, int] = field(default_factory=dict)
 
-    def beside(self, node: str) -> int:
-        """How many emulators compute on the core of this one, itself included."""
-        return sum(cores[0] == self.cores[node][0] for cores in self.cores.values())
-
 
 def plan_cores(
     cores: Sequence[int],
@@ -32,7 +28,7 @@ def plan_cores(
     routers: Sequence[str],
     shares: Mapping[str, str] | None = None,
     two_cores: Collection[str] = (),
-    running: Mapping[str, Sequence[int]] | None = None,
+    running: Mapping[str, tuple[int, ...]] | None = None,
     others: Mapping[int, str] | None = None,
     isolated: Collection[int] = (),
 ) -> CorePlan:
@@ -52,9 +48,8 @@ def plan_cores(
     fresh = assign({})
     if not running:
         return _beside_others(fresh, others, emulators)
-    where = {node: tuple(of) for node, of in running.items()}
-    kept = _beside_others(assign(where), others, emulators)
-    return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, where, emulators)))
+    kept = _beside_others(assign(running), others, emulators)
+    return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, running, emulators)))
 
 
 def housekeeping_core(cores: Sequence[int], isolated: Collection[int]) -> int:
@@ -94,16 +89,14 @@ def _assigned(
     asking = list(two_cores)[: len(free)]
     io_cores = dict(zip(asking, _assign([seconds.get(node) for node in asking], free), strict=True))
     rest = [core for core in free if core not in io_cores.values() and core not in not_for_hosts]
-    applications = dict.fromkeys(hosts, (housekeeping, *rest))
     taken = {**emulating, **routing}
-    needed = 1 + len(groups) + len(routers)
     notes = [
         *_wished(groups, emulating, shares),
-        *_sharing(groups, taken, housekeeping, len(spare) + 1, needed),
+        *_sharing(groups, taken, housekeeping, len(spare) + 1, 1 + len(groups) + len(routers)),
         *_without_second([node for node in two_cores if node not in io_cores], housekeeping, len(spare) + 1),
     ]
     emulators = {node: (core, io_cores[node]) if node in io_cores else (core,) for node, core in taken.items()}
-    return CorePlan(applications | emulators, tuple(notes), io_cores)
+    return CorePlan(dict.fromkeys(hosts, (housekeeping, *rest)) | emulators, tuple(notes), io_cores)
 
 
 def _beside_others(plan: CorePlan, others: Mapping[int, str], emulators: Sequence[str]) -> CorePlan:
