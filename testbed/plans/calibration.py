@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import platform
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -70,12 +71,9 @@ class Machine(_Record):
 
     @staticmethod
     def this() -> Machine:
-        names = [
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ]
-        return Machine(cpu=names[0] if names else platform.machine(), kernel=platform.release())
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        return Machine(cpu=next(names, platform.machine()), kernel=platform.release())
 
 
 class Calibration(_Record):
@@ -107,22 +105,19 @@ class Calibration(_Record):
             else why
             for what, why in self.failed.items()
         }
-        technologies = sorted({**self.technologies, **kept}.items())
-        return self.model_copy(update={"technologies": dict(technologies), "ports": {**ports, **self.ports}, "failed": failed})
+        technologies = dict(sorted({**self.technologies, **kept}.items()))
+        return self.model_copy(update={"technologies": technologies, "ports": {**ports, **self.ports}, "failed": failed})
 
     def port(self, kind: str) -> PortCost | None:
         """Of one kind; where AF_XDP was not to be had, a port that wants it is a packet socket."""
         return self.ports.get("packet" if kind in self.missing else kind)
 
-    def stale(self) -> list[str]:
+    def stale(self) -> Iterator[str]:
         """What is no longer as it was when this was measured, for the user."""
-        changed = []
         if self.machine != (now := Machine.this()):
-            changed.append(f"it is of {self.machine.cpu}, kernel {self.machine.kernel}, not {now.cpu}, kernel {now.kernel}")
-        rebuilt = [name for name, cost in self.technologies.items() if cost.program != program_hash(name)]
-        if rebuilt:
-            changed.append(f"built anew since: {', '.join(rebuilt)}")
-        return changed
+            yield f"it is of {self.machine.cpu}, kernel {self.machine.kernel}, not {now.cpu}, kernel {now.kernel}"
+        if rebuilt := [name for name, cost in self.technologies.items() if cost.program != program_hash(name)]:
+            yield f"built anew since: {', '.join(rebuilt)}"
 
     @as_user()
     def write(self) -> Path:

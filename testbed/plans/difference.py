@@ -206,10 +206,9 @@ _OF_PARTS: Final = ("nodes", "wires", "equipment", "awake_cores", "realtime_budg
 
 
 def _common(before: Plan, after: Plan) -> Iterator[str]:
-    for core in sorted({*after.awake_cores} - {*before.awake_cores}):
-        yield f"core {core} is kept awake from now on"
-    for core in sorted({*before.awake_cores} - {*after.awake_cores}):
-        yield f"core {core} may halt again"
+    old, new = set(before.awake_cores), set(after.awake_cores)
+    yield from (f"core {core} is kept awake from now on" for core in sorted(new - old))
+    yield from (f"core {core} may halt again" for core in sorted(old - new))
     if before.realtime_budget_us != after.realtime_budget_us:
         yield two("real-time budget of the emulators, us a second:", before.realtime_budget_us, after.realtime_budget_us)
 

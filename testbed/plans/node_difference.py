@@ -161,8 +161,8 @@ def _interfaces(before: NodePlan, after: NodePlan, wires: Wires) -> Iterator[Fin
         yield Finding(_how(old[name], after), f"{_port(after, name)} is gone")
     for name, interface in new.items():
         if name not in old:
-            leads_to = f"it leads to {wires.far_end(interface.wire, after.name)}"
-            yield Finding(_how(interface, after), f"{_port(after, name)} is new: {leads_to}")
+            words = f"{_port(after, name)} is new: it leads to {wires.far_end(interface.wire, after.name)}"
+            yield Finding(_how(interface, after), words)
         else:
             yield from _interface(old[name], interface, after, wires)
     if [name for name in old if name in new] != [name for name in new if name in old]:

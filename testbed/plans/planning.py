@@ -58,8 +58,7 @@ def plan_unasked(
 
     No other machine is asked: each that the topology names is taken for one like this.
     """
-    name = lab_name(topology.name)
-    here = Facts(available_cores(), realtime, others=other_labs.emulating(besides=name))
+    here = Facts(available_cores(), realtime, others=other_labs.emulating(besides=lab_name(topology.name)))
     plan = plan_topology(topology, realtime=realtime, sites=assumed(topology, here, machines))
     if plan.hosts:
         plan = replace(plan, notes=(_NOBODY_ASKED, *plan.notes))

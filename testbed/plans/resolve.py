@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -148,18 +148,13 @@ class _Resolver:
 
     def _notes(self, several: bool) -> Iterator[str]:
         yield from self.placed.notes
-
-        def of(machine: MachinePlan, notes: Iterable[str]) -> Iterator[str]:
-            yield from (f"{machine.site.name}: {note}" if several else note for note in notes)
-
-        for machine in self.machines.values():
-            yield from of(machine, machine.notes())
+        machines = [(f"{name}: " if several else "", machine) for name, machine in self.machines.items()]
+        yield from (prefix + note for prefix, machine in machines for note in machine.notes())
         yield from self.wires.notes()
-        open_ends = [machine.site.name for machine in self.machines.values() if not machine.site.sealed]
-        if open_ends and any(wire.kind == "vxlan" for wire in self.wires.wires):
+        sealed = all(machine.site.sealed for machine in self.machines.values())
+        if not sealed and any(wire.kind == "vxlan" for wire in self.wires.wires):
             yield _OPEN_TUNNELS
-        for machine in self.machines.values():
-            yield from of(machine, machine.switches.notes())
+        yield from (prefix + note for prefix, machine in machines for note in machine.switches.notes())
 
     def _host(self, name: str, host: Host) -> NodePlan:
         return NodePlan(

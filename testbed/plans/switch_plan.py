@@ -96,17 +96,15 @@ class PlannedSwitches:
                 )
 
     def _chosen(self, name: str, switch: Switch) -> tuple[Datapath, str]:
-        if switch.datapath == "kernel" and not self._datapaths.kernel:
+        asked = switch.datapath
+        if asked == "kernel" and not self._datapaths.kernel:
             raise NoDatapath(f"switch {name}: datapath: kernel needs the module openvswitch, which this kernel lacks; write auto")
-        if switch.datapath == "xdp" and not self._datapaths.xdp:
+        if asked == "xdp" and not self._datapaths.xdp:
             raise NoDatapath(f"switch {name}: datapath: xdp needs AF_XDP, which this kernel lacks; write auto")
-        if switch.datapath == "kernel" or (switch.datapath == "auto" and self._datapaths.kernel):
-            return (
-                "kernel",
-                "the topology says so" if switch.datapath == "kernel" else "auto: the kernel has Open vSwitch's module",
-            )
-        if not self._datapaths.tun:
+        if asked == "auto" and self._datapaths.kernel:
+            return "kernel", "auto: the kernel has Open vSwitch's module"
+        if asked != "kernel" and not self._datapaths.tun:
             raise NoDatapath(f"switch {name}: there is no {switches.TUN}, which Open vSwitch needs in user space; `modprobe tun`")
-        if switch.datapath != "auto":
-            return switch.datapath, "the topology says so"
+        if asked != "auto":
+            return asked, "the topology says so"
         return "userspace", "auto: this kernel has no module openvswitch, and AF_XDP takes a core and more rights"

@@ -138,7 +138,7 @@ def test_frames_cost_a_netbox_and_its_ports_time_on_this_machine(monkeypatch: py
     monkeypatch.setattr(calibrate, "technologies", lambda: {"ethernet": technologies()["ethernet"]})
     monkeypatch.setattr(calibrate, "_PORT_DURATION_S", 0.2)
     found = calibrate.calibrate(lambda _: None)
-    assert found.stale() == []
+    assert list(found.stale()) == []
     # A machine that is busy just now may leave out some, and says so.
     told = {*found.ports, *found.missing, *(what.removesuffix(" ports") for what in found.failed)}
     assert told - {"ethernet"} == {"packet", "xdp", "memory"} and {*found.technologies, *told} >= {"ethernet"}

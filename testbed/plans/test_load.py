@@ -178,7 +178,7 @@ def test_another_kernel_makes_a_calibration_stale() -> None:
 
 def test_a_program_built_anew_makes_a_calibration_stale() -> None:
     built = TechnologyCost(program="another", idle_share=0.0, frame=flat(1.0))
-    assert made_up(technologies={"wifi": built}).stale() == ["built anew since: wifi"]
+    assert list(made_up(technologies={"wifi": built}).stale()) == ["built anew since: wifi"]
 
 
 DETOUR = f"""{network("technology: ethernet", "technology: ethernet")}\
