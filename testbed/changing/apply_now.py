@@ -36,8 +36,7 @@ def targets_of(plan: Plan) -> Targets:
 
 def nodes_of(sequence: Sequence) -> list[str]:
     """Those at which it changes something."""
-    changes = [*(step.change for step in sequence.steps), *sequence.undo]
-    return list(dict.fromkeys(node_of(change) for change in changes))
+    return list(dict.fromkeys(map(node_of, (*(step.change for step in sequence.steps), *sequence.undo))))
 
 
 def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[Made]:
@@ -94,10 +93,9 @@ def put_back(lab: Lab) -> tuple[str, list[Made]] | None:
         raise unfinished.DrillGoesOn(
             f"{left.name} is going on in lab {lab.name}; Ctrl-C in its terminal ends it and puts everything back"
         )
-    log = EventLog.of(lab.folder)
     with ExitStack() as open_ones, HeldBack():
         executor = Executor(lab, open_ones, _sample_s(lab))
-        return left.name, _undo(lab, log, [(change, executor.step(change)) for change in left.undo])
+        return left.name, _undo(lab, EventLog.of(lab.folder), [(change, executor.step(change)) for change in left.undo])
 
 
 def _undo(lab: Lab, log: EventLog, steps: list[tuple[Change, Callable[[], object]]]) -> list[Made]:

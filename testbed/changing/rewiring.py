@@ -24,8 +24,8 @@ _UP = 1  # IFF_UP of linux/if.h
 _PERMANENT = 0x80  # NUD_PERMANENT of linux/neighbour.h
 
 
-def delete(lab: str, namespace: str, end: WireEnd, wire: str) -> bool:
-    """Removes a wire's veth pair by an end of it, whatever name that end has now; false when there is no such pair.
+def delete(lab: str, namespace: str, end: WireEnd, wire: str) -> None:
+    """Removes a wire's veth pair, if there is one, by an end of it, whatever name that end has now.
 
     One that was never marked was made by somebody who ended before that.
     """
@@ -36,8 +36,7 @@ def delete(lab: str, namespace: str, end: WireEnd, wire: str) -> bool:
             unmarked = not marks and link.get("ifname") == end.interface and (link.get("linkinfo") or {}).get("kind") == "veth"
             if mark in marks or unmarked:
                 _unless_gone(lambda: netlink.link("del", index=link["index"]))  # noqa: B023
-                return True
-    return False
+                return
 
 
 def settle(plan: Plan, node: NodePlan, before: Sequence[NodePlan], made: Collection[str]) -> None:
