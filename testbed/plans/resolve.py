@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,12 +11,14 @@ from typing import Literal
 
 from contracts.errors import NetBoxITError
 from contracts.installation import CHECKOUT
-from contracts.names import container_name, lab_name
-from contracts.netbox_configuration import CONFIGURATION_FILE, PortConfiguration
+from contracts.names import container_name, lab_name, netbox_seed
+from contracts.netbox_configuration import CONFIGURATION_FILE, NetboxConfiguration, PortConfiguration, RealtimeConfiguration
 from contracts.plan import CopiedPlan, InterfacePlan, Limits, NodePlan, Plan, RealtimeSupport, RoutePlan
 from contracts.quantities import SIZE
+from contracts.run_folder import JOURNAL_FILE, RECORDS_FILE, STATISTICS_FILE
+from netboxes.live_limits import live_limits
 from system import file_trees
-from system.cores import available_cores
+from system.cores import REALTIME_PERIOD_US, available_cores
 from system.rootfs import NODE_FOLDER, WIRES_FOLDER
 from system.user_privileges import as_user
 from testbed.description.router import Router
@@ -27,7 +30,6 @@ from testbed.nodes import frr, host_program, routers
 from testbed.plans.event_plan import beyond, plan_events
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
-from testbed.plans.netbox_configuration import netbox_json
 from testbed.plans.placement import Placed, place
 from testbed.plans.planned_wires import MTU, PlannedWires
 from testbed.plans.sites import HERE, Site
@@ -189,23 +191,47 @@ class _Resolver:
         io, reason = ("packet", IO_AUTO) if netbox.io == "auto" else (netbox.io, "the topology says so")
         ports = {station: self._port(name, station, io) for station in netbox.stations}
         xdp = any(port["kind"] == "xdp" for port in ports.values())
-        text = netbox_json(
-            name,
-            netbox,
-            self.topology,
-            ports,
-            priority=self.on(name).priority,
-            runtime_us=self.on(name).runtime_us(),
-            io_core=self.on(name).cores.io_cores.get(name),
-        )
         return self._emulator(
             name,
             "netbox",
             command=(str(program), f"{NODE_FOLDER}/{CONFIGURATION_FILE}"),
             interfaces=self.wires.interfaces(name, dict.fromkeys(netbox.stations, ()), io, reason),
-            files={CONFIGURATION_FILE: text},
+            files={CONFIGURATION_FILE: self._netbox_json(name, netbox, ports)},
             capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
         )
+
+    def _netbox_json(self, name: str, netbox: Netbox, ports: Mapping[str, PortConfiguration]) -> str:
+        """The text of its netbox.json; `ports` says by station how it reaches its wire."""
+        machine, common, own = self.on(name), self.topology.realtime, netbox.realtime
+        limit = own.limit if own and own.limit is not None else common.limit
+        realtime: RealtimeConfiguration = {
+            "limit_us": round(limit * 1e6, 3),
+            "policy": own.policy if own and own.policy is not None else common.policy,
+            "priority": machine.priority,
+            # A spin without SCHED_FIFO only uses up the time that the scheduler gives.
+            "spin_us": round(common.spin * 1e6, 3) if machine.priority else 0,
+            "timer_slack_ns": round(common.timer_slack * 1e9),
+            "runtime_us": machine.runtime_us(),
+            "period_us": REALTIME_PERIOD_US,
+        }
+        if name in machine.cores.io_cores:
+            realtime["io_core"] = machine.cores.io_cores[name]
+        configuration: NetboxConfiguration = {
+            "name": name,
+            "technology": netbox.technology,
+            "seed": netbox_seed(self.topology.seed, name),
+            "clock": "real",
+            "stations": [{"name": station, "port": port} for station, port in ports.items()],
+            "classes": [{"name": of, "match": match.rule()} for of, match in netbox.classes.items()],
+            "parameters": netbox.parameters.model_dump(mode="json"),
+            "live": live_limits(type(netbox.parameters)),
+            "realtime": realtime,
+            "control": f"{NODE_FOLDER}/control.sock",
+            "records": f"{NODE_FOLDER}/{RECORDS_FILE}",
+            "statistics": f"{NODE_FOLDER}/{STATISTICS_FILE}",
+            "journal": f"{NODE_FOLDER}/{JOURNAL_FILE}",
+        }
+        return json.dumps(configuration, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
     def _linux_router(self, name: str, router: Router) -> NodePlan:
         neighbours = frr.neighbours(name, router, self.topology.routers, self.wiring)

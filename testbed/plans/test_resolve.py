@@ -13,6 +13,7 @@ import pytest
 
 from contracts.installation import CHECKOUT
 from contracts.names import BadLabName
+from contracts.netbox_configuration import CONFIGURATION_FILE, netbox_configuration
 from contracts.plan import Plan, RealtimeSupport
 from testbed import where
 from testbed.changing.alteration import apply
@@ -23,6 +24,7 @@ from testbed.plans.traffic_plan import BadDuration
 
 EMERGENCY = CHECKOUT / "topologies" / "emergency.yaml"
 GOLDEN = Path(__file__).parent / "golden" / "emergency-plan.json"
+OURS = sorted(file for file in (CHECKOUT / "topologies").glob("*.yaml") if not file.stem.endswith(".reference"))
 GRANTED = RealtimeSupport(True, 950_000, "SCHED_FIFO works", keep_awake=True)
 
 
@@ -286,6 +288,15 @@ def test_a_netbox_with_two_cores_is_told_which_one_is_for_its_frames(tmp_path: P
     assert "io_core" not in netbox_values(plan, "realtime")["other"]
     assert "io_core" not in netbox_values(plan_of(file), "realtime")["one"]
     assert any("one asked for a second core and got none" in note for note in plan_of(file).notes)
+
+
+@pytest.mark.parametrize("file", OURS, ids=lambda file: str(file.stem))
+def test_what_a_netbox_is_told_has_the_shape_that_its_readers_know(file: Path) -> None:
+    """No key is lost by reading it."""
+    told = [node for node in plan_of(file).nodes if node.kind == "netbox"]
+    assert told
+    for node in told:
+        assert netbox_configuration(node) == json.loads(node.files[CONFIGURATION_FILE])
 
 
 def make_golden() -> None:
