@@ -91,10 +91,10 @@ def _settle_routes(netlink: IPRoute, node: NodePlan, before: Sequence[NodePlan])
         _unless_gone(lambda: wires.add_route(netlink, "del", route))  # noqa: B023
     # By an interface that somebody took down there is no route until it is up again; that brings it back.
     up = {link.get("ifname") for link in netlink.get_links() if link["flags"] & _UP}
+    addresses = [text for interface in node.interfaces if interface.name in up for text in interface.addresses]
+    networks = [ipaddress.ip_interface(text).network for text in addresses]
     for route in node.routes:
-        gateway = ipaddress.ip_address(route.gateway)
-        addresses = [text for interface in node.interfaces if interface.name in up for text in interface.addresses]
-        if any(gateway in ipaddress.ip_interface(text).network for text in addresses):
+        if any(ipaddress.ip_address(route.gateway) in network for network in networks):
             wires.add_route(netlink, "replace", route)
 
 

@@ -9,16 +9,18 @@ them will have less to do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 
+from applications.stream import Stream
 from contracts.errors import listed
 from contracts.netbox_configuration import netbox_configuration
-from contracts.plan import NodePlan, Plan
+from contracts.plan import NodePlan, Plan, TrafficPlan
 from testbed.description.topology import Topology
-from testbed.description.wiring import End, Wiring
+from testbed.description.wiring import End, Wiring, both_ways
 from testbed.plans.calibration import SMALL, Calibration, Costs, NoCalibration
-from testbed.plans.traffic_paths import Crossing, TrafficPath, TrafficPaths
+from testbed.plans.routing import RoutesUnknown, Routing, Wires
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,16 @@ class NetboxLoad:
     medium_per_s: float | None = None
     #: Why nothing is said of the core.
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class TrafficPath:
+    """The netboxes on the paths of an application in one direction; several paths are equally good, none means no route."""
+
+    traffic: str
+    source: str
+    destination: str
+    paths: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -67,7 +79,7 @@ class LoadEstimate:
 def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibration) -> LoadEstimate:
     """The load of each netbox; without a calibration only the frames, and how to get one."""
     wiring = Wiring.of(topology)
-    traffic = TrafficPaths(topology, plan, wiring, {})
+    traffic = _TrafficPaths(topology, plan, wiring, {})
     loads = _loads(topology, plan, traffic, calibration)
     failures = _failures(topology, plan, wiring, traffic, loads, calibration)
     unknown = [name for name, traffic in topology.traffic.items() if not traffic.options.streams()]
@@ -92,13 +104,13 @@ def estimate(topology: Topology, plan: Plan, calibration: Calibration | NoCalibr
 
 
 def _loads(
-    topology: Topology, plan: Plan, traffic: TrafficPaths, calibration: Calibration | NoCalibration
+    topology: Topology, plan: Plan, traffic: _TrafficPaths, calibration: Calibration | NoCalibration
 ) -> tuple[NetboxLoad, ...]:
     crossings = traffic.crossings()
     return tuple(_load(topology, plan.node(name), crossings[name], calibration) for name in topology.netboxes)
 
 
-def _load(topology: Topology, node: NodePlan, crossings: list[Crossing], calibration: Calibration | NoCalibration) -> NetboxLoad:
+def _load(topology: Topology, node: NodePlan, crossings: list[_Crossing], calibration: Calibration | NoCalibration) -> NetboxLoad:
     netbox = topology.netboxes[node.name]
     entering = [crossing for crossing in crossings if crossing.entering is not None]
     rate = sum(crossing.stream.frames_per_s for crossing in entering)
@@ -113,8 +125,7 @@ def _load(topology: Topology, node: NodePlan, crossings: list[Crossing], calibra
             why = f": {calibration.failed[needed]}" if needed in calibration.failed else ""
             return replace(load, reason=f"the calibration has no {needed}{why}; `netboxit calibrate` measures it")
     cost = calibration.technologies[netbox.technology]
-    stations = netbox_configuration(node)["stations"]
-    ports = {station["name"]: calibration.port(station["port"]["kind"]) for station in stations}
+    ports = {station["name"]: calibration.port(station["port"]["kind"]) for station in netbox_configuration(node)["stations"]}
     # What the technology takes more than Ethernet, both in virtual time; what Ethernet takes in real time is in the ports' costs.
     segment = cost.frame.over(calibration.technologies["ethernet"].frame)
     if unknown := [station for station, port in ports.items() if port is None]:
@@ -141,22 +152,21 @@ def _share(alone: float, least: float) -> float:
     return alone / (1 + alone - least) if least < min(alone, 1.0) else least
 
 
-def _busy(crossings: list[Crossing], segment: Costs, ports: dict[str, Costs]) -> float:
+def _busy(crossings: list[_Crossing], segment: Costs, ports: dict[str, Costs]) -> float:
     """CPU seconds a second. A port's cost is for coming in and going out, so each direction has half."""
-    busy_us = 0.0
-    for crossing in crossings:
+
+    def frame_us(crossing: _Crossing) -> float:
         size = crossing.stream.frame_bytes
-        used = [*crossing.leaving, *([crossing.entering] if crossing.entering is not None else [])]
-        frame_us = segment.of(size) + sum(ports[station].of(size) for station in used) / 2
-        busy_us += crossing.stream.frames_per_s * frame_us
-    return busy_us / 1e6
+        return segment.of(size) + sum(ports[station].of(size) for station in crossing.stations()) / 2
+
+    return sum(crossing.stream.frames_per_s * frame_us(crossing) for crossing in crossings) / 1e6
 
 
 def _failures(
     topology: Topology,
     plan: Plan,
     wiring: Wiring,
-    traffic: TrafficPaths,
+    traffic: _TrafficPaths,
     loads: tuple[NetboxLoad, ...],
     calibration: Calibration | NoCalibration,
 ) -> tuple[Failure, ...]:
@@ -172,7 +182,7 @@ def _failures(
         if not any(path.destination in remaining.distances(path.source) for path in map(traffic.of, affected)):
             continue
         others = {direction: wires for direction, wires in traffic.wires.items() if direction not in affected}
-        then = TrafficPaths(topology, plan, remaining, others)
+        then = _TrafficPaths(topology, plan, remaining, others)
         moved = tuple(then.of(direction) for direction in affected if then.wires[direction])
         cut = tuple(then.of(direction) for direction in affected if then.wires[direction] == [])
         if moved:
@@ -181,7 +191,7 @@ def _failures(
     return tuple(Failure(tuple(failing), *outcome) for outcome, failing in parts.items())
 
 
-def _parts(topology: Topology, plan: Plan, traffic: TrafficPaths) -> Iterator[tuple[str, frozenset[End]]]:
+def _parts(topology: Topology, plan: Plan, traffic: _TrafficPaths) -> Iterator[tuple[str, frozenset[End]]]:
     """The netboxes and wires on known paths, each with the ends that it takes out of the network."""
     wires = {frozenset(wire) for paths in traffic.wires.values() for path in paths or () for wire in path}
     ends = frozenset[End]().union(*wires)
@@ -221,3 +231,115 @@ def _faster_media(topology: Topology, loads: tuple[NetboxLoad, ...]) -> Iterator
 def rounded(rate: float) -> str:
     """Two digits of a rate: no estimate has more."""
     return f"{float(f'{rate:.2g}'):,.0f}".replace(",", " ")
+
+
+@dataclass(frozen=True)
+class _Crossing:
+    """A stream through a netbox: in at one station, out at one or several."""
+
+    stream: Stream
+    entering: str | None
+    leaving: frozenset[str]
+
+    def stations(self) -> list[str]:
+        return [*self.leaving] if self.entering is None else [*self.leaving, self.entering]
+
+
+#: Traffic by name, and whether it is that back from its destination to its source.
+_Direction = tuple[str, bool]
+
+
+class _TrafficPaths:
+    """Of the traffic of a topology, through a network with this wiring, which may lack wires that have failed.
+
+    `unchanged` is traffic whose paths do not have those: what fails elsewhere makes no other path better.
+    """
+
+    def __init__(
+        self, topology: Topology, plan: Plan, wiring: Wiring, unchanged: Mapping[_Direction, list[Wires] | None]
+    ) -> None:
+        self._topology, self._wiring = topology, wiring
+        self._plans = {traffic.name: traffic for traffic in plan.traffic}
+        #: None where it is not known how routers choose.
+        self.wires: dict[_Direction, list[Wires] | None] = {}
+        self._unknown: dict[str, list[str]] = {}
+        routing = Routing(plan, wiring)
+        for traffic in plan.traffic:
+            streams = topology.traffic[traffic.name].options.streams()
+            for back in sorted({False, *(stream.back for stream in streams)} if streams else {False, True}):
+                source, _, address = _ends(traffic, back)
+                self.wires[traffic.name, back] = unchanged.get((traffic.name, back))
+                if (traffic.name, back) not in unchanged:
+                    try:
+                        self.wires[traffic.name, back] = routing.paths(source, ip_address(address))
+                    except RoutesUnknown as unknown:
+                        self._unknown.setdefault(unknown.router, []).append(traffic.name)
+
+    def of(self, direction: _Direction) -> TrafficPath:
+        source, destination, _ = _ends(self._plans[direction[0]], direction[1])
+        netboxes = self._topology.netboxes
+        paths = tuple(tuple(into.node for _, into in wires if into.node in netboxes) for wires in self._taken(direction))
+        return TrafficPath(direction[0], source, destination, paths)
+
+    def notes(self) -> Iterator[str]:
+        """What is not as one would expect of routes."""
+        for router, names in self._unknown.items():
+            yield (
+                f"the configuration of router {router} does not say where packets of {listed(sorted(set(names)), 'and')} go: "
+                "the shortest chain of wires is taken"
+            )
+        for direction, wires in self.wires.items():
+            path = self.of(direction)
+            named = f"{path.traffic} from {path.source} to {path.destination}"
+            if wires == []:
+                yield f"{named}: no route leads there, so nothing will arrive; routers learn paths by `ospf` or have a `gateway`"
+            elif wires and len(wires) > 1:
+                yield f"{named} has {len(wires)} paths that are equally good; its whole load is counted on each"
+
+    def crossings(self) -> dict[str, list[_Crossing]]:
+        """By netbox."""
+        crossings: dict[str, list[_Crossing]] = {name: [] for name in self._topology.netboxes}
+        for stream, paths in self._streams():
+            leaving: dict[tuple[str, str | None], set[str]] = {}
+            for wires in paths:
+                entered: str | None = None
+                for out, into in wires:
+                    leaving.setdefault((out.node, entered), set()).add(out.port)
+                    leaving.setdefault((into.node, into.port), set())
+                    entered = into.port
+            for (node, port), ports in leaving.items():
+                if node in crossings:
+                    crossings[node].append(_Crossing(stream, port, frozenset(ports)))
+        return crossings
+
+    def _taken(self, direction: _Direction) -> list[Wires]:
+        if (known := self.wires[direction]) is not None:
+            return known
+        source, destination, _ = _ends(self._plans[direction[0]], direction[1])
+        return [tuple(self._wiring.path(source, destination))]
+
+    def _streams(self) -> Iterator[tuple[Stream, list[Wires]]]:
+        """Each stream with its paths."""
+        for name, traffic in self._topology.traffic.items():
+            for stream in traffic.options.streams():
+                yield stream, self._taken((name, stream.back))
+        for name, netbox in self._topology.netboxes.items():
+            for station, stream in netbox.parameters.streams().items():
+                start = End(name, station)
+                first = next(wire for wire in both_ways(self._wiring.wires) if wire[0] == start)
+                yield stream, [(first, *self._wiring.path(first[1].node, goal)) for goal in self._goals(start)]
+
+    def _goals(self, start: End) -> list[str]:
+        """The nodes where frames that begin at a station of a netbox end, on its layer-2 segment."""
+        segment = next(ends for ends in self._wiring.segments() if start in ends)
+        others = [end.node for end in segment if end.node != start.node]
+        netboxes = self._topology.netboxes
+        sinks = [node for node in others if node in netboxes and netboxes[node].parameters.ABSORBS]
+        return sinks or [node for node in others if node not in netboxes]
+
+
+def _ends(traffic: TrafficPlan, back: bool) -> tuple[str, str, str]:
+    """Source, destination and the address that is sent to."""
+    if back:
+        return traffic.destination, traffic.source, traffic.source_address
+    return traffic.source, traffic.destination, traffic.destination_address

@@ -42,9 +42,9 @@ class PlannedWires:
         )
         self.equipment = tuple(self._equipment(*ends) for ends in wiring.wires if any(map(self._is_outside, ends)))
         self._wire_of: dict[End, WirePlan | EquipmentPlan] = {
-            End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)
+            **{End(end.node, end.interface): wire for wire in self.wires for end in (wire.left, wire.right)},
+            **{End(port.end.node, port.end.interface): port for port in self.equipment},
         }
-        self._wire_of |= {End(port.end.node, port.end.interface): port for port in self.equipment}
 
     def interfaces(
         self,

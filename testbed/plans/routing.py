@@ -18,7 +18,7 @@ from itertools import permutations
 
 from contracts.addresses import Interface
 from contracts.plan import NodePlan, Plan
-from testbed.description.wiring import End, Wiring, path_to, reached
+from testbed.description.wiring import End, Wiring, both_ways, path_to, reached
 from testbed.nodes import frr, routers
 from testbed.nodes.frr import Network, Routes
 
@@ -40,7 +40,6 @@ class RoutesUnknown(Exception):
 
     def __init__(self, router: str) -> None:
         self.router = router
-        super().__init__(router)
 
 
 class Routing:
@@ -68,7 +67,7 @@ class Routing:
             if End(node, port) in self._up
         }
         self._neighbours = self._adjacent()
-        self._other = {near: far for wire in wiring.wires for near, far in (wire, wire[::-1])}
+        self._other = dict(both_ways(wiring.wires))
         # What was found once is found again: by node and address, by router, by network of OSPF's, by the ends of a segment.
         self._next_hops, self._tree = cache(self._best_hops), cache(self._least_costs)
         self._announcing, self._by_frames = cache(self._announced), cache(self._shortest)

@@ -13,7 +13,7 @@ from contracts.errors import NetBoxITError
 from contracts.names import BRIDGE, container_name, mac_address
 from contracts.plan import NodePlan
 from testbed.description.switch import Switch
-from testbed.description.wiring import Wiring
+from testbed.description.wiring import Wiring, both_ways
 from testbed.nodes import switches
 from testbed.nodes.switches import Datapath
 from testbed.plans.planned_wires import PlannedWires
@@ -68,8 +68,7 @@ class PlannedSwitches:
         polling = cores[0] if datapath == "xdp" else None
         edges = [
             here.port
-            for pair in wiring.wires
-            for here, there in (pair, pair[::-1])
+            for here, there in both_ways(wiring.wires)
             if here.node == name and there.node not in {*wiring.transparent, *wiring.switches}
         ]
         text = switches.configuration(switch, datapath, mac_address(lab, name, BRIDGE), edges, polling)

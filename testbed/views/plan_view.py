@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from testbed.changing.comparison import Compared
     from testbed.documents.plan import PlanDocument
     from testbed.plans.calibration import Calibration, Costs
-    from testbed.plans.load import Failure, LoadEstimate
-    from testbed.plans.traffic_paths import TrafficPath
+    from testbed.plans.load import Failure, LoadEstimate, TrafficPath
 
 
 def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
