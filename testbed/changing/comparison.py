@@ -104,9 +104,9 @@ def _support(running: Plan) -> RealtimeSupport:
     cores = (all(map(awake.possible, available_cores())), isolated_cores())
     if any(node.realtime_priority for node in running.nodes):
         return RealtimeSupport(True, running.realtime_budget_us or None, "the lab that is up has it", *cores)
-    reasons = [note.removeprefix(WITHOUT_REALTIME) for note in running.notes if note.startswith(WITHOUT_REALTIME)]
-    rationed = realtime_budget_us() is not None
-    return RealtimeSupport(False, 0 if rationed else None, reasons[0] if reasons else "the lab came up without it", *cores)
+    reasons = (note.removeprefix(WITHOUT_REALTIME) for note in running.notes if note.startswith(WITHOUT_REALTIME))
+    budget_us = None if realtime_budget_us() is None else 0
+    return RealtimeSupport(False, budget_us, next(reasons, "the lab came up without it"), *cores)
 
 
 def _ended(states: Sequence[Plan], folder: Path) -> set[str]:

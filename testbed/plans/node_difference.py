@@ -115,8 +115,10 @@ def _limits(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
 
 
 def _routes(before: NodePlan, after: NodePlan) -> Iterator[Finding]:
-    both = ((before.routes, after.routes), (after.routes, before.routes))
-    gone, new = ([f"{route.destination} by {route.gateway}" for route in own if route not in other] for own, other in both)
+    gone, new = (
+        [f"{route.destination} by {route.gateway}" for route in own if route not in other]
+        for own, other in ((before.routes, after.routes), (after.routes, before.routes))
+    )
     yield Finding("live", two("route", gone, new))
 
 
@@ -202,7 +204,7 @@ def _netbox(netbox: str, before: str, after: str) -> Iterator[Finding]:
         if key == "stations":
             yield from _stations(was[key], becomes[key])
         elif key == "parameters" and was["technology"] == becomes["technology"]:
-            yield from _Parameters(netbox, technology_of(was["technology"]), was[key], becomes[key]).compare()
+            yield from _parameters(netbox, technology_of(was["technology"]), was[key], becomes[key])
         elif key != "parameters":
             yield from _any(key, old, new)
 
@@ -227,47 +229,46 @@ def _any(key: str, old: object, new: object) -> Iterator[Finding]:
         yield Finding("restart", two(key, old, new))
 
 
-class _Parameters:
+def _parameters(
+    netbox: str, technology: type[Technology], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> Iterator[Finding]:
     """Those of the technology, and of its stations."""
 
-    def __init__(self, netbox: str, technology: type[Technology], before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
-        self._netbox, self._technology, self._before, self._after = netbox, technology, before, after
-
-    def compare(self) -> Iterator[Finding]:
-        for name, old, new in changed(self._before, self._after):
-            if name != "stations":
-                yield self._finding(name, old, new, self._why_not(name))
-        before, after = self._before["stations"], self._after["stations"]
-        for station in (station for station in after if station in before):
-            for own, old, new in changed(before[station], after[station]):
-                yield self._finding(f"{station}.{own}", old, new, self._why_not_of_station(own, old))
-
-    def _finding(self, parameter: str, old: Any, new: Any, why_not: str | None) -> Finding:
-        shown = ["none" if value is None else written(self._technology, parameter, value) for value in (old, new)]
+    def finding(parameter: str, old: Any, new: Any, why_not: str | None) -> Finding:
+        shown = ["none" if value is None else written(technology, parameter, value) for value in (old, new)]
         words = f"{parameter} {shown[0]} → {shown[1]}" if max(map(len, shown)) <= _LONGEST else f"{parameter} is another"
         if why_not is None and new is not None:
-            return Finding("live", words, ParameterChange(self._netbox, parameter, new, shown[1]))
+            return Finding("live", words, ParameterChange(netbox, parameter, new, shown[1]))
         return Finding("restart", words + (f", {why_not}" if why_not else ""))
 
-    def _why_not(self, name: str) -> str | None:
-        """Why a parameter of the netbox cannot be set live; "" where the technology says so. None: it can be."""
-        if name not in self._technology.LIVE or self._before.get(name) is None:
-            return ""
-        for parameters in (self._before, self._after):
-            for station, own in parameters["stations"].items():
-                if self._own(name, own.get(name)) or (name == "distance" and any(own.get(place) for place in _PLACES)):
-                    return f"of which station {station} says its own"  # setting it live would be for all stations
-        return None
+    for name, old, new in changed(before, after):
+        if name != "stations":
+            yield finding(name, old, new, _why_not(technology, name, before, after))
+    for station in (station for station in after["stations"] if station in before["stations"]):
+        for own, old, new in changed(before["stations"][station], after["stations"][station]):
+            yield finding(f"{station}.{own}", old, new, _why_not_of_station(technology, own, old))
 
-    def _why_not_of_station(self, name: str, before: Any) -> str | None:
-        # One that had none of its own had the netbox's.
-        known = before is not None or name in self._technology.LIVE
-        return None if known and any(name in model.LIVE for model in station_models(self._technology)) else ""
 
-    def _own(self, name: str, value: Any) -> bool:
-        """Whether a station's value is other than what a station has that says nothing."""
-        defaults = [of.model_fields[name].default for of in station_models(self._technology) if name in of.model_fields]
-        return value is not None and value not in defaults
+def _why_not(technology: type[Technology], name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> str | None:
+    """Why a parameter of the netbox cannot be set live; "" where the technology says so. None: it can be."""
+    if name not in technology.LIVE or before.get(name) is None:
+        return ""
+    for station, own in (station for parameters in (before, after) for station in parameters["stations"].items()):
+        if _is_own(technology, name, own.get(name)) or (name == "distance" and any(own.get(place) for place in _PLACES)):
+            return f"of which station {station} says its own"  # setting it live would be for all stations
+    return None
+
+
+def _why_not_of_station(technology: type[Technology], name: str, before: Any) -> str | None:
+    # One that had none of its own had the netbox's.
+    known = before is not None or name in technology.LIVE
+    return None if known and any(name in model.LIVE for model in station_models(technology)) else ""
+
+
+def _is_own(technology: type[Technology], name: str, value: Any) -> bool:
+    """Whether a station's value is other than what a station has that says nothing."""
+    defaults = [of.model_fields[name].default for of in station_models(technology) if name in of.model_fields]
+    return value is not None and value not in defaults
 
 
 def two(what: str, before: object, after: object) -> str:

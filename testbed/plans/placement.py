@@ -63,6 +63,8 @@ class _Chosen:
 
     def __init__(self, topology: Topology, sites: Sequence[Site], machine: Mapping[str, str]) -> None:
         self._topology, self._sites, self._machine = topology, sites, dict(machine)
+        #: The nodes that each wire joins.
+        self._ends = [(wire.ends[0].partition(".")[0], wire.ends[1].partition(".")[0]) for wire in topology.wires]
         self._share = {name: netbox.share for name, netbox in topology.netboxes.items() if netbox.share}
         #: What each node that computes takes when it shares no core.
         self._cores = {
@@ -82,7 +84,7 @@ class _Chosen:
         number = {leader: at for at, leader in enumerate(leaders)}
         units = [self._unit(leader) for leader in leaders]
         joints: dict[tuple[int, int], Joint] = {}
-        for left, right in self._ends():
+        for left, right in self._ends:
             low, high = sorted((number[self._head[left]], number[self._head[right]]))
             if low != high:
                 known = joints.get((low, high), Joint(0, 0))
@@ -103,7 +105,7 @@ class _Chosen:
             for at, site in enumerate(self._sites)
             if needs[at] or site.here
         ]
-        crossing = sum(machine[left] != machine[right] for left, right in self._ends())
+        crossing = sum(machine[left] != machine[right] for left, right in self._ends)
         yield (
             f"auto: of cores for netboxes and Click routers {listed(words, 'and')}; {crossing} "
             f"{'wire is' if crossing == 1 else 'wires are'} between machines; "
@@ -124,16 +126,12 @@ class _Chosen:
         rates = [self._topology.netboxes[end].parameters.gross_rate() for end in ends if end in self._topology.netboxes]
         return int(min((rate for rate in rates if rate is not None), default=_FAST))
 
-    def _ends(self) -> Iterator[tuple[str, str]]:
-        for wire in self._topology.wires:
-            yield wire.ends[0].partition(".")[0], wire.ends[1].partition(".")[0]
-
     def _ties(self) -> Iterator[tuple[str, str]]:
         """Who has to be with whom."""
         topology = self._topology
         first: dict[str, str] = {}
         yield from ((first.setdefault(share, node), node) for node, share in self._share.items())
-        for wire, (left, right) in zip(topology.wires, self._ends(), strict=True):
+        for wire, (left, right) in zip(topology.wires, self._ends, strict=True):
             if wire.wire in ("veth", "memory") or {left, right} & topology.equipment.keys():
                 yield left, right
         for _, seen, touched in waiting(Draft.of(topology), {"folder": topology.path.resolve().parent}):
@@ -143,7 +141,7 @@ class _Chosen:
     def _next_end(self) -> tuple[str, str] | None:
         """The first unit that needs no core and has one neighbour, where it is best, behind that neighbour; None without any."""
         beside: dict[str, set[str]] = {self._head[node]: set() for node in self._machine}
-        for left, right in self._ends():
+        for left, right in self._ends:
             for near, far in permutations((self._head[left], self._head[right])):
                 beside[near] |= {far} - {near}
         for leader, neighbours in beside.items():
