@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, count
 from typing import Final
 
 from testbed.description.wiring import reached
@@ -166,12 +166,10 @@ class _Search:
         lacking = max(0, sum(unit.cores for unit in self._units) - sum(self._cores))
         machine: list[int | None] = [None] * len(self._units)
         left = list(self._cores)
-        steps = 0
+        steps = count(1)
 
         def go(depth: int, cost: Cost) -> bool:
-            nonlocal steps
-            steps += 1
-            if steps > _MOST_STEPS:
+            if next(steps) > _MOST_STEPS:
                 return False
             if depth == len(order):
                 self.best, self._least = [at or 0 for at in machine], cost

@@ -108,19 +108,20 @@ class _Resolver:
 
     def plan(self, duration_s: float | None) -> Plan:
         topology = self.topology
-        nodes = [self._host(name, host) for name, host in topology.hosts.items()]
-        nodes += [self._netbox(name, netbox) for name, netbox in topology.netboxes.items()]
-        nodes += [
-            self._linux_router(name, router) if router.engine == "linux" else self._click_router(name, router)
-            for name, router in topology.routers.items()
-        ]
-        nodes += [
-            replace(
-                machine.switches.node(self.lab, name, self.wiring, self.wires, machine.cores.cores[name], machine.housekeeping),
-                limits=self._limits(switch),
-            )
-            for name, switch in topology.switches.items()
-            for machine in [self.on(name)]
+        nodes = [
+            *(self._host(name, host) for name, host in topology.hosts.items()),
+            *(self._netbox(name, netbox) for name, netbox in topology.netboxes.items()),
+            *(
+                self._linux_router(name, router) if router.engine == "linux" else self._click_router(name, router)
+                for name, router in topology.routers.items()
+            ),
+            *(
+                machine.switches.node(
+                    self.lab, name, self.wiring, self.wires, machine.cores.cores[name], machine.housekeeping, self._limits(switch)
+                )
+                for name, switch in topology.switches.items()
+                for machine in [self.on(name)]
+            ),
         ]
         traffic = plan_traffic(topology, self.wiring, duration_s)
         events = plan_events(topology, Targets.of(nodes, self.wires.wires, self.wires.equipment))
@@ -186,18 +187,19 @@ class _Resolver:
         return CopiedPlan(str(source), file_trees.digest(source), extent.entries, extent.size)
 
     def _netbox(self, name: str, netbox: Netbox) -> NodePlan:
-        program = CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"
         io: Literal["packet", "xdp"]
         io, reason = ("packet", IO_AUTO) if netbox.io == "auto" else (netbox.io, "the topology says so")
         ports = {station: self._port(name, station, io) for station in netbox.stations}
-        xdp = any(port["kind"] == "xdp" for port in ports.values())
         return self._emulator(
             name,
             "netbox",
-            command=(str(program), f"{NODE_FOLDER}/{CONFIGURATION_FILE}"),
+            command=(str(CHECKOUT / "build" / "bin" / f"netbox-{netbox.technology}"), f"{NODE_FOLDER}/{CONFIGURATION_FILE}"),
             interfaces=self.wires.interfaces(name, dict.fromkeys(netbox.stations, ()), io, reason),
             files={CONFIGURATION_FILE: self._netbox_json(name, netbox, ports)},
-            capabilities=EMULATOR_CAPABILITIES + (XDP_CAPABILITIES if xdp else ()),
+            capabilities=(
+                *EMULATOR_CAPABILITIES,
+                *(XDP_CAPABILITIES if any(port["kind"] == "xdp" for port in ports.values()) else ()),
+            ),
         )
 
     def _netbox_json(self, name: str, netbox: Netbox, ports: Mapping[str, PortConfiguration]) -> str:

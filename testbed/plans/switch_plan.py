@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from contracts.errors import NetBoxITError
 from contracts.names import BRIDGE, container_name, mac_address
-from contracts.plan import NodePlan
+from contracts.plan import Limits, NodePlan
 from testbed.description.switch import Switch
 from testbed.description.wiring import Wiring, both_ways
 from testbed.nodes import switches
@@ -40,12 +39,11 @@ class Datapaths:
 
     @classmethod
     def found(cls) -> Datapaths:
-        xdp = True
         try:
-            with suppress(PermissionError):  # it is there, and who brings labs up may use it
-                socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
-        except OSError:
-            xdp = False
+            socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
+            xdp = True
+        except OSError as error:
+            xdp = isinstance(error, PermissionError)  # it is there, and who brings labs up may use it
         return cls(switches.kernel_datapath(), xdp, switches.TUN.exists())
 
 
@@ -63,7 +61,16 @@ class PlannedSwitches:
         """Those with a core that polls for AF_XDP: an emulator's, as far as cores are shared out."""
         return tuple(name for name, (datapath, _) in self.datapath.items() if datapath == "xdp")
 
-    def node(self, lab: str, name: str, wiring: Wiring, wires: PlannedWires, cores: Sequence[int], housekeeping: int) -> NodePlan:
+    def node(
+        self,
+        lab: str,
+        name: str,
+        wiring: Wiring,
+        wires: PlannedWires,
+        cores: Sequence[int],
+        housekeeping: int,
+        limits: Limits,
+    ) -> NodePlan:
         switch, (datapath, reason) = self._switches[name], self.datapath[name]
         polling = cores[0] if datapath == "xdp" else None
         edges = [
@@ -84,6 +91,7 @@ class PlannedSwitches:
             files={switches.CONFIGURATION: text},
             capabilities=switches.CAPABILITIES_XDP if datapath == "xdp" else switches.CAPABILITIES,
             devices=() if datapath == "kernel" else (str(switches.TUN),),
+            limits=limits,
         )
 
     def notes(self) -> Iterator[str]:
