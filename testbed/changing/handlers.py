@@ -73,8 +73,10 @@ def elements(lab: Lab, router: str, only: str | None = None) -> list[Element]:
 
 
 def _element(handlers: Handlers, name: str) -> Element:
-    lines = [line.split("\t") for line in handlers.read(f"{name}.handlers").splitlines()]
-    allowed = {handler: "".join(flag for flag in "rw" if flag in flags) for handler, flags in lines}
+    allowed = {
+        handler: "".join(flag for flag in "rw" if flag in flags)
+        for handler, flags in (line.split("\t") for line in handlers.read(f"{name}.handlers").splitlines())
+    }
     return Element(name, handlers.read(f"{name}.class").strip(), allowed)
 
 

@@ -42,14 +42,12 @@ def plan_cores(
     and hosts never, of which each may have several programs.
     """
     first = housekeeping_core(cores, isolated)
-    others, emulators = others or {}, (*netboxes, *routers)
+    others, running, emulators = others or {}, running or {}, (*netboxes, *routers)
     rest = sorted(set(cores) - {first}, key=lambda core: (core in others, core not in isolated, core))
     assign = partial(_assigned, [first, *rest], hosts, netboxes, routers, shares or {}, two_cores, {*others, *isolated})
-    fresh = assign({})
-    if not running:
-        return _beside_others(fresh, others, emulators)
-    kept = _beside_others(assign(running), others, emulators)
-    return replace(kept, notes=(*kept.notes, *_staying(kept, fresh, running, emulators)))
+    plan = assign(running)
+    notes = (*_beside_others(plan, others, emulators), *_staying(plan, assign({}), running, emulators))
+    return replace(plan, notes=(*plan.notes, *notes))
 
 
 def housekeeping_core(cores: Sequence[int], isolated: Collection[int]) -> int:
@@ -99,14 +97,11 @@ def _assigned(
     return CorePlan(dict.fromkeys(hosts, (housekeeping, *rest)) | emulators, tuple(notes), io_cores)
 
 
-def _beside_others(plan: CorePlan, others: Mapping[int, str], emulators: Sequence[str]) -> CorePlan:
-    """Says which emulators share their core with another lab's."""
-    notes = [
-        f"core {core} is shared by {listed(nodes, 'and')} and emulators of lab {lab}; each can make the others late"
-        for core, lab in sorted(others.items())
-        if (nodes := [node for node in emulators if core in plan.cores[node]])
-    ]
-    return replace(plan, notes=(*plan.notes, *notes))
+def _beside_others(plan: CorePlan, others: Mapping[int, str], emulators: Sequence[str]) -> Iterator[str]:
+    """Which emulators share their core with another lab's."""
+    for core, lab in sorted(others.items()):
+        if nodes := [node for node in emulators if core in plan.cores[node]]:
+            yield f"core {core} is shared by {listed(nodes, 'and')} and emulators of lab {lab}; each can make the others late"
 
 
 def _groups(netboxes: Sequence[str], shares: Mapping[str, str]) -> list[list[str]]:

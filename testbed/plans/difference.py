@@ -167,8 +167,7 @@ def _compared(before: Sequence[_Part], part: _Part, anew: Sequence[str]) -> _Ver
             values = getattr(old, field.name), getattr(part, field.name)
             if values[0] != values[1]:
                 (live if field.name in _LIVE else reasons).append(two(_LIVE.get(field.name, f"its {field.name}:"), *values))
-    action: Action = "replaced" if reasons else "changed" if live else "unchanged"
-    return _Verdict(action, tuple(dict.fromkeys((*reasons, *live))))
+    return _Verdict("replaced" if reasons else "changed" if live else "unchanged", tuple(dict.fromkeys((*reasons, *live))))
 
 
 #: Of a wire or equipment: what changes while it carries frames.

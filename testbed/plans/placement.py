@@ -47,8 +47,10 @@ def place(topology: Topology, sites: Sequence[Site], running: Plan | None = None
     machine = {node: places.of(node) or here.name for section in topology.sections().values() for node in section}
     for node, name in machine.items():
         if name not in (*names, AUTO):
-            remedy = f"{nearest(name, names)}; --inventory says which machines there are"
-            raise UnknownMachine(f'{node} is on machine "{name}", of which nothing is known; {remedy}')
+            raise UnknownMachine(
+                f'{node} is on machine "{name}", of which nothing is known; {nearest(name, names)}; '
+                "--inventory says which machines there are"
+            )
     notes: tuple[str, ...] = ()
     if AUTO in machine.values():
         if running is not None:
