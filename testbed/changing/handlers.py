@@ -35,17 +35,16 @@ class Element:
 def of(lab: Lab, name: str, timeout_s: float = 5.0) -> Iterator[Handlers]:
     """The handlers of a router. Raises BadHandler for a node that has none, with what to use instead."""
     node = lab.node(name)
-    if node.kind == "host":
-        raise BadHandler(f"{name} is a host, which has no handlers; `netboxit exec {name} -- COMMAND` runs a command there")
-    if node.kind == "netbox":
-        raise BadHandler(
-            f"{name} is a netbox, which has parameters; `netboxit set {name} PARAMETER=VALUE` changes one, "
-            "`netboxit status` shows what it says"
-        )
     if not is_click(node):
-        raise BadHandler(
+        instead = {
+            "host": f"{name} is a host, which has no handlers; `netboxit exec {name} -- COMMAND` runs a command there",
+            "netbox": f"{name} is a netbox, which has parameters; `netboxit set {name} PARAMETER=VALUE` changes one, "
+            "`netboxit status` shows what it says",
+        }
+        by_kernel = (
             f"{name} routes by the kernel, which has no handlers; see `netboxit exec {name} -- ip route`, or vtysh with FRRouting"
         )
+        raise BadHandler(instead.get(node.kind, by_kernel))
     if not lab.alive()[name]:
         raise RouterUnreachable(f"router {name} does not run; `netboxit status` shows what does")
     with Handlers(lab.node_folder(name) / CONTROL, timeout_s) as handlers:
