@@ -20,8 +20,8 @@ from testbed.description.machines import KnownMachines
 from testbed.description.topology_file import load
 from testbed.nodes import host_program
 from testbed.plans import resolve
-from testbed.plans.placement import UnknownMachine
 from testbed.plans.planning import plan_topology
+from testbed.plans.sites import UnknownMachine
 
 REALTIME = RealtimeSupport(False, None, "")
 

@@ -30,9 +30,8 @@ from testbed.nodes import frr, host_program, routers
 from testbed.plans.event_plan import beyond, plan_events
 from testbed.plans.facts import Facts
 from testbed.plans.machine_plan import MachinePlan
-from testbed.plans.placement import Placed, place
 from testbed.plans.planned_wires import MTU, PlannedWires
-from testbed.plans.sites import HERE, Site
+from testbed.plans.sites import HERE, Placed, Site, place
 from testbed.plans.switch_plan import Datapaths
 from testbed.plans.traffic_plan import plan_traffic
 

@@ -21,9 +21,8 @@ from testbed.description.topology import Topology
 from testbed.description.topology_file import load
 from testbed.plans import fitness
 from testbed.plans.facts import Facts
-from testbed.plans.placement import UnknownMachine
 from testbed.plans.resolve import resolve
-from testbed.plans.sites import Site
+from testbed.plans.sites import Site, UnknownMachine
 from testbed.plans.switch_plan import Datapaths
 
 GRANTED = RealtimeSupport(True, 900_000, "SCHED_FIFO works", keep_awake=True)
