@@ -114,8 +114,10 @@ class _Alteration:
         self._deployment.check_confined(self._starting)
         for node in self._nodes("changed", "restarted"):
             if not namespaces.path(node.namespace).exists():
-                remedy = f"`netboxit down {self._plan.lab}` and `up` bring the lab back"
-                raise namespaces.NamespaceFailed(f"the network of {node.name} is gone (a reboot?); {remedy}")
+                raise namespaces.NamespaceFailed(
+                    f"the network of {node.name} is gone (a reboot?); "
+                    f"`netboxit down {self._plan.lab}` and `up` bring the lab back"
+                )
         going = {node.name for node in self._difference.nodes_to_be("removed", "replaced")}
         made = self._difference.wires_to_be("created", "replaced")
         ends = {end for wire in self._plan.wires if wire.name in made for end in (wire.left, wire.right)}

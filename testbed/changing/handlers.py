@@ -6,14 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from contracts.errors import NetBoxITError
 from testbed.description.input_errors import nearest
+from testbed.labs.lab import Lab
 from testbed.nodes.routers import CONTROL, HandlerRefused, Handlers, RouterUnreachable, is_click
-
-if TYPE_CHECKING:
-    from testbed.labs.lab import Lab
 
 
 class BadHandler(NetBoxITError):

@@ -17,19 +17,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from contracts.changes import Condition, EventPlan, recorded
+from contracts.control import RunningStatistics
 from contracts.errors import NetBoxITError
 from contracts.quantities import TIME
 from testbed.changing.executor import Executor
 from testbed.labs.event_log import EventLog
-from testbed.nodes.control import ControlFailed
-
-if TYPE_CHECKING:
-    from contracts.control import RunningStatistics
-    from testbed.labs.lab import Lab
-    from testbed.nodes.control import Control
+from testbed.labs.lab import Lab
+from testbed.nodes.control import Control, ControlFailed
 
 #: The last part of a wait, which is not slept through but watched: waking up takes an ordinary thread about 0.1 ms, and more on a
 #: core that was idle.

@@ -181,8 +181,8 @@ def _failures(
         ]
         if not any(path.destination in remaining.distances(path.source) for path in map(traffic.of, affected)):
             continue
-        others = {direction: wires for direction, wires in traffic.wires.items() if direction not in affected}
-        then = _TrafficPaths(topology, plan, remaining, others)
+        unchanged = {direction: wires for direction, wires in traffic.wires.items() if direction not in affected}
+        then = _TrafficPaths(topology, plan, remaining, unchanged)
         moved = tuple(then.of(direction) for direction in affected if then.wires[direction])
         cut = tuple(then.of(direction) for direction in affected if then.wires[direction] == [])
         if moved:

@@ -49,10 +49,9 @@ class Wires:
 
     def far_end(self, wire: str, node: str) -> str:
         """What a wire leads to from a node."""
-        for other in self.after.wires:
-            if other.name == wire:
-                end = other.right if other.left.node == node else other.left
-                return f"{end.node}.{end.interface}"
+        ends = {other.name: other.right if other.left.node == node else other.left for other in self.after.wires}
+        if wire in ends:
+            return f"{ends[wire].node}.{ends[wire].interface}"
         return next((port.words() for port in self.after.equipment if port.wire == wire), wire)
 
 

@@ -72,11 +72,10 @@ class PlannedWires:
         return lefts | {wire.right.interface: "right" for wire in wires if wire.right.node == node}
 
     def notes(self) -> list[str]:
-        with_kernel = {**self._topology.hosts, **self._topology.routers}
         return [
             f"the MTU at {end} is {mtu} bytes: its segment carries no more"
             for end, mtu in self.mtu.items()
-            if mtu < MTU and end.node in with_kernel
+            if mtu < MTU and (end.node in self._topology.hosts or end.node in self._topology.routers)
         ]
 
     def _is_outside(self, end: End) -> bool:

@@ -78,7 +78,6 @@ class PlannedSwitches:
             for here, there in both_ways(wiring.wires)
             if here.node == name and there.node not in {*wiring.transparent, *wiring.switches}
         ]
-        text = switches.configuration(switch, datapath, mac_address(lab, name, BRIDGE), edges, polling)
         return NodePlan(
             name=name,
             kind="switch",
@@ -88,7 +87,9 @@ class PlannedSwitches:
             cores=tuple(dict.fromkeys((*cores, *([] if polling is None else [housekeeping])))),
             command=switches.COMMAND,
             interfaces=wires.interfaces(name, switch.ports(), _PORTS[datapath], reason),
-            files={switches.CONFIGURATION: text},
+            files={
+                switches.CONFIGURATION: switches.configuration(switch, datapath, mac_address(lab, name, BRIDGE), edges, polling)
+            },
             capabilities=switches.CAPABILITIES_XDP if datapath == "xdp" else switches.CAPABILITIES,
             devices=() if datapath == "kernel" else (str(switches.TUN),),
             limits=limits,

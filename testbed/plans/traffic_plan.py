@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from ipaddress import ip_address, ip_interface
 from itertools import product
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -112,7 +112,7 @@ def _addresses_between(source: NodePlan, destination: NodePlan) -> tuple[Address
 
 def _interfaces(host: NodePlan) -> list[Interface]:
     """Those with IPv4 first."""
-    addresses = [ip_interface(address) for interface in host.interfaces for address in interface.addresses]
+    addresses = (ip_interface(address) for interface in host.interfaces for address in interface.addresses)
     return sorted(addresses, key=lambda address: address.version)
 
 
@@ -124,7 +124,7 @@ def _planned(
     name: str, traffic: Traffic, addresses: tuple[Address, Address], distance: Mapping[str, int], duration_s: float | None
 ) -> TrafficPlan:
     """`distance` is that of each node from the centre. Raises BadDuration."""
-    options = traffic.options
+    options, away = traffic.options, len(distance)
     if duration_s is not None:
         options = options.model_copy(update={"duration": _checked(f"traffic {name}", type(options), duration_s)})
     return TrafficPlan(
@@ -134,14 +134,9 @@ def _planned(
         destination=traffic.destination,
         source_address=str(addresses[0]),
         destination_address=str(addresses[1]),
-        direction=_direction(distance, traffic),
+        direction="return" if distance.get(traffic.destination, away) <= distance.get(traffic.source, away) else "forward",
         options=options.model_dump(mode="json"),
     )
-
-
-def _direction(distance: Mapping[str, int], traffic: Traffic) -> Literal["return", "forward"]:
-    away = len(distance)
-    return "return" if distance.get(traffic.destination, away) <= distance.get(traffic.source, away) else "forward"
 
 
 def _checked(what: str, options: type[ApplicationOptions], duration_s: float) -> float:
