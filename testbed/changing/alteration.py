@@ -127,7 +127,8 @@ class _Alteration:
                 raise StillAttached(f"{what} would go, and {port.words()} is attached there; `netboxit detach {port.name}` first")
         # What the lab has to give back first is looked at when it is back.
         held = {port.device for was in self._states for port in was.equipment}
-        self._check_here(tuple(port for port in self._taken("created") if port.device not in held))
+        new = self._difference.wires_to_be("created")
+        self._check_here(tuple(port for port in self._plan.equipment if port.wire in new and port.device not in held))
 
     def run(self) -> Difference:
         """Everything but waiting; returns what was really done."""
@@ -207,7 +208,7 @@ class _Alteration:
             self._deployment.make_namespaces(new)
         if made:
             self._deployment.make_wires(made)
-        taken = self._taken("created", "replaced")
+        taken = tuple(port for port in self._plan.equipment if port.wire in names)
         self._check_here(taken)
         self._deployment.take_equipment(taken)
         moved = [node for node in self._nodes("changed", "restarted") if self._is_rewired(node)]
@@ -219,11 +220,6 @@ class _Alteration:
         for node in moved:
             rewiring.settle(self._plan, node, self._before[node.name], names)
         rewiring.forget_neighbours(self._plan, [node for node in self._plan.nodes if node not in new], self._states)
-
-    def _taken(self, *actions: Action) -> tuple[EquipmentPlan, ...]:
-        """Equipment that the lab gets."""
-        names = self._difference.wires_to_be(*actions)
-        return tuple(port for port in self._plan.equipment if port.wire in names)
 
     def _check_here(self, taken: tuple[EquipmentPlan, ...]) -> None:
         if taken:
