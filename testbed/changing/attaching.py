@@ -136,10 +136,18 @@ def attached(plan: Plan, wanted: Wanted, where: str) -> tuple[Plan, EquipmentPla
         user=wanted.user,
         attached=True,
     )
-    mac = "" if kernel and wanted.kind in ("nic", "vlan") else mac_address(plan.lab, name, interface)
-    ports[interface] = replace(known or InterfacePlan(interface, wire, "", _read(wanted.addresses)), wire=wire, mac=mac)
-    take = (*plan.take, wanted.device) if wanted.take else plan.take
-    return replace(plan, nodes=_nodes_with(plan, name, ports), equipment=(*plan.equipment, port), take=take), port
+    ports[interface] = replace(
+        known or InterfacePlan(interface, wire, "", _read(wanted.addresses)),
+        wire=wire,
+        mac="" if kernel and wanted.kind in ("nic", "vlan") else mac_address(plan.lab, name, interface),
+    )
+    after = replace(
+        plan,
+        nodes=_nodes_with(plan, name, ports),
+        equipment=(*plan.equipment, port),
+        take=(*plan.take, wanted.device) if wanted.take else plan.take,
+    )
+    return after, port
 
 
 def detached(plan: Plan, port: EquipmentPlan) -> Plan:

@@ -44,7 +44,7 @@ def settle(plan: Plan, node: NodePlan, before: Sequence[NodePlan], made: Collect
 
     What neither plan knows of, somebody else has made, and it stays.
     """
-    with wires.netlink_in(node.namespace, f"node {node.name}: settings") as netlink:
+    with wires.netlink_in(node.namespace, f"node {node.name}: settings"):
         namespaces.write_settings(wires.settings(node))
     wires.configure_interfaces(plan, node, made)
     with wires.netlink_in(node.namespace, f"node {node.name}: interfaces and routes") as netlink:

@@ -193,10 +193,9 @@ class _Watcher:
     def settle(self, condition: Condition) -> bool:
         """It came true by other means. False when it was told of already."""
         with self._lock:
-            if condition not in self._waiting:
-                return False
-            self._waiting.remove(condition)
-            return True
+            waited = condition in self._waiting
+            self._waiting.discard(condition)
+            return waited
 
     def _watch(self) -> None:
         try:

@@ -55,8 +55,11 @@ def plan_lab_traffic(wanted: Wanted, lab: Plan, duration_s: float | None) -> Pla
     errors = [*_host_errors(wanted, lab, centre)]
     if errors or centre is None:
         raise BadTopology(errors)
-    wires = [(End(wire.left.node, wire.left.interface), End(wire.right.node, wire.right.interface)) for wire in lab.wires]
-    wiring = Wiring(wires, frozenset(), frozenset(_hosts(lab)))
+    wiring = Wiring(
+        [(End(wire.left.node, wire.left.interface), End(wire.right.node, wire.right.interface)) for wire in lab.wires],
+        transparent=frozenset(),
+        final=frozenset(_hosts(lab)),
+    )
     addresses = {
         name: _addresses_between(lab.node(traffic.source), lab.node(traffic.destination))
         for name, traffic in wanted.traffic.items()
