@@ -11,6 +11,7 @@ import pytest
 from ownership.ledger import Ledger, Record
 from system import awake
 from system.awake import AwakeFailed
+from testbed.labs import lab_status
 from testbed.labs.lab import Lab
 from tests.small_labs import PlanPair
 
@@ -95,4 +96,4 @@ def test_labs_keep_their_cores_awake_and_say_so(plan_pair: PlanPair) -> None:
         with Lab.up(replace(plans[1], awake_cores=(core,))):
             pass
         assert awake.is_awake(core)
-        assert all(node["awake"] for node in first.status()["nodes"])
+        assert all(node["awake"] for node in lab_status.of(first)["nodes"])

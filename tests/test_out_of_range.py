@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from system.realtime_support import realtime_support
+from testbed.labs import lab_status
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
 from testbed.run import run
@@ -54,7 +55,7 @@ def test_the_lab_comes_up_and_status_says_who_has_no_link(
     (file := tmp_path / "walk.yaml").write_text(NETWORK)
     with Lab.up_and_ready(plan_file(file, lab=f"walk{os.getpid()}", realtime=realtime_support())) as lab:
         done = lab.run("near", ["ping", "-c", "1", "-W", "5", "ap"])
-        status = lab.status()
+        status = lab_status.of(lab)
     assert done.returncode == 0, done.stdout
     (netbox,) = (node["netbox"] for node in status["nodes"] if node["netbox"])
     assert netbox["ready"] and netbox["unlinked"] == {"walker": "not associated"}

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from system import rings
+from testbed.labs import lab_status
 from testbed.labs.lab import Lab
 from tests import strangers
 from tests.host_state import ALL, HostState
@@ -31,6 +32,6 @@ def _up_and_down() -> tuple[list[str], str]:
     before = HostState.now(ALL)
     strangers.run("import os, sys\nos.mkdir(sys.argv[1])", rings.FOLDER)
     expect_success(*UP)
-    notes = Lab("x", Path("/run/state/labs/x")).status()["notes"]
+    notes = lab_status.of(Lab("x", Path("/run/state/labs/x")))["notes"]
     expect_success("down")
     return notes, lasting_changes(before)

@@ -17,6 +17,7 @@ from contracts.installation import CHECKOUT
 from ownership import recorded
 from system import containers, cores, namespaces
 from testbed.changing import alteration
+from testbed.labs import lab_status
 from testbed.labs.deployment import Deployment
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of
@@ -83,7 +84,7 @@ def test_one_that_fails_is_told_and_leaves_what_the_next_one_needs(tmp_path: Pat
             patched.setattr(Deployment, "start_containers", fail)
             with pytest.raises(containers.ContainerFailed):
                 apply(edited(station_more), tmp_path)
-        assert any("ended half way" in note for note in Lab.open(lab.name).status()["notes"])
+        assert any("ended half way" in note for note in lab_status.of(Lab.open(lab.name))["notes"])
         applied = apply(edited(station_more), tmp_path)
         assert touched(applied)["c"] == "replaced"
         assert reaches(applied.lab, "a", "c")

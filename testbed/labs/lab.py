@@ -22,7 +22,7 @@ from system.containers import Container
 from system.interruption import HeldBack
 from system.node_files import OwnFiles
 from system.processes import Process, ProgramFailed
-from testbed.labs import removal, switch_statistics
+from testbed.labs import removal
 from testbed.labs.event_log import EventLog
 from testbed.nodes import host_program, routers
 from testbed.nodes.control import Control, ControlFailed
@@ -30,10 +30,12 @@ from testbed.nodes.host_program import ProgramState
 
 if TYPE_CHECKING:
     from contracts.node_status import NetboxStatus
-    from testbed.documents.status import LabNow
     from testbed.labs.deployment import Progress
 
 Standard = IO[bytes] | int | None
+
+#: In the node's folder of a switch, and of a router with FRRouting: exists as soon as frames pass.
+READY: Final = "ready"
 
 #: How long a run waits for another command, such as a `netboxit set` that restarts a node, before it ends the nodes.
 _FINISHED_WITHIN_S = 30.0
@@ -299,12 +301,6 @@ class Lab(AbstractContextManager["Lab"]):
                 raise NodeFailed(f"{kind} {name} is not ready after {deadline_s:g} s; its log says:{self._log_tail(name)}")
             time.sleep(0.01)
 
-    def status(self) -> LabNow:
-        """The lab as data: `testbed.labs.lab_status`."""
-        from testbed.labs.lab_status import status
-
-        return status(self)
-
     def netbox_status(self, netbox: str) -> NetboxStatus | None:
         """The status that a netbox reports; None while it does not answer."""
         with suppress(ControlFailed), self.control(netbox) as control:
@@ -317,11 +313,11 @@ class Lab(AbstractContextManager["Lab"]):
             status = self.netbox_status(node.name)
             return status is not None and bool(status["ready"])
         if node.kind == "switch":
-            return switch_statistics.is_ready(folder)
+            return node_files.exists(folder / READY)
         if node.forwards:
             from testbed.nodes import frr
 
-            return frr.CONFIGURATION not in node.files or node_files.exists(folder / frr.READY)
+            return frr.CONFIGURATION not in node.files or node_files.exists(folder / READY)
         with suppress(routers.RouterUnreachable), routers.Handlers(folder / routers.CONTROL):
             return True
         return False

@@ -4,26 +4,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from contracts.installation import INSTALLATION
+from contracts.node_status import NetboxStatus, NodeStatus
 from contracts.plan import WireEnd
 from ownership import recorded
 from system import apparmor, awake, node_disks, users
 from system.limits import Support
+from testbed.documents.status import EndStatus, LabNow
 from testbed.labs import host_notes, switch_statistics
-
-if TYPE_CHECKING:
-    from contracts.node_status import NetboxStatus, NodeStatus
-    from testbed.documents.status import EndStatus, LabNow
-    from testbed.labs.lab import Lab
+from testbed.labs.lab import Lab
 
 #: Whose users may change their networks: by the rights of a host's root, by a router's own language.
 _CONFIGURABLE = ("host", "router")
 _CHANGING = "a command changes the lab, or one that did so ended half way: `netboxit apply` ends it, `down` removes the lab"
 
 
-def status(lab: Lab) -> LabNow:
+def of(lab: Lab) -> LabNow:
     """The lab as data.
 
     Each node with its cores, whether it runs, and what its netbox says of itself; each wire with its kind, by what each end

@@ -8,19 +8,15 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 from contracts.errors import NetBoxITError
 from contracts.names import BRIDGE
+from contracts.statistics import SwitchPort, SwitchStatus
 from system import node_files
 from system.processes import ProgramFailed
+from testbed.labs.lab import READY, Lab
 
-if TYPE_CHECKING:
-    from contracts.statistics import SwitchPort, SwitchStatus
-    from testbed.labs.lab import Lab
-
-_READY: Final = "ready"
 #: Each text ends with a NUL, but the last one, which is empty where the kernel forwards. What Open vSwitch has read is asked
 #: after what came: frames in between count as read.
 _ASK: Final = f"""\
@@ -42,11 +38,6 @@ _PORT: Final = re.compile(
 _XDP_DROPPED: Final = re.compile(r"xsk_queue_\d+_rx_dropped=(\d+)")
 _METER: Final = re.compile(r"meter:(\d+) .*\n0: packet_count:(\d+)")
 _READ: Final = re.compile(r"packets received: (\d+)")
-
-
-def is_ready(folder: Path) -> bool:
-    """Whether frames pass a switch, by its node's folder."""
-    return (folder / _READY).exists()
 
 
 def of(lab: Lab, switch: str) -> SwitchStatus | None:
@@ -88,12 +79,12 @@ def keeping_unserved(lab: Lab, switch: str) -> Iterator[None]:
     before = _waiting(_Answers.of(lab, switch))
     yield
     if before is not None and (now := _waiting(_Answers.of(lab, switch))) is not None:
-        node_files.write(lab.node_folder(switch) / _READY, json.dumps({"came": _came(lab, switch) + now - before}))
+        node_files.write(lab.node_folder(switch) / READY, json.dumps({"came": _came(lab, switch) + now - before}))
 
 
 def _came(lab: Lab, switch: str) -> int:
     """Frames that came before the switch began to count what it reads."""
-    return int(json.loads(node_files.read(lab.node_folder(switch) / _READY))["came"])
+    return int(json.loads(node_files.read(lab.node_folder(switch) / READY))["came"])
 
 
 @dataclass(frozen=True)

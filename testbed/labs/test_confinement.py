@@ -15,6 +15,7 @@ import pytest
 from contracts.installation import CHECKOUT
 from system import node_disks, seccomp, users
 from system.users import UserSupport
+from testbed.labs import lab_status
 from testbed.labs.lab import Lab
 from tests.small_labs import PlanPair
 
@@ -40,7 +41,7 @@ def lab(plan_pair: PlanPair, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
 
 def test_the_root_of_a_node_is_nobody_on_the_host(lab: Lab, tmp_path: Path) -> None:
     if refused := users.support([lab.folder, CHECKOUT]).refused:
-        assert any(refused in note for note in lab.status()["notes"])
+        assert any(refused in note for note in lab_status.of(lab)["notes"])
         pytest.skip(refused)
     assert lab.is_confined("left")
     assert lab.run("left", ["id", "-u"]).stdout == "0\n"

@@ -18,7 +18,7 @@ from ownership.operators import NotConfined
 from system import node_disks
 from testbed.changing import alteration, apply_now
 from testbed.description.topology_file import load
-from testbed.labs import deployment
+from testbed.labs import deployment, lab_status
 from testbed.labs.deployment import FilesChanged
 from testbed.labs.lab import Lab
 from testbed.plans.resolve import resolve
@@ -127,13 +127,13 @@ def test_a_disk_that_its_program_has_filled_is_told(beside: Path) -> None:
         topology(beside, files={"/srv/site": "site", "/root/one": "site/index.html"}, start=fill, limits={"disk": "16 MB"})
     ) as lab:
         until(lambda: state(lab) == "ended")
-        assert "web has reached its limit of disk: the disk with /srv and /root is full (16 MB)" in lab.status()["notes"]
+        assert "web has reached its limit of disk: the disk with /srv and /root is full (16 MB)" in lab_status.of(lab)["notes"]
 
 
 def test_a_program_that_ends_is_told_and_one_that_fails_is_started_again(beside: Path) -> None:
     with up(topology(beside, start="echo because; exit 3")) as lab:
         until(lambda: state(lab) == "ended")
-        status = lab.status()
+        status = lab_status.of(lab)
         assert "web: its program has ended with status 3; the end of its log: because" in status["notes"]
         told = {node["name"]: node["program"] for node in status["nodes"]}
         assert told == {"web": {"state": "ended", "status": 3, "starts": 1, "log": "because"}, "client": None}
@@ -143,7 +143,7 @@ def test_a_program_that_ends_is_told_and_one_that_fails_is_started_again(beside:
         )
         lab = Lab.open(lab.name)
         until(lambda: state(lab) == "runs" and (lab.program("web") or 0) and lab.program("web").starts == 2)  # type: ignore[union-attr]
-        assert any("was started 2 times, and ended last with status 3" in note for note in lab.status()["notes"])
+        assert any("was started 2 times, and ended last with status 3" in note for note in lab_status.of(lab)["notes"])
 
 
 def test_what_changes_before_it_is_copied_is_told_and_leaves_nothing(beside: Path) -> None:

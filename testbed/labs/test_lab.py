@@ -24,6 +24,7 @@ from system.namespaces import NamespaceFailed
 from system.processes import ProgramFailed
 from system.realtime_support import realtime_budget_us, realtime_support
 from system.wires import WireFailed
+from testbed.labs import lab_status
 from testbed.labs.lab import Lab, NodeFailed, NoSuchNode
 from tests.small_labs import PlanPair
 from tests.waiting import until
@@ -160,7 +161,7 @@ def test_a_lab_that_gets_less_real_time_than_was_planned_says_so(plan_pair: Plan
     if not realtime_budget_us():
         pytest.skip("this kernel does not ration real-time service, or has none left")
     with Lab.up(replace(plan_pair(), realtime_budget_us=1_000_000)) as lab:
-        (note,) = (note for note in lab.status()["notes"] if "at real-time priority" in note)
+        (note,) = (note for note in lab_status.of(lab)["notes"] if "at real-time priority" in note)
         granted = cores.granted_us(realtime_group.path())
         assert f"may use {granted / 1e6:.0%} of each core at real-time priority, not 100%" in note
 

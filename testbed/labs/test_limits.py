@@ -16,7 +16,7 @@ import pytest
 
 from contracts.plan import Limits
 from system import cores, loop_devices, node_disks
-from testbed.labs import removal
+from testbed.labs import lab_status, removal
 from testbed.labs.lab import Lab, NodeFailed
 from tests.small_labs import PlanPair
 from tests.waiting import until
@@ -50,7 +50,7 @@ def test_a_fork_bomb_stays_in_its_node_and_goes_down_with_it(lab: Lab, tmp_path:
     assert len(cores.processes(lab.node("left").container)) <= LIMITS.processes
     assert lab.run("right", ["true"]).returncode == 0
     assert lab.limits_reached("right") == []
-    assert any("left has reached its limit of processes: 40" in note for note in lab.status()["notes"])
+    assert any("left has reached its limit of processes: 40" in note for note in lab_status.of(lab)["notes"])
 
 
 def test_what_takes_all_memory_is_ended_and_nothing_else(lab: Lab) -> None:
@@ -79,7 +79,7 @@ def test_a_folder_in_ram_takes_so_much_and_no_more(folder: str, lab: Lab) -> Non
 
 def test_a_nodes_folder_takes_so_much_and_no_more(lab: Lab) -> None:
     if refused := node_disks.refused():
-        assert any(refused in note for note in lab.status()["notes"])
+        assert any(refused in note for note in lab_status.of(lab)["notes"])
         pytest.skip(refused)
     fill = "import os, itertools\nfor number in itertools.count(): open(f'/run/netboxit/{number}', 'wb').write(bytes(1 << 16))"
     assert "No space left on device" in python(lab, "left", fill).stderr
@@ -111,7 +111,7 @@ def test_where_a_disk_cannot_be_mounted_the_lab_comes_up_without_and_says_so(
 
     monkeypatch.setattr(loop_devices, "attached", granted_once)
     with Lab.up(plan_pair(limits=LIMITS)) as lab:
-        notes = lab.status()["notes"]
+        notes = lab_status.of(lab)["notes"]
         (why,) = [note for note in notes if "no disks of their own" in note]
         assert "Operation not permitted; the kernel needs ext4" in why
         assert any("left, right: the limit of disk is not enforced" in note for note in notes)

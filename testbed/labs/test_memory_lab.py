@@ -20,6 +20,7 @@ from contracts.plan import Plan
 from system import containers, cores, namespaces, rings, rootfs
 from system.realtime_support import realtime_support
 from system.rings import MemoryWireFailed
+from testbed.labs import lab_status
 from testbed.labs.lab import Lab
 from testbed.labs.removal import container_of
 from testbed.observation.capture_files import CaptureFile
@@ -70,7 +71,7 @@ def cpu_s(lab: Lab, node: str) -> float:
 
 def test_hosts_reach_each_other_over_memory_wires_and_status_says_which_they_are(chain: Lab) -> None:
     assert chain.run("a", PING).returncode == 0
-    wires: Any = chain.status()["wires"]
+    wires: Any = lab_status.of(chain)["wires"]
     assert [wire["kind"] for wire in wires] == ["veth", "memory", "memory", "memory", "veth"]
     assert [[end["port"] for end in wire["ends"]] for wire in wires[1:4]] == [["memory", "memory"]] * 3
     assert wires[0]["reason"] == "auto: a is a host, whose programs need an interface of the kernel"

@@ -16,6 +16,7 @@ import pytest
 from contracts.installation import CHECKOUT
 from system import users
 from system.realtime_support import realtime_support
+from testbed.labs import lab_status
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
 from tests.waiting import until
@@ -56,7 +57,7 @@ def lab(file: Path) -> Iterator[Lab]:
 
 
 def changes(lab: Lab) -> list[str]:
-    (found,) = (node["network_changes"] for node in lab.status()["nodes"] if node["name"] == "a")
+    (found,) = (node["network_changes"] for node in lab_status.of(lab)["nodes"] if node["name"] == "a")
     return [str(change) for change in found]
 
 
@@ -95,7 +96,7 @@ def test_what_the_lab_relies_on_is_told_when_it_is_changed(lab: Lab, command: st
     done = lab.run("a", ["sh", "-c", command])
     assert done.returncode == 0, done.stderr
     assert [change.partition(", tx-")[0] for change in changes(lab)] == expected
-    assert f"a: its network is not as planned: {'; '.join(changes(lab))}" in lab.status()["notes"]
+    assert f"a: its network is not as planned: {'; '.join(changes(lab))}" in lab_status.of(lab)["notes"]
 
 
 def test_a_host_that_removes_its_interface_disturbs_nobody_else(lab: Lab) -> None:

@@ -23,8 +23,6 @@ from testbed.description.wiring import End, Wiring, reached
 Network = IPv4Network | IPv6Network
 
 CONFIGURATION: Final = "frr.conf"
-#: Exists in the node's folder as soon as all neighbours are known.
-READY: Final = "ready"
 #: Where Debian's package has its daemons.
 DAEMONS: Final = Path("/usr/lib/frr")
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from system import namespaces
-from testbed.labs import restart, switch_statistics
+from testbed.labs import lab_status, restart, switch_statistics
 from testbed.labs.lab import Lab, NodeFailed
 from tests.switched_labs import ETH_P_ALL, Wiretaps, clean_lab, statistics
 from tests.waiting import until
@@ -204,7 +204,7 @@ def test_a_tunnel_joins_a_vlan_through_another_one_and_its_mtu_is_told(lab: Lab)
 
 
 def test_a_switch_says_what_moves_its_frames_and_what_it_counts(lab: Lab) -> None:
-    status: Any = lab.status()
+    status: Any = lab_status.of(lab)
     left = next(node for node in status["nodes"] if node["name"] == "left")
     planned = {interface.port for interface in lab.node("left").interfaces}
     assert left["switch"]["datapath"] == ("system" if planned == {"kernel"} else "netdev")

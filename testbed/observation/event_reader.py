@@ -21,6 +21,7 @@ from system import node_files
 from testbed.changing import unfinished
 from testbed.documents.status import LabStatus
 from testbed.documents.watch import Event
+from testbed.labs import lab_status
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 
@@ -39,7 +40,7 @@ def status_with_events(lab: Lab) -> LabStatus:
 
     They are what netboxes and routers announced and what was changed (docs/watching.md, lines of kind "event").
     """
-    status = lab.status()
+    status = lab_status.of(lab)
     try:
         if left := unfinished.of(lab.folder):
             status["notes"].append(left.note(lab.name))

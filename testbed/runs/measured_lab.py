@@ -23,7 +23,7 @@ from results.environment import cpu_times, lab_environment
 from system import node_files
 from testbed.changing import unfinished
 from testbed.changing.schedule import Schedule
-from testbed.labs import measuring, switch_statistics
+from testbed.labs import lab_status, measuring, switch_statistics
 from testbed.labs.event_log import EventLog
 from testbed.labs.lab import Lab
 from testbed.labs.measuring import SAMPLE_S
@@ -91,7 +91,9 @@ class MeasuredLab:
         with self._open:
             if self._before:
                 before, self._before = self._before, {}
-                record = lab_environment(self.lab.plan, self.lab.status()["nodes"], before, self.log.began_ns, self._began_s)
+                record = lab_environment(
+                    self.lab.plan, lab_status.of(self.lab)["nodes"], before, self.log.began_ns, self._began_s
+                )
                 durable.write(self._folder / LAB_FILE, json.dumps(record, indent=1) + "\n")
 
     def collect(self) -> list[str]:
