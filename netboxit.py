@@ -85,14 +85,10 @@ def doctor(
     if inventory is not None:
         from testbed.probes import machines
 
-        examined = machines.examine(inventory)
-        result_view.show_machines(examined, json)
-        raise typer.Exit(0 if all(examination.able for examination in examined.values()) else 1)
+        raise typer.Exit(result_view.show_machines(machines.examine(inventory), json))
     from testbed.probes.doctor import examine
 
-    examination = examine()
-    result_view.show_examination(examination, json)
-    raise typer.Exit(0 if examination.able else 1)
+    raise typer.Exit(result_view.show_examination(examine(), json))
 
 
 @app.command(rich_help_panel=HOST)

@@ -3,24 +3,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from typing_extensions import TypedDict
 
 from testbed.plans.calibration import Machine, PortCost, TechnologyCost
 
+There = Literal["yes", "partly", "no"]
 
-class Ability(TypedDict):
+
+@dataclass(frozen=True)
+class Ability:
     """One ability of a machine."""
 
     name: str
-    there: Literal["yes", "partly", "no"]
+    there: There
     found: str
     #: What is lost without it; "" where nothing is.
-    lost: str
-    remedy: str
+    lost: str = ""
+    remedy: str = ""
     #: No lab can run without it.
-    needed: bool
+    needed: bool = False
 
 
 class Doctor(TypedDict):

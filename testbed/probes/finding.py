@@ -1,33 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a probe found."""
+"""What probes found, and whether labs can run with that."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
 
 from contracts.errors import NetBoxITError
+from testbed.documents.host import Ability, Doctor, There
 
-There = Literal["yes", "partly", "no"]
 
-
-@dataclass(frozen=True)
-class Finding:
-    """One ability of the host. `lost` and `remedy` matter when it is not there; without a `needed` one no lab can run."""
-
-    name: str
-    there: There
-    found: str
-    lost: str = ""
-    remedy: str = ""
-    needed: bool = False
+def examined(abilities: Iterable[Ability]) -> Doctor:
+    findings = list(abilities)
+    return {"able": not any(finding.needed and finding.there == "no" for finding in findings), "findings": findings}
 
 
 def there(able: bool, otherwise: There = "no") -> There:
     return "yes" if able else otherwise
 
 
-def of_error(name: str, error: NetBoxITError, lost: str, needed: bool = False) -> Finding:
+def of_error(name: str, error: NetBoxITError, lost: str, needed: bool = False) -> Ability:
     """An error as a finding: the last part of its message is the remedy."""
     cause, _, remedy = str(error).rpartition("; ")
-    return Finding(name, "no", cause or remedy, lost, remedy, needed)
+    return Ability(name, "no", cause or remedy, lost, remedy, needed)

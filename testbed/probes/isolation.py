@@ -10,8 +10,9 @@ from contracts.installation import INSTALLATION, SETUP
 from ownership import state
 from system import apparmor, cores, foreign_text, limits, node_disks, users
 from system.realtime_support import realtime_support
+from testbed.documents.host import Ability
 from testbed.probes import asking
-from testbed.probes.finding import Finding, there
+from testbed.probes.finding import there
 
 #: Bits of capabilities(7) that bringing a lab up takes.
 _CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23}
@@ -19,7 +20,7 @@ _CAPABILITIES = {"net_admin": 12, "net_raw": 13, "sys_admin": 21, "sys_nice": 23
 _CONTROLLERS = {"cpu", "cpuset", "cpuacct", "memory", "io", "blkio", "pids", "freezer", "devices"}
 
 
-def probe() -> tuple[Finding, ...]:
+def probe() -> tuple[Ability, ...]:
     return (
         privileges(),
         lxc(),
@@ -31,7 +32,7 @@ def probe() -> tuple[Finding, ...]:
     )
 
 
-def privileges() -> Finding:
+def privileges() -> Ability:
     mask = next(
         int(line.split()[1], 16) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("CapEff")
     )
@@ -39,8 +40,8 @@ def privileges() -> Finding:
     folder = state.state_folder()
     existing = next(parent for parent in (folder, *folder.parents) if parent.exists())
     if not missing and os.access(existing, os.W_OK):
-        return Finding("privileges", "yes", f"root's capabilities, state in {folder}", needed=True)
-    return Finding(
+        return Ability("privileges", "yes", f"root's capabilities, state in {folder}", needed=True)
+    return Ability(
         "privileges",
         "no",
         f"missing: {', '.join(missing)}" if missing else f"{folder} cannot be written",
@@ -50,18 +51,18 @@ def privileges() -> Finding:
     )
 
 
-def lxc() -> Finding:
+def lxc() -> Ability:
     try:
-        return Finding("LXC", "yes", asking.ask(["lxc-execute", "--version"]).stdout.strip(), needed=True)
+        return Ability("LXC", "yes", asking.ask(["lxc-execute", "--version"]).stdout.strip(), needed=True)
     except asking.NoAnswer as error:
-        return Finding("LXC", "no", str(error), "containers", f"{SETUP} (it installs the package lxc)", needed=True)
+        return Ability("LXC", "no", str(error), "containers", f"{SETUP} (it installs the package lxc)", needed=True)
 
 
-def user_namespaces() -> Finding:
+def user_namespaces() -> Ability:
     support = users.support([state.state_folder(), INSTALLATION])
     if not support.refused and not support.unlimited:
-        return Finding("user namespaces", "yes", "the root of all nodes is nobody on this host")
-    return Finding(
+        return Ability("user namespaces", "yes", "the root of all nodes is nobody on this host")
+    return Ability(
         "user namespaces",
         "no" if support.refused else "partly",
         support.refused or f"not for netboxes and Click routers: {support.unlimited}",
@@ -70,17 +71,17 @@ def user_namespaces() -> Finding:
     )
 
 
-def control_groups() -> Finding:
+def control_groups() -> Ability:
     cpuset = cores.hierarchy_of("cpuset")
     if cpuset is None:
         cause, remedy = cores.why_no_cpuset()
         boot = f"{remedy}, and boot without cgroup_disable=cpuset"
-        return Finding("cgroups", "no", cause, "nodes cannot be pinned to cores", boot, needed=True)
+        return Ability("cgroups", "no", cause, "nodes cannot be pinned to cores", boot, needed=True)
     names = sorted({name for hierarchy in cores.hierarchies() for name in hierarchy.controllers & _CONTROLLERS})
-    return Finding("cgroups", "yes", f"version {cpuset.version}: {', '.join(names)}", needed=True)
+    return Ability("cgroups", "yes", f"version {cpuset.version}: {', '.join(names)}", needed=True)
 
 
-def limits_of_nodes() -> Finding:
+def limits_of_nodes() -> Ability:
     """What one node may take of this host, and what nothing bounds. Root tries whether a node's folder can have a disk."""
     support = limits.Support.read()
     unbounded = {
@@ -99,8 +100,8 @@ def limits_of_nodes() -> Finding:
         "" if is_root else "; whether disk is, only root can try"
     )
     if not unbounded:
-        return Finding("limits of nodes", "yes", found)
-    return Finding(
+        return Ability("limits of nodes", "yes", found)
+    return Ability(
         "limits of nodes",
         "partly",
         f"{found}; not bounded: {', '.join(unbounded)}",
@@ -109,9 +110,9 @@ def limits_of_nodes() -> Finding:
     )
 
 
-def realtime() -> Finding:
+def realtime() -> Ability:
     support = realtime_support()
-    return Finding(
+    return Ability(
         "SCHED_FIFO in containers",
         there(support.fifo),
         support.reason,
@@ -120,9 +121,9 @@ def realtime() -> Finding:
     )
 
 
-def confinement_by_apparmor() -> Finding:
+def confinement_by_apparmor() -> Ability:
     support = apparmor.read()
     if support.refused is None:
-        return Finding("AppArmor", "yes", f"confines containers by LXC's profile {apparmor.PROFILE}")
+        return Ability("AppArmor", "yes", f"confines containers by LXC's profile {apparmor.PROFILE}")
     lost = "one of several walls around nodes: namespaces, capabilities and seccomp alone confine them"
-    return Finding("AppArmor", "partly", support.refused, lost, support.remedy)
+    return Ability("AppArmor", "partly", support.refused, lost, support.remedy)

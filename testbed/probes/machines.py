@@ -13,10 +13,10 @@ from contracts.machines import ClockReading, MachineFacts
 from contracts.names import SEALED_INTERFACE
 from system import interface_facts, tunnel
 from system.interface_facts import InterfaceFacts
+from testbed.documents.host import Ability, Doctor
 from testbed.plans import facts
 from testbed.plans.facts import Facts
-from testbed.probes.doctor import Examination
-from testbed.probes.finding import Finding, of_error, there
+from testbed.probes.finding import examined, of_error, there
 from testbed.several_hosts import clocks, inventory
 from testbed.several_hosts.connection import Connection, OtherVersion
 from testbed.several_hosts.inventory import Listed
@@ -30,24 +30,24 @@ _WIRE_MTU = 1500
 _CLOCK_ERROR_NS = 100_000
 
 
-def examine(file: Path | None) -> dict[str, Examination]:
+def examine(file: Path | None) -> dict[str, Doctor]:
     """By the names of the inventory, this machine first. Takes some seconds. Raises BadInventory."""
     listed = inventory.read(inventory.find(file))
     here = listed.machines[listed.here]
     others = {name: machine for name, machine in listed.machines.items() if name != listed.here}
     with ThreadPoolExecutor(max(1, len(others))) as pool:
-        examined = pool.map(lambda machine: Examination(tuple(_other(machine, here))), others.values())
+        asked = pool.map(lambda machine: examined(_other(machine, here)), others.values())
         return {
-            listed.here: Examination(tuple(_this(here, next(iter(others.values()), None)))),
-            **dict(zip(others, examined, strict=True)),
+            listed.here: examined(_this(here, next(iter(others.values()), None))),
+            **dict(zip(others, asked, strict=True)),
             **{
-                name: Examination((Finding("inventory", "no", "not meant for labs", "parts of labs on it", why),))
+                name: examined([Ability("inventory", "no", "not meant for labs", "parts of labs on it", why)])
                 for name, why in listed.refused.items()
             },
         }
 
 
-def _this(here: Listed, other: Listed | None) -> Iterator[Finding]:
+def _this(here: Listed, other: Listed | None) -> Iterator[Ability]:
     """This machine, on which the command runs; `doctor` without an inventory says more of it."""
     own = facts.read("")
     yield from _computing(own)
@@ -56,27 +56,27 @@ def _this(here: Listed, other: Listed | None) -> Iterator[Finding]:
     yield kept(synchronisation())
 
 
-def _other(listed: Listed, here: Listed) -> Iterator[Finding]:
+def _other(listed: Listed, here: Listed) -> Iterator[Ability]:
     began = time.monotonic()
     try:
         connection = Connection(listed.machine)
     except OtherVersion as error:
-        yield Finding("reachable", "yes", "by ssh", needed=True)
+        yield Ability("reachable", "yes", "by ssh", needed=True)
         yield of_error("NetBoxIT", error, "any part of a lab on it", needed=True)
         return
     except NetBoxITError as error:
         yield of_error("reachable", error, "any part of a lab on it", needed=True)
         return
     with connection:
-        yield Finding("reachable", "yes", f"by ssh, ready after {time.monotonic() - began:.1f} s", needed=True)
-        yield Finding("NetBoxIT", "yes", f"the same as here, {version()}", needed=True)
+        yield Ability("reachable", "yes", f"by ssh, ready after {time.monotonic() - began:.1f} s", needed=True)
+        yield Ability("NetBoxIT", "yes", f"the same as here, {version()}", needed=True)
         try:
             yield from _asked(connection, listed, here)
         except NetBoxITError as error:
             yield of_error("connection", error, "labs with parts on it", needed=True)
 
 
-def _asked(connection: Connection, listed: Listed, here: Listed) -> Iterator[Finding]:
+def _asked(connection: Connection, listed: Listed, here: Listed) -> Iterator[Ability]:
     theirs = facts_of(connection, "")
     yield from _computing(theirs)
     address = looked_up(listed)
@@ -86,15 +86,15 @@ def _asked(connection: Connection, listed: Listed, here: Listed) -> Iterator[Fin
     yield kept(connection.request("environment", MachineFacts)["synchronised"])
 
 
-def _computing(machine: Facts) -> Iterator[Finding]:
-    yield Finding(
+def _computing(machine: Facts) -> Iterator[Ability]:
+    yield Ability(
         "cores",
         there(len(machine.cores) >= 2, "partly"),
         f"{len(machine.cores)} usable" + (f", {len(machine.others)} of them other labs'" if machine.others else ""),
         "a core for each netbox: they share cores and make each other late",
         "a machine with two cores at the least",
     )
-    yield Finding(
+    yield Ability(
         "real-time",
         there(machine.realtime.fifo, "partly"),
         machine.realtime.reason,
@@ -103,7 +103,7 @@ def _computing(machine: Facts) -> Iterator[Finding]:
     )
 
 
-def underlay(machine: Facts, address: str) -> Finding:
+def underlay(machine: Facts, address: str) -> Ability:
     """Whether the interface that carries wires to other machines can carry a frame with the headers of a tunnel."""
     carrier = interface_facts.with_address(machine.interfaces, address) if address else None
     if carrier is None:
@@ -117,39 +117,39 @@ def underlay(machine: Facts, address: str) -> Finding:
         remedy = f"ethtool -K {carrier.name} gro off lro off rx-gro-hw off"
     else:
         return _size_of_wires(carrier, address)
-    return Finding("underlay", "no", problem, "wires to other machines", remedy, needed=True)
+    return Ability("underlay", "no", problem, "wires to other machines", remedy, needed=True)
 
 
-def _size_of_wires(carrier: InterfaceFacts, address: str) -> Finding:
+def _size_of_wires(carrier: InterfaceFacts, address: str) -> Ability:
     headers = tunnel.room(address)
     largest = carrier.mtu - headers
     words = f"{carrier.name}, {address}, MTU {carrier.mtu}: wires of up to {largest}"
     if largest >= _WIRE_MTU:
-        return Finding("underlay", "yes", words, needed=True)
+        return Ability("underlay", "yes", words, needed=True)
     wider = f"ip link set {carrier.name} mtu {_WIRE_MTU + headers}, where all between the machines can"
     remedy = f"{wider}; or wires with `mtu: {largest}`"
-    return Finding("underlay", "partly", words, f"wires with the default MTU of {_WIRE_MTU}", remedy, needed=True)
+    return Ability("underlay", "partly", words, f"wires with the default MTU of {_WIRE_MTU}", remedy, needed=True)
 
 
-def _wires(machine: Facts, listed: Listed, address: str) -> Iterator[Finding]:
+def _wires(machine: Facts, listed: Listed, address: str) -> Iterator[Ability]:
     """What tunnels need. What WireGuard needs of the interface that carries it is checked with the tunnels."""
     if not listed.sealed:
         yield underlay(machine, address)
     yield tunnels(machine, listed, address)
 
 
-def tunnels(machine: Facts, listed: Listed, address: str) -> Finding:
+def tunnels(machine: Facts, listed: Listed, address: str) -> Ability:
     """Whether tunnels take frames from the other machines of the inventory only."""
     if not listed.sealed:
         words = f"open: VXLAN takes frames from whoever can send to UDP port {listed.vxlan_port}"
         lost = "protection of labs from others in the network between the machines"
-        return Finding("tunnels", "partly", words, lost, "netboxit_tunnels: wireguard in the inventory, then ansible/hosts.yml")
+        return Ability("tunnels", "partly", words, lost, "netboxit_tunnels: wireguard in the inventory, then ansible/hosts.yml")
     if wrong := "; ".join(tunnel.sealed_problems(machine.interfaces, listed.machine.name, _WIRE_MTU, address)):
-        return Finding("tunnels", "no", wrong, "wires to other machines", "see what was found", needed=True)
-    return Finding("tunnels", "yes", f"sealed by WireGuard ({SEALED_INTERFACE})", needed=True)
+        return Ability("tunnels", "no", wrong, "wires to other machines", "see what was found", needed=True)
+    return Ability("tunnels", "yes", f"sealed by WireGuard ({SEALED_INTERFACE})", needed=True)
 
 
-def _clock(connection: Connection, address: str, own: str) -> Finding:
+def _clock(connection: Connection, address: str, own: str) -> Ability:
     token = clocks.new_token()
     port = connection.request("answer_clock", int, address=address, token=token.hex())
     try:
@@ -160,9 +160,9 @@ def _clock(connection: Connection, address: str, own: str) -> Finding:
         connection.begin("clock_answered").done()
 
 
-def clock(reading: ClockReading) -> Finding:
+def clock(reading: ClockReading) -> Ability:
     """Its offset, which runs correct, and the error of that offset, which they cannot correct."""
-    return Finding(
+    return Ability(
         "clock",
         there(reading["error_ns"] <= _CLOCK_ERROR_NS, "partly"),
         f"{reading['offset_ns'] / 1e6:+,.3f} ms from this machine's, known to {reading['error_ns'] / 1e3:,.0f} us",
@@ -171,9 +171,9 @@ def clock(reading: ClockReading) -> Finding:
     )
 
 
-def kept(by: str | None) -> Finding:
+def kept(by: str | None) -> Ability:
     """Who keeps the clock at the right time."""
-    return Finding(
+    return Ability(
         "clock kept by",
         there(bool(by), "partly"),
         by or "neither chrony nor PTP",

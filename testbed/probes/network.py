@@ -14,18 +14,19 @@ from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-unty
 from contracts.errors import NetBoxITError
 from contracts.installation import SETUP
 from system import foreign_text, forked, kernel, wires
+from testbed.documents.host import Ability
 from testbed.nodes import switches
-from testbed.probes.finding import Finding, there
+from testbed.probes.finding import there
 
 _AF_XDP = 44  # linux/socket.h; Python 3.11 does not name it
 _ETH_P_ALL = 3
 
 
-def probe() -> tuple[Finding, ...]:
+def probe() -> tuple[Ability, ...]:
     return wires_and_ports(), xdp(), bpf_jit(), open_vswitch()
 
 
-def wires_and_ports() -> Finding:
+def wires_and_ports() -> Ability:
     """Has a child make a veth pair in a namespace of its own, turn its offloads off and open a packet socket on it."""
     reading, writing = os.pipe()
     child = os.fork()
@@ -39,7 +40,7 @@ def wires_and_ports() -> Finding:
             problem = f"the trial ended with {status}" if status else answers.read()
         except forked.ChildHangs as hangs:
             problem = str(hangs)
-    return Finding(
+    return Ability(
         "namespaces, veth, packet sockets",
         there(not problem),
         problem or "made, offloads off, opened",
@@ -63,32 +64,32 @@ def _try_wire() -> str:
     return ""
 
 
-def xdp() -> Finding:
+def xdp() -> Ability:
     lost, kernel_with = "the fastest kind of port, once a netbox can use it", "a kernel with XDP_SOCKETS and BPF_SYSCALL"
     try:
         socket.socket(_AF_XDP, socket.SOCK_RAW, 0).close()
     except OSError as error:
         if isinstance(error, PermissionError) and os.geteuid() != 0:
-            return Finding("AF_XDP", "partly", f"only root can try it ({error.strerror})", lost, "call doctor as root")
-        return Finding("AF_XDP", "no", error.strerror or str(error), lost, kernel_with)
+            return Ability("AF_XDP", "partly", f"only root can try it ({error.strerror})", lost, "call doctor as root")
+        return Ability("AF_XDP", "no", error.strerror or str(error), lost, kernel_with)
     if any(line.split()[2] == "bpf" for line in foreign_text.lines(Path("/proc/self/mounts"))):
-        return Finding("AF_XDP", "yes", "sockets open, bpffs mounted", lost, kernel_with)
-    return Finding("AF_XDP", "partly", "sockets open, bpffs not mounted", lost, "mount -t bpf bpf /sys/fs/bpf")
+        return Ability("AF_XDP", "yes", "sockets open, bpffs mounted", lost, kernel_with)
+    return Ability("AF_XDP", "partly", "sockets open, bpffs not mounted", lost, "mount -t bpf bpf /sys/fs/bpf")
 
 
-def bpf_jit() -> Finding:
+def bpf_jit() -> Ability:
     file = Path("/proc/sys/net/core/bpf_jit_enable")
     on = file.exists() and file.read_text().strip() != "0"
-    return Finding(
+    return Ability(
         "BPF JIT", there(on), "on" if on else "off", "speed of AF_XDP and of capture filters", "sysctl net.core.bpf_jit_enable=1"
     )
 
 
-def open_vswitch() -> Finding:
+def open_vswitch() -> Ability:
     if not shutil.which("ovs-vswitchd") and not Path("/usr/sbin/ovs-vswitchd").exists():
-        return Finding("Open vSwitch", "no", "not installed", "switches in topologies", SETUP)
+        return Ability("Open vSwitch", "no", "not installed", "switches in topologies", SETUP)
     in_kernel = switches.kernel_datapath()
-    return Finding(
+    return Ability(
         "Open vSwitch",
         there(in_kernel, "partly"),
         "kernel datapath" if in_kernel else "datapath in user space (AF_PACKET or AF_XDP): this kernel has no module openvswitch",

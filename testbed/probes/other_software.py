@@ -14,23 +14,24 @@ from contextlib import suppress
 from pathlib import Path
 
 from system import foreign_text
+from testbed.documents.host import Ability
 from testbed.probes import asking
-from testbed.probes.finding import Finding, there
+from testbed.probes.finding import there
 
 ROOT = Path("/")
 
 
-def probe() -> tuple[Finding, ...]:
+def probe() -> tuple[Ability, ...]:
     return *managers(ROOT), filters(ROOT, chains), *tables(ROOT)
 
 
-def managers(root: Path) -> Iterator[Finding]:
+def managers(root: Path) -> Iterator[Ability]:
     """Programs that configure interfaces would do so with one that a lab gives back, and with taps and VLANs made for one."""
     running = {name for program, name in _PROGRAMS.items() if program in _running(root)}
     for name in sorted(running & _HARMLESS.keys()):
-        yield Finding(name, "yes", f"runs; {_HARMLESS[name]}")
+        yield Ability(name, "yes", f"runs; {_HARMLESS[name]}")
     for name in sorted(running & _TELL_IT.keys()):
-        yield Finding(
+        yield Ability(
             name,
             "partly",
             "runs; wires and nodes are out of its reach, interfaces that are equipment of a lab are not",
@@ -38,7 +39,7 @@ def managers(root: Path) -> Iterator[Finding]:
             f"tell it to leave them alone, for the NIC eth2 say: {_TELL_IT[name]}",
         )
     if not running:
-        yield Finding("other network software", "yes", "none that was looked for")
+        yield Ability("other network software", "yes", "none that was looked for")
 
 
 #: By the names of their processes, of which the kernel shows 15 characters.
@@ -71,7 +72,7 @@ def _running(root: Path) -> set[str]:
     return names
 
 
-def filters(root: Path, chains: Callable[[], str]) -> Finding:
+def filters(root: Path, chains: Callable[[], str]) -> Ability:
     """Packet filters that drop frames which the host forwards between an interface of its own and one that a lab uses."""
     bridged = [
         family
@@ -80,12 +81,12 @@ def filters(root: Path, chains: Callable[[], str]) -> Finding:
     ]
     dropping = _dropping(chains())
     if not dropping and not bridged:
-        return Finding("packet filters", "yes", "none drops what this host forwards")
+        return Ability("packet filters", "yes", "none drops what this host forwards")
     effects = [
         *([f"{', '.join(dropping)} drops what this host forwards and no rule accepts"] if dropping else []),
         *([f"bridged frames pass {', '.join(bridged)}, too (bridge-nf-call)"] if bridged else []),
     ]
-    return Finding(
+    return Ability(
         "packet filters",
         "partly" if dropping and bridged else "yes",
         f"{'; '.join(effects)}; labs have packet filters of their own",
@@ -102,7 +103,7 @@ def chains() -> str:
     return ""
 
 
-def tables(root: Path) -> Iterator[Finding]:
+def tables(root: Path) -> Iterator[Ability]:
     """Tables and limits that the kernel has once for all namespaces: a large lab can exhaust them."""
     limits = [
         limit
@@ -111,7 +112,7 @@ def tables(root: Path) -> Iterator[Finding]:
     ]
     if limits:
         hosts = min(limits) // _NEIGHBOURS_OF_A_NODE
-        yield Finding(
+        yield Ability(
             "neighbour tables",
             there(hosts >= _LARGE_LAB, "partly"),
             f"{min(limits)} entries for all labs together, enough for {hosts} nodes that each know {_NEIGHBOURS_OF_A_NODE}",
@@ -123,7 +124,7 @@ def tables(root: Path) -> Iterator[Finding]:
         for name, needed in _NEEDED_BY_A_LARGE_LAB.items()
         if (limit := _number(root / "proc/sys" / name)) is not None and limit < needed
     }
-    yield Finding(
+    yield Ability(
         "limits for large labs",
         there(not tight, "partly"),
         ", ".join(f"{name.replace('/', '.')} is {limit}" for name, limit in tight.items()) or f"enough for {_LARGE_LAB} nodes",

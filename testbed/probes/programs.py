@@ -17,8 +17,9 @@ from contracts.debian_program import DebianProgram
 from contracts.installation import BUILD, BUILD_OF_OTHERS, CHECKOUT, SETUP
 from contracts.plugins import BadPlugin
 from netboxes.technology import technologies
+from testbed.documents.host import Ability
 from testbed.probes import asking
-from testbed.probes.finding import Finding, of_error, there
+from testbed.probes.finding import of_error, there
 
 _BUILT = CHECKOUT / "build/bin"
 #: Whatever the traffic is.
@@ -32,7 +33,7 @@ _TOOLS = (
 )
 
 
-def probe() -> tuple[Finding, ...]:
+def probe() -> tuple[Ability, ...]:
     ours = [tool(program, SETUP) for program in tools()]
     return ns3(), click(), netboxes(), *netboxes_of_others(), *ours, *tools_of_others()
 
@@ -42,7 +43,7 @@ def tools() -> list[DebianProgram]:
     return [*programs_of(applications().ours.values()), *_TOOLS]
 
 
-def tools_of_others() -> list[Finding]:
+def tools_of_others() -> list[Ability]:
     """Of applications that other packages bring, where there are any."""
     try:
         programs = programs_of(dict(applications()).values())
@@ -52,29 +53,29 @@ def tools_of_others() -> list[Finding]:
     return [tool(program, f"sudo apt-get install {program.package}") for program in programs if program.name not in known]
 
 
-def ns3() -> Finding:
+def ns3() -> Ability:
     try:
-        return Finding("ns-3", "yes", f"{importlib.metadata.version('ns3')} (wheel)", needed=True)
+        return Ability("ns-3", "yes", f"{importlib.metadata.version('ns3')} (wheel)", needed=True)
     except importlib.metadata.PackageNotFoundError:
-        return Finding("ns-3", "no", "the wheel is not installed", "all netboxes", BUILD, needed=True)
+        return Ability("ns-3", "no", "the wheel is not installed", "all netboxes", BUILD, needed=True)
 
 
-def click() -> Finding:
+def click() -> Ability:
     library = Path(sysconfig.get_path("platlib")) / "ns3/lib64/libnsclick.so"
     for file in (library, _BUILT / "click-router"):
         if not file.exists():
-            return Finding("Click", "no", f"{file} is missing", "routers", BUILD, needed=True)
+            return Ability("Click", "no", f"{file} is missing", "routers", BUILD, needed=True)
     # The library names its version nowhere but in a text that `click --version` would print.
     version = re.search(rb"Click (\d+\.\d+)|\0(2\.\d+(?:\.\d+)?)\0", library.read_bytes())
     number = (version[1] or version[2]).decode() if version else "of unknown version"
-    return Finding("Click", "yes", f"{number}, as click-router", needed=True)
+    return Ability("Click", "yes", f"{number}, as click-router", needed=True)
 
 
-def netboxes() -> Finding:
+def netboxes() -> Ability:
     return _built("netboxes", technologies().ours, BUILD, needed=True)
 
 
-def netboxes_of_others() -> list[Finding]:
+def netboxes_of_others() -> list[Ability]:
     """Of technologies that other packages bring, where there are any."""
     name = "netboxes of other packages"
     try:  # each is imported, to see whether it can be
@@ -84,21 +85,21 @@ def netboxes_of_others() -> list[Finding]:
     return [_built(name, others, BUILD_OF_OTHERS)] if others else []
 
 
-def _built(name: str, of: Collection[str], remedy: str, needed: bool = False) -> Finding:
+def _built(name: str, of: Collection[str], remedy: str, needed: bool = False) -> Ability:
     missing = [technology for technology in of if not (_BUILT / f"netbox-{technology}").exists()]
     built = ", ".join(technology for technology in of if technology not in missing) or "none"
     words = f"built: {built}" + (f"; missing: {', '.join(missing)}" if missing else "")
-    return Finding(name, there(not missing), words, "emulation of these technologies", remedy, needed)
+    return Ability(name, there(not missing), words, "emulation of these technologies", remedy, needed)
 
 
-def tool(program: DebianProgram, remedy: str) -> Finding:
+def tool(program: DebianProgram, remedy: str) -> Ability:
     path = shutil.which(program.name)
     if path is None:
-        return Finding(program.name, "no", "not installed", program.lost, remedy)
+        return Ability(program.name, "no", "not installed", program.lost, remedy)
     try:  # some make a folder for their settings in the user's home
         answer = asking.ask([path, program.version], {"PATH": os.environ.get("PATH", os.defpath)})
     except asking.NoAnswer as error:
         by_hand = f"call `{path} {program.version}` by hand; {remedy}"
-        return Finding(program.name, "no", str(error), program.lost, by_hand)
+        return Ability(program.name, "no", str(error), program.lost, by_hand)
     number = re.search(r"\d+(?:\.\d+)+|\d{8}", answer.stdout + answer.stderr)
-    return Finding(program.name, "yes", number[0] if number else program.name, program.lost, remedy)
+    return Ability(program.name, "yes", number[0] if number else program.name, program.lost, remedy)

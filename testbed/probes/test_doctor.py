@@ -10,15 +10,16 @@ import pytest
 
 from contracts.debian_program import DebianProgram
 from system import containers, cores, loop_devices, monitors, node_disks
+from testbed.documents.host import Ability
 from testbed.probes import asking, isolation, network, programs, timing, trial_lab
-from testbed.probes.doctor import Examination, examine
-from testbed.probes.finding import Finding
+from testbed.probes.doctor import examine
+from testbed.probes.finding import examined
 from testbed.views import result_view
 
 
 @pytest.mark.usefixtures("state_folder")
 def test_whatever_is_missing_has_a_remedy_and_says_what_is_lost() -> None:
-    findings = examine().findings
+    findings = examine()["findings"]
     assert len(findings) > 20
     for finding in findings:
         assert finding.found, finding.name
@@ -28,14 +29,14 @@ def test_whatever_is_missing_has_a_remedy_and_says_what_is_lost() -> None:
 
 
 def test_labs_can_run_exactly_when_nothing_needed_is_missing() -> None:
-    there = Finding("wires", "yes", "made", needed=True)
-    missing = Finding("wires", "no", "refused", "wires", "be root", needed=True)
-    assert Examination((there, replace(missing, needed=False), replace(missing, there="partly"))).able
-    assert not Examination((there, missing)).able
+    there = Ability("wires", "yes", "made", needed=True)
+    missing = Ability("wires", "no", "refused", "wires", "be root", needed=True)
+    assert examined((there, replace(missing, needed=False), replace(missing, there="partly")))["able"]
+    assert not examined((there, missing))["able"]
 
 
 def test_an_examination_can_be_read_by_a_program(capsys: pytest.CaptureFixture[str]) -> None:
-    result_view.show_examination(Examination((Finding("wires", "yes", "made", needed=True),)), as_json=True)
+    result_view.show_examination(examined([Ability("wires", "yes", "made", needed=True)]), as_json=True)
     assert json.loads(capsys.readouterr().out)["findings"][0]["name"] == "wires"
 
 

@@ -72,6 +72,6 @@ def test_an_inventory_without_machines_for_labs_is_told(tmp_path: Path) -> None:
     file.write_text(json.dumps({"all": {"hosts": {"printer": {"ansible_host": "192.0.2.7"}}}}))
     found = examine(file)
     assert list(found) == ["here", "printer"]
-    (finding,) = found["printer"].findings
-    assert (finding.there, found["printer"].able) == ("no", True)
+    (finding,) = found["printer"]["findings"]
+    assert (finding.there, found["printer"]["able"]) == ("no", True)
     assert "netboxit_folder" in finding.remedy

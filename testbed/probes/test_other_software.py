@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from testbed.documents.host import Ability
 from testbed.probes import other_software
-from testbed.probes.finding import Finding
 
 DROPPING = json.dumps(
     {
@@ -30,7 +30,7 @@ def made(root: Path, **files: str) -> Path:
     return root
 
 
-def names(findings: list[Finding]) -> dict[str, str]:
+def names(findings: list[Ability]) -> dict[str, str]:
     return {finding.name: finding.there for finding in findings}
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from results.environment import cpu_times, steal_ratios
 from system import awake, cores
+from testbed.documents.host import Ability, There
 from testbed.probes import asking
-from testbed.probes.finding import Finding, There, there
+from testbed.probes.finding import there
 
 _CPUS = Path("/sys/devices/system/cpu")
 _CLOCK = Path("/sys/devices/system/clocksource/clocksource0")
@@ -28,7 +29,7 @@ _STEAL_WATCH_S = 0.3
 _MUCH_STEAL = 0.01
 
 
-def probe() -> tuple[Finding, ...]:
+def probe() -> tuple[Ability, ...]:
     return (
         kernel_version(),
         clock_source(),
@@ -43,14 +44,14 @@ def probe() -> tuple[Finding, ...]:
     )
 
 
-def kernel_version() -> Finding:
-    return Finding("kernel", "yes", f"{platform.release()} ({platform.machine()})")
+def kernel_version() -> Ability:
+    return Ability("kernel", "yes", f"{platform.release()} ({platform.machine()})")
 
 
-def clock_source() -> Finding:
+def clock_source() -> Ability:
     source = (_CLOCK / "current_clocksource").read_text().strip()
     others = (_CLOCK / "available_clocksource").read_text().split()
-    return Finding(
+    return Ability(
         "clock source",
         there(source in _FAST_CLOCKS, "partly"),
         source,
@@ -59,9 +60,9 @@ def clock_source() -> Finding:
     )
 
 
-def timers() -> Finding:
+def timers() -> Ability:
     resolution_ns = time.clock_getres(time.CLOCK_MONOTONIC) * 1e9
-    return Finding(
+    return Ability(
         "high resolution timers",
         there(resolution_ns < 1000),
         f"{resolution_ns:.0f} ns",
@@ -70,12 +71,12 @@ def timers() -> Finding:
     )
 
 
-def preemption() -> Finding:
+def preemption() -> Ability:
     words = platform.version().split()
     model = next((word for word in ("PREEMPT_RT", "PREEMPT_DYNAMIC", "PREEMPT") if word in words), "none")
     if model == "PREEMPT_DYNAMIC" and (chosen := _chosen_preemption()):
         model = f"{model}, {chosen} chosen"
-    return Finding(
+    return Ability(
         "preemption",
         _PREEMPTION.get(model, "yes"),
         model,
@@ -95,9 +96,9 @@ def _chosen_preemption() -> str | None:
     return None
 
 
-def core_count() -> Finding:
+def core_count() -> Ability:
     number, isolated = len(cores.available_cores()), len(cores.isolated_cores())
-    return Finding(
+    return Ability(
         "cores",
         there(number >= 4, "partly"),
         f"{number} usable" + (f", {isolated} of them isolated: for emulators alone" if isolated else ""),
@@ -106,10 +107,10 @@ def core_count() -> Finding:
     )
 
 
-def threads() -> Finding:
+def threads() -> Ability:
     siblings = {file.read_text().strip() for file in _CPUS.glob("cpu[0-9]*/topology/thread_siblings_list")}
     shared = sorted(group for group in siblings if "," in group or "-" in group)
-    return Finding(
+    return Ability(
         "hyper-threads",
         there(not shared, "partly"),
         f"threads share a core: {'; '.join(shared)}" if shared else "each core is a thread of its own",
@@ -118,11 +119,11 @@ def threads() -> Finding:
     )
 
 
-def interrupts() -> Finding:
+def interrupts() -> Ability:
     """Which cores devices interrupt; the first is where the planner puts no netbox while it has others."""
     taken = {core for file in Path("/proc/irq").glob("[0-9]*/effective_affinity_list") for core in file.read_text().split()}
     first = str(cores.available_cores()[0])
-    return Finding(
+    return Ability(
         "interrupts",
         there(taken <= {first}, "partly"),
         f"devices interrupt cores {', '.join(sorted(taken))}" if taken else "the kernel does not say where devices interrupt",
@@ -131,11 +132,11 @@ def interrupts() -> Finding:
     )
 
 
-def frequency() -> Finding:
+def frequency() -> Ability:
     governors = {file.read_text().strip() for file in _CPUS.glob("cpu[0-9]*/cpufreq/scaling_governor")}
     if not governors:
-        return Finding("frequency governor", "yes", "none: the frequency is not changed from here")
-    return Finding(
+        return Ability("frequency governor", "yes", "none: the frequency is not changed from here")
+    return Ability(
         "frequency governor",
         there(governors == {"performance"}, "partly"),
         ", ".join(sorted(governors)),
@@ -144,12 +145,12 @@ def frequency() -> Finding:
     )
 
 
-def idling() -> Finding:
+def idling() -> Ability:
     """Whether a lab can keep a core from halting (`realtime: keep_awake`)."""
     able = all(map(awake.possible, cores.available_cores()))
     driver = _CPUS / "cpuidle/current_driver"
     halts = driver.read_text().strip() if driver.exists() else "none"
-    return Finding(
+    return Ability(
         "idle cores",
         there(able),
         f"{'cores can be kept awake' if able else 'no writable pm_qos_resume_latency_us'}; idle driver {halts}",
@@ -158,12 +159,12 @@ def idling() -> Finding:
     )
 
 
-def steal() -> Finding:
+def steal() -> Ability:
     """How much of the time that this machine wanted its host gave to others."""
     before = cpu_times()
     time.sleep(_STEAL_WATCH_S)
     share = steal_ratios(before, cpu_times())["all"] or 0.0
-    return Finding(
+    return Ability(
         "stolen time",
         there(share < _MUCH_STEAL, "partly"),
         f"{share:.1%} just now",

@@ -14,9 +14,9 @@ from typing import Any, Final
 from contracts.errors import NetBoxITError
 from contracts.installation import BUILD
 from system.realtime_support import realtime_support
+from testbed.documents.host import Ability
 from testbed.labs.lab import Lab
 from testbed.plans.planning import plan_file
-from testbed.probes.finding import Finding
 
 #: Containers of both kinds of nodes, which have other rights, a wire of memory between two emulators, and veth wires.
 _NETWORK: Final[dict[str, Any]] = {
@@ -29,18 +29,18 @@ _NETWORK: Final[dict[str, Any]] = {
 _PING: Final = ("ping", "-c", "1", "-i", "0.2", "-w", "10", "10.0.0.2")
 
 
-def probe() -> Finding:
+def probe() -> Ability:
     try:
         with up("doctor", _NETWORK) as lab:
             plan, pinged = lab.plan, lab.run("a", _PING)
     except NetBoxITError as error:
         remedy = f"what the message names; where something is not built: {BUILD}"
-        return Finding("a lab", "no", f"it does not come up: {error}", "labs", remedy, needed=True)
+        return Ability("a lab", "no", f"it does not come up: {error}", "labs", remedy, needed=True)
     kinds = " and ".join(sorted({wire.kind for wire in plan.wires}))
     if pinged.returncode:
         answer = f"no ping crosses {kinds} wires: {pinged.stdout}"
-        return Finding("a lab", "no", answer, "labs", "look for packet filters", needed=True)
-    return Finding("a lab", "yes", f"{len(plan.nodes)} nodes came up, a ping crossed {kinds} wires", needed=True)
+        return Ability("a lab", "no", answer, "labs", "look for packet filters", needed=True)
+    return Ability("a lab", "yes", f"{len(plan.nodes)} nodes came up, a ping crossed {kinds} wires", needed=True)
 
 
 @contextmanager

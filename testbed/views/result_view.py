@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from results.metrics_document import Metrics
     from testbed.documents.bench import Bench
     from testbed.documents.host import Doctor
-    from testbed.probes.doctor import Examination
 
 #: Exit statuses of a run (docs/architecture.md).
 _VERDICTS = {"valid": 0, "degraded": 3, "invalid": 4}
@@ -47,46 +45,33 @@ def show_bench(tables: str, measured: Bench, file: Path, as_json: bool) -> int:
     return 1 if measured["failures"] else 0
 
 
-def show_examination(examination: Examination, as_json: bool) -> None:
+def show_examination(examined: Doctor, as_json: bool) -> int:
+    """Prints what this host can do; returns the exit status that belongs to it."""
     if as_json:
-        return drawing.print_json(kinds.DOCTOR.of(_as_data(examination)))
-    _draw("this host", examination)
-    if examination.able:
-        return drawing.say("labs can run here")
-    _say_unable("labs cannot run here", examination)
+        drawing.print_json(kinds.DOCTOR.of(examined))
+    else:
+        _draw("this host", examined)
+        if examined["able"]:
+            drawing.say("labs can run here")
+        else:
+            _say_unable("labs cannot run here", examined)
+    return 0 if examined["able"] else 1
 
 
-def show_machines(examined: Mapping[str, Examination], as_json: bool) -> None:
-    """Of those of an inventory, by their names."""
+def show_machines(machines: dict[str, Doctor], as_json: bool) -> int:
+    """The same of the machines of an inventory, by their names."""
+    unable = {name: examined for name, examined in machines.items() if not examined["able"]}
     if as_json:
-        machines = {name: _as_data(examination) for name, examination in examined.items()}
-        able = all(examination.able for examination in examined.values())
-        return drawing.print_json(kinds.MACHINES.of({"able": able, "machines": machines}))
-    for name, examination in examined.items():
-        _draw(name, examination)
-    for name, examination in examined.items():
-        if not examination.able:
-            _say_unable(f"no part of a lab can be on {name}", examination)
+        drawing.print_json(kinds.MACHINES.of({"able": not unable, "machines": machines}))
+    else:
+        for name, examined in machines.items():
+            _draw(name, examined)
+        for name, examined in unable.items():
+            _say_unable(f"no part of a lab can be on {name}", examined)
+    return 1 if unable else 0
 
 
-def _as_data(examination: Examination) -> Doctor:
-    return {
-        "able": examination.able,
-        "findings": [
-            {
-                "name": finding.name,
-                "there": finding.there,
-                "found": finding.found,
-                "lost": finding.lost,
-                "remedy": finding.remedy,
-                "needed": finding.needed,
-            }
-            for finding in examination.findings
-        ],
-    }
-
-
-def _draw(title: str, examination: Examination) -> None:
+def _draw(title: str, examined: Doctor) -> None:
     drawing.print_table(
         title,
         ("what", "there", "found", "lost without it", "remedy"),
@@ -97,11 +82,11 @@ def _draw(title: str, examination: Examination) -> None:
                 finding.found,
                 *(("", "") if finding.there == "yes" else (finding.lost, finding.remedy)),
             )
-            for finding in examination.findings
+            for finding in examined["findings"]
         ),
     )
 
 
-def _say_unable(what: str, examination: Examination) -> None:
-    missing = ", ".join(finding.name for finding in examination.findings if finding.needed and finding.there == "no")
+def _say_unable(what: str, examined: Doctor) -> None:
+    missing = ", ".join(finding.name for finding in examined["findings"] if finding.needed and finding.there == "no")
     drawing.console().print(drawing.coloured((what, "red"), f": {missing}"))

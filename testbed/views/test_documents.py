@@ -16,18 +16,18 @@ from bench.test_report import MACHINE, OUTCOMES
 from contracts.changes import ConfigurationChange, FreezeChange, HandlerWrite, ParameterChange, PowerChange, WireChange, recorded
 from contracts.plan import EquipmentPlan, WireEnd
 from testbed.changing.handlers import Element
+from testbed.documents.host import Ability
 from testbed.observation.capture_points import CapturedPoint, CapturePoint
 from testbed.observation.capturing import Captured
 from testbed.observation.record import Recorded
 from testbed.observation.record_trace import PathTrace
 from testbed.plans.test_calibration import MADE_UP
 from testbed.plans.test_difference import NETWORK, edited, planned
-from testbed.probes.doctor import Examination
-from testbed.probes.finding import Finding
+from testbed.probes.finding import examined
 from testbed.views import change_view, lab_view, plan_view, result_view
 from tests.documents import result
 
-EXAMINATION = Examination((Finding("wires", "yes", "made", needed=True), Finding("xdp", "no", "none", "speed", "another kernel")))
+EXAMINED = examined([Ability("wires", "yes", "made", needed=True), Ability("xdp", "no", "none", "speed", "another kernel")])
 CHANGES: Any = [
     recorded(change) | {"words": change.words()}
     for change in (
@@ -47,8 +47,8 @@ CAPTURED = Captured([CapturedPoint(CapturePoint("fr1", "fr1", "eth0", "kernel"),
 @pytest.mark.parametrize(
     ("document", "show"),
     [
-        ("doctor", lambda: result_view.show_examination(EXAMINATION, True)),
-        ("machines", lambda: result_view.show_machines({"beta": EXAMINATION}, True)),
+        ("doctor", lambda: result_view.show_examination(EXAMINED, True)),
+        ("machines", lambda: result_view.show_machines({"beta": EXAMINED}, True)),
         ("calibrate", lambda: plan_view.show_calibration(MADE_UP, Path("calibration.json"), True)),
         ("changes", lambda: change_view.show_made(CHANGES, True)),
         ("put-back", lambda: change_view.show_put_back(("satellite-fade", CHANGES), True)),
