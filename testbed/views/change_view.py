@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
 from testbed.documents import kinds
@@ -34,19 +34,14 @@ _COLOURS = {"removed": "red", "replaced": "red", "restarted": "yellow", "created
 
 def show_made(made: Sequence[Change], as_json: bool) -> None:
     """What was changed, in its order."""
-    if as_json:
-        return drawing.print_json(kinds.CHANGES.of({"changes": list(made)}))
-    drawing.say(*(change["words"] for change in made))
+    drawing.show(as_json, kinds.CHANGES.of({"changes": list(made)}), *(change["words"] for change in made))
 
 
 def show_put_back(done: tuple[str, Sequence[Change]] | None, as_json: bool) -> None:
-    if as_json:
-        name, made = done or (None, ())
-        return drawing.print_json(kinds.PUT_BACK.of({"drill": name, "changes": list(made)}))
-    if done is None:
-        return drawing.say("no drill was left unfinished")
-    drawing.say(f"{done[0]} was cut short; put back:")
-    show_made(done[1], as_json)
+    name, made = done or (None, ())
+    words = f"{name} was cut short; put back:" if name else "no drill was left unfinished"
+    document = kinds.PUT_BACK.of({"drill": name, "changes": list(made)})
+    drawing.show(as_json, document, words, *(change["words"] for change in made))
 
 
 def show_drills(as_json: bool) -> None:
@@ -64,27 +59,24 @@ def show_drills(as_json: bool) -> None:
         }
         for name, kind in all_drills().items()
     ]
-    if as_json:
-        return drawing.print_json(kinds.DRILLS.of({"drills": drills}))
-    for drill in drills:
-        drawing.say(f"{drill['drill']}: {drill['about']}")
-        for option in drill["options"]:
-            default = "" if option["default"] == "–" else f" ({option['default']})"
-            drawing.say(f"    {option['option']}={option['value']}{default}: {option['meaning']}")
+    drawing.show(as_json, kinds.DRILLS.of({"drills": drills}), *(line for drill in drills for line in _drill(drill)))
+
+
+def _drill(drill: Drill) -> Iterator[str]:
+    yield f"{drill['drill']}: {drill['about']}"
+    for option in drill["options"]:
+        default = "" if option["default"] == "–" else f" ({option['default']})"
+        yield f"    {option['option']}={option['value']}{default}: {option['meaning']}"
 
 
 def show_read(router: str, handler: str, text: str, as_json: bool) -> None:
-    if as_json:
-        return drawing.print_json(kinds.HANDLER_VALUE.of({"router": router, "handler": handler, "value": text}))
-    drawing.say(text, end="" if text.endswith("\n") or not text else "\n")
+    document = kinds.HANDLER_VALUE.of({"router": router, "handler": handler, "value": text})
+    drawing.show(as_json, document, text, end="" if text.endswith("\n") or not text else "\n")
 
 
 def show_written(router: str, handler: str, warnings: str, as_json: bool) -> None:
-    if as_json:
-        return drawing.print_json(
-            kinds.HANDLER_WRITTEN.of({"router": router, "handler": handler, "warnings": warnings.splitlines()})
-        )
-    drawing.say(f"{router}: {handler} written{f'; {warnings}' if warnings else ''}")
+    document = kinds.HANDLER_WRITTEN.of({"router": router, "handler": handler, "warnings": warnings.splitlines()})
+    drawing.show(as_json, document, f"{router}: {handler} written{f'; {warnings}' if warnings else ''}")
 
 
 def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
@@ -105,24 +97,28 @@ def show_handlers(elements: Sequence[Element], as_json: bool) -> None:
 
 
 def show_attached(port: EquipmentPlan, remarks: Sequence[str], as_json: bool) -> None:
-    if as_json:
-        return drawing.print_json(kinds.ATTACH.of(cast("Attach", {**vars(port), "remarks": list(remarks)})))
-    drawing.say(f"{port.words()} is {port.end.node}.{port.end.interface} now; `netboxit detach {port.name}` gives it back")
-    drawing.print_notes(remarks)
+    drawing.show(
+        as_json,
+        kinds.ATTACH.of(cast("Attach", {**vars(port), "remarks": list(remarks)})),
+        f"{port.words()} is {port.end.node}.{port.end.interface} now; `netboxit detach {port.name}` gives it back",
+        *drawing.notes(remarks),
+    )
 
 
 def show_detached(port: EquipmentPlan, notes: Sequence[str], as_json: bool) -> None:
     """`notes` are what could not be put back."""
-    if as_json:
-        return drawing.print_json(kinds.DETACH.of(cast("Detach", {**vars(port), "notes": list(notes)})))
-    drawing.say(f"{port.words()} is no longer {port.end.node}.{port.end.interface}")
-    drawing.print_notes(notes)
+    drawing.show(
+        as_json,
+        kinds.DETACH.of(cast("Detach", {**vars(port), "notes": list(notes)})),
+        f"{port.words()} is no longer {port.end.node}.{port.end.interface}",
+        *drawing.notes(notes),
+    )
 
 
 def show_compared(compared: Compared) -> None:
     """Below a plan: what `apply` would do to the lab that is up."""
     if compared.unknown:
-        drawing.print_notes([compared.unknown])
+        drawing.say(f"note: {compared.unknown}")
     if compared.difference is not None:
         drawing.say(f"lab {compared.plan.lab} is up; {_summary(compared.difference, 'would do')}")
         _print_table(compared.difference)
@@ -135,8 +131,8 @@ def show_applied(applied: Applied, as_json: bool) -> None:
             kinds.APPLY.of({"lab": applied.plan.lab, "brought_up": difference is None, "difference": as_data(difference)})
         )
     if difference is None:
-        drawing.say(f"lab {applied.plan.lab} was not up, and is now: {drawing.counted(len(applied.plan.nodes), 'node')}")
-        return drawing.print_notes(applied.plan.notes)
+        nodes = drawing.counted(len(applied.plan.nodes), "node")
+        return drawing.say(f"lab {applied.plan.lab} was not up, and is now: {nodes}", *drawing.notes(applied.plan.notes))
     drawing.say(f"lab {applied.plan.lab}: {_summary(difference, 'did')}")
     _print_table(difference)
 
@@ -182,5 +178,4 @@ def _print_table(difference: Difference) -> None:
             if part.action != "unchanged"
         ),
     )
-    drawing.say(*(f"the lab: {line}" for line in difference.common))
-    drawing.say(*(f"its record: {line}" for line in difference.recorded))
+    drawing.say(*(f"the lab: {line}" for line in difference.common), *(f"its record: {line}" for line in difference.recorded))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TextIO
@@ -32,6 +32,14 @@ _PIPE_WIDTH = 160
 def say(*lines: str, file: TextIO | None = None, end: str = "\n") -> None:
     """Lines of plain text; on standard output by default."""
     print("".join(printable_lines(line) + end for line in lines), file=file, end="", flush=True)
+
+
+def show(as_json: bool, document: Whole, *lines: str, file: TextIO | None = None, end: str = "\n") -> None:
+    """What a command says: a document for programs, or the same in lines for people."""
+    if as_json:
+        print_json(document)
+    else:
+        say(*lines, file=file, end=end)
 
 
 @cache
@@ -85,8 +93,9 @@ def print_table(title: str, headers: Sequence[str], rows: Iterable[Sequence[str 
         console().print(drawn)
 
 
-def print_notes(notes: Sequence[str]) -> None:
-    say(*(f"note: {note}" for note in notes))
+def notes(notes: Iterable[str]) -> Iterator[str]:
+    """As lines."""
+    return (f"note: {note}" for note in notes)
 
 
 def cores(cores: Sequence[int], awake: bool = False) -> str:

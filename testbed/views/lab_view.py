@@ -53,55 +53,54 @@ def show_status(labs: Sequence[LabStatus], as_json: bool) -> None:
 
 
 def show_captured(captured: Captured, as_json: bool, where: TextIO) -> None:
-    if as_json:
-        points: list[Point] = [
-            {
-                "name": of_point.point.name,
-                "node": of_point.point.node,
-                "interface": of_point.point.interface,
-                "by": of_point.point.by,
-                "frames": of_point.frames,
-                "dropped": of_point.dropped,
-            }
+    points: list[Point] = [
+        {
+            "name": of_point.point.name,
+            "node": of_point.point.node,
+            "interface": of_point.point.interface,
+            "by": of_point.point.by,
+            "frames": of_point.frames,
+            "dropped": of_point.dropped,
+        }
+        for of_point in captured.points
+    ]
+    late = [f"{drawing.counted(captured.late, 'frame')} came late, and not in the order of their times"] if captured.late else []
+    drawing.show(
+        as_json,
+        kinds.CAPTURE.of({"points": points, "files": list(map(str, captured.files)), "late": captured.late}),
+        *(
+            f"{of_point.point.name}: {drawing.counted(of_point.frames, 'frame')}"
+            + (f", and {of_point.dropped} more for which there was no room" if of_point.dropped else "")
             for of_point in captured.points
-        ]
-        return drawing.print_json(
-            kinds.CAPTURE.of({"points": points, "files": list(map(str, captured.files)), "late": captured.late})
-        )
-    for of_point in captured.points:
-        dropped = f", and {of_point.dropped} more for which there was no room" if of_point.dropped else ""
-        drawing.say(f"{of_point.point.name}: {drawing.counted(of_point.frames, 'frame')}{dropped}", file=where)
-    if captured.late:
-        drawing.say(f"note: {drawing.counted(captured.late, 'frame')} came late, and not in the order of their times", file=where)
-    drawing.say(*(f"in {file}" for file in captured.files), file=where)
+        ),
+        *drawing.notes(late),
+        *(f"in {file}" for file in captured.files),
+        file=where,
+    )
 
 
 def show_recorded(files: Sequence[Recorded], as_json: bool) -> None:
-    if as_json:
-        return drawing.print_json(
-            kinds.RECORD.of(
-                {
-                    "files": [
-                        {"file": str(recorded.file), "from": recorded.trace.source, "to": recorded.trace.destination}
-                        for recorded in files
-                    ]
-                }
-            )
-        )
-    for recorded in files:
-        means = [f"{name} {sum(values) / len(values):.4g}" for name, values in recorded.trace.columns().items()]
-        drawing.say(
-            f"{recorded.trace.source} to {recorded.trace.destination}: {recorded.file} "
-            f"({recorded.trace.end_s:g} s; means: {', '.join(means)})"
-        )
+    document = kinds.RECORD.of(
+        {
+            "files": [
+                {"file": str(recorded.file), "from": recorded.trace.source, "to": recorded.trace.destination}
+                for recorded in files
+            ]
+        }
+    )
+    drawing.show(as_json, document, *map(_recorded, files))
 
 
 def show_down(labs: Sequence[str], notes: Sequence[str], as_json: bool) -> None:
     """`notes` are what could not be put back."""
-    if as_json:
-        return drawing.print_json(kinds.DOWN.of({"removed": list(labs), "notes": list(notes)}))
-    drawing.say(f"removed: {', '.join(labs)}" if labs else "no lab was up")
-    drawing.print_notes(notes)
+    document = kinds.DOWN.of({"removed": list(labs), "notes": list(notes)})
+    drawing.show(as_json, document, f"removed: {', '.join(labs)}" if labs else "no lab was up", *drawing.notes(notes))
+
+
+def _recorded(recorded: Recorded) -> str:
+    trace = recorded.trace
+    means = [f"{name} {sum(values) / len(values):.4g}" for name, values in trace.columns().items()]
+    return f"{trace.source} to {trace.destination}: {recorded.file} ({trace.end_s:g} s; means: {', '.join(means)})"
 
 
 def _print_lab(status: LabStatus) -> None:
@@ -138,7 +137,7 @@ def _print_lab(status: LabStatus) -> None:
         ("at", "what"),
         ((f"{event['at_s']:.3f} s", event["words"]) for event in _latest(status["events"])),
     )
-    drawing.print_notes(status["notes"])
+    drawing.say(*drawing.notes(status["notes"]))
 
 
 def _wire(wire: WireStatus) -> tuple[str, ...]:

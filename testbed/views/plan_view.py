@@ -25,11 +25,8 @@ if TYPE_CHECKING:
 
 
 def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> None:
-    if as_json:
-        machines = {host.name: [node.name for node in plan.nodes if node.host == host.name] for host in plan.hosts}
-        return drawing.print_json(
-            kinds.CHECK.of({"file": str(file), "sound": True, "machines": machines, "notes": [*plan.notes, *load.notes]})
-        )
+    machines = {host.name: [node.name for node in plan.nodes if node.host == host.name] for host in plan.hosts}
+    notes = [*plan.notes, *load.notes]
     counts = [
         *(drawing.counted(number, kind) for kind, number in Counter(node.kind for node in plan.nodes).items()),
         drawing.counted(len(plan.wires), "wire"),
@@ -38,8 +35,8 @@ def show_check(file: Path, plan: Plan, load: LoadEstimate, as_json: bool) -> Non
         *([drawing.counted(len(plan.events), "event")] if plan.events else []),
         *([drawing.counted(len({node.host for node in plan.nodes}), "machine")] if plan.hosts else []),
     ]
-    drawing.say(f"{file} is sound: {', '.join(counts)}")
-    drawing.print_notes((*plan.notes, *load.notes))
+    document = kinds.CHECK.of({"file": str(file), "sound": True, "machines": machines, "notes": notes})
+    drawing.show(as_json, document, f"{file} is sound: {', '.join(counts)}", *drawing.notes(notes))
 
 
 def show_schema(schema: Mapping[str, Any]) -> None:
@@ -69,7 +66,8 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
     _print_traffic(plan.traffic)
     drawing.say(*(f"{_ends(path)}: {f'by {_by(path)}' if path.paths else 'no route'}" for path in load.paths))
     drawing.print_table("events", ("at", "what"), ((_time(event), event.change.words()) for event in plan.events))
-    drawing.print_notes((*plan.notes, *load.notes, *(f"missing for `up`: {lack}" for lack in missing), *remarks))
+    notes = (*plan.notes, *load.notes, *(f"missing for `up`: {lack}" for lack in missing), *remarks)
+    drawing.say(*drawing.notes(notes))
     show_compared(compared)
 
 
@@ -219,9 +217,11 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
         rows.append((f"ethernet on {kind} ports, among many", "", *_microseconds(port.among_many)))
     headers = ("what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")
     drawing.print_table(f"CPU time on {calibration.machine.cpu}", headers, rows)
-    drawing.say(*(f"no {kind} ports: {reason}" for kind, reason in calibration.missing.items()))
-    drawing.say(*(f"failed: {what}: {reason}" for what, reason in calibration.failed.items()))
-    drawing.say(f"kept in {file}")
+    drawing.say(
+        *(f"no {kind} ports: {reason}" for kind, reason in calibration.missing.items()),
+        *(f"failed: {what}: {reason}" for what, reason in calibration.failed.items()),
+        f"kept in {file}",
+    )
 
 
 def _microseconds(cost: Costs) -> tuple[str, str]:

@@ -26,10 +26,12 @@ def show_outcome(folder: Path, metrics: Metrics, as_json: bool) -> int:
     else:
         status = verdict["status"]
         drawing.console().print(drawing.coloured("the run is ", (status, drawing.COLOURS[status])))
-        drawing.say(*(f"  - {reason}" for reason in verdict["reasons"]))
-        drawing.say(*(f"would help: {hint}" for hint in verdict["advice"]))
-        drawing.print_notes(verdict["notes"])
-        drawing.say(f"report: {folder / 'report.html'}")
+        drawing.say(
+            *(f"  - {reason}" for reason in verdict["reasons"]),
+            *(f"would help: {hint}" for hint in verdict["advice"]),
+            *drawing.notes(verdict["notes"]),
+            f"report: {folder / 'report.html'}",
+        )
     return _VERDICTS[verdict["status"]]
 
 
