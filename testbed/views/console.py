@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from contracts import durable
 from contracts.errors import BadInput, BadTopology, NetBoxITError
 from contracts.permissions import not_permitted
+from contracts.quantities import TIME, Quantity
 from ownership import operators
 from system.interruption import heeded
 from system.user_privileges import as_user
@@ -149,8 +150,6 @@ def until_nobody_reads() -> Iterator[None]:
 
 def read_duration(text: str, option: str = "--duration") -> float:
     """Seconds, with a unit as in a topology file or as a bare number: 1 ms to a year. Raises BadOption."""
-    from contracts.quantities import TIME, Quantity
-
     try:
         return Quantity(TIME, 1e-3, 365 * 86_400.0).parse(f"{text} s" if _BARE_NUMBER.fullmatch(text) else text)
     except ValueError as error:

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from contracts.quantities import SIZE, TIME
 from testbed.documents import kinds
 from testbed.nodes import host_program
 from testbed.views import drawing
@@ -82,8 +83,7 @@ def _as_document(compared: Compared, missing: Sequence[str], remarks: Sequence[s
 
 
 def _print_nodes(plan: Plan) -> None:
-    machine = ("machine",) if plan.hosts else ()
-    headers = ("node", "kind", *machine, "cores", "interface", "MAC", "addresses", "wire")
+    headers = ("node", "kind", *(["machine"] if plan.hosts else []), "cores", "interface", "MAC", "addresses", "wire")
     rows = []
     for node in plan.nodes:
         first = (node.name, node.kind, *([node.host] if plan.hosts else []), drawing.cores(node.cores))
@@ -113,8 +113,6 @@ def _print_machines(plan: Plan) -> None:
 
 def _own(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """What hosts get of the topology's writer: files, packages, and programs that they start."""
-    from contracts.quantities import SIZE
-
     for node in plan.nodes:
         for place, copied in node.copied.items():
             what = f"{drawing.counted(copied.entries, 'file')} and folders" if copied.entries > 1 else "a file"
@@ -132,8 +130,6 @@ def _kind(wire: WirePlan) -> str:
 
 
 def _print_traffic(entries: Sequence[TrafficPlan]) -> None:
-    from contracts.quantities import TIME  # Pydantic, which other commands do without
-
     for entry in entries:
         start, duration = entry.options.get("start", 0.0), entry.options.get("duration")
         when = "" if duration is None else f", {TIME.write(start)} to {TIME.write(start + duration)}"
@@ -142,8 +138,6 @@ def _print_traffic(entries: Sequence[TrafficPlan]) -> None:
 
 
 def _time(event: EventPlan) -> str:
-    from contracts.quantities import TIME
-
     at = TIME.write(event.at_s)
     return at if event.when is None else f"{event.when.words()}{f', + {at}' if event.at_s else ''}"
 
@@ -209,12 +203,16 @@ def show_calibration(calibration: Calibration, file: Path, as_json: bool) -> Non
     from testbed.plans.calibration import LARGE, SMALL
 
     rows = [
-        (f"{name}, virtual time", f"{technology.idle_share:.2%}", *_microseconds(technology.frame))
-        for name, technology in calibration.technologies.items()
+        *(
+            (f"{name}, virtual time", f"{technology.idle_share:.2%}", *_microseconds(technology.frame))
+            for name, technology in calibration.technologies.items()
+        ),
+        *(
+            (f"ethernet on {kind} ports, {how}", "", *_microseconds(cost))
+            for kind, port in calibration.ports.items()
+            for how, cost in (("alone", port.alone), ("among many", port.among_many))
+        ),
     ]
-    for kind, port in calibration.ports.items():
-        rows.append((f"ethernet on {kind} ports, alone", "", *_microseconds(port.alone)))
-        rows.append((f"ethernet on {kind} ports, among many", "", *_microseconds(port.among_many)))
     headers = ("what", "idle", f"frame of {SMALL} B", f"of {LARGE} B")
     drawing.print_table(f"CPU time on {calibration.machine.cpu}", headers, rows)
     drawing.say(

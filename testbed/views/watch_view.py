@@ -14,18 +14,17 @@ import tty
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
 
 from contracts.errors import NetBoxITError
+from testbed.documents.watch import NodeFigures, Port
 from testbed.observation.watching import Watch, WatchedLab
 from testbed.views import drawing
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.table import Table
-    from rich.text import Text
-
-    from testbed.documents.watch import NodeFigures, Port
 
 _LIGHTS: Final = {"green": "green", "amber": "yellow", "red": "bold red"}
 #: Below these widths, in columns, the least important things are left out.
@@ -45,8 +44,6 @@ def watch(only: str | None, interval_s: float, ended: threading.Event) -> None:
         raise NoTerminal(
             "--watch draws on a terminal, which standard output is not; `status --watch --json` writes lines for programs"
         )
-    from rich.live import Live
-
     console = drawing.terminal()
     with (
         closing(Watch(only)) as watching,
@@ -61,8 +58,6 @@ def watch(only: str | None, interval_s: float, ended: threading.Event) -> None:
 
 
 def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: float) -> RenderableType:
-    from rich.console import Group
-
     parts: list[RenderableType] = [drawing.plain(f"every {interval_s:g} s, q ends it", "dim", no_wrap=True)]
     if not labs:
         parts.append(drawing.plain("no lab is up"))
@@ -86,8 +81,6 @@ def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: flo
 
 def nodes(figures: Sequence[NodeFigures], width: int) -> Table:
     """A line for each port; what concerns the node as a whole is in its first."""
-    from rich.table import Table
-
     table = Table(box=None, padding=(0, 1, 0, 0), expand=False)
     columns = ["node", *(["cores"] if width >= _WIDE else []), "late", "port", "in", "out"]
     columns += ["delay", "lost"] if width >= _MIDDLE else ["lost"]
