@@ -143,8 +143,7 @@ def _cpu_s(name: str, technology: type[Technology], frame_bytes: int, rate: floa
     except ValidationError as error:
         raise NotMeasured(f"what {technology.__module__} has as TYPICAL is no such segment: {error}") from error
     stations = list(parameters["stations"])
-    payload = frame_bytes - 42
-    frames = [(1.0 + n / rate, virtual.udp(0, 1, payload, identification=n)) for n in range(int(rate * duration_s))]
+    frames = [(1.0 + n / rate, virtual.udp(0, 1, frame_bytes - 42, identification=n)) for n in range(int(rate * duration_s))]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
         emulation = virtual.run(name, stations, parameters, {stations[0]: frames}, duration_s=1.0 + duration_s)

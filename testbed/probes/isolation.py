@@ -75,8 +75,14 @@ def control_groups() -> Ability:
     cpuset = cores.hierarchy_of("cpuset")
     if cpuset is None:
         cause, remedy = cores.why_no_cpuset()
-        boot = f"{remedy}, and boot without cgroup_disable=cpuset"
-        return Ability("cgroups", "no", cause, "nodes cannot be pinned to cores", boot, needed=True)
+        return Ability(
+            "cgroups",
+            "no",
+            cause,
+            "nodes cannot be pinned to cores",
+            f"{remedy}, and boot without cgroup_disable=cpuset",
+            needed=True,
+        )
     names = sorted({name for hierarchy in cores.hierarchies() for name in hierarchy.controllers & _CONTROLLERS})
     return Ability("cgroups", "yes", f"version {cpuset.version}: {', '.join(names)}", needed=True)
 
@@ -125,5 +131,10 @@ def confinement_by_apparmor() -> Ability:
     support = apparmor.read()
     if support.refused is None:
         return Ability("AppArmor", "yes", f"confines containers by LXC's profile {apparmor.PROFILE}")
-    lost = "one of several walls around nodes: namespaces, capabilities and seccomp alone confine them"
-    return Ability("AppArmor", "partly", support.refused, lost, support.remedy)
+    return Ability(
+        "AppArmor",
+        "partly",
+        support.refused,
+        "one of several walls around nodes: namespaces, capabilities and seccomp alone confine them",
+        support.remedy,
+    )

@@ -126,9 +126,15 @@ def _size_of_wires(carrier: InterfaceFacts, address: str) -> Ability:
     words = f"{carrier.name}, {address}, MTU {carrier.mtu}: wires of up to {largest}"
     if largest >= _WIRE_MTU:
         return Ability("underlay", "yes", words, needed=True)
-    wider = f"ip link set {carrier.name} mtu {_WIRE_MTU + headers}, where all between the machines can"
-    remedy = f"{wider}; or wires with `mtu: {largest}`"
-    return Ability("underlay", "partly", words, f"wires with the default MTU of {_WIRE_MTU}", remedy, needed=True)
+    return Ability(
+        "underlay",
+        "partly",
+        words,
+        f"wires with the default MTU of {_WIRE_MTU}",
+        f"ip link set {carrier.name} mtu {_WIRE_MTU + headers}, where all between the machines can; "
+        f"or wires with `mtu: {largest}`",
+        needed=True,
+    )
 
 
 def _wires(machine: Facts, listed: Listed, address: str) -> Iterator[Ability]:
@@ -141,9 +147,13 @@ def _wires(machine: Facts, listed: Listed, address: str) -> Iterator[Ability]:
 def tunnels(machine: Facts, listed: Listed, address: str) -> Ability:
     """Whether tunnels take frames from the other machines of the inventory only."""
     if not listed.sealed:
-        words = f"open: VXLAN takes frames from whoever can send to UDP port {listed.vxlan_port}"
-        lost = "protection of labs from others in the network between the machines"
-        return Ability("tunnels", "partly", words, lost, "netboxit_tunnels: wireguard in the inventory, then ansible/hosts.yml")
+        return Ability(
+            "tunnels",
+            "partly",
+            f"open: VXLAN takes frames from whoever can send to UDP port {listed.vxlan_port}",
+            "protection of labs from others in the network between the machines",
+            "netboxit_tunnels: wireguard in the inventory, then ansible/hosts.yml",
+        )
     if wrong := "; ".join(tunnel.sealed_problems(machine.interfaces, listed.machine.name, _WIRE_MTU, address)):
         return Ability("tunnels", "no", wrong, "wires to other machines", "see what was found", needed=True)
     return Ability("tunnels", "yes", f"sealed by WireGuard ({SEALED_INTERFACE})", needed=True)

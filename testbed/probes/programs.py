@@ -99,7 +99,6 @@ def tool(program: DebianProgram, remedy: str) -> Ability:
     try:  # some make a folder for their settings in the user's home
         answer = asking.ask([path, program.version], {"PATH": os.environ.get("PATH", os.defpath)})
     except asking.NoAnswer as error:
-        by_hand = f"call `{path} {program.version}` by hand; {remedy}"
-        return Ability(program.name, "no", str(error), program.lost, by_hand)
+        return Ability(program.name, "no", str(error), program.lost, f"call `{path} {program.version}` by hand; {remedy}")
     number = re.search(r"\d+(?:\.\d+)+|\d{8}", answer.stdout + answer.stderr)
     return Ability(program.name, "yes", number[0] if number else program.name, program.lost, remedy)

@@ -34,12 +34,19 @@ def probe() -> Ability:
         with up("doctor", _NETWORK) as lab:
             plan, pinged = lab.plan, lab.run("a", _PING)
     except NetBoxITError as error:
-        remedy = f"what the message names; where something is not built: {BUILD}"
-        return Ability("a lab", "no", f"it does not come up: {error}", "labs", remedy, needed=True)
+        return Ability(
+            "a lab",
+            "no",
+            f"it does not come up: {error}",
+            "labs",
+            f"what the message names; where something is not built: {BUILD}",
+            needed=True,
+        )
     kinds = " and ".join(sorted({wire.kind for wire in plan.wires}))
     if pinged.returncode:
-        answer = f"no ping crosses {kinds} wires: {pinged.stdout}"
-        return Ability("a lab", "no", answer, "labs", "look for packet filters", needed=True)
+        return Ability(
+            "a lab", "no", f"no ping crosses {kinds} wires: {pinged.stdout}", "labs", "look for packet filters", needed=True
+        )
     return Ability("a lab", "yes", f"{len(plan.nodes)} nodes came up, a ping crossed {kinds} wires", needed=True)
 
 
