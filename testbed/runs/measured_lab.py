@@ -43,7 +43,7 @@ class MeasuredLab:
         #: Its events, by the network's time.
         self.log = EventLog(folder / EVENTS_FILE, lab.folder)
         self._open = ExitStack()
-        self._schedule: Schedule | None = None
+        self._schedule = Schedule(lab, self.log, SAMPLE_S)
         self._netboxes = [node.name for node in lab.plan.nodes if node.kind == "netbox"]
         self._switches: dict[str, SwitchStatus | None] = {}
         self._before: CpuTimes = {}
@@ -52,11 +52,10 @@ class MeasuredLab:
     def prepare(self) -> None:
         """Captures run, and the events wait for their times. Raises CaptureFailed, and what an event cannot be made by."""
         self._capture()
-        self._schedule = self._open.enter_context(Schedule(self.lab, self.log, SAMPLE_S))
+        self._open.enter_context(self._schedule)
 
     def begin(self) -> None:
         """The network's time begins now, and with it that of the events and of all statistics."""
-        assert self._schedule is not None, "it was prepared"
         for netbox in self._netboxes:
             with self.lab.control(netbox) as control:
                 self._began_s[netbox] = control.begin(SAMPLE_S)
@@ -66,7 +65,6 @@ class MeasuredLab:
 
     def check(self) -> None:
         """Raises as soon as an event or a node has failed; one without power has not."""
-        assert self._schedule is not None, "it was prepared"
         self._schedule.check()
         self.lab.check_alive(besides=self._away())
 
@@ -121,7 +119,7 @@ class MeasuredLab:
     def _away(self) -> set[str]:
         """Nodes from which an event, or somebody at a terminal, has taken the power."""
         by_hand = unfinished.of(self.lab.folder)
-        return {*(self._schedule.away if self._schedule else ()), *(by_hand.away if by_hand else ())}
+        return {*self._schedule.away, *(by_hand.away if by_hand else ())}
 
     def _statistics(self, netbox: str) -> RunningStatistics | None:
         with self.lab.control(netbox) as control:

@@ -76,7 +76,7 @@ class Fake:
 
     def __init__(self, folder: Path) -> None:
         self.name, self.folder = "sky", folder
-        self.plan = SimpleNamespace(nodes=[SimpleNamespace(name="line", kind="netbox")])
+        self.plan = SimpleNamespace(nodes=[SimpleNamespace(name="line", kind="netbox")], events=())
         self.node_folder("line").mkdir(parents=True)
         self.netbox = Netbox(self.node_folder("line"))
 
