@@ -32,7 +32,6 @@ def part(plan: Plan, host: str) -> Plan:
     here = next((one.folder for one in plan.hosts if one.here), machine.folder)
     places = {node.name: node.host for node in plan.nodes}
     own = {name for name, place in places.items() if place == host}
-    inside = [wire for wire in plan.wires if {wire.left.node, wire.right.node} <= own]
     leaving = [
         (wire, end, other)
         for wire in plan.wires
@@ -40,15 +39,14 @@ def part(plan: Plan, host: str) -> Plan:
         if end.node in own and other.node not in own
     ]
     taken = (name.rpartition(":") for name in plan.take)
-    equipment = [
-        *(port for port in plan.equipment if port.end.node in own),
-        *(_end(wire, end, machine, plan.host(places[other.node])) for wire, end, other in leaving),
-    ]
     return replace(
         plan,
         nodes=tuple(_moved(node, here, machine.folder) for node in plan.nodes if node.name in own),
-        wires=tuple(inside),
-        equipment=tuple(equipment),
+        wires=tuple(wire for wire in plan.wires if {wire.left.node, wire.right.node} <= own),
+        equipment=(
+            *(port for port in plan.equipment if port.end.node in own),
+            *(_end(wire, end, machine, plan.host(places[other.node])) for wire, end, other in leaving),
+        ),
         traffic=(),
         events=tuple(
             replace(event, change=change)

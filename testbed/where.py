@@ -73,8 +73,9 @@ def planned(
     if _is_for_here(topology, inventory):
         from system.realtime_support import realtime_support
 
-        name = lab_name(topology.name if lab is None else lab)
-        plan = plan_topology(topology, lab=name, duration_s=duration_s, realtime=realtime_support())
+        plan = plan_topology(
+            topology, lab=lab_name(topology.name if lab is None else lab), duration_s=duration_s, realtime=realtime_support()
+        )
         yield LocalPlan(topology, plan).with_taken(take)
     else:
         from testbed.several_hosts.planned import plan_over

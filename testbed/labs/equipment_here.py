@@ -46,9 +46,12 @@ def remarks(plan: Plan) -> list[str]:
     if not host_network.is_machines():
         return []
     with IPRoute() as netlink:
-        nics = [(port, link) for port in plan.equipment if port.kind == "nic" and (link := find(netlink, port.device))]
-    managers = [(port, interface_use.managed_by(link["index"])) for port, link in nics]
-    return [f"{port.name}: NIC {port.device}: {manager}" for port, manager in managers if manager]
+        return [
+            f"{port.name}: NIC {port.device}: {manager}"
+            for port in plan.equipment
+            if port.kind == "nic" and (link := find(netlink, port.device))
+            if (manager := interface_use.managed_by(link["index"]))
+        ]
 
 
 def check(plan: Plan) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, Any, Final
 
 from contracts.errors import NetBoxITError
+from contracts.node_status import NetboxStatus
 from contracts.plan import NodePlan, Plan
 from contracts.run_folder import EVENTS_FILE
 from ownership import recorded, state
@@ -27,10 +28,6 @@ from testbed.labs.event_log import EventLog
 from testbed.nodes import host_program, routers
 from testbed.nodes.control import Control, ControlFailed
 from testbed.nodes.host_program import ProgramState
-
-if TYPE_CHECKING:
-    from contracts.node_status import NetboxStatus
-    from testbed.labs.deployment import Progress
 
 Standard = IO[bytes] | int | None
 
@@ -67,7 +64,7 @@ class Lab(AbstractContextManager["Lab"]):
         self.name, self.folder = name, folder
 
     @classmethod
-    def up(cls, plan: Plan, progress: Progress = lambda _: None, beside: Mapping[str, str] | None = None) -> Lab:
+    def up(cls, plan: Plan, progress: Callable[[str], None] = lambda _: None, beside: Mapping[str, str] | None = None) -> Lab:
         """Applies a plan; `wait_ready` follows. What was done is undone when it fails.
 
         `beside`: files that the lab's folder has from the beginning, besides its own.
@@ -78,7 +75,9 @@ class Lab(AbstractContextManager["Lab"]):
         return cls(plan.lab, bring_up(plan, progress, beside or {}))
 
     @classmethod
-    def up_and_ready(cls, plan: Plan, progress: Progress = lambda _: None, beside: Mapping[str, str] | None = None) -> Lab:
+    def up_and_ready(
+        cls, plan: Plan, progress: Callable[[str], None] = lambda _: None, beside: Mapping[str, str] | None = None
+    ) -> Lab:
         """As `up`, and waits until traffic can flow; a lab that does not get there is taken down again."""
         with HeldBack() as held:
             lab = cls.up(plan, progress, beside)

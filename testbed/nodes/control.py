@@ -8,9 +8,10 @@ import json
 import math
 import socket
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from contracts.control import Begun, CaptureState, NetboxCounters, RecordsWritten, Reopened, RunningStatistics
 from contracts.errors import NetBoxITError, printable
@@ -35,7 +36,7 @@ class ParameterRefused(NetBoxITError):
     exit_status = 2
 
 
-class Control:
+class Control(AbstractContextManager["Control"]):
     """A client of one netbox; requests are answered in turn."""
 
     def __init__(self, netbox: str, path: Path, timeout_s: float = 5.0) -> None:
@@ -50,9 +51,6 @@ class Control:
             self._socket.close()
             raise ControlFailed(f"netbox {netbox}: its control socket does not answer ({error.strerror or error})") from error
         self._timeout_s, self._received = timeout_s, b""
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()

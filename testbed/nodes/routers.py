@@ -237,16 +237,14 @@ class Handlers:
             self._socket.sendall(request)
         except OSError as error:
             raise RouterUnreachable(f"{tried} of {address} at {self._path}: {error}") from error
-        messages: list[str] = []
-        while True:
+        messages, line = list[str](), ""
+        while line[3:4] != " ":  # as in the last line of a reply
             line = self._line().decode(errors="replace")
             if not re.match(r"\d{3}[ -]", line):
                 raise RouterUnreachable(f"{self._path} answers {line!r} where a reply code was due")
             messages.append(line[4:])
             if len(messages) > _MOST_LINES:
                 raise RouterUnreachable(f"the router at {self._path} answers with more than {_MOST_LINES} lines")
-            if line[3] == " ":
-                break
         if not line.startswith("2"):
             raise HandlerRefused(address, tried, int(line[:3]), "; ".join(messages))
         return "\n".join(messages[:-1])
