@@ -97,8 +97,10 @@ def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> s
     ]
     if ospf.bfd:
         interval_ms = round(ospf.bfd.interval * 1e3)
-        lines += ["bfd", " profile netboxit", f"  detect-multiplier {ospf.bfd.multiplier}"]
-        lines += [f"  receive-interval {interval_ms}", f"  transmit-interval {interval_ms}", " exit", "exit", "!"]
+        lines += [
+            *("bfd", " profile netboxit", f"  detect-multiplier {ospf.bfd.multiplier}"),
+            *(f"  receive-interval {interval_ms}", f"  transmit-interval {interval_ms}", " exit", "exit", "!"),
+        ]
     return "\n".join(lines) + "\n"
 
 

@@ -94,11 +94,14 @@ def configuration(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[
     looks after AF_XDP.
     """
     policing = [f"priority=1,in_port={number},actions=meter:{number},NORMAL" for number in _policed(switch)]
-    calls = [["ovs-vsctl", *_joined(_settings(switch, datapath, mac, edges, polling))]]
-    calls += [["ip", "link", "set", "dev", BRIDGE, "up"], *_own(switch)]
-    calls += [[*OFCTL, "add-meter", BRIDGE, meter] for meter in _meters(switch)]
-    calls += [[*OFCTL, "add-flow", BRIDGE, flow] for flow in (*policing, *_flows(switch))]
-    calls += [call for name, port in switch.settings().items() if port.limit for call in _queueing(name, port)]
+    calls = [
+        ["ovs-vsctl", *_joined(_settings(switch, datapath, mac, edges, polling))],
+        ["ip", "link", "set", "dev", BRIDGE, "up"],
+        *_own(switch),
+        *([*OFCTL, "add-meter", BRIDGE, meter] for meter in _meters(switch)),
+        *([*OFCTL, "add-flow", BRIDGE, flow] for flow in (*policing, *_flows(switch))),
+        *(call for name, port in switch.settings().items() if port.limit for call in _queueing(name, port)),
+    ]
     counted = list(switch.port_list) if datapath == "userspace" else []
     return json.dumps({"calls": calls, "rstp": switch.rstp, "ports": counted}, indent=1) + "\n"
 
@@ -159,8 +162,10 @@ def _settings(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[str]
             yield from _shaping(name, port)
     for name, tunnel in switch.tunnels.items():
         yield ["add-port", BRIDGE, name, *_vlans(tunnel)]
-        options = [f"options:remote_ip={tunnel.remote}", f"options:key={tunnel.key}"]
-        yield ["set", "Interface", name, f"type={tunnel.kind}", f"ofport_request={switch.numbers[name]}", *options]
+        yield [
+            *("set", "Interface", name, f"type={tunnel.kind}", f"ofport_request={switch.numbers[name]}"),
+            *(f"options:remote_ip={tunnel.remote}", f"options:key={tunnel.key}"),
+        ]
     if switch.own and switch.own.vlan:
         yield ["set", "Port", BRIDGE, f"tag={switch.own.vlan}"]
     if switch.controller:
@@ -170,9 +175,11 @@ def _settings(switch: Switch, datapath: Datapath, mac: str, edges: Sequence[str]
 
 
 def _vlans(port: Vlans) -> list[str]:
-    mode = ["vlan_mode=native-untagged"] if port.vlan and port.trunk else []
-    trunk = [f"trunks={','.join(map(str, port.trunk))}"] if port.trunk else []
-    return [*mode, *([f"tag={port.vlan}"] if port.vlan else ["vlan_mode=trunk"]), *trunk]
+    return [
+        *(["vlan_mode=native-untagged"] if port.vlan and port.trunk else []),
+        *([f"tag={port.vlan}"] if port.vlan else ["vlan_mode=trunk"]),
+        *([f"trunks={','.join(map(str, port.trunk))}"] if port.trunk else []),
+    ]
 
 
 def _mirror(switch: Switch, source: Sequence[str], to: str) -> Iterator[list[str]]:
@@ -180,8 +187,10 @@ def _mirror(switch: Switch, source: Sequence[str], to: str) -> Iterator[list[str
     for name in (*every, to):
         yield [f"--id=@{name}", "get", "Port", name]
     ports = ",".join(f"@{name}" for name in every)
-    copied = [f"select-src-port={ports}", f"select-dst-port={ports}"]
-    yield ["--id=@mirror", "create", "Mirror", "name=mirror", *copied, f"output-port=@{to}"]
+    yield [
+        *("--id=@mirror", "create", "Mirror", "name=mirror"),
+        *(f"select-src-port={ports}", f"select-dst-port={ports}", f"output-port=@{to}"),
+    ]
     yield ["set", "Bridge", BRIDGE, "mirrors=@mirror"]
 
 
@@ -201,9 +210,11 @@ def _shaping(name: str, port: SwitchPort) -> Iterator[list[str]]:
 
 
 def _rates(queue: Queue, limit: float) -> list[str]:
-    least, most = queue.least or limit / 10, queue.most or limit
-    rates = {"priority": queue.priority, "min-rate": f"{least:.0f}", "max-rate": f"{most:.0f}"}
-    return [f"other-config:{key}={value}" for key, value in rates.items()]
+    return [
+        f"other-config:priority={queue.priority}",
+        f"other-config:min-rate={queue.least or limit / 10:.0f}",
+        f"other-config:max-rate={queue.most or limit:.0f}",
+    ]
 
 
 def _queueing(name: str, port: SwitchPort) -> Iterator[list[str]]:
@@ -212,8 +223,10 @@ def _queueing(name: str, port: SwitchPort) -> Iterator[list[str]]:
     Open vSwitch in user space does not hand a packet's queue to the kernel, so filters of the kernel sort them.
     """
     for number, length in enumerate([port.queue, *(queue.length for queue in port.queues.values())], 1):
-        handle = f"{number + 1:x}:"
-        yield ["tc", "qdisc", "add", "dev", name, "parent", f"1:{number:x}", "handle", handle, "pfifo", "limit", str(length)]
+        yield [
+            *("tc", "qdisc", "add", "dev", name, "parent", f"1:{number:x}", "handle", f"{number + 1:x}:"),
+            *("pfifo", "limit", str(length)),
+        ]
     filters = [
         (header, number)
         for number, queue in enumerate(port.queues.values(), 2)
