@@ -49,6 +49,7 @@ from testbed.commands.options import (
     Topology,
     WhichLab,
     opened,
+    read_settings,
 )
 from testbed.views import change_view, console, drawing, lab_view, plan_view, result_view
 
@@ -111,9 +112,8 @@ def check(
     """Say whether a topology file is sound; nothing is created, and no other machine is asked."""
     from system.realtime_support import realtime_support
     from testbed import where
-    from testbed.description import settings
 
-    plan, load = where.checked(file, inventory, realtime_support(), values := settings.read(set_values or ()))
+    plan, load = where.checked(file, inventory, realtime_support(), values := read_settings(set_values))
     if svg is not None:
         from results.network_picture import write_picture
         from testbed.description.topology_file import source_of
@@ -138,9 +138,8 @@ def plan(
     if state.seen_lab_names() is None and operators.is_unprivileged_operator():
         operators.as_root()  # what labs are up, and what would be changed of them, is not for everybody to see
     from testbed import where
-    from testbed.description import settings
 
-    (compared, missing), remarks = where.compared(file, inventory, name, settings.read(set_values or ())), list[str]()
+    (compared, missing), remarks = where.compared(file, inventory, name, read_settings(set_values)), list[str]()
     if compared.plan.equipment:
         from testbed.labs import equipment_here
 
@@ -180,9 +179,8 @@ def up(
     operators.as_root()
     from system.interruption import noted
     from testbed import where
-    from testbed.description import settings
 
-    with where.planned(file, inventory, lab=name, settings=settings.read(set_values or ()), take=take or ()) as planned:
+    with where.planned(file, inventory, lab=name, settings=read_settings(set_values), take=take or ()) as planned:
         planned.check()
         with console.progress(json) as progress:
             lab = planned.up_and_ready(progress)
@@ -196,9 +194,8 @@ def apply(file: Topology, name: LabName = None, take: Take = None, set_values: S
     operators.as_root()
     from testbed import where
     from testbed.changing import alteration
-    from testbed.description import settings
 
-    where.refuse_several(file, name, values := settings.read(set_values or ()))
+    where.refuse_several(file, name, values := read_settings(set_values))
     with console.progress(json) as progress:
         applied = alteration.apply(file, name, progress, take or (), values)
     change_view.show_applied(applied, json)
@@ -327,7 +324,6 @@ def run(
     """Bring a lab up, run its traffic, measure, report, and take it down. Exit status 0 valid, 3 degraded, 4 invalid."""
     operators.as_root()
     from testbed import run as sequence
-    from testbed.description import settings
 
     with console.progress(json) as progress:
         outcome = sequence.run(
@@ -338,7 +334,7 @@ def run(
             progress=progress,
             results=(results or sequence.RESULTS).absolute(),
             take=take or (),
-            settings=settings.read(set_values or ()),
+            settings=read_settings(set_values),
         )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 
@@ -367,7 +363,6 @@ def traffic(
     """Send the traffic of a file through a lab that is up, measure, report; the lab stays up. Exit status as of `run`."""
     operators.as_root()
     from testbed import lab_traffic
-    from testbed.description import settings
     from testbed.run import RESULTS
 
     with console.progress(json) as progress:
@@ -377,7 +372,7 @@ def traffic(
             duration_s=duration,
             progress=progress,
             results=(results or RESULTS).absolute(),
-            settings=settings.read(set_values or ()),
+            settings=read_settings(set_values),
         )
     raise typer.Exit(result_view.show_outcome(outcome.folder, outcome.metrics, json))
 

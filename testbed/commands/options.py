@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ from ownership import operators, state
 
 if TYPE_CHECKING:
     from testbed.back_ends.back_end import BackEnd
+    from testbed.description.settings import Setting
 
 
 class OfAnotherCommand(TyperCommand):
@@ -79,6 +81,14 @@ SetValues = Annotated[
         show_default=False,
     ),
 ]
+
+
+def read_settings(values: Sequence[str] | None) -> tuple[Setting, ...]:
+    """What `--set` says. Raises BadTopology."""
+    from testbed.description.settings import read
+
+    return read(values or ())
+
 
 Results = Annotated[
     Path | None,
