@@ -120,8 +120,7 @@ def keep_inputs(topology: Path, settings: Sequence[Setting], plan: Plan, folder:
     """The file as it ran, by that name, what was made of it, and on which machine."""
     figures = reference.beside(topology)
     with as_user():
-        text = as_file(source_of(topology, settings), settings).encode() if settings else topology.read_bytes()
-        inputs = {name: text}
+        inputs = {name: as_file(source_of(topology, settings), settings).encode() if settings else topology.read_bytes()}
         if figures.exists():
             inputs[REFERENCE_FILE] = figures.read_bytes()
     for file, content in inputs.items():

@@ -25,8 +25,7 @@ def manual(context: typer.Context) -> None:
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True)
     environment.filters["roff"] = _roff
     commands = [program.get_command(root, name) for name in program.list_commands(root)]
-    page = environment.get_template("manual.1.j2").render(program=program, commands=commands)
-    drawing.say(page, end="")
+    drawing.say(environment.get_template("manual.1.j2").render(program=program, commands=commands), end="")
 
 
 def _roff(text: str) -> str:

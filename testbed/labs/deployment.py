@@ -84,8 +84,10 @@ def check_programs(nodes: Iterable[NodePlan]) -> None:
     for node in nodes:
         program = Path(node.command[0])
         if node.kind == "netbox" and program.is_absolute() and not program.exists():
-            remedy = builds(netbox_configuration(node)["technology"])
-            raise ProgramMissing(f"netbox {node.name} cannot start: there is no {program}; remedy: {remedy}")
+            raise ProgramMissing(
+                f"netbox {node.name} cannot start: there is no {program}; "
+                f"remedy: {builds(netbox_configuration(node)['technology'])}"
+            )
 
 
 def deploy(plan: Plan, folder: Path, progress: Progress) -> None:
@@ -129,10 +131,9 @@ class Deployment:
         self.hold_realtime_group()
         self.start_containers(nodes)
 
-    def write_files(self, nodes: Iterable[NodePlan]) -> None:
+    def write_files(self, nodes: Collection[NodePlan]) -> None:
         """Each node's own files, on a disk of its own, and the configuration of its container."""
         host = containers.HostFacts.read()
-        nodes = list(nodes)
         self.check_confined(nodes)
         new = [node for node in nodes if not _has_files(self._container(node).folder)]
         copying = [node for node in nodes if (node.copied or node.packages) and not _has_files(self._copies(node))]

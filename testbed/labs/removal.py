@@ -104,9 +104,6 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         for record in records:
             containers.remove_traces(container_of(folder, record.details["node"], record.name))
 
-    def leave_to_namespaces(records: list[Record]) -> None:
-        """The kernel removes veth pairs with their namespaces: all in one go, where deleting each waits 20 ms for all cores."""
-
     def give_equipment_back(records: list[Record]) -> None:
         from system import equipment  # netlink, which a lab without equipment does not need
 
@@ -117,9 +114,9 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         namespaces.end_processes_inside(own)
         for name in own:
             namespaces.delete(name)
-        others = sorted({record.name for record in records} - set(own))
         lasting.extend(
-            f"network namespace {name} is not marked as this lab's, and was left alone (`ip netns`)" for name in others
+            f"network namespace {name} is not marked as this lab's, and was left alone (`ip netns`)"
+            for name in sorted({record.name for record in records} - set(own))
         )
 
     return {
@@ -128,7 +125,8 @@ def undoers(folder: Path, notes: list[str] | None = None) -> dict[str, Undoer]:
         "awake core": _each(lambda record: awake.release(int(record.name), folder)),
         "rings": _each(lambda record: rings.delete(record.details["lab"], record.name, folder)),
         "equipment": give_equipment_back,
-        "wire": leave_to_namespaces,
+        # The kernel removes veth pairs with their namespaces: all in one go, where deleting each waits 20 ms for all cores.
+        "wire": lambda _: None,
         "namespace": remove_namespaces,
         "user namespace": _each(lambda record: users.delete(record.name)),
         "disk": _each(lambda record: node_disks.delete(disk_of(folder, record.name), nodes_folder(folder) / record.name)),

@@ -88,9 +88,14 @@ class StandingLab(MeasuredLab):
                 self.keep_statistics()
             for netbox, end in self._written().items():
                 with self._noting_problems():
-                    to = self._kept(netbox) / RECORDS_FILE
-                    file = self.lab.node_folder(netbox) / RECORDS_FILE
-                    if wrong := records_so_far.copy(file, to, self._first[netbox], end, self._since_ns):
+                    wrong = records_so_far.copy(
+                        self.lab.node_folder(netbox) / RECORDS_FILE,
+                        self._kept(netbox) / RECORDS_FILE,
+                        self._first[netbox],
+                        end,
+                        self._since_ns,
+                    )
+                    if wrong:
                         self._problems.append(wrong)
             for node in self._journals:
                 with self._noting_problems():
@@ -152,11 +157,10 @@ class StandingLab(MeasuredLab):
         except (ValueError, LookupError, TypeError):
             return b""  # no netbox has written it
         at_s = (self.log.began_ns - began_ns) / 1e9 - _BEFORE_S
-        lines = [
+        return "".join(
             json.dumps({"at_s": at_s, "event": "link_down", "station": station, "reason": reason}) + "\n"
             for station, reason in self._unlinked.get(netbox, {}).items()
-        ]
-        return "".join(lines).encode()
+        ).encode()
 
     def _journal(self, node: str) -> Path:
         return self.lab.node_folder(node) / JOURNAL_FILE
