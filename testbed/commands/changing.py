@@ -121,18 +121,17 @@ def attach(
 ) -> None:
     """Attach real equipment to a lab that is up: a NIC becomes an interface of a node, in the place of a wire or a new one."""
     operators.as_root()
-    from testbed.changing.attaching import BadAttachment, Wanted
-    from testbed.changing.attaching import attach as attach_to
+    from testbed.changing import attaching
 
     if sum((tap, vlan is not None, macvlan is not None)) > 1:
-        raise BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
+        raise attaching.BadAttachment("--tap, --vlan and --macvlan are different things; give one of them")
     kind: EquipmentKind = "tap" if tap else "vlan" if vlan else "macvlan" if macvlan else "nic"
     up = opened(lab)
     up.check_here([port.partition(".")[0]], "netboxit attach")
     if take and take != [device]:
-        raise BadAttachment(f"--take names what is attached: --take {device}")
-    wanted = Wanted(kind, device, vlan, macvlan, user, bool(take), tuple(addresses or ()))
-    change_view.show_attached(*attach_to(up.here, wanted, port), json)
+        raise attaching.BadAttachment(f"--take names what is attached: --take {device}")
+    wanted = attaching.Wanted(kind, device, vlan, macvlan, user, bool(take), tuple(addresses or ()))
+    change_view.show_attached(*attaching.attach(up.here, wanted, port), json)
 
 
 @app.command(rich_help_panel=CHANGE)
@@ -145,6 +144,6 @@ def detach(
 ) -> None:
     """Give equipment back to this machine as it was; the wire in whose place it was is plugged in again."""
     up = opened(lab)
-    from testbed.changing.attaching import detach as detach_from
+    from testbed.changing import attaching
 
-    change_view.show_detached(*detach_from(up.here, name), json)
+    change_view.show_detached(*attaching.detach(up.here, name), json)

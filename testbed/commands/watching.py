@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from ownership import operators, state
-from testbed.commands.options import WATCH, Json, LabUp, Overwrite, WhichLab
+from system.interruption import ends_upon_signal
+from testbed.commands.options import WATCH, Json, LabUp, Overwrite, WhichLab, opened
 from testbed.views import console, drawing, lab_view
 
 app = typer.Typer()
@@ -37,7 +38,6 @@ def status(
 
 
 def _watch(lab: str | None, interval: str, json: bool) -> None:
-    from system.interruption import ends_upon_signal
     from testbed.observation import watching
     from testbed.views import watch_view
 
@@ -57,7 +57,6 @@ def metrics(
     """Serve the counters of all labs to Prometheus, at http://127.0.0.1:PORT/metrics, until Ctrl-C."""
     operators.as_root()
     operators.check_port(port)
-    from system.interruption import ends_upon_signal
     from testbed.observation.metrics_server import MetricsServer
 
     with ends_upon_signal() as ended, MetricsServer(port) as server:
@@ -89,19 +88,16 @@ def capture(
 ) -> None:
     """Capture the frames that pass one or several points of a lab, on one clock, into one file."""
     operators.as_root()
-    from testbed import where
     from testbed.back_ends.back_end import Capturing
-    from testbed.observation.capture_files import target
-    from testbed.observation.capture_points import points
-    from testbed.observation.capturing import capture as capture_at
+    from testbed.observation import capture_files, capture_points, capturing
 
     duration_s = None if duration is None else console.read_duration(duration)
-    names, open_sink = target(named, ring=ring, live=live, json=json, overwrite=overwrite)
-    up = where.opened(lab)
-    wanted = points(up.plan, names)
-    capturing = Capturing(names, duration, None if live else Path(named[-1]), overwrite=overwrite, plain=not (json or ring))
-    if (status := up.capture_elsewhere([point.node for point in wanted], capturing)) is not None:
+    names, open_sink = capture_files.target(named, ring=ring, live=live, json=json, overwrite=overwrite)
+    up = opened(lab)
+    wanted = capture_points.points(up.plan, names)
+    asked = Capturing(names, duration, None if live else Path(named[-1]), overwrite=overwrite, plain=not (json or ring))
+    if (status := up.capture_elsewhere([point.node for point in wanted], asked)) is not None:
         raise typer.Exit(status)
     with console.until_nobody_reads(), console.progress(json) as progress:
-        captured = capture_at(up.here, wanted, open_sink, duration_s=duration_s, progress=progress)
+        captured = capturing.capture(up.here, wanted, open_sink, duration_s=duration_s, progress=progress)
     lab_view.show_captured(captured, json, sys.stderr if live else sys.stdout)
