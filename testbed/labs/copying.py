@@ -80,8 +80,13 @@ def _into(lab: Lab, source: Path, node: str, path: str) -> str:
         os.close(descriptor)
         raise NotCopied(f"{printable(str(source))} is no ordinary file; pack a folder before: tar -cf FOLDER.tar FOLDER")
     with os.fdopen(descriptor, "rb") as file:
-        argv = lab.exec_argv(node, ("sh", "-c", _WRITE, "sh", path, source.name))
-        done = subprocess.run(argv, stdin=file, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            lab.exec_argv(node, ("sh", "-c", _WRITE, "sh", path, source.name)),
+            stdin=file,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
     if done.returncode:
         raise NotCopied(
             f"{_failure(done.stderr, node)}; a node may write in /run/netboxit, /tmp and /run, and in folders of its `files`"

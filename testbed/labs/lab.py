@@ -219,8 +219,11 @@ class Lab(AbstractContextManager["Lab"]):
         if not containers.alive(self._container(self.node(node))):
             raise NodeFailed(f"node {node} does not run; `netboxit status {self.name}` says more; after a reboot it comes back")
         self.check_confined(node)
-        attended = [*_ATTENDED, node, *(argv or _SHELL)]
-        return containers.attach_argv(self._container(self.node(node)), attended, {**(env or {}), "PS1": f"{node}:\\w\\$ "})
+        return containers.attach_argv(
+            self._container(self.node(node)),
+            [*_ATTENDED, node, *(argv or _SHELL)],
+            {**(env or {}), "PS1": f"{node}:\\w\\$ "},
+        )
 
     def check_confined(self, node: str) -> None:
         """Raises NotConfined where an operator would run programs in a node as the host's root."""

@@ -77,8 +77,15 @@ def networks(name: str, routers: Mapping[str, Router], wiring: Wiring) -> list[s
     def beside(router: str) -> set[str]:
         return set[str]().union(*(nodes & speaking for nodes in segments if router in nodes))
 
-    interfaces = [addresses for router in reached(name, beside) for addresses in routers[router].interfaces.values()]
-    return sorted({str(address.network) for addresses in interfaces for address in addresses if address.version == 4})
+    return sorted(
+        {
+            str(address.network)
+            for router in reached(name, beside)
+            for addresses in routers[router].interfaces.values()
+            for address in addresses
+            if address.version == 4
+        }
+    )
 
 
 def configuration(name: str, router: Router, neighbours: Mapping[str, int]) -> str:

@@ -135,10 +135,11 @@ def check(configuration: Path, text: str, defines: Mapping[str, str]) -> list[Co
     if result.status == 0:
         return []
     if "std::bad_alloc" in result.complaint:
-        mebibytes = _CHECK_LIMITS.memory_bytes >> 20
-        return [ConfigurationError(str(configuration), 0, f"Click needs more than {mebibytes} MiB of memory to read it")]
-    errors = _read_errors(result.complaint)
-    return errors or [ConfigurationError(str(configuration), 0, result.complaint.strip() or f"Click ended with {result.status}")]
+        message = f"Click needs more than {_CHECK_LIMITS.memory_bytes >> 20} MiB of memory to read it"
+        return [ConfigurationError(str(configuration), 0, message)]
+    return _read_errors(result.complaint) or [
+        ConfigurationError(str(configuration), 0, result.complaint.strip() or f"Click ended with {result.status}")
+    ]
 
 
 def defines_in(command: Sequence[str]) -> dict[str, str]:

@@ -130,8 +130,9 @@ def progress(as_json: bool = False) -> Iterator[Callable[[str], None]]:
             if as_json:
                 # When nobody reads it any more, or it is a file on a full disk, the command goes on without.
                 with suppress(OSError):
-                    now = datetime.now(UTC).isoformat(timespec="milliseconds")
-                    drawing.print_json(kinds.PROGRESS.of({"words": step, "at": now}))
+                    drawing.print_json(
+                        kinds.PROGRESS.of({"words": step, "at": datetime.now(UTC).isoformat(timespec="milliseconds")})
+                    )
             else:
                 _say(step)
 

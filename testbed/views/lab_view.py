@@ -34,13 +34,13 @@ def show_up(status: LabStatus, events: int, as_json: bool) -> None:
     if as_json:
         return drawing.print_json(kinds.UP.of(status))
     _print_lab(status)
-    if events:
-        drawing.say(
-            f"note: {drawing.counted(events, 'event')} of the file happen in runs only; `netboxit set` makes changes here"
-        )
+    only_in_runs = f"{drawing.counted(events, 'event')} of the file happen in runs only; `netboxit set` makes changes here"
     host = next((node["name"] for node in status["nodes"] if node["kind"] == "host"), status["nodes"][0]["name"])
     which = f"--lab {status['lab']} " if len(state.own_lab_names()) > 1 else ""
-    drawing.say(f"try: netboxit exec {which}{host} ip address     end it: netboxit down {status['lab']}")
+    drawing.say(
+        *drawing.notes([only_in_runs] if events else []),
+        f"try: netboxit exec {which}{host} ip address     end it: netboxit down {status['lab']}",
+    )
 
 
 def show_status(labs: Sequence[LabStatus], as_json: bool) -> None:

@@ -48,7 +48,13 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
     """`missing` is what this machine lacks for the plan's equipment, `remarks` what is to be known of what it has."""
     plan, load = compared.plan, compared.load
     if as_json:
-        return drawing.print_json(kinds.PLAN.of(_as_document(compared, missing, remarks)))
+        own: PlanDocument = {
+            "load": load,
+            "difference": as_data(compared.difference),
+            "missing": list(missing),
+            "remarks": list(remarks),
+        }
+        return drawing.print_json(kinds.PLAN.of(cast("PlanDocument", {**vars(plan), **own})))
     _print_nodes(plan)
     _print_machines(plan)
     drawing.print_table(
@@ -70,16 +76,6 @@ def show_plan(compared: Compared, missing: Sequence[str], remarks: Sequence[str]
     notes = (*plan.notes, *load.notes, *(f"missing for `up`: {lack}" for lack in missing), *remarks)
     drawing.say(*drawing.notes(notes))
     show_compared(compared)
-
-
-def _as_document(compared: Compared, missing: Sequence[str], remarks: Sequence[str]) -> PlanDocument:
-    own: PlanDocument = {
-        "load": compared.load,
-        "difference": as_data(compared.difference),
-        "missing": list(missing),
-        "remarks": list(remarks),
-    }
-    return cast("PlanDocument", {**vars(compared.plan), **own})
 
 
 def _print_nodes(plan: Plan) -> None:
@@ -171,9 +167,13 @@ def _print_failures(failures: Sequence[Failure]) -> None:
             + ("" if netbox.share is None else f", {netbox.share:.1%} of a core")
             for netbox in failure.netboxes
         ]
-        traffic = [*map(_ends, failure.moved), *map(_ends, failure.cut)]
-        paths = [*map(_by, failure.moved), *("no path" for _ in failure.cut)]
-        rows += zip_longest(failure.parts, traffic, paths, loads, fillvalue="")
+        rows += zip_longest(
+            failure.parts,
+            map(_ends, (*failure.moved, *failure.cut)),
+            (*map(_by, failure.moved), *("no path" for _ in failure.cut)),
+            loads,
+            fillvalue="",
+        )
     drawing.print_table("when a part of a path fails", ("what fails", "traffic", "goes on by", "netboxes then"), rows)
 
 

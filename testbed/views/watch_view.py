@@ -82,8 +82,11 @@ def picture(labs: Sequence[WatchedLab], width: int, height: int, interval_s: flo
 def nodes(figures: Sequence[NodeFigures], width: int) -> Table:
     """A line for each port; what concerns the node as a whole is in its first."""
     table = Table(box=None, padding=(0, 1, 0, 0), expand=False)
-    columns = ["node", *(["cores"] if width >= _WIDE else []), "late", "port", "in", "out"]
-    columns += ["delay", "lost"] if width >= _MIDDLE else ["lost"]
+    columns = [
+        *("node", *(["cores"] if width >= _WIDE else []), "late", "port", "in", "out"),
+        *(["delay"] if width >= _MIDDLE else []),
+        "lost",
+    ]
     for column in columns:
         right = column in ("in", "out", "delay")
         table.add_column(column, no_wrap=True, overflow="ellipsis", justify="right" if right else "left", header_style="dim")
