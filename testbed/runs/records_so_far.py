@@ -33,7 +33,7 @@ def copy(file: Path, to: Path, first: int, end: int, since_ns: int) -> str | Non
 
     Returns what is wrong with them, None when nothing is. Raises NodeFileInTheWay, FileNotFoundError.
     """
-    size, item = 0, RECORD.itemsize
+    item = RECORD.itemsize
     with node_files.opened(file) as source, to.open("xb") as target:
         descriptor = source.fileno()
         target.write(os.pread(descriptor, _HEADER_BYTES, 0))
@@ -42,10 +42,8 @@ def copy(file: Path, to: Path, first: int, end: int, since_ns: int) -> str | Non
         until = min(wanted, size, at + node_files.LONGEST_COPY)
         if at < until and os.lseek(descriptor, at, os.SEEK_HOLE) < until:
             return f"{file}: a part of it was never written, so its records are not kept"
-        while at + item <= until and (piece := os.pread(descriptor, min(_PIECE * item, until - at), at)):
+        while at + item <= until and len(piece := os.pread(descriptor, min(_PIECE * item, until - at), at)) >= item:
             records = np.frombuffer(piece, RECORD, len(piece) // item)
-            if not records.size:
-                break
             target.write(records[records["in_ns"] >= since_ns].tobytes())
             at += records.size * item
     return None if at == wanted else f"{file}: {(wanted - at) // item:,} of its records are missing or too many to be kept"

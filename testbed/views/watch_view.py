@@ -175,8 +175,7 @@ def _pressed(descriptor: int | None, key: str, seconds: float, ended: threading.
         if descriptor is None:
             return ended.wait(left_s)
         # A signal interrupts nothing here (PEP 475): it is noticed within the tenth of a second.
-        if select.select([descriptor], [], [], min(left_s, 0.1))[0] and key in os.read(descriptor, 64).decode(errors="replace"):
-            return True
-        if ended.is_set():
+        typed = os.read(descriptor, 64) if select.select([descriptor], [], [], min(left_s, 0.1))[0] else b""
+        if key in typed.decode(errors="replace") or ended.is_set():
             return True
     return False
