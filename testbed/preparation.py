@@ -26,10 +26,14 @@ def prepare() -> bool:
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
             "ANSIBLE_NOCOWS": "1",
         }
-        command = [str(program), "-i", "localhost,", str(CHECKOUT / "ansible/host.yml")]
         try:
             # In a folder of ours: Ansible reads the settings of the one that it is started in.
-            done = subprocess.run(command, cwd=CHECKOUT / "ansible", env={**os.environ, **environment}, check=False)
+            done = subprocess.run(
+                [program, "-i", "localhost,", CHECKOUT / "ansible/host.yml"],
+                cwd=CHECKOUT / "ansible",
+                env={**os.environ, **environment},
+                check=False,
+            )
         except OSError as error:
             raise NoAnsible(f"{program} does not start: {error.strerror}; remedy: {BUILD}") from error
     return done.returncode == 0

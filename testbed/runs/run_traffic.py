@@ -87,14 +87,12 @@ class Traffic:
 
     def _left(self, until: float) -> float:
         now = time.monotonic()
-        waiting = [*self._to_arrange, *(entry for entry, _ in self._arranged)]
+        waiting = (*self._to_arrange, *(entry for entry, _ in self._arranged))
         return max(
-            [
-                until - now,
-                0.0,
-                *(min(entry.ends - now, entry.options.duration) for entry in self._running),
-                *(self._due(entry) + entry.options.duration - now for entry in waiting),
-            ]
+            until - now,
+            0.0,
+            *(min(entry.ends - now, entry.options.duration) for entry in self._running),
+            *(self._due(entry) + entry.options.duration - now for entry in waiting),
         )
 
 

@@ -154,8 +154,9 @@ def as_data(difference: Difference | None) -> Changed | None:
 def _summary(difference: Difference, verb: str) -> str:
     if difference.nothing():
         return "it is what the file says: nothing to do"
-    counts = f"nodes: {_counts(difference.nodes)}; wires: {_counts(difference.wires)}"
-    return f"`apply` {verb} this: {counts}" + (f"; equipment: {_counts(difference.equipment)}" if difference.equipment else "")
+    return f"`apply` {verb} this: nodes: {_counts(difference.nodes)}; wires: {_counts(difference.wires)}" + (
+        f"; equipment: {_counts(difference.equipment)}" if difference.equipment else ""
+    )
 
 
 def _counts(parts: Sequence[PartDifference]) -> str:

@@ -141,9 +141,12 @@ def _print_lab(status: LabStatus) -> None:
 
 
 def _wire(wire: WireStatus) -> tuple[str, ...]:
-    reasons = [f"{end['node']}: {end['reason']}" for end in wire["ends"] if end["reason"]]
-    ports = [end["port"] or "?" for end in wire["ends"]]
-    return (wire["name"], wire["kind"], *ports, "; ".join([wire["reason"], *reasons]))
+    return (
+        wire["name"],
+        wire["kind"],
+        *(end["port"] or "?" for end in wire["ends"]),
+        "; ".join([wire["reason"], *(f"{end['node']}: {end['reason']}" for end in wire["ends"] if end["reason"])]),
+    )
 
 
 def _switch_ports(nodes: Sequence[NodeStatus]) -> Iterator[tuple[str, ...]]:
@@ -178,9 +181,10 @@ def _switch(switch: SwitchStatus) -> Text:
 
 
 def _netbox(netbox: NetboxStatus) -> Text:
-    ready = "ready" if netbox["ready"] else "not ready"
-    scheduling = f"{netbox['scheduler']['policy']} {netbox['scheduler']['priority']}"
-    words = f"{netbox['technology']}, {ready}, {scheduling}, {netbox['simulated_s']:.1f} s simulated"
+    words = (
+        f"{netbox['technology']}, {'ready' if netbox['ready'] else 'not ready'}, "
+        f"{netbox['scheduler']['policy']} {netbox['scheduler']['priority']}, {netbox['simulated_s']:.1f} s simulated"
+    )
     unlinked = ", ".join(f"{station} ({reason})" for station, reason in netbox["unlinked"].items())
     return _with_alarm(words, f"no link: {unlinked}" if unlinked else "")
 
