@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 
-from system import interface_traffic, interface_use
+from system import interface_use
 from tests.own_interfaces import OwnInterfaces, own_interfaces
 
 pytestmark = pytest.mark.lab
@@ -94,16 +94,16 @@ def test_the_interface_by_which_somebody_works_here_is_refused(
     interfaces.run("ip", "address", "add", "fe80::7/64", "dev", "eth3", "nodad")
     assert refused(interfaces) == [], "every interface has such an address"
     monkeypatch.setenv("SSH_CONNECTION", "fe80::9%eth2 50000 fe80::7 22")
-    ran = "from system.interface_traffic import ssh_connections; print(ssh_connections())"
+    ran = "from system.interface_use import ssh_connections; print(ssh_connections())"
     done = subprocess.run(["env", "-u", "SSH_CONNECTION", sys.executable, "-c", ran], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n", "of a process only what it began with is known"
     script = f"env -u SSH_CONNECTION {sys.executable} -c '{ran}'; true"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[('fe80::9%eth2', 'fe80::7')]\n", "sudo takes it out of the environment"
-    monkeypatch.setattr(interface_traffic, "ssh_connections", lambda: [("fe80::9%eth2", "fe80::7")])
+    monkeypatch.setattr(interface_use, "ssh_connections", lambda: [("fe80::9%eth2", "fe80::7")])
     (why,) = refused(interfaces)
     assert why.startswith("is in use: it carries the SSH connection from fe80::9%eth2, by which you work")
-    monkeypatch.setattr(interface_traffic, "ssh_connections", lambda: [("fe80::9%eth3", "fe80::7")])
+    monkeypatch.setattr(interface_use, "ssh_connections", lambda: [("fe80::9%eth3", "fe80::7")])
     assert refused(interfaces) == []
     assert refused(interfaces, named=True) == []
 
