@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is on record of a lab: its plan, and while it is being changed all that it may be.
+"""What is on record of a lab: its plan, while it is being changed all that it may be, and from which file it was made.
 
 `plan.json` is what the lab is. From before the first step of a change until after its last there is `changing.json` beside it,
 with every plan that a part of the lab may then be of: none when the lab comes up, the old and the new one when it is changed. A
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,10 +18,12 @@ from contracts import durable
 from contracts.errors import NetBoxITError, printable
 from contracts.plan import Plan
 from contracts.run_folder import PLAN_FILE
+from ownership import state
 from ownership.operators import NoPrivilege
 
 CHANGING = "changing.json"
-
+#: Which topology file the lab was made from: files that somebody names while the lab is up may be beside it.
+ORIGIN = "origin.json"
 
 _Read = TypeVar("_Read")
 
@@ -60,6 +63,38 @@ def write(folder: Path, plan: Plan) -> None:
 def end(folder: Path) -> None:
     """The lab is what `plan.json` says."""
     (folder / CHANGING).unlink(missing_ok=True)
+
+
+def origin(topology: Path) -> str:
+    """What the lab's folder has in ORIGIN."""
+    return text({"topology": str(topology.absolute())})
+
+
+def keep_origin(folder: Path, topology: Path) -> None:
+    """Raises NotWritten."""
+    durable.put(folder / ORIGIN, origin(topology))
+
+
+def beside_topology(folder: Path) -> Path | None:
+    """The folder of the topology file of the lab in `folder`; None when none is on record. Raises DamagedRecord, NoPrivilege."""
+    try:
+        return read(folder / ORIGIN, lambda record: Path(record["topology"]).parent)
+    except FileNotFoundError:
+        return None
+
+
+def emulating(besides: str) -> dict[int, str]:
+    """On which cores emulators of labs other than that one compute, and of which lab: for whoever plans another one.
+
+    A lab of whose plan nothing can be read (it goes just now, or is another user's) counts as none.
+    """
+    cores: dict[int, str] = {}
+    for name in [name for name in state.seen_lab_names() or () if name != besides]:
+        with suppress(OSError, NetBoxITError):
+            plans = states(state.labs_folder() / name)
+            nodes = [node for plan in plans for node in plan.nodes if node.realtime_priority or node.kind == "netbox"]
+            cores |= {core: name for node in nodes for core in node.cores}
+    return cores
 
 
 def read(file: Path, understand: Callable[[Any], _Read]) -> _Read:

@@ -16,7 +16,7 @@ import pytest
 
 from contracts.installation import CHECKOUT
 from netboxit import app
-from ownership import origin, state
+from ownership import recorded, state
 from testbed.views import console
 from tests.documents import result
 from tests.waiting import until
@@ -178,7 +178,7 @@ def test_a_lab_goes_up_is_used_and_goes_down(pair: Path) -> None:
     try:
         assert up.returncode == 0, up.stderr
         assert result(up.stdout, "up")["lab"] == name
-        assert origin.beside(state.lab_folder(name)) == pair.parent
+        assert recorded.beside_topology(state.lab_folder(name)) == pair.parent
         nodes = json.loads(netboxit("status", "--json").stdout)["labs"][0]["nodes"]
         assert {node["name"]: node["alive"] for node in nodes} == {"left": True, "right": True}
         assert netboxit("exec", "left", "--", "ping", "-c", "1", "-W", "2", "right").returncode == 0

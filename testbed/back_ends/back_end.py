@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from contracts.errors import NetBoxITError
 from contracts.plan import Plan
-from ownership import origin
+from ownership import recorded
 from testbed.labs.lab import Lab
 from testbed.plans import taking
 
@@ -209,4 +209,4 @@ class LocalPlan(PlannedLab):
         return LocalLab(Lab.up_and_ready(self.plan, progress, self._origin()))
 
     def _origin(self) -> dict[str, str]:
-        return {origin.FILE: origin.of(self.topology.path)}
+        return {recorded.ORIGIN: recorded.origin(self.topology.path)}

@@ -16,7 +16,7 @@ from pathlib import Path
 from contracts.errors import NetBoxITError
 from contracts.names import lab_name
 from contracts.plan import EquipmentPlan, NodePlan, Plan
-from ownership import origin, recorded, state
+from ownership import recorded, state
 from ownership.ledger import Ledger, Record
 from system import cores, namespaces, node_files, rootfs
 from system.interruption import HeldBack
@@ -68,7 +68,7 @@ def apply(
     lab = lab_name(topology.name if name is None else name)
     if lab not in state.lab_names():
         plan = taking.named(plan_topology(topology, lab=lab, realtime=realtime_support()), take)
-        return Applied(Lab.up_and_ready(plan, progress, {origin.FILE: origin.of(file)}), plan, None)
+        return Applied(Lab.up_and_ready(plan, progress, {recorded.ORIGIN: recorded.origin(file)}), plan, None)
     folder = state.lab_folder(lab)
     state.check_own(folder)
     with state.locked(folder):
@@ -84,7 +84,7 @@ def apply(
             recorded.begin(folder, [*states, *([] if plan in states else [plan])])
             difference = made.run()
             recorded.write(folder, plan)
-            origin.keep(folder, file)
+            recorded.keep_origin(folder, file)
             try:
                 with held.allowed():
                     made.wait_ready()

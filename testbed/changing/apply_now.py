@@ -12,7 +12,7 @@ from contracts.changes import Change, ConfigurationChange, PowerChange, Sequence
 from contracts.durable import NotWritten
 from contracts.errors import BadTopology, NetBoxITError
 from contracts.plan import Plan
-from ownership import origin
+from ownership.recorded import beside_topology
 from system.interruption import HeldBack
 from testbed.changing import by_hand, set_command, unfinished
 from testbed.changing.executor import Executor
@@ -41,7 +41,7 @@ def nodes_of(sequence: Sequence) -> list[str]:
 
 def change(lab: Lab, target: str, text: str, progress: Callable[[str], None] = lambda _: None) -> list[Made]:
     """What `netboxit set TARGET KEY=VALUE` does. Raises BadChange before anything is done, and what a netbox refuses."""
-    sequence = set_command.change(targets_of(lab.plan), target, text, origin.beside(lab.folder))
+    sequence = set_command.change(targets_of(lab.plan), target, text, beside_topology(lab.folder))
     return carry_out(lab, f"{target} {text}", sequence, progress)
 
 

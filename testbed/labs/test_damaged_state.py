@@ -11,7 +11,7 @@ import pytest
 
 from contracts.errors import NetBoxITError
 from contracts.run_folder import PLAN_FILE
-from ownership import other_labs, recorded, state
+from ownership import recorded, state
 from ownership.ledger import DamagedLedger, Ledger, UndoFailed
 from ownership.recorded import DamagedRecord
 from testbed import where
@@ -85,7 +85,7 @@ def test_a_folder_in_its_place_is_no_defect_either(name: str, folder: Path) -> N
 def test_other_commands_go_on_beside_a_damaged_lab(text: str, folder: Path) -> None:
     for name in (PLAN_FILE, recorded.CHANGING):
         put(folder / name, text)
-    assert other_labs.emulating(besides="y") == {}
+    assert recorded.emulating(besides="y") == {}
     assert [line for line in Watch(None).look() if line["kind"] != "lab"] == []
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from contracts.plan import RealtimeSupport
-from ownership import other_labs
+from ownership import recorded
 from system import cores, interface_facts
 from system.interface_facts import InterfaceFacts
 from system.realtime_support import realtime_support
@@ -48,5 +48,5 @@ def read(lab: str) -> Facts:
         Datapaths.found(),
         platform.release(),
         interface_facts.read(),
-        other_labs.emulating(besides=lab),
+        recorded.emulating(besides=lab),
     )

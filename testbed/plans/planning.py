@@ -13,7 +13,7 @@ from contracts.errors import BadInput, BadTopology
 from contracts.names import lab_name
 from contracts.plan import NodePlan, Plan, RealtimeSupport
 from contracts.quantities import SIZE
-from ownership import other_labs
+from ownership import recorded
 from system.cores import available_cores
 from system.user_privileges import as_user
 from testbed.description.machines import KnownMachines
@@ -58,7 +58,7 @@ def plan_unasked(
 
     No other machine is asked: each that the topology names is taken for one like this.
     """
-    here = Facts(available_cores(), realtime, others=other_labs.emulating(besides=lab_name(topology.name)))
+    here = Facts(available_cores(), realtime, others=recorded.emulating(besides=lab_name(topology.name)))
     plan = plan_topology(topology, realtime=realtime, sites=assumed(topology, here, machines))
     if plan.hosts:
         plan = replace(plan, notes=(_NOBODY_ASKED, *plan.notes))
@@ -91,7 +91,7 @@ def plan_topology(
         duration_s=duration_s,
         realtime=realtime,
         running=running,
-        others=other_labs.emulating(besides=topology.name if lab is None else lab),
+        others=recorded.emulating(besides=topology.name if lab is None else lab),
         sites=sites,
     )
     if errors := [*_router_errors(topology, plan), *_flow_errors(topology), *_room_errors(topology, plan)]:

@@ -11,7 +11,7 @@ import pytest
 from contracts.installation import CHECKOUT
 from contracts.plan import Plan, RealtimeSupport
 from contracts.run_folder import PLAN_FILE
-from ownership import other_labs, recorded, state
+from ownership import recorded, state
 from testbed.plans.planning import plan_file
 
 FILES = [CHECKOUT / "topologies/emergency.yaml", CHECKOUT / "topologies/disaster.yaml"]
@@ -53,16 +53,16 @@ def test_two_labs_of_one_file_have_the_same_addresses(state_folder: Path) -> Non
 
 def test_a_lab_that_is_planned_again_does_not_count_itself(state_folder: Path) -> None:
     up(planned(FILES[0], "first"))
-    assert other_labs.emulating("first") == {}
+    assert recorded.emulating("first") == {}
 
 
 def test_a_lab_that_is_half_up_or_half_down_counts_as_none(state_folder: Path) -> None:
     state.make_lab_folder("empty")
     (state.make_lab_folder("torn") / PLAN_FILE).write_text('{"lab": "to')
-    assert other_labs.emulating("first") == {}
+    assert recorded.emulating("first") == {}
 
 
 def test_hosts_of_another_lab_keep_no_core(state_folder: Path) -> None:
     plan = planned(FILES[0], "first")
     up(replace(plan, nodes=tuple(node for node in plan.nodes if node.kind == "host")))
-    assert other_labs.emulating("second") == {}
+    assert recorded.emulating("second") == {}
