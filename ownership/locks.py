@@ -24,11 +24,6 @@ NODES: Final = 1_879_048_192
 #: For root; of the group one can pass to what one has the name and a right of.
 _PASSED: Final = 0o710
 _ROOTS: Final = 0o700
-_LOCKS: Final = Path("/proc/locks")
-#: Between two attempts.
-_PAUSE_S: Final = 0.01
-#: Of a command, as much as tells it from others.
-_SHOWN: Final = 100
 
 
 def taken(descriptor: int, patience_s: float) -> bool:
@@ -40,7 +35,7 @@ def taken(descriptor: int, patience_s: float) -> bool:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 return False
-            time.sleep(_PAUSE_S)
+            time.sleep(0.01)
         else:
             return True
 
@@ -49,7 +44,7 @@ def holder(descriptor: int) -> str:
     """Who has the lock of an open file, in words, as far as the kernel tells (proc_locks(5))."""
     status = os.fstat(descriptor)
     place = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
-    for line in _LOCKS.read_text().splitlines():
+    for line in Path("/proc/locks").read_text().splitlines():
         words = line.split()
         if len(words) > 5 and (words[1], words[5]) == ("FLOCK", place):  # a line with "->" is of one who waits
             return _process(int(words[4]))
@@ -63,7 +58,7 @@ def _process(pid: int) -> str:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ").decode(errors="backslashreplace")
     except OSError:
         return f"process {pid} took its lock and has ended, and what it started holds it"
-    return f"process {pid} holds its lock ({printable(command[:_SHOWN])})"
+    return f"process {pid} holds its lock ({printable(command[:100])})"  # as much as tells it from others
 
 
 def close_to_users(folder: Path) -> None:

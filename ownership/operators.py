@@ -40,17 +40,6 @@ class NotConfined(NetBoxITError):
 
 
 @dataclass(frozen=True)
-class Operator:
-    """A user for whom this process works with root's rights."""
-
-    uid: int
-    gid: int
-    groups: tuple[int, ...]
-    name: str
-    home: Path
-
-
-@dataclass(frozen=True)
 class Settings:
     """What root set: the checkout that operators use, their group, and the interfaces that they may take, as shell patterns."""
 
@@ -72,16 +61,15 @@ class Settings:
             raise NoPrivilege(f"{SETTINGS} cannot be used ({error}); have root run ansible/operators.yml again") from None
 
 
-def operator() -> Operator | None:
-    """For whom this process has root's rights; None when it is root's own, or has none."""
+def operator() -> pwd.struct_passwd | None:
+    """The account of the user for whom this process has root's rights; None when it is root's own, or has none."""
     number = os.environ.get(VARIABLE)
     if number is None or os.getuid() != 0:
         return None
     try:
-        user = pwd.getpwuid(int(number))
+        return pwd.getpwuid(int(number))
     except (ValueError, KeyError):
         raise NoPrivilege(f"{VARIABLE} is {printable(number)!r}, which is no user of this machine") from None
-    return Operator(user.pw_uid, user.pw_gid, tuple(os.getgrouplist(user.pw_name, user.pw_gid)), user.pw_name, Path(user.pw_dir))
 
 
 def as_root() -> None:
@@ -92,12 +80,13 @@ def as_root() -> None:
     if os.geteuid() == 0 or "NETBOXIT_STATE" in os.environ:
         return
     settings = Settings.read()
-    user = _member(settings)
-    print(f"netboxit: with root's rights, by sudo {PROGRAM} ({user} is in group {settings.group})", file=sys.stderr)
-    sys.stderr.flush()
-    argv = ["sudo", "-n", "--", str(PROGRAM), *sys.argv[1:]]
+    print(
+        f"netboxit: with root's rights, by sudo {PROGRAM} ({_member(settings)} is in group {settings.group})",
+        file=sys.stderr,
+        flush=True,
+    )
     try:
-        os.execv("/usr/bin/sudo", argv)
+        os.execv("/usr/bin/sudo", ["sudo", "-n", "--", str(PROGRAM), *sys.argv[1:]])
     except OSError as error:
         raise NoPrivilege(f"/usr/bin/sudo: {error.strerror}; operators need it") from None
 
@@ -147,8 +136,8 @@ def why_not_taken(port: EquipmentPlan) -> str | None:
         return "only root joins machines"
     if not any(fnmatchcase(port.device, pattern) for pattern in Settings.read().interfaces):
         return f"operators may not have {port.device} here; root names those that they may (netboxit_operators_interfaces)"
-    if port.kind == "tap" and port.user != user.name:
-        return f"an operator's tap is for that operator; say that its user is {user.name}"
+    if port.kind == "tap" and port.user != user.pw_name:
+        return f"an operator's tap is for that operator; say that its user is {user.pw_name}"
     return None
 
 

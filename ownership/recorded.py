@@ -106,13 +106,8 @@ def read(file: Path, understand: Callable[[Any], _Read]) -> _Read:
     except PermissionError as error:
         raise NoPrivilege(f"{file} cannot be read: {error.strerror}; ask as root") from None
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise damaged(file, error) from error
-
-
-def damaged(file: Path, error: Exception) -> DamagedRecord:
-    """`error` is what came of reading it."""
-    cause, remedy = printable(f"{type(error).__name__}: {error}")[:200], f"`netboxit down {file.parent.name}` removes the lab"
-    return DamagedRecord(f"{file} is damaged ({cause}); {remedy}, so that it can come up again")
+        cause, remedy = printable(f"{type(error).__name__}: {error}")[:200], f"`netboxit down {file.parent.name}` removes the lab"
+        raise DamagedRecord(f"{file} is damaged ({cause}); {remedy}, so that it can come up again") from error
 
 
 def put(file: Path, data: object) -> None:

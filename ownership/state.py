@@ -18,8 +18,6 @@ from ownership.operators import NoPrivilege, operator
 #: In a lab's folder, of an operator's: the number of that user.
 _OWNER = "owner"
 
-_LOCK_PATIENCE_S = 1.0
-
 
 class NoSuchLab(NetBoxITError):
     """There is no lab of that name."""
@@ -91,13 +89,13 @@ def chosen(name: str | None, option: str = "--lab {}") -> str:
 def own_lab_names() -> list[str]:
     """Those of an operator; all for anybody else."""
     user = operator()
-    return [name for name in lab_names() if user is None or _owner(labs_folder() / name) == user.uid]
+    return [name for name in lab_names() if user is None or _owner(labs_folder() / name) == user.pw_uid]
 
 
 def check_own(folder: Path) -> None:
     """Raises SomebodyElses when an operator may not change the lab in this folder."""
     user = operator()
-    if user is not None and (owner := _owner(folder)) != user.uid:
+    if user is not None and (owner := _owner(folder)) != user.pw_uid:
         raise SomebodyElses(
             f"lab {folder.name} is {'root' if owner == 0 else user_name(owner)}'s, who may change it or take it down; so may root"
         )
@@ -142,7 +140,7 @@ def make_lab_folder(name: str) -> Path:
         with durable.told(folder):
             durable.sync_folder(folder.parent)
         if (user := operator()) is not None:
-            durable.put(folder / _OWNER, f"{user.uid}\n")
+            durable.put(folder / _OWNER, f"{user.pw_uid}\n")
     except BaseException:
         shutil.rmtree(folder)
         raise
@@ -150,7 +148,7 @@ def make_lab_folder(name: str) -> Path:
 
 
 @contextmanager
-def locked(folder: Path, patience_s: float = _LOCK_PATIENCE_S) -> Iterator[None]:
+def locked(folder: Path, patience_s: float = 1.0) -> Iterator[None]:
     """Exclusive work on a lab; raises LabBusy when it is not granted soon. The lock ends with its process, however that ends.
 
     A program being started holds it too, until it is really that program: so whoever gets the lock sees all that was started.

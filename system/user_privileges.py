@@ -32,7 +32,7 @@ def as_user() -> Iterator[None]:
         return
     before = os.getgroups()
     try:
-        kernel.become(user.uid, user.gid, user.groups)
+        kernel.become(user.pw_uid, user.pw_gid, os.getgrouplist(user.pw_name, user.pw_gid))
         yield
     finally:
         kernel.become_root_again(before)
@@ -55,14 +55,14 @@ def drop_privileges() -> None:
     """From here on the process is the operator's, for good: nothing that follows needs root."""
     user = operator()
     if user is not None:
-        os.setgroups(user.groups)
-        os.setresgid(user.gid, user.gid, user.gid)
-        os.setresuid(user.uid, user.uid, user.uid)
+        os.setgroups(os.getgrouplist(user.pw_name, user.pw_gid))
+        os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
+        os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)
         del os.environ[VARIABLE]
-        os.environ["HOME"] = str(user.home)
+        os.environ["HOME"] = user.pw_dir
 
 
 def home() -> Path:
     """Of whoever called."""
     user = operator()
-    return Path.home() if user is None else user.home
+    return Path.home() if user is None else Path(user.pw_dir)
