@@ -2,22 +2,27 @@
 """A disk of bounded size for a node's own folder: an image in the lab's folder, mounted as a block device (loop(4)).
 
 The image is a sparse file: it takes what the node has written. Project quotas would need a file system that was made for them.
+It becomes a block device by the kernel's own calls: mount(8) takes as long to start as a container does.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
+import struct
 import subprocess
-from collections.abc import Iterable
-from contextlib import AbstractContextManager, suppress
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
+from fcntl import ioctl
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from contracts.errors import NetBoxITError
-from system import kernel, loop_devices, node_files
+from system import kernel, node_files
 
 #: Without a journal: after a crash of the host nobody needs what is in it. Tables of inodes are left as holes. Without room to
 #: grow and copies of the superblock, which are two megabytes of each image: nobody repairs it or makes it larger.
@@ -31,14 +36,23 @@ _EMPTY: Final = ("debugfs", "-w", "-R", "rmdir lost+found")
 _OPTIONS: Final = "discard,noinit_itable,nobarrier"
 #: Of each program; on a busy disk it takes a second.
 _DEADLINE_S: Final = 60.0
-
-
 #: How large a disk is that is only tried.
 _TRIED: Final = 16 << 20
 _REMEDY: Final = (
     "the kernel needs ext4, and a loop device that is free and that root may open (`losetup --find`); where this host is a "
     "container, its own host has to grant them"
 )
+_LOOP_CONTROL: Final = Path("/dev/loop-control")
+#: Of linux/loop.h.
+_GET_FREE: Final = 0x4C82
+_CONFIGURE: Final = 0x4C0A
+_AUTOCLEAR: Final = 4
+#: struct loop_config: the file, its block size (0: the kernel's choice) and struct loop_info64, of which only the flags and the
+#: name of the file, for those who look, are not zero.
+_CONFIG: Final = struct.Struct("=2I 52x I 64s 112x 64x")
+_NAME_BYTES: Final = 63
+#: A device that another program takes first is theirs, and the next one is tried.
+_TAKEN_WITHIN_S: Final = 10.0
 
 
 class NodeDiskFailed(NetBoxITError):
@@ -62,8 +76,8 @@ def refused() -> str | None:
     """Why this host can have no such disks; None when it can, as far as that shows without making one."""
     if shutil.which(_MAKE[0]) is None:
         return f"{_MAKE[0]} is not installed (package e2fsprogs)"
-    if not os.access(loop_devices.CONTROL, os.R_OK | os.W_OK):
-        return f"{loop_devices.CONTROL} cannot be opened (`modprobe loop`; some containers have no block devices)"
+    if not os.access(_LOOP_CONTROL, os.R_OK | os.W_OK):
+        return f"{_LOOP_CONTROL} cannot be opened (`modprobe loop`; some containers have no block devices)"
     return None
 
 
@@ -75,7 +89,7 @@ def refused_when_tried() -> str | None:
         disk = NodeDisk(Path(folder) / "image", Path(folder) / "mounted", _TRIED)
         try:
             _make_image(disk, disk.image)
-            with _mounting_errors(disk), loop_devices.attached(disk.image) as device:
+            with _mounting_errors(disk), loop_device(disk.image) as device:
                 kernel.try_device(device, "ext4")
         except NodeDiskFailed as error:
             return str(error)
@@ -92,8 +106,39 @@ def create(disks: Iterable[NodeDisk]) -> None:
         _make_image(disk, made.setdefault(disk.size, disk.image))
     for disk in disks:
         # The block device goes with the mount, however that ends.
-        with _mounting_errors(disk), loop_devices.attached(disk.image) as device:
+        with _mounting_errors(disk), loop_device(disk.image) as device:
             kernel.mount_device(device, disk.folder, "ext4", _OPTIONS)
+
+
+@contextmanager
+def loop_device(file: Path) -> Iterator[Path]:
+    """The block device with what is in a file. After the block it stays as long as it is mounted, however that ends.
+
+    Raises OSError.
+    """
+    deadline = time.monotonic() + _TAKEN_WITHIN_S
+    with kernel.closing(os.open(file, os.O_RDWR)) as backing:
+        while (free := _free_device(backing, bytes(file))) is None:
+            if time.monotonic() > deadline:
+                raise OSError(errno.EBUSY, f"other programs took each free loop device for {_TAKEN_WITHIN_S:g} s")
+    device, descriptor = free
+    with kernel.closing(descriptor):
+        yield device
+
+
+def _free_device(backing: int, name: bytes) -> tuple[Path, int] | None:
+    """A device that was free and has the file now, and its descriptor; None when another program was faster."""
+    with kernel.closing(os.open(_LOOP_CONTROL, os.O_RDWR)) as control:
+        device = Path(f"/dev/loop{ioctl(control, _GET_FREE)}")
+    descriptor = os.open(device, os.O_RDWR)
+    try:
+        ioctl(descriptor, _CONFIGURE, _CONFIG.pack(backing, 0, _AUTOCLEAR, name[:_NAME_BYTES]))
+    except OSError as error:
+        os.close(descriptor)
+        if error.errno != errno.EBUSY:
+            raise
+        return None
+    return device, descriptor
 
 
 def _make_image(disk: NodeDisk, model: Path) -> None:

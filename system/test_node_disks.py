@@ -4,7 +4,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -88,3 +90,28 @@ def test_disks_of_one_size_are_made_alike_and_keep_apart_what_is_written(tmp_pat
         for disk in disks:
             node_disks.delete(disk.image, disk.folder)
     no_loop_images(tmp_path)
+
+
+def test_files_that_are_attached_at_one_time_get_a_device_each_until_the_block_ends(tmp_path: Path) -> None:
+    """The kernel tells all who ask of the same free device: who is slower has to ask again."""
+    if refused := node_disks.refused():
+        pytest.skip(refused)
+    files = [tmp_path / str(number) for number in range(8)]
+    begin, attached = Barrier(len(files)), Barrier(len(files))
+
+    def content_of_device(file: Path) -> bytes:
+        file.write_bytes(file.name.encode() * 4096)
+        begin.wait(30)
+        with node_disks.loop_device(file) as device:
+            attached.wait(30)
+            with device.open("rb") as opened:
+                return opened.read()
+
+    with ThreadPoolExecutor(len(files)) as pool:
+        assert list(pool.map(content_of_device, files)) == [file.read_bytes() for file in files]
+    no_loop_images(tmp_path)
+
+
+def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), node_disks.loop_device(tmp_path / "none"):
+        pass

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from system import kernel, loop_devices
+from system import kernel, node_disks
 from tests import machine_parts
 
 Kind = Literal["tmpfs", "ext4"]
@@ -75,7 +75,7 @@ def mounted(kind: Kind, folder: Path) -> Iterator[SmallDisk]:
         # Small blocks, no journal and nothing kept for root: what is written needs no more room than it has.
         options = ["-b", str(_PIECE), "-N", str(_INODES), "-m", "0", "-O", "^has_journal,^resize_inode"]
         subprocess.run(["mkfs.ext4", "-q", *options, str(_IMAGE)], check=True)
-        with loop_devices.attached(_IMAGE) as device:
+        with node_disks.loop_device(_IMAGE) as device:
             kernel.mount_device(device, folder, "ext4", "")
         (folder / "lost+found").rmdir()
     try:

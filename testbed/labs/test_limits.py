@@ -15,7 +15,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from contracts.plan import Limits
-from system import cores, loop_devices, node_disks
+from system import cores, node_disks
 from testbed.labs import lab_status, removal
 from testbed.labs.lab import Lab, NodeFailed
 from tests.small_labs import PlanPair
@@ -102,14 +102,14 @@ def test_where_a_disk_cannot_be_mounted_the_lab_comes_up_without_and_says_so(
     """As in a container that has /dev/loop-control and no loop device. Of two, the second one fails."""
     if refused := node_disks.refused():
         pytest.skip(refused)
-    attached = loop_devices.attached
+    attached = node_disks.loop_device
 
     def granted_once(file: Path) -> AbstractContextManager[Path]:
         if file.name == "right":
             raise OSError(errno.EPERM, os.strerror(errno.EPERM))
         return attached(file)
 
-    monkeypatch.setattr(loop_devices, "attached", granted_once)
+    monkeypatch.setattr(node_disks, "loop_device", granted_once)
     with Lab.up(plan_pair(limits=LIMITS)) as lab:
         notes = lab_status.of(lab)["notes"]
         (why,) = [note for note in notes if "no disks of their own" in note]

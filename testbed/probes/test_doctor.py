@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from contracts.debian_program import DebianProgram
-from system import containers, cores, loop_devices, monitors, node_disks
+from system import containers, cores, monitors, node_disks
 from testbed.documents.host import Ability
 from testbed.probes import asking, isolation, network, programs, timing, trial_lab
 from testbed.probes.doctor import examine
@@ -92,7 +92,7 @@ def test_whether_nodes_can_have_disks_is_tried(monkeypatch: pytest.MonkeyPatch) 
     if refused := node_disks.refused():
         pytest.skip(refused)
     assert "disk" not in isolation.limits_of_nodes().lost
-    monkeypatch.setattr(loop_devices, "_GET_FREE", 0)  # the kernel refuses that
+    monkeypatch.setattr(node_disks, "_GET_FREE", 0)  # the kernel refuses that
     finding = isolation.limits_of_nodes()
     assert finding.there == "partly" and "not bounded: disk" in finding.found
     assert "cannot be mounted" in finding.remedy and "losetup --find" in finding.remedy
