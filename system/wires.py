@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager, suppress
 from ipaddress import IPv4Interface, IPv6Interface
 from socket import AF_INET, AF_INET6
-from typing import Literal
+from typing import Any, Literal
 
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import (  # type: ignore[import-untyped]
@@ -109,9 +109,7 @@ def configure_interfaces(plan: Plan, node: NodePlan, of: Collection[str]) -> Non
     # VLANs and macvlans leave offloads to the interface below, which is the host's.
     below = {port.wire for port in plan.equipment if port.kind in ("vlan", "macvlan")}
     with netlink_in(node.namespace, f"node {node.name}: interfaces") as netlink:
-        for interface in plan.kernel_interfaces(node):
-            if interface.wire not in of:
-                continue
+        for interface in (end for end in plan.kernel_interfaces(node) if end.wire in of):
             if interface.wire not in below:
                 turn_offloads_off(interface.name)
             index = index_of(netlink, interface.name)
@@ -134,6 +132,42 @@ def _set_up(netlink: IPRoute, index: int, interface: InterfacePlan, plan: Plan) 
             f"wire {interface.wire}: UDP port {tunnel.udp_port} of this machine is somebody else's (see `ss -ulnp`); end that, "
             "or give the machines another one in the inventory (netboxit_vxlan_port)"
         ) from error
+
+
+def differences(plan: Plan, node: NodePlan) -> list[str]:
+    """How a node's interfaces differ from the plan, in words: a host's user may configure its network at will.
+
+    What the user has added is none of the lab's business.
+
+    Raises NamespaceFailed.
+    """
+    mtus = plan.mtus()
+    # The kernel is asked for these interfaces alone: a node may have any number of others, of any name.
+    with namespaces.entered(node.namespace), IPRoute(strict_check=True) as netlink:
+        found = []
+        for interface in plan.kernel_interfaces(node):
+            try:
+                (link,) = netlink.link("get", ifname=interface.name)
+                own = list(_of_interface(netlink, link, interface, mtus[interface.wire]))
+            except (NetlinkError, WireFailed):  # it may go at any moment
+                own = ["is gone"]
+            found += [f"{interface.name} {difference}" for difference in own]
+        return found
+
+
+def _of_interface(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: int) -> Iterator[str]:
+    if link["state"] != "up":
+        yield "is down"
+    # That of a NIC is not planned.
+    if interface.mac and link.get("address") != interface.mac:
+        yield f"has the MAC address {link.get('address')}, not {interface.mac}"
+    if link.get("mtu") != mtu:
+        yield f"has the MTU {link.get('mtu')}, not {mtu}"
+    has = {f"{address.get('address')}/{address['prefixlen']}" for address in netlink.get_addr(index=link["index"])}
+    planned = interface.addresses if interface.port == "kernel" else ()
+    yield from (f"has no address {address}" for address in planned if str(ipaddress.ip_interface(address)) not in has)
+    if on := offloads_on(interface.name):
+        yield f"has offloads on: {', '.join(on)}"
 
 
 class Switch:
@@ -182,8 +216,7 @@ def set_aside(plan: Plan, wire: WirePlan, node: NodePlan) -> None:
 def take_back(plan: Plan, wire: WirePlan, node: NodePlan, interface: str) -> None:
     """Gives the wire's interface its name again; it is still down. One that has it is fine."""
     with netlink_in(node.namespace, f"wire {wire.name}: take back in {node.name}") as netlink:
-        index = index_of(netlink, mark(plan.lab, wire.name), by="altname")
-        netlink.link("set", index=index, ifname=interface)
+        netlink.link("set", index=index_of(netlink, mark(plan.lab, wire.name), by="altname"), ifname=interface)
 
 
 def turn_offloads_off(interface: str) -> None:

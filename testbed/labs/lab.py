@@ -266,9 +266,9 @@ class Lab(AbstractContextManager["Lab"]):
     def network_changes(self, node: str) -> list[str]:
         """How a host's or router's network differs from the plan, in words."""
         # Netlink takes long to import, and most commands need none of it.
-        from system import node_network
+        from system import wires
 
-        return node_network.changes(self.plan, self.node(node))
+        return wires.differences(self.plan, self.node(node))
 
     @contextmanager
     def finished(self, deadline_s: float = 5.0) -> Iterator[list[str]]:
