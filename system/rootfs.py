@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The root that all containers of a lab share, read-only: an almost empty folder on which the host's programs are mounted."""
+"""The root that all containers of a lab share, read-only: an almost empty folder on which the host's programs are mounted.
+
+A host also sees its packages (system.package_layers): programs over the machine's, and copies of its own below /etc and /var.
+"""
 
 from __future__ import annotations
 
 import ipaddress
+import os
 import shlex
 import shutil
 from collections.abc import Iterable, Mapping
@@ -12,7 +16,7 @@ from pathlib import Path
 from contracts import durable
 from contracts.installation import INSTALLATION
 from contracts.plan import Plan
-from system import package_mounts
+from system import package_layers
 from system.package_layers import Layer
 
 #: A node's own folder as it sees it, the only place where it can write on the host.
@@ -64,6 +68,11 @@ _RESTRICT = (
     'syscall(442, -100, $at, 0x8000, $set, 32) == 0 or die "mount_setattr $at: $!\\n" }'
 )
 
+_LIBRARIES = "etc/ld.so.cache"
+_OPTIONS = "ro,nosuid,nodev"
+#: In the folder of copies: which layer they are of.
+_LAYER = "layer"
+
 
 def build(root: Path, plan: Plan) -> None:
     """Fills a new folder: mount points, links of a merged /usr, and an /etc of our own."""
@@ -100,6 +109,37 @@ def add_mount_points(root: Path, places: Mapping[str, Path]) -> None:
             (root / place[1:]).touch()
 
 
+def copy_packages(layer: Layer, copies: Path, root: Path, first_id: int) -> None:
+    """Fills a folder that no node can reach with what a host's packages have below /etc and /var, which it may change.
+
+    `root` is the one that the lab's nodes share. Raises OSError.
+    """
+    package_layers.copy(layer, copies, first_id)
+    etc, var = copies / "etc", copies / "var"
+    # What all nodes have is the lab's.
+    of_all = [entry for entry in etc.iterdir() if entry.is_symlink() or (root / "etc" / entry.name).exists()]
+    of_all += [entry for entry in var.iterdir() if entry.is_symlink() or entry.name in ("run", "tmp")]
+    for entry in of_all:
+        package_layers.remove(entry)
+    for file in package_layers.ACCOUNTS:
+        (made := etc / file).write_text((root / "etc" / file).read_text() + layer.accounts(file))
+        os.chown(made, first_id, first_id)
+        made.chmod(0o644)
+    (copies / _LAYER).write_text(str(layer.folder))
+
+
+def layer_of(copies: Path) -> Layer | None:
+    """The layer of the host with these copies; None where it has no packages."""
+    file = copies / _LAYER
+    return Layer(Path(file.read_text())) if file.exists() else None
+
+
+def places_of_packages(copies: Path) -> list[str]:
+    """Where a host sees its copies."""
+    entries = (entry for part in ("etc", "var") if (copies / part).is_dir() for entry in sorted((copies / part).iterdir()))
+    return [f"/{entry.relative_to(copies)}" for entry in entries]
+
+
 def mounts(
     root: Path, folder: Path, memory: Mapping[str, Path], temporary: int, own: Mapping[str, Path], layer: Layer | None = None
 ) -> list[str]:
@@ -114,15 +154,35 @@ def mounts(
     return [
         f"tmpfs tmp tmpfs nosuid,nodev,mode=1777,size={temporary} 0 0",
         f"tmpfs run tmpfs nosuid,nodev,mode=755,size={temporary} 0 0",
-        *(package_mounts.over_usr(layer) if layer else ("/usr usr none rbind,ro,nosuid,nodev 0 0",)),
+        *(_over_usr(layer) if layer else ("/usr usr none rbind,ro,nosuid,nodev 0 0",)),
         f"{_escape(INSTALLATION)} {_escape(INSTALLATION)[1:]} none rbind,ro,nosuid,nodev,create=dir 0 0",
         f"{_escape(folder)} {NODE_FOLDER[1:]} none bind,rw,create=dir 0 0",
         f"tmpfs dev/shm tmpfs nosuid,nodev,noexec,mode=1777,size={temporary},create=dir 0 0",
         *(f"{_escape(wire)} {WIRES_FOLDER[1:]}/{name} none bind,rw,create=dir 0 0" for name, wire in memory.items()),
         *(f"{_escape(source)} {place[1:]} none bind,rw 0 0" for place, source in own.items()),
         *(f"/etc/{name} etc/{name} none bind,ro,nosuid,nodev 0 0" for name in ETC_MOUNTS if (root / "etc" / name).exists()),
-        *(package_mounts.over_etc(layer, root) if layer else []),
+        *(_over_etc(layer, root) if layer else []),
     ]
+
+
+def _over_usr(layer: Layer) -> list[str]:
+    """Lines of fstab(5). What is mounted below the machine's /usr is mounted again: an overlay does not show it."""
+    table = Path("/proc/self/mountinfo").read_text().splitlines()
+    mounted = sorted({Path(line.split()[4]) for line in table if line.split()[4].startswith("/usr/")})
+    first = [place for place in mounted if not set(mounted) & set(place.parents)]
+    return [_overlay(layer, "usr"), *(f"{place} {str(place)[1:]} none rbind,{_OPTIONS} 0 0" for place in first)]
+
+
+def _over_etc(layer: Layer, root: Path) -> list[str]:
+    """The same for what the machine shows all nodes of its /etc: folders that lie over the machine's, as programs do."""
+    over = [place for place in ("etc/alternatives", "etc/fonts") if (layer.folder / place).is_dir() and (root / place).is_dir()]
+    libraries = layer.folder / _LIBRARIES
+    lines = [f"{libraries} {_LIBRARIES} none bind,{_OPTIONS} 0 0"] if libraries.is_file() else []
+    return [*(_overlay(layer, place) for place in over), *lines]
+
+
+def _overlay(layer: Layer, place: str) -> str:
+    return f"overlay {place} overlay {_OPTIONS},lowerdir={layer.folder / place}:/{place} 0 0"
 
 
 def restriction(memory: Mapping[str, Path], own: Iterable[str] = ()) -> str:

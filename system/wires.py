@@ -137,9 +137,7 @@ def _set_up(netlink: IPRoute, index: int, interface: InterfacePlan, plan: Plan) 
 def differences(plan: Plan, node: NodePlan) -> list[str]:
     """How a node's interfaces differ from the plan, in words: a host's user may configure its network at will.
 
-    What the user has added is none of the lab's business.
-
-    Raises NamespaceFailed.
+    What the user has added is none of the lab's business. Raises NamespaceFailed.
     """
     mtus = plan.mtus()
     # The kernel is asked for these interfaces alone: a node may have any number of others, of any name.
@@ -148,14 +146,14 @@ def differences(plan: Plan, node: NodePlan) -> list[str]:
         for interface in plan.kernel_interfaces(node):
             try:
                 (link,) = netlink.link("get", ifname=interface.name)
-                own = list(_of_interface(netlink, link, interface, mtus[interface.wire]))
+                own = list(_differences_of(netlink, link, interface, mtus[interface.wire]))
             except (NetlinkError, WireFailed):  # it may go at any moment
                 own = ["is gone"]
             found += [f"{interface.name} {difference}" for difference in own]
         return found
 
 
-def _of_interface(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: int) -> Iterator[str]:
+def _differences_of(netlink: IPRoute, link: Any, interface: InterfacePlan, mtu: int) -> Iterator[str]:
     if link["state"] != "up":
         yield "is down"
     # That of a NIC is not planned.

@@ -27,7 +27,6 @@ from system import (
     node_disks,
     node_files,
     package_layers,
-    package_mounts,
     realtime_group,
     rings,
     rootfs,
@@ -157,7 +156,7 @@ class Deployment:
                 host,
                 memory=self._memory_of(node),
                 own=self._own_folders(node),
-                layer=package_mounts.layer_of(self._copies(node)),
+                layer=rootfs.layer_of(self._copies(node)),
                 realtime_group=realtime_group.path() if self._plan.realtime_budget_us else None,
                 user_namespace=users.path(self._mark) if self._in_users(node) else None,
                 has_disk=container.folder.is_mount(),
@@ -188,7 +187,7 @@ class Deployment:
         if node.packages:
             self._progress(f"installing packages for {node.name}")
             with file_trees.room_on_disk(self._copies(node)):
-                package_mounts.copy(package_layers.layer(node.packages), self._copies(node), self._root, owner or 0)
+                rootfs.copy_packages(package_layers.layer(node.packages), self._copies(node), self._root, owner or 0)
         if node.copied:
             self._progress(f"copying files to {node.name}")
         for place, copied in node.copied.items():
@@ -198,7 +197,7 @@ class Deployment:
                 if owner is not None:
                     os.chown(folder, owner, owner)
             if node.packages:
-                package_mounts.give_way(target)
+                package_layers.remove(target)  # the user's file takes the place of what they have put there
             if file_trees.copy(Path(copied.source), target, owner) != copied.digest:
                 raise FilesChanged(f"{printable(copied.source)} has changed since the lab was planned; repeat the command")
 
@@ -207,7 +206,7 @@ class Deployment:
 
     def _own_folders(self, node: NodePlan) -> dict[str, Path]:
         """The folders with the node's copies, by the paths at which it sees them. Adds each path to the root as a mount point."""
-        places = dict.fromkeys((*rootfs.own_folders(node.copied), *package_mounts.places(self._copies(node))))
+        places = dict.fromkeys((*rootfs.own_folders(node.copied), *rootfs.places_of_packages(self._copies(node))))
         own = {place: self._copies(node) / place[1:] for place in places}
         rootfs.add_mount_points(self._root, own)
         return own
