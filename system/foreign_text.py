@@ -8,13 +8,9 @@ from pathlib import Path
 
 def read(file: Path) -> str:
     """The whole file. A byte that is not UTF-8 becomes a surrogate (PEP 383), as in names of files. Raises OSError."""
-    return decoded(file.read_bytes())
+    return file.read_bytes().decode("utf-8", "surrogateescape")
 
 
 def lines(file: Path) -> list[str]:
     """The same by lines. Only a line feed ends one: names may hold what else `str.splitlines` takes for an end."""
     return read(file).removesuffix("\n").split("\n")
-
-
-def decoded(data: bytes) -> str:
-    return data.decode("utf-8", "surrogateescape")

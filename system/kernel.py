@@ -11,14 +11,10 @@ from pathlib import Path
 
 from contracts.errors import NetBoxITError
 
-CLONE_NEWNET = 0x40000000
-CLONE_NEWUSER = 0x10000000
-_CLONE_NEWNS = 0x00020000
-_CLONE_NEWPID = 0x20000000
+#: Kinds of namespaces, for `unshare` and `setns`: mounts, users, processes and network.
+CLONE_NEWNS, CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x00020000, 0x10000000, 0x20000000, 0x40000000
 _MS_NOSUID, _MS_NODEV, _MS_NOEXEC = 2, 4, 8
-_MS_BIND = 4096
-_MS_REC = 16384
-_MS_SHARED = 1 << 20
+_MS_BIND, _MS_REC, _MS_SHARED = 4096, 16384, 1 << 20
 _MNT_DETACH, _UMOUNT_NOFOLLOW = 2, 8
 _RENAME_EXCHANGE = 2
 _OPEN_TREE, _OPEN_TREE_CLONE = 428, 1  # of no C library before glibc 2.36; the number is the same everywhere
@@ -32,19 +28,12 @@ _PR_SET_DUMPABLE = 4
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def unshare_network() -> None:
-    """Gives the calling thread a network namespace of its own."""
-    _check(_libc.unshare(CLONE_NEWNET), "unshare")
+def unshare(kinds: int) -> None:
+    """Gives the calling thread namespaces of its own, as `os.unshare` of Python 3.12: those of processes to its next children.
 
-
-def unshare_users() -> None:
-    """Gives the calling process, which must have one thread, a user namespace of its own."""
-    _check(_libc.unshare(CLONE_NEWUSER), "unshare")
-
-
-def unshare_system() -> None:
-    """Gives the calling thread mounts and a network of its own, and its next child processes of their own."""
-    _check(_libc.unshare(_CLONE_NEWNS | _CLONE_NEWPID | CLONE_NEWNET), "unshare")
+    With CLONE_NEWUSER the process must have one thread.
+    """
+    _check(_libc.unshare(kinds), "unshare")
 
 
 def mount_device(device: Path, target: Path, kind: str, options: str) -> None:
@@ -68,14 +57,12 @@ def mount_new(kind: str, target: Path) -> None:
     _check(_libc.mount(b"none", bytes(target), kind.encode(), 0, None), f"mount {kind} on {target}")
 
 
-def enter_users(descriptor: int) -> None:
-    """Puts the calling process, which must have one thread, into the user namespace behind an open file."""
-    _check(_libc.setns(descriptor, CLONE_NEWUSER), "setns")
+def setns(descriptor: int, kind: int) -> None:
+    """Puts the calling thread into the namespace behind an open file of that kind, /proc/…/ns/… or /run/netns/… .
 
-
-def enter_network(descriptor: int) -> None:
-    """Puts the calling thread into the network namespace behind an open /proc/…/ns/net or /run/netns/… file."""
-    _check(_libc.setns(descriptor, CLONE_NEWNET), "setns")
+    As `os.setns` of Python 3.12. With CLONE_NEWUSER the process must have one thread.
+    """
+    _check(_libc.setns(descriptor, kind), "setns")
 
 
 def become(user: int, group: int, groups: Sequence[int]) -> None:
@@ -107,8 +94,7 @@ def bind_mount(source: Path, target: Path) -> None:
 
 def open_uncovered(folder: Path) -> int:
     """A descriptor of the folder as it is below what is mounted in it."""
-    flags = _OPEN_TREE_CLONE | os.O_CLOEXEC
-    return _check(_libc.syscall(_OPEN_TREE, _AT_FDCWD, bytes(folder), flags), f"open_tree {folder}")
+    return _check(_libc.syscall(_OPEN_TREE, _AT_FDCWD, bytes(folder), _OPEN_TREE_CLONE | os.O_CLOEXEC), f"open_tree {folder}")
 
 
 def share_mounts(target: Path) -> None:

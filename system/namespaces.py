@@ -15,10 +15,9 @@ from typing import Final
 from contracts import durable
 from contracts.errors import NetBoxITError
 from ownership import locks
-from system import foreign_text, forked, holding, kernel
+from system import forked, holding, kernel, processes
 
 FOLDER = Path("/run/netns")
-_OWN = Path("/proc/thread-self/ns/net")
 #: The lock of all labs, for what is done once after the machine's start.
 _HELD = holding.RUN / "netns"
 #: `ip netns` makes two mounts under its lock.
@@ -77,9 +76,9 @@ def _source(users: Path | None) -> Iterator[Callable[[], Path]]:
     def make() -> None:
         nonlocal users
         if users is not None:
-            kernel.enter_users(os.open(users, os.O_RDONLY))
+            kernel.setns(os.open(users, os.O_RDONLY), kernel.CLONE_NEWUSER)
             users = None
-        kernel.unshare_network()
+        kernel.unshare(kernel.CLONE_NEWNET)
 
     with forked.asked(itertools.repeat(make), purpose) as (child, ask):
 
@@ -122,22 +121,20 @@ def _shared() -> bool:
 
 def is_there(name: str) -> bool:
     """Whether there is a namespace of that name, not only a file without one, as a reboot may leave it."""
-    try:
-        return path(name).stat().st_dev != FOLDER.stat().st_dev
-    except FileNotFoundError:
-        return False
+    return os.path.ismount(path(name))  # Path.is_mount is of folders alone
 
 
 def belongs(name: str, mark: str) -> bool:
     """Whether the namespace has that mark, or no owner: it is gone, or a file to which no namespace was bound yet."""
     try:
-        with kernel.closing(kernel.open_uncovered(FOLDER)) as below:
-            file = os.open(name, os.O_RDONLY, dir_fd=below)
+        with (
+            kernel.closing(kernel.open_uncovered(FOLDER)) as below,
+            os.fdopen(os.open(name, os.O_RDONLY, dir_fd=below), "rb") as file,
+        ):
+            written = file.read()
     except FileNotFoundError:
         return True
-    with open(file, "rb") as opened:  # noqa: PTH123
-        text = foreign_text.decoded(opened.read())
-    return text == mark or (not text and not is_there(name))
+    return written == mark.encode() or (not written and not is_there(name))
 
 
 def delete(name: str) -> None:
@@ -179,13 +176,13 @@ def check_seen(name: str) -> None:
 @contextmanager
 def entered_at(file: Path) -> Iterator[None]:
     """The same with any namespace, by a file that stands for it. Raises OSError when it cannot be entered."""
-    with kernel.closing(os.open(_OWN, os.O_RDONLY)) as home:
+    with kernel.closing(os.open("/proc/thread-self/ns/net", os.O_RDONLY)) as home:
         with kernel.closing(os.open(file, os.O_RDONLY)) as inside:
-            kernel.enter_network(inside)
+            kernel.setns(inside, kernel.CLONE_NEWNET)
         try:
             yield
         finally:
-            kernel.enter_network(home)
+            kernel.setns(home, kernel.CLONE_NEWNET)
 
 
 def write_settings(settings: Mapping[str, str]) -> None:
@@ -198,11 +195,10 @@ def write_settings(settings: Mapping[str, str]) -> None:
 def end_processes_inside(names: Iterable[str]) -> None:
     """Kills what still runs in these namespaces (say, a capture whose owner was killed)."""
     ours = {identity for identity in map(_identity, map(path, names)) if identity is not None}
-    me = os.getpid()
-    for process in Path("/proc").iterdir():
-        if process.name.isdecimal() and int(process.name) != me and _identity(process / "ns/net") in ours:
+    for pid in processes.all_of_them():
+        if pid != os.getpid() and _identity(Path(f"/proc/{pid}/ns/net")) in ours:
             with suppress(ProcessLookupError):
-                os.kill(int(process.name), signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
 
 
 def _identity(file: Path) -> tuple[int, int] | None:

@@ -76,9 +76,8 @@ def _numbering() -> str:
 
 
 def _marked() -> Iterator[tuple[int, str]]:
-    start = f"{_VARIABLE}=".encode()
     for file in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
-            for entry in file.read_bytes().split(b"\0"):
-                if entry.startswith(start):
-                    yield int(file.parent.name), foreign_text.decoded(entry[len(start) :])
+            for entry in foreign_text.read(file).split("\0"):
+                if entry.startswith(f"{_VARIABLE}="):
+                    yield int(file.parent.name), entry.partition("=")[2]

@@ -11,6 +11,7 @@ import resource
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from contracts.errors import NetBoxITError
@@ -164,7 +165,7 @@ def _limit(child: int) -> None:
     limits = {name: max(1, int((_COUNTED / name).read_text()) // _SHARE) for name in _BOUNDED if (_COUNTED / name).exists()}
 
     def write_inside() -> None:
-        kernel.enter_users(inside)
+        kernel.setns(inside, kernel.CLONE_NEWUSER)
         for name, most in limits.items():
             (_COUNTED / name).write_text(str(most))
 
@@ -187,7 +188,7 @@ def _child() -> Iterator[tuple[int, Callable[[str], int]]]:
 
     The block gets its number, and the function that asks it for the mounts that a container's start needs (`forked.asked`).
     """
-    with forked.asked((kernel.unshare_users, _mount_own), "hold a user namespace") as (child, ask):
+    with forked.asked((partial(kernel.unshare, kernel.CLONE_NEWUSER), _mount_own), "hold a user namespace") as (child, ask):
         forked.check(ask("make a user namespace"))
         for kind in ("uid_map", "gid_map"):
             Path(f"/proc/{child}/{kind}").write_text(f"0 {FIRST_ID} {IDS}\n")
@@ -202,5 +203,5 @@ def _mount_own() -> None:
         kernel.mount_new("sysfs", Path("/sys"))
         kernel.mount_new("proc", Path("/proc"))
 
-    kernel.unshare_system()
+    kernel.unshare(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET)
     forked.check(forked.call(mount, "mount /proc and /sys"))

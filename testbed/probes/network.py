@@ -53,7 +53,7 @@ def wires_and_ports() -> Ability:
 def _try_wire() -> str:
     """What is wrong; nothing when all of it works."""
     try:
-        kernel.unshare_network()
+        kernel.unshare(kernel.CLONE_NEWNET)
         with IPRoute() as netlink:
             netlink.link("add", kind="veth", ifname="left", peer={"ifname": "right"})
         wires.turn_offloads_off("left")
