@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
+from contracts import durable
 from contracts.errors import NetBoxITError, printable
 from system import kernel
 from system.user_privileges import as_user
@@ -119,9 +120,8 @@ def _content(entry: _Entry, target: int | None = None) -> str:
     while at < entry.size and (piece := os.pread(entry.descriptor, min(_PIECE, entry.size - at), at)):
         digest.update(piece)
         if target is not None and any(piece):
-            written = 0
-            while written < len(piece):
-                written += os.pwrite(target, piece[written:], at + written)
+            os.lseek(target, at, os.SEEK_SET)
+            durable.write_all(target, piece)
         at += len(piece)
     if target is not None:
         os.ftruncate(target, at)

@@ -164,9 +164,8 @@ def copy_sparsely(source: int, target: int, longest: int, most: int | None = Non
             piece = os.pread(source, min(_PIECE, end - at), at)
             if not piece:  # it has become shorter
                 return copied, False
-            written = 0
-            while written < len(piece):
-                written += os.pwrite(target, piece[written:], at + written)
+            os.lseek(target, at, os.SEEK_SET)
+            durable.write_all(target, piece)
             at += len(piece)
             copied += len(piece)
     os.ftruncate(target, size)

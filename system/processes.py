@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Final
 
 from contracts.errors import NetBoxITError
-from system import foreign_text
 
 #: More than the command of any node.
 _COMMAND_LINE_BYTES: Final = 1 << 16
@@ -152,10 +151,7 @@ def keep_descriptors() -> None:
 
 
 def children(pid: int) -> list[int]:
-    try:
-        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
-    except OSError:
-        return []
+    return list(map(int, _file(pid, f"task/{pid}/children").split()))
 
 
 def all_of_them() -> Iterator[int]:
@@ -178,11 +174,7 @@ def command_line(pid: int) -> bytes:
 
     A process can have the kernel show any of its memory here (PR_SET_MM_MAP, prctl(2)), so the rest is left out.
     """
-    try:
-        with Path(f"/proc/{pid}/cmdline").open("rb") as file:
-            return file.read(_COMMAND_LINE_BYTES)
-    except OSError:
-        return b""
+    return _file(pid, "cmdline", _COMMAND_LINE_BYTES)
 
 
 def has_no_new_privileges(pid: int) -> bool:
@@ -196,12 +188,9 @@ def is_init(pid: int) -> bool:
 
 
 def _start(pid: int) -> int | None:
-    try:
-        # The name, field 2, may hold spaces and parentheses; field 22 is the start time (proc(5)). State Z has ended.
-        fields = foreign_text.read(Path(f"/proc/{pid}/stat")).rpartition(")")[2].split()
-    except OSError:
-        return None
-    return None if fields[0] in "ZX" else int(fields[19])
+    # The name, field 2, may hold spaces and parentheses; field 22 is the start time (proc(5)). State Z has ended.
+    fields = _file(pid, "stat").rpartition(b")")[2].split()
+    return int(fields[19]) if fields and fields[0] not in b"ZX" else None
 
 
 def _numbers(pid: int) -> list[int]:
@@ -210,12 +199,18 @@ def _numbers(pid: int) -> list[int]:
 
 
 def _status(pid: int) -> dict[str, str]:
-    """proc(5), /proc/pid/status; empty for a process that has ended."""
-    try:
-        lines = foreign_text.lines(Path(f"/proc/{pid}/status"))
-    except OSError:
-        return {}
+    """proc(5), /proc/pid/status; has nothing of a process that has ended."""
+    lines = _file(pid, "status").decode(errors="surrogateescape").split("\n")  # a name may hold what else `splitlines` splits at
     return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _file(pid: int, name: str, most_bytes: int = -1) -> bytes:
+    """What the kernel tells of a process in that file; nothing when it has ended."""
+    try:
+        with Path(f"/proc/{pid}/{name}").open("rb") as file:
+            return file.read(most_bytes)
+    except OSError:
+        return b""
 
 
 def executable(pid: int) -> str | None:
