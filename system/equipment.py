@@ -12,6 +12,7 @@ import ipaddress
 import pwd
 import subprocess
 from collections.abc import Collection, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -105,7 +106,7 @@ class _Taking:
 
 def _take_nic(netlink: IPRoute, taking: _Taking) -> None:
     port, index = taking.port, _index(netlink, taking.port.device)
-    taking.record(settings=interface_settings.read(netlink, index).to_json())
+    taking.record(settings=asdict(interface_settings.read(netlink, index)))
     netlink.link("property_add", index=index, altname=taking.mark)
     netlink.link("set", index=index, net_ns_fd=str(namespaces.path(taking.namespace)), ifname=port.end.interface)
     with namespaces.entered(taking.namespace), IPRoute() as inside:

@@ -24,7 +24,7 @@ def read() -> tuple[InterfaceFacts, ...]:
     """All of the network that the calling thread is in."""
     from pyroute2 import IPRoute  # type: ignore[import-untyped]  # netlink, which planning does without
 
-    from system import interface_features
+    from system import interface_settings
 
     with IPRoute() as netlink:
         # Of a point-to-point interface "address" is the other end's.
@@ -38,7 +38,7 @@ def read() -> tuple[InterfaceFacts, ...]:
                 link.get("mtu"),
                 link["state"] == "up",
                 tuple(address for index, address in addresses if index == link["index"]),
-                tuple(interface_features.merging(link.get("ifname"))),
+                tuple(interface_settings.merging_features(link.get("ifname"))),
             )
             for link in netlink.get_links()
         )
@@ -46,8 +46,7 @@ def read() -> tuple[InterfaceFacts, ...]:
 
 def with_address(interfaces: Iterable[InterfaceFacts], address: str) -> InterfaceFacts | None:
     """The one that has it."""
-    wanted = ip_address(address)
-    return next((face for face in interfaces if any(ip_interface(own).ip == wanted for own in face.addresses)), None)
+    return next((face for face in interfaces if ip_address(address) in [ip_interface(own).ip for own in face.addresses]), None)
 
 
 def merges(name: str, found: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from socket import AF_INET, AF_INET6
@@ -18,8 +18,6 @@ from typing import Any, Final
 from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.ethtool.ioctl import IoctlEthtool  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
-
-from system import interface_features
 
 #: linux/if.h: what a user sets of an interface's flags, besides IFF_UP.
 _UP: Final = 0x1
@@ -54,9 +52,6 @@ class Settings:
     routes: list[dict[str, Any]]
     neighbours: list[dict[str, Any]]
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def read(netlink: IPRoute, index: int) -> Settings:
     """What is set now, in the network namespace that the calling thread is in."""
@@ -72,7 +67,7 @@ def read(netlink: IPRoute, index: int) -> Settings:
         group=link.get("group"),
         alias=link.get("ifalias") or "",
         altnames=altnames(link),
-        features={feature: bool(active) for feature, active, changeable, *_ in interface_features.read(name) if changeable},
+        features={feature: bool(active) for feature, active, changeable, *_ in features(name) if changeable},
         sysctls=dict(_sysctls(name)),
         addresses=[_address(address) for address in _addresses(netlink, index) if address.get("proto") not in _KERNEL_ADDRESSES],
         routes=[_route(route) for route in _routes(netlink, index) if route["proto"] not in _KERNEL_ROUTES],
@@ -89,8 +84,7 @@ def restore(netlink: IPRoute, index: int, settings: Settings) -> list[str]:
     refused: list[str] = []
     (link,) = netlink.get_links(index)
     change = partial(netlink.link, "set", index=index)
-    wanted = {"address": settings.mac, "mtu": settings.mtu, "txqlen": settings.queue, "group": settings.group}
-    for key, value in wanted.items():
+    for key, value in (("address", settings.mac), ("mtu", settings.mtu), ("txqlen", settings.queue), ("group", settings.group)):
         if link.get(key) != value:
             _try(refused, f"{key} {value}", partial(change, **{key: value}))
     if (link.get("ifalias") or "") != settings.alias:
@@ -119,6 +113,26 @@ def restore(netlink: IPRoute, index: int, settings: Settings) -> list[str]:
     return refused
 
 
+def features(interface: str) -> list[Any]:
+    """As `ethtool --show-features` lists them: their name, whether they are on, whether they can be changed, and more.
+
+    None of a driver that has none.
+    """
+    with suppress(OSError), closing(IoctlEthtool(interface)) as ethtool:
+        return list(ethtool.get_features())
+    return []
+
+
+def active_features(interface: str) -> list[str]:
+    """Those that are on, whether they can be changed or not."""
+    return [feature for feature, active, *_ in features(interface) if active]
+
+
+def merging_features(interface: str) -> list[str]:
+    """Those that are on and make one frame of several."""
+    return [feature for feature in active_features(interface) if feature in ("rx-gro", "rx-lro", "rx-gro-hw")]
+
+
 def altnames(link: Any) -> list[str]:
     """Of an interface as netlink tells of it."""
     properties = link.get("IFLA_PROP_LIST")
@@ -140,12 +154,12 @@ def _try(refused: list[str], what: str, change: Callable[[], object]) -> None:
 
 def _restore_features(settings: Settings) -> None:
     with closing(IoctlEthtool(settings.name)) as ethtool:
-        features = ethtool.get_features() if settings.features else []
-        changed = [name for name, active, *_ in features if settings.features.get(name, bool(active)) != bool(active)]
+        now = ethtool.get_features() if settings.features else []
+        changed = [name for name, active, *_ in now if settings.features.get(name, bool(active)) != bool(active)]
         for name in changed:
-            features[name] = settings.features[name]
+            now[name] = settings.features[name]
         if changed:
-            ethtool.set_features(features)
+            ethtool.set_features(now)
 
 
 def _sysctls(name: str) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from pyroute2 import IPRoute  # type: ignore[import-untyped]
 from pyroute2.netlink.exceptions import NetlinkError  # type: ignore[import-untyped]
 from pyroute2.netlink.nfnetlink import nftsocket  # type: ignore[import-untyped]
 
-from system import interface_facts, interface_features, interface_settings, namespaces
+from system import interface_facts, interface_settings, namespaces
 
 _LOOPBACK: Final = 0x8  # linux/if.h: IFF_LOOPBACK
 _RUN: Final = Path("/run")
@@ -45,7 +45,7 @@ def why_not_moved(netlink: IPRoute, link: Any, *, named: bool) -> Iterator[str]:
     if (kind := interface_settings.kind(link)) in _GROUPS:
         yield f"is a {kind}, into which nothing is plugged; name the interface that is"
     yield from _why_part_of_others(netlink, link)
-    if "netns-local" in interface_features.active(name):
+    if "netns-local" in interface_settings.active_features(name):
         yield "cannot leave its network namespace: its driver does not let it (wireless and bridges, say); use another interface"
     if (xdp := link.get("xdp")) and dict(xdp["attrs"]).get("IFLA_XDP_ATTACHED"):
         yield f"has an XDP program: somebody reads its frames; end that, or remove it (ip link set {name} xdp off)"
@@ -76,7 +76,7 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool, alone: boo
     elif not named:
         reasons = _default_routes(netlink, link["index"])
         yield from _unless_named(link, reasons, "what is made on it is in that network")
-    if whole_frames and (found := interface_features.merging(link.get("ifname"))):
+    if whole_frames and (found := interface_settings.merging_features(link.get("ifname"))):
         yield f"{interface_facts.merges(link.get('ifname'), found)}, or move the interface whole (nic)"
     if link["state"] != "up":
         yield f"is down, and what is made on it would be, too; set it up first (ip link set {link.get('ifname')} up)"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def moved_and_back(interfaces: OwnInterfaces) -> list[str]:
     """eth2; returns what the kernel refused."""
     with Namespace("node") as node, interfaces.host.inside(), IPRoute() as netlink:
         (index,) = netlink.link_lookup(ifname="eth2")
-        saved = Settings(**interface_settings.read(netlink, index).to_json())
+        saved = Settings(**asdict(interface_settings.read(netlink, index)))
         netlink.link("set", index=index, net_ns_fd=f"/run/netns/{node.name}", ifname="port")
         with Path("/proc/thread-self/ns/net").open() as home, node.inside(), IPRoute() as there:
             (moved,) = there.link_lookup(ifname="port")
@@ -83,6 +84,6 @@ def test_an_interface_that_is_down_comes_back_down(interfaces: OwnInterfaces) ->
 def test_what_cannot_be_put_back_is_told(interfaces: OwnInterfaces) -> None:
     with interfaces.host.inside(), IPRoute() as netlink:
         (index,) = netlink.link_lookup(ifname="eth2")
-        saved = interface_settings.read(netlink, index).to_json() | {"mtu": 70000}
+        saved = asdict(interface_settings.read(netlink, index)) | {"mtu": 70000}
         (refused,) = interface_settings.restore(netlink, index, Settings(**saved))
         assert refused.startswith("mtu 70000 (")
