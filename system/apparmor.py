@@ -37,7 +37,6 @@ def read(enabled: Path = _ENABLED, profiles: Path = _PROFILES) -> AppArmor:
             return AppArmor(False, "it is off in this kernel", "boot with apparmor=1 security=apparmor")
     except FileNotFoundError:
         return AppArmor(False, "this kernel does not have it", "a kernel with CONFIG_SECURITY_APPARMOR")
-    load = "apt install apparmor && systemctl restart apparmor, which loads the profiles of all programs of this machine"
     try:
         loaded = dict(line.rsplit(" ", 1) for line in profiles.read_text().splitlines())
     except PermissionError:
@@ -45,7 +44,11 @@ def read(enabled: Path = _ENABLED, profiles: Path = _PROFILES) -> AppArmor:
     except OSError as error:
         return AppArmor(True, f"{profiles} cannot be read ({error.strerror})", "mount securityfs on /sys/kernel/security")
     if (mode := loaded.get(PROFILE)) is None:
-        return AppArmor(True, f"it is on, but LXC's profile {PROFILE} is not loaded", load)
+        return AppArmor(
+            True,
+            f"it is on, but LXC's profile {PROFILE} is not loaded",
+            "apt install apparmor && systemctl restart apparmor, which loads the profiles of all programs of this machine",
+        )
     if mode != "(enforce)":
         return AppArmor(True, f"LXC's profile {PROFILE} is loaded in the mode {mode.strip('()')}", f"aa-enforce {PROFILE}")
     return AppArmor(True, None)

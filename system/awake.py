@@ -48,7 +48,8 @@ def hold(core: int, lab: Path) -> None:
     with holding.locked(_HELD):
         holding.add(_folder(core) / "holders", lab)
         if not (before := _before(core)).exists():
-            durable.put(before, _read(core))
+            with _failures(core):
+                durable.put(before, _setting(core).read_text().strip())
         _write(core, _NO_LATENCY)
 
 
@@ -78,11 +79,6 @@ def _before(core: int) -> Path:
 
 def _setting(core: int) -> Path:
     return _CPUS / f"cpu{core}" / "power" / "pm_qos_resume_latency_us"
-
-
-def _read(core: int) -> str:
-    with _failures(core):
-        return _setting(core).read_text().strip()
 
 
 def _write(core: int, value: str) -> None:

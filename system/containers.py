@@ -272,10 +272,9 @@ def end(home: Path, names: Sequence[str]) -> None:
 
 def command_of(container: Container, command: Sequence[str]) -> int | None:
     """The process that runs the container's command, as the host counts; None when it has ended."""
-    for process in sorted(cores.processes(container.groups[0])):
-        if processes.command_line(process).split(b"\0")[: len(command)] == [word.encode() for word in command]:
-            return process
-    return None
+    words = [word.encode() for word in command]
+    inside = sorted(cores.processes(container.groups[0]))
+    return next((pid for pid in inside if processes.command_line(pid).split(b"\0")[: len(words)] == words), None)
 
 
 def ask_to_end(container: Container) -> None:
@@ -292,13 +291,11 @@ def remove_traces(container: Container) -> None:
         if cores.folders(group) and not monitors.is_anothers(container.home, container.name, group):
             cores.end_all(group)
             cores.remove(group)
-    lock = Path("/run/lxc/lock") / str(container.home)[1:] / f".{container.name}"
-    lock.unlink(missing_ok=True)
-    for folder in lock.parents:
-        if folder == Path("/run/lxc/lock"):
-            break
+    locks, lock = Path("/run/lxc/lock"), Path(str(container.home)[1:], f".{container.name}")
+    (locks / lock).unlink(missing_ok=True)
+    for folder in lock.parents[:-1]:
         with suppress(OSError):  # other containers' locks are in it, or whoever removed it was killed before he was through
-            folder.rmdir()
+            (locks / folder).rmdir()
 
 
 def log_tail(container: Container, lines: int = 12) -> str:
@@ -313,8 +310,6 @@ def log_tail(container: Container, lines: int = 12) -> str:
 
 
 def _output(container: Container) -> str:
-    try:
-        errors = [line for line in container.lxc_log.read_text(errors="replace").splitlines() if " ERROR " in line]
-    except FileNotFoundError:
-        errors = []
+    log = container.lxc_log.read_text(errors="replace") if container.lxc_log.exists() else ""
+    errors = [line for line in log.splitlines() if " ERROR " in line]
     return "; LXC and the command wrote:" + "".join(f"\n    {line}" for line in errors[:6]) + log_tail(container)

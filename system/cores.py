@@ -223,8 +223,7 @@ def folders(group: str) -> list[Path]:
 def granted_us(group: Path) -> int:
     """A group's real-time runtime, per second."""
     try:
-        runtime = int((group / "cpu.rt_runtime_us").read_text())
-        period = int((group / "cpu.rt_period_us").read_text())
+        runtime, period = (int((group / f"cpu.rt_{what}_us").read_text()) for what in ("runtime", "period"))
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.ENODEV):
             raise

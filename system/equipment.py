@@ -171,8 +171,7 @@ def _make_tap(netlink: IPRoute, taking: _Taking) -> None:
     port = taking.port
     first, cable = interface_name("nbt", taking.lab, port.name), interface_name("nbx", taking.lab, port.name)
     taking.record(made=[first, cable])
-    owner = pwd.getpwnam(port.user).pw_uid if port.user else 0
-    netlink.link("add", ifname=first, kind="tuntap", mode="tap", uid=owner)
+    netlink.link("add", ifname=first, kind="tuntap", mode="tap", uid=pwd.getpwnam(port.user).pw_uid if port.user else 0)
     tap = _index(netlink, first)
     netlink.link("property_add", index=tap, altname=taking.mark)
     inside = wires.veth_end(port.end.interface, taking.mac, port.mtu, taking.namespace)

@@ -48,8 +48,7 @@ def entered(wanted: str) -> Iterator[None]:
     if identity() == wanted:
         yield
         return
-    places = sorted(namespaces.FOLDER.iterdir()) if namespaces.FOLDER.is_dir() else []
-    for place in (_FIRST, *places):
+    for place in (_FIRST, *sorted(namespaces.FOLDER.glob("*"))):
         with ExitStack() as inside:
             try:
                 inside.enter_context(namespaces.entered_at(place))

@@ -46,7 +46,8 @@ def read() -> tuple[InterfaceFacts, ...]:
 
 def with_address(interfaces: Iterable[InterfaceFacts], address: str) -> InterfaceFacts | None:
     """The one that has it."""
-    return next((face for face in interfaces if ip_address(address) in [ip_interface(own).ip for own in face.addresses]), None)
+    wanted = ip_address(address)
+    return next((face for face in interfaces if any(ip_interface(own).ip == wanted for own in face.addresses)), None)
 
 
 def merges(name: str, found: Sequence[str]) -> str:

@@ -29,9 +29,8 @@ class Package:
 def known(database: Path = DATABASE) -> dict[str, Package]:
     """By name. One of several architectures counts once."""
     form = "\t".join(f"${{{field}}}" for field in _FIELDS) + "\n"
-    argv = ["dpkg-query", f"--admindir={database}", "--show", f"--showformat={form}"]
     packages = {}
-    for line in _output(argv).splitlines():
+    for line in _output("dpkg-query", f"--admindir={database}", "--show", f"--showformat={form}").splitlines():
         name, version, status, source, *needs = line.split("\t")
         if status in ("installed", "config-files"):
             packages[name] = Package(version, status == "installed", source, frozenset(_names(",".join(needs))))
@@ -62,7 +61,7 @@ def made_anew(wanted: Sequence[str]) -> list[str]:
 
 def left_behind(archives: Iterable[Path], machine: Mapping[str, Package]) -> list[str]:
     """Of which of these .deb files the machine has nothing but the configuration."""
-    names = {_output(["dpkg-deb", "--field", str(file), "Package"]).strip() for file in archives}
+    names = {_output("dpkg-deb", "--field", str(file), "Package").strip() for file in archives}
     return sorted(name for name in names if name in machine and not machine[name].installed)
 
 
@@ -73,10 +72,15 @@ def _names(relations: str) -> Iterable[str]:
 
 def _removable(names: Sequence[str]) -> bool:
     """Whether dpkg would remove them all together: nothing else on the machine needs them."""
-    argv = ["dpkg", "--simulate", "--purge", "--", *names]
-    environment = strays.marked_environment()
-    return not subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, env=environment, check=False).returncode
+    done = subprocess.run(
+        ["dpkg", "--simulate", "--purge", "--", *names],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=strays.marked_environment(),
+        check=False,
+    )
+    return done.returncode == 0
 
 
-def _output(argv: Sequence[str]) -> str:
+def _output(*argv: str) -> str:
     return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True).stdout

@@ -44,9 +44,7 @@ _REMEDY: Final = (
 )
 _LOOP_CONTROL: Final = Path("/dev/loop-control")
 #: Of linux/loop.h.
-_GET_FREE: Final = 0x4C82
-_CONFIGURE: Final = 0x4C0A
-_AUTOCLEAR: Final = 4
+_GET_FREE, _CONFIGURE, _AUTOCLEAR = 0x4C82, 0x4C0A, 4
 #: struct loop_config: the file, its block size (0: the kernel's choice) and struct loop_info64, of which only the flags and the
 #: name of the file, for those who look, are not zero.
 _CONFIG: Final = struct.Struct("=2I 52x I 64s 112x 64x")

@@ -162,8 +162,9 @@ def _make(store: Path, names: Sequence[str], folder: Path) -> None:
             anew += machine_packages.left_behind(archives, before)
             _install(new, names, anew)
             if elsewhere := sorted(entry.name for entry in (new / "opt").iterdir()):
-                where = f"hosts do not see /opt, where it puts {elsewhere[0]}"
-                raise PackagesNotInstalled(f"{', '.join(names)}: {where}; leave it out")
+                raise PackagesNotInstalled(
+                    f"{', '.join(names)}: hosts do not see /opt, where it puts {elsewhere[0]}; leave it out"
+                )
             for part in ("usr", "etc"):
                 _hide(new / part, Path("/", part))
         with durable.told(store):

@@ -36,8 +36,7 @@ def _fifo_support() -> RealtimeSupport:
         )
     if os.geteuid() != 0:
         return RealtimeSupport(False, budget, "only root can try whether containers get it", tried=False)
-    refused = _try_fifo(budget)
-    if refused is not None:
+    if (refused := _try_fifo(budget)) is not None:
         return RealtimeSupport(False, budget, refused)
     if budget is None:
         return RealtimeSupport(True, None, "SCHED_FIFO works in control groups, without budgets")
