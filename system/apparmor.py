@@ -14,9 +14,6 @@ from typing import Final
 #: LXC's default where containers have a control group namespace of their own, which they have in each kernel since 4.6.
 PROFILE: Final = "lxc-container-default-cgns"
 
-_ENABLED: Final = Path("/sys/module/apparmor/parameters/enabled")
-_PROFILES: Final = Path("/sys/kernel/security/apparmor/profiles")
-
 
 @dataclass(frozen=True)
 class AppArmor:
@@ -30,7 +27,10 @@ class AppArmor:
     remedy: str = ""
 
 
-def read(enabled: Path = _ENABLED, profiles: Path = _PROFILES) -> AppArmor:
+def read(
+    enabled: Path = Path("/sys/module/apparmor/parameters/enabled"),
+    profiles: Path = Path("/sys/kernel/security/apparmor/profiles"),
+) -> AppArmor:
     """Looks at the kernel's files (apparmor(7))."""
     try:
         if enabled.read_text().strip() != "Y":

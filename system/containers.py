@@ -174,21 +174,15 @@ def _user_lines(node: NodePlan, user_namespace: Path) -> list[str]:
 
 def start(container: Container, command: Sequence[str]) -> subprocess.Popen[bytes]:
     """Starts the container with that command and returns its monitor at once; `wait_started` follows."""
-    argv = [
-        monitors.PROGRAM,
-        "-q",
-        *monitors.options(container.home, container.name),
-        "-f",
-        str(container.configuration_file),
-        "--",
-        *command,
-    ]
     (container.configuration_file.parent / limits.AT_THE_END).unlink(missing_ok=True)
     processes.keep_descriptors()
     try:
         with node_files.appended(container.log) as log, monitors.apart(container.home):
             return subprocess.Popen(
-                argv,
+                [
+                    *(monitors.PROGRAM, "-q", *monitors.options(container.home, container.name)),
+                    *("-f", str(container.configuration_file), "--", *command),
+                ],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -234,8 +228,10 @@ def attach_argv(container: Container, argv: Sequence[str], env: Mapping[str, str
     """What runs `argv` inside the container, with the environment of its nodes and `env`."""
     variables = [option for name, value in (_ENVIRONMENT | dict(env or {})).items() for option in ("-v", f"{name}={value}")]
     network = monitors.network(container.home)
-    there = ["nsenter", f"--net={namespaces.path(network)}"] if network else []
-    return [*there, "lxc-attach", "-P", str(container.home), "-n", container.name, "--clear-env", *variables, "--", *argv]
+    return [
+        *(["nsenter", f"--net={namespaces.path(network)}"] if network else []),
+        *("lxc-attach", *monitors.options(container.home, container.name), "--clear-env", *variables, "--", *argv),
+    ]
 
 
 def alive(container: Container) -> bool:

@@ -21,7 +21,6 @@ from pyroute2.netlink.nfnetlink import nftsocket  # type: ignore[import-untyped]
 from system import interface_facts, interface_settings, namespaces
 
 _LOOPBACK: Final = 0x8  # linux/if.h: IFF_LOOPBACK
-_RUN: Final = Path("/run")
 #: Kinds of interfaces that stand for others.
 _GROUPS: Final = ("bridge", "bond", "team", "vrf", "openvswitch")
 #: What nftables is asked for: chains and flow tables, what a message calls them, and where their devices stand.
@@ -29,9 +28,8 @@ _FILTERS: Final = (
     (nftsocket.NFT_MSG_GETCHAIN, "chain", ("NFTA_HOOK_DEV", "NFTA_HOOK_DEVS")),
     (nftsocket.NFT_MSG_GETFLOWTABLE, "flow table", ("NFTA_FLOWTABLE_HOOK_DEVS",)),
 )
-#: linux/netfilter.h; `inet` has number 1.
+#: linux/netfilter.h; `inet` has number 1, and 0 stands for all.
 _FAMILIES: Final = {1: "inet", 2: "ip", 5: "netdev", 7: "bridge", 10: "ip6"}
-_ALL_FAMILIES: Final = 0
 _LINK_SCOPE: Final = 253  # linux/rtnetlink.h: RT_SCOPE_LINK
 _UNICAST: Final = 1  # RTN_UNICAST
 #: linux/if_ether.h: ETH_P_PPP_DISC, ETH_P_PPP_SES; a PPPoE client in user space, or looking for a server, has a packet socket.
@@ -82,7 +80,7 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool, alone: boo
         yield f"is down, and what is made on it would be, too; set it up first (ip link set {link.get('ifname')} up)"
 
 
-def managed_by(index: int, run: Path = _RUN) -> str | None:
+def managed_by(index: int, run: Path = Path("/run")) -> str | None:
     """The program that manages the interface of that number, and what to do about it; None when none is known."""
     if _has(run / "NetworkManager/devices" / str(index), "managed=true"):
         return "NetworkManager manages it, and may change it when it returns; `nmcli device set NIC managed no` keeps it off"
@@ -123,7 +121,7 @@ def _filters(interface: str) -> list[str]:
     in net/netfilter/nft_chain_filter.c); later ones keep it and bind it again when the interface is back. Without root's rights,
     and in a kernel without nftables, none is seen.
     """
-    with suppress(NetlinkError, OSError), nftsocket.NFTSocket(nfgen_family=_ALL_FAMILIES) as netlink:
+    with suppress(NetlinkError, OSError), nftsocket.NFTSocket(nfgen_family=0) as netlink:
         return [
             f"{what} {entry.get('name')} of table {_FAMILIES.get(entry['nfgen_family'], '?')} {entry.get('table')}"
             for message, what, places in _FILTERS

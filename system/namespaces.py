@@ -18,8 +18,6 @@ from ownership import locks
 from system import forked, holding, kernel, processes
 
 FOLDER = Path("/run/netns")
-#: The lock of all labs, for what is done once after the machine's start.
-_HELD = holding.RUN / "netns"
 #: `ip netns` makes two mounts under its lock.
 _LOCK_OF_IP_S: Final = 1.0
 
@@ -98,7 +96,8 @@ def _prepare_folder() -> None:
     with kernel.errors_as(NamespaceFailed, str(FOLDER), "labs need root (or CAP_SYS_ADMIN)"):
         FOLDER.mkdir(parents=True, exist_ok=True)
         if not _shared():
-            with holding.locked(_HELD), kernel.closing(os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY)) as folder:
+            # The lock of all labs is for what is done once after the machine's start.
+            with holding.locked(holding.RUN / "netns"), kernel.closing(os.open(FOLDER, os.O_RDONLY | os.O_DIRECTORY)) as folder:
                 # The lock that `ip netns` takes for the same purpose (iproute2, ipnetns.c). Every user can read this folder, and
                 # so lock it. We wait no longer than `ip` could need: who holds the lock longer is no `ip` of root's, and others
                 # cannot mount anything here.

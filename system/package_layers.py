@@ -38,7 +38,6 @@ _DEADLINE_S: Final = 1200.0
 _UNUSED_S: Final = 30 * 86400.0
 #: How complaints of apt, dpkg, mount and bubblewrap begin.
 _COMPLAINTS: Final = ("E: ", "W: ", "dpkg: error", "mount: ", "bwrap: ")
-_SHOWN_LINES: Final = 4
 _NOT_IN_OPTIONS: Final = set(":,\\ \t")
 
 #: apt without questions, without the packages that are only recommended, and without locks or caches of the machine's.
@@ -70,7 +69,6 @@ _LEFT_OUT: Final = (
 ACCOUNTS: Final = ("passwd", "group")
 #: Parts of the machine's /etc that nodes see anyway.
 _SEEN_BY_HOSTS: Final = (Path("/etc/alternatives"), Path("/etc/fonts"), Path("/etc/ld.so.cache"))
-_ACCOUNTS_OF_DEBIAN: Final = Path("/usr/share/base-passwd")
 #: Folders that are overlays during the installation: the machine's below, new files above.
 _OVER_THE_MACHINES: Final = ("usr", "etc", "var/lib/dpkg")
 _INSTALL: Final = """\
@@ -271,7 +269,7 @@ def _complaints(output: str) -> list[str]:
 
 
 def _quoted(lines: Sequence[str]) -> str:
-    return "".join(f"\n    {printable(line)}" for line in lines[-_SHOWN_LINES:])
+    return "".join(f"\n    {printable(line)}" for line in lines[-4:])
 
 
 def _hide(folder: Path, below: Path) -> None:
@@ -292,7 +290,7 @@ def _hide(folder: Path, below: Path) -> None:
 
 def _of_debian(file: str) -> str:
     """Lines of the accounts with the same number on every Debian (base-passwd), without those that nodes have anyway."""
-    lines = (_ACCOUNTS_OF_DEBIAN / f"{file}.master").read_text().splitlines()
+    lines = Path("/usr/share/base-passwd", f"{file}.master").read_text().splitlines()
     return "".join(f"{line}\n" for line in lines if line.partition(":")[0] not in ("root", "nobody", "nogroup"))
 
 
@@ -347,20 +345,15 @@ def _leave_out_the_machines(folder: Path, below: Path, others: Set[str]) -> None
             entry.unlink()
 
 
-def copy(layer: Layer, target: Path, first_id: int) -> None:
-    """Copies `etc` and `var`, which hosts may change, to where no node gets; user 0 becomes `first_id`. Raises OSError."""
-    for part in ("etc", "var"):
-        _copy(layer.folder / part, target / part, first_id)
-
-
-def _copy(source: Path, target: Path, first_id: int) -> None:
+def copy(source: Path, target: Path, first_id: int) -> None:
+    """Copies a part of a layer to where no node gets; user 0 becomes `first_id`. Raises OSError."""
     status = source.lstat()
     if stat.S_ISLNK(status.st_mode):
         target.symlink_to(source.readlink())
     elif stat.S_ISDIR(status.st_mode):
         target.mkdir(exist_ok=True)
         for entry in source.iterdir():
-            _copy(entry, target / entry.name, first_id)
+            copy(entry, target / entry.name, first_id)
     elif stat.S_ISREG(status.st_mode):
         shutil.copyfile(source, target)
     else:  # an overlay's whiteout, which hides a removed file

@@ -114,7 +114,8 @@ def copy_packages(layer: Layer, copies: Path, root: Path, first_id: int) -> None
 
     `root` is the one that the lab's nodes share. Raises OSError.
     """
-    package_layers.copy(layer, copies, first_id)
+    for part in ("etc", "var"):
+        package_layers.copy(layer.folder / part, copies / part, first_id)
     etc, var = copies / "etc", copies / "var"
     # What all nodes have is the lab's.
     of_all = [entry for entry in etc.iterdir() if entry.is_symlink() or (root / "etc" / entry.name).exists()]
@@ -136,8 +137,7 @@ def layer_of(copies: Path) -> Layer | None:
 
 def places_of_packages(copies: Path) -> list[str]:
     """Where a host sees its copies."""
-    entries = (entry for part in ("etc", "var") if (copies / part).is_dir() for entry in sorted((copies / part).iterdir()))
-    return [f"/{entry.relative_to(copies)}" for entry in entries]
+    return [f"/{part}/{entry.name}" for part in ("etc", "var") for entry in sorted((copies / part).glob("*"))]
 
 
 def mounts(
@@ -177,8 +177,10 @@ def _over_etc(layer: Layer, root: Path) -> list[str]:
     """The same for what the machine shows all nodes of its /etc: folders that lie over the machine's, as programs do."""
     over = [place for place in ("etc/alternatives", "etc/fonts") if (layer.folder / place).is_dir() and (root / place).is_dir()]
     libraries = layer.folder / _LIBRARIES
-    lines = [f"{libraries} {_LIBRARIES} none bind,{_OPTIONS} 0 0"] if libraries.is_file() else []
-    return [*(_overlay(layer, place) for place in over), *lines]
+    return [
+        *(_overlay(layer, place) for place in over),
+        *([f"{libraries} {_LIBRARIES} none bind,{_OPTIONS} 0 0"] if libraries.is_file() else []),
+    ]
 
 
 def _overlay(layer: Layer, place: str) -> str:

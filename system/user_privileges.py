@@ -47,8 +47,9 @@ def check_new(files: Iterable[Path]) -> None:
     with as_user():
         there = [printable(str(file)) for file in files if file.is_symlink() or file.exists()]
     if there:
-        verb = "is" if len(there) == 1 else "are"
-        raise FileThere(f"{', '.join(there)} {verb} there already; give another name, or --overwrite")
+        raise FileThere(
+            f"{', '.join(there)} {'is' if len(there) == 1 else 'are'} there already; give another name, or --overwrite"
+        )
 
 
 def drop_privileges() -> None:

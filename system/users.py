@@ -85,8 +85,10 @@ def support(folders: Iterable[Path]) -> UserSupport:
 
 def capabilities(node: NodePlan, *, confined: bool) -> tuple[str, ...]:
     """Of the node's root, in small letters without `cap_`; `confined` when the node is in a user namespace."""
-    own = _OF_OWN_NAMESPACE if confined and node.kind == "host" else ()
-    return (*(name.lower().removeprefix("cap_") for name in node.capabilities), *own)
+    return (
+        *(name.lower().removeprefix("cap_") for name in node.capabilities),
+        *(_OF_OWN_NAMESPACE if confined and node.kind == "host" else ()),
+    )
 
 
 def _passable(status: os.stat_result) -> bool:
