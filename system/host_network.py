@@ -16,7 +16,7 @@ from system import namespaces
 #: asm-generic/socket.h, Linux 5.14: the number of a socket's network, which is given once in the life of a kernel. A namespace's
 #: inode is given again at once: after a network is gone, the next one that somebody makes has its number.
 _SO_NETNS_COOKIE: Final = 71
-_FIRST = Path("/proc/1/ns/net")
+_OWN, _FIRST = Path("/proc/thread-self/ns/net"), Path("/proc/1/ns/net")
 
 
 class HostNetworkGone(NetBoxITError):
@@ -32,7 +32,7 @@ def identity() -> str:
 def is_machines() -> bool:
     """Whether the calling thread is in the network of the machine's first process."""
     try:
-        return _FIRST.samefile("/proc/thread-self/ns/net")
+        return _FIRST.samefile(_OWN)
     except OSError:  # of a process that nobody here may look at
         return False
 
@@ -45,10 +45,7 @@ def boot() -> str:
 @contextmanager
 def entered(wanted: str) -> Iterator[None]:
     """The calling thread is in the namespace of that identity for the length of a with block. Raises HostNetworkGone."""
-    if identity() == wanted:
-        yield
-        return
-    for place in (_FIRST, *sorted(namespaces.FOLDER.glob("*"))):
+    for place in (_OWN, _FIRST, *sorted(namespaces.FOLDER.glob("*"))):
         with ExitStack() as inside:
             try:
                 inside.enter_context(namespaces.entered_at(place))

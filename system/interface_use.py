@@ -69,11 +69,11 @@ def why_not_below(netlink: IPRoute, link: Any, *, whole_frames: bool, alone: boo
     if alone:
         yield from _why_part_of_others(netlink, link)
     if not named and alone:
-        reasons = _of_this_machine(netlink, link)
-        yield from _unless_named(link, reasons, "a macvlan in passthru mode takes all that comes in there")
+        yield from _unless_named(
+            link, _of_this_machine(netlink, link), "a macvlan in passthru mode takes all that comes in there"
+        )
     elif not named:
-        reasons = _default_routes(netlink, link["index"])
-        yield from _unless_named(link, reasons, "what is made on it is in that network")
+        yield from _unless_named(link, _default_routes(netlink, link["index"]), "what is made on it is in that network")
     if whole_frames and (found := interface_settings.merging_features(link.get("ifname"))):
         yield f"{interface_facts.merges(link.get('ifname'), found)}, or move the interface whole (nic)"
     if link["state"] != "up":
@@ -215,8 +215,8 @@ def ssh_connections() -> list[tuple[str, str]]:
 
 
 def _unicast(netlink: IPRoute) -> Iterator[Any]:
-    routes = (route for family in (AF_INET, AF_INET6) for route in netlink.get_routes(family=family))
-    return (route for route in routes if route["type"] == _UNICAST)
+    for family in (AF_INET, AF_INET6):
+        yield from (route for route in netlink.get_routes(family=family) if route["type"] == _UNICAST)
 
 
 def _next_hops(route: Any) -> set[int]:

@@ -102,11 +102,14 @@ def reached(group: str, home: Path, disks: Mapping[str, Path], limits: Limits) -
         words.append(f"processes: {limits.processes} at one time ({refused} more were refused)")
     if ended := counted.get("memory"):
         words.append(f"memory: {SIZE.write(limits.memory)} (the kernel ended {ended} of its processes)")
-    for name, folder in disks.items():
-        with suppress(OSError):
-            if folder.is_mount() and is_full(folder):
-                words.append(f"disk: {name} is full ({SIZE.write(limits.disk)})")
-    return words + [f"temporary: {name} is full ({SIZE.write(limits.temporary)})" for name in _full(group)]
+    full_disks = [name for name, folder in disks.items() if os.path.ismount(folder) and _is_full(folder)]
+    roots = [Path(f"/proc/{pid}/root") for pid in sorted(cores.processes(group))[:1]]
+    full_temporary = [name for root in roots for name in TEMPORARY if _is_full(root / name[1:])]
+    return [
+        *words,
+        *(f"disk: {name} is full ({SIZE.write(limits.disk)})" for name in full_disks),
+        *(f"temporary: {name} is full ({SIZE.write(limits.temporary)})" for name in full_temporary),
+    ]
 
 
 def _count(file: Path, word: str, home: Path) -> int:
@@ -130,17 +133,12 @@ def _counters(group: str) -> Iterator[tuple[str, Path, str]]:
             yield controller, hierarchy.folder / group / (first if hierarchy.version == 1 else second), word
 
 
-def _full(group: str) -> Iterator[str]:
-    for pid in sorted(cores.processes(group))[:1]:
-        for name in TEMPORARY:
-            with suppress(OSError):
-                if is_full(Path(f"/proc/{pid}/root{name}")):
-                    yield name
-
-
-def is_full(place: Path) -> bool:
-    """Whether a file system has next to no room, for data or for files, left. Raises OSError."""
-    system = os.statvfs(place)
+def _is_full(place: Path) -> bool:
+    """Whether a file system has next to no room, for data or for files, left; one that is gone is not full."""
+    try:
+        system = os.statvfs(place)
+    except OSError:
+        return False
     return system.f_bavail < _FULL * system.f_blocks or (system.f_files > 0 and system.f_favail < _FULL * system.f_files)
 
 

@@ -66,8 +66,7 @@ def _all() -> Iterator[tuple[ProcessIdentity, bytes]]:
     """Whatever lab they are of, with their command lines."""
     until = time.monotonic() + _BECOMING_S
     for pid in processes.all_of_them():
-        identity = ProcessIdentity.of(pid)
-        if identity is None or not _is_monitor(pid):
+        if (identity := ProcessIdentity.of(pid)) is None or not _is_monitor(pid):
             continue
         while not (line := processes.command_line(pid)) and _is_monitor(pid) and time.monotonic() < until:
             time.sleep(0.0002)
