@@ -49,7 +49,8 @@ def hold(core: int, lab: Path) -> None:
         holding.add(_folder(core) / "holders", lab)
         if not (before := _before(core)).exists():
             with _failures(core):
-                durable.put(before, _setting(core).read_text().strip())
+                setting = _setting(core).read_text().strip()
+            durable.put(before, setting)
         _write(core, _NO_LATENCY)
 
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 import errno
 import ipaddress
 import pwd
+import socket
 import subprocess
+import sys
 from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +26,7 @@ from contracts.errors import NetBoxITError
 from contracts.names import SEALED_INTERFACE, interface_name
 from contracts.plan import EquipmentPlan, Plan
 from ownership.ledger import Ledger, Record
-from system import host_network, interface_settings, namespaces, wires
+from system import interface_settings, namespaces, wires
 from system.interface_settings import Settings
 
 #: The kind of its records in the ledger.
@@ -33,10 +36,18 @@ _INGRESS: Final = 0xFFFF0000
 _ALL_PROTOCOLS: Final = 3  # linux/if_ether.h: ETH_P_ALL
 #: Of what carries a tunnel: enough for any way between two machines, as the kernel has it by default (net.ipv4.ip_default_ttl).
 _TTL: Final = 64
+#: asm-generic/socket.h, Linux 5.14: the number of a socket's network, which is given once in the life of a kernel. A namespace's
+#: inode is given again at once: after a network is gone, the next one that somebody makes has its number.
+_SO_NETNS_COOKIE: Final = 71
+_OWN_NETWORK, _FIRST_NETWORK = Path("/proc/thread-self/ns/net"), Path("/proc/1/ns/net")
 
 
 class EquipmentFailed(NetBoxITError):
     """The kernel refused what should be done to an interface."""
+
+
+class HostNetworkGone(NetBoxITError):
+    """The namespace that an interface came from cannot be found."""
 
 
 def take(plan: Plan, ports: Collection[EquipmentPlan], ledger: Ledger) -> None:
@@ -65,7 +76,7 @@ def give_back(records: Collection[Record], notes: list[str]) -> None:
     failures = []
     for record in records:
         details = record.details
-        if details["boot"] != host_network.boot():
+        if details["boot"] != _boot():
             continue  # the machine came up since as its own configuration makes it
         try:
             with wires.netlink_errors(EquipmentFailed, f"equipment {record.name}: give back {details['device']}"):
@@ -98,8 +109,8 @@ class _Taking:
             "namespace": self.namespace,
             "interface": self.port.end.interface,
             "mark": self.mark,
-            "host": host_network.identity(),
-            "boot": host_network.boot(),
+            "host": network_identity(),
+            "boot": _boot(),
         }
         self._ledger.add(Record(KIND, self.port.wire, common | details))
 
@@ -207,9 +218,9 @@ def _redirect(netlink: IPRoute, source: int, target: int) -> None:
 def _give_nic_back(details: dict[str, Any]) -> Iterator[str]:
     settings = Settings(**details["settings"])
     try:
-        with host_network.entered(details["host"]), IPRoute() as netlink:
+        with entered_network(details["host"]), IPRoute() as netlink:
             yield from _restored(netlink, details, settings)
-    except host_network.HostNetworkGone as error:
+    except HostNetworkGone as error:
         yield f"{settings.name}: {error}"
 
 
@@ -238,7 +249,7 @@ def _bring_home(details: dict[str, Any], settings: Settings) -> None:
     """From the node's network, when it is there, into the calling thread's."""
     if not namespaces.is_there(details["namespace"]):
         return
-    with open("/proc/thread-self/ns/net") as home, namespaces.entered(details["namespace"]), IPRoute() as netlink:  # noqa: PTH123
+    with _OWN_NETWORK.open() as home, namespaces.entered(details["namespace"]), IPRoute() as netlink:
         if (link := _marked(netlink, details["mark"])) is not None:
             to = {"net_ns_fd": home.fileno(), "ifname": settings.name}
             try:
@@ -252,7 +263,7 @@ def _remove_made(details: dict[str, Any]) -> None:
         with namespaces.entered(details["namespace"]), IPRoute() as netlink:
             _delete(netlink, _marked(netlink, details["mark"]))
     if details["what"] == "tap":
-        with host_network.entered(details["host"]), IPRoute() as netlink:
+        with entered_network(details["host"]), IPRoute() as netlink:
             _delete(netlink, _marked(netlink, details["mark"]))
             for name in details["made"]:
                 _delete(netlink, find(netlink, name))
@@ -278,6 +289,42 @@ def _index(netlink: IPRoute, name: str) -> int:
 
 def _marked(netlink: IPRoute, mark: str) -> Any:
     return next((link for link in netlink.get_links() if mark in interface_settings.altnames(link)), None)
+
+
+def network_identity() -> str:
+    """Of the calling thread's network namespace; another has the same one only after a restart of the machine."""
+    with socket.socket(socket.AF_UNIX) as asked:
+        return str(int.from_bytes(asked.getsockopt(socket.SOL_SOCKET, _SO_NETNS_COOKIE, 8), sys.byteorder))
+
+
+def _boot() -> str:
+    """The same as long as the machine runs."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+@contextmanager
+def entered_network(wanted: str) -> Iterator[None]:
+    """The calling thread is in the namespace of that identity for the length of a with block. Raises HostNetworkGone."""
+    for place in (_OWN_NETWORK, _FIRST_NETWORK, *sorted(namespaces.FOLDER.glob("*"))):
+        with ExitStack() as inside:
+            try:
+                inside.enter_context(namespaces.entered_at(place))
+            except OSError:
+                continue  # it was removed meanwhile, or is no namespace
+            if network_identity() == wanted:
+                yield
+                return
+    raise HostNetworkGone(
+        "the network namespace that it came from is not found; if it is still there, run this in it (nsenter --net=…)"
+    )
+
+
+def in_machines_network() -> bool:
+    """Whether the calling thread is in the network of the machine's first process."""
+    try:
+        return _FIRST_NETWORK.samefile(_OWN_NETWORK)
+    except OSError:  # of a process that nobody here may look at
+        return False
 
 
 def has_vlans() -> bool:

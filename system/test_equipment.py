@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ from testbed.labs.lab import Lab
 from testbed.labs.removal import undoers
 from testbed.plans import taking
 from testbed.plans.resolve import resolve
+from tests.namespaces import Namespace
 from tests.own_interfaces import OwnInterfaces, checked, own_interfaces
 
 pytestmark = pytest.mark.lab
@@ -241,3 +243,35 @@ def test_a_netbox_is_replaced_by_a_real_network_and_comes_back_while_the_lab_is_
             assert [node.name for node in lab.plan.nodes] == nodes
             assert pings(lab, "a", "10.0.0.2")
         interfaces.becomes(before)
+
+
+def test_a_network_is_found_again_from_another_one() -> None:
+    with Namespace("one") as one, Namespace("two") as two:
+        with one.inside():
+            identity = equipment.network_identity()
+        with two.inside():
+            assert equipment.network_identity() != identity
+            with equipment.entered_network(identity):
+                assert equipment.network_identity() == identity
+            assert equipment.network_identity() != identity
+
+
+def test_another_network_that_has_the_inode_of_one_that_is_gone_is_not_taken_for_it() -> None:
+    with ExitStack() as made:
+        identity = _identity_of_one_whose_inode_is_another_s(made)
+        with pytest.raises(equipment.HostNetworkGone), equipment.entered_network(identity):
+            pass
+
+
+def _identity_of_one_whose_inode_is_another_s(made: ExitStack) -> str:
+    """The kernel gives the lowest number that is free, soon after; now and then somebody else on this machine takes it first."""
+    for _ in range(20):
+        with Namespace("gone") as gone, gone.inside():
+            inode = namespaces.path(gone.name).stat().st_ino
+            identity = equipment.network_identity()
+        for number in range(10):
+            again = made.enter_context(Namespace(f"again{number}"))
+            if namespaces.path(again.name).stat().st_ino == inode:
+                return identity
+            time.sleep(0.02)
+    pytest.skip("others on this machine took each number that became free")

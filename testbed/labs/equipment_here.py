@@ -14,7 +14,7 @@ from contracts.names import SEALED_INTERFACE
 from contracts.plan import EquipmentPlan, Plan
 from ownership import operators, state
 from ownership.ledger import DamagedLedger, Ledger, Record
-from system import equipment, host_network, interface_facts, interface_use, tunnel
+from system import equipment, interface_facts, interface_use, tunnel
 from system.equipment import KIND, find
 from testbed.labs.removal import ledger_file
 
@@ -43,7 +43,7 @@ def problems(plan: Plan) -> list[str]:
 
 def remarks(plan: Plan) -> list[str]:
     """Warns of programs that manage these interfaces, such as NetworkManager; they work on the machine's own network only."""
-    if not host_network.is_machines():
+    if not equipment.in_machines_network():
         return []
     with IPRoute() as netlink:
         return [
