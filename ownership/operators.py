@@ -129,8 +129,7 @@ def _member(settings: Settings) -> str:
 
 def why_not_taken(port: EquipmentPlan) -> str | None:
     """Why an operator may not have an interface of this machine, or make one of that name there; None when they may."""
-    user = operator()
-    if user is None:
+    if (user := operator()) is None:
         return None
     if port.kind not in ("nic", "vlan", "macvlan", "tap"):
         return "only root joins machines"

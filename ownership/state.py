@@ -78,8 +78,7 @@ def chosen(name: str | None, option: str = "--lab {}") -> str:
     if name is not None:
         check_own(lab_folder(name))
         return name
-    names = own_lab_names()
-    if not names:
+    if not (names := own_lab_names()):
         raise NoSuchLab("no lab is up; `netboxit up FILE` makes one")
     if len(names) > 1:
         raise NoSuchLab(f"{len(names)} labs are up; say which: {' or '.join(option.format(name) for name in names)}")

@@ -48,8 +48,7 @@ class HostFacts:
 
     @classmethod
     def read(cls) -> HostFacts:
-        cpuset = cores.hierarchy_of("cpuset")
-        if cpuset is None:
+        if (cpuset := cores.hierarchy_of("cpuset")) is None:
             cause, remedy = cores.why_no_cpuset()
             raise ContainerFailed(f"{cause}, so nodes cannot be pinned to cores; {remedy}")
         return cls(

@@ -101,8 +101,7 @@ def memory_nodes() -> str:
 
 def group_folder(controller: str, name: str) -> Path:
     """Where a group of that name is, or would be, in the tree of a controller."""
-    hierarchy = hierarchy_of(controller)
-    if hierarchy is None:
+    if (hierarchy := hierarchy_of(controller)) is None:
         raise GroupFailed(f"control group {name}: no mounted hierarchy has the {controller} controller; see `netboxit doctor`")
     return hierarchy.folder / name
 

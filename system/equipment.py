@@ -226,8 +226,7 @@ def _give_nic_back(details: dict[str, Any]) -> Iterator[str]:
 
 def _restored(netlink: IPRoute, details: dict[str, Any], settings: Settings) -> Iterator[str]:
     _bring_home(details, settings)
-    link = _marked(netlink, details["mark"])
-    if link is None:
+    if (link := _marked(netlink, details["mark"])) is None:
         # Recorded and not yet touched, or lost: with its namespace the kernel sends home a NIC and destroys what is virtual.
         if find(netlink, settings.name) is None:
             addresses = ", ".join(address["address"] for address in settings.addresses) or "none"
@@ -281,8 +280,7 @@ def find(netlink: IPRoute, name: str) -> Any:
 
 
 def _index(netlink: IPRoute, name: str) -> int:
-    link = find(netlink, name)
-    if link is None:
+    if (link := find(netlink, name)) is None:
         raise EquipmentFailed(f"there is no interface {name} any more")
     return int(link["index"])
 

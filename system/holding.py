@@ -35,8 +35,7 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[bool]:
     Without `make` a folder that is not there is not made, and the block gets False: no lab holds the object. So to release it
     needs no room on the disk. Raises HoldingBusy.
     """
-    descriptor = _open_locked(folder, make)
-    if descriptor is None:
+    if (descriptor := _open_locked(folder, make)) is None:
         yield False
         return
     try:

@@ -55,8 +55,7 @@ def is_anothers(home: Path, name: str, group: str) -> bool:
     By its mark, or, where that is still to come, by the monitor that makes it. What has neither was being made by the lab of that
     folder when its maker was killed.
     """
-    marked = marks.of(cores.folders(group))
-    if marked:
+    if marked := marks.of(cores.folders(group)):
         return marked != {marks.of_lab(home.parent)}
     of_that_name, own = _written(["-n", name]), _written(options(home, name))
     return any(of_that_name in line and own not in line for _, line in _all())

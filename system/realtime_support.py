@@ -65,8 +65,7 @@ def _granted() -> dict[str, int]:
 
 def _try_fifo(budget_us: int | None) -> str | None:
     """Starts a process in a group of its own and has it ask for SCHED_FIFO. Returns why not, or None when it was granted."""
-    cpu = cores.hierarchy_of("cpu")
-    if cpu is None:
+    if (cpu := cores.hierarchy_of("cpu")) is None:
         return "no control group hierarchy has the cpu controller; mount one (systemd does), or boot without cgroup_disable=cpu"
     deadline = time.monotonic() + cores.GRANTED_WITHIN_S
     try:

@@ -34,8 +34,7 @@ def problems(interfaces: Iterable[InterfaceFacts], address: str, packet: int) ->
     if (end := ipaddress.ip_address(address)).is_loopback or end.is_link_local:
         yield f"{address} is an address that other machines do not reach; {_REMEDY}"
         return
-    interface = interface_facts.with_address(interfaces, address)
-    if interface is None:
+    if (interface := interface_facts.with_address(interfaces, address)) is None:
         yield f"no interface of this machine has the address {address}; {_REMEDY}"
         return
     needed = packet + room(address)

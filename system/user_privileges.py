@@ -54,8 +54,7 @@ def check_new(files: Iterable[Path]) -> None:
 
 def drop_privileges() -> None:
     """From here on the process is the operator's, for good: nothing that follows needs root."""
-    user = operator()
-    if user is not None:
+    if (user := operator()) is not None:
         os.setgroups(os.getgrouplist(user.pw_name, user.pw_gid))
         os.setresgid(user.pw_gid, user.pw_gid, user.pw_gid)
         os.setresuid(user.pw_uid, user.pw_uid, user.pw_uid)

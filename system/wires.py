@@ -273,8 +273,7 @@ def _interface(node: NodePlan, name: str) -> InterfacePlan:
 
 def index_of(netlink: IPRoute, name: str, *, by: Literal["ifname", "altname"] = "ifname") -> int:
     """Of the interface with that name, or alternative name. Raises WireFailed."""
-    indices = netlink.link_lookup(**{by: name})
-    if not indices:
+    if not (indices := netlink.link_lookup(**{by: name})):
         remedy = {"ifname": "is it the end of a wire in the plan?", "altname": "`netboxit down` and `up` bring the lab back"}[by]
         raise WireFailed(f"interface {name} is not there; {remedy}")
     return int(indices[0])
