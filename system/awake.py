@@ -47,7 +47,7 @@ def hold(core: int, lab: Path) -> None:
     """Keeps a core awake for the lab of that folder, until it is released."""
     with holding.locked(_HELD):
         holding.add(_folder(core) / "holders", lab)
-        if not (before := _before(core)).exists():
+        if not (before := _folder(core) / "before").exists():
             with _failures(core):
                 setting = _setting(core).read_text().strip()
             durable.put(before, setting)
@@ -57,7 +57,7 @@ def hold(core: int, lab: Path) -> None:
 def release(core: int, lab: Path) -> None:
     """The lab needs the core no longer. What the setting was comes back with the last holder, unless somebody else changed it."""
     with holding.locked(_HELD, make=False) as held:
-        holders, before = _folder(core) / "holders", _before(core)
+        holders, before = _folder(core) / "holders", _folder(core) / "before"
         if not held or holding.drop(holders, lab):
             return
         if before.exists():
@@ -72,10 +72,6 @@ def release(core: int, lab: Path) -> None:
 
 def _folder(core: int) -> Path:
     return _HELD / f"cpu{core}"
-
-
-def _before(core: int) -> Path:
-    return _folder(core) / "before"
 
 
 def _setting(core: int) -> Path:

@@ -7,12 +7,10 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-_Handler = Callable[[int, FrameType | None], object] | int | None
 
 
 class HeldBack:
@@ -23,14 +21,14 @@ class HeldBack:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[signal.Signals, _Handler] = {}
+        self._kept: dict[signal.Signals, Callable[[int, FrameType | None], object] | int | None] = {}
         self._came: signal.Signals | None = None
 
     def __enter__(self) -> Self:
         self._hold()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *error: object) -> None:
         self._release()
 
     @contextmanager

@@ -17,8 +17,7 @@ import shutil
 import stat
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -118,7 +117,9 @@ def layer(names: Sequence[str]) -> Layer:
             "set NETBOXIT_STATE to another folder"
         )
     store.mkdir(mode=0o711, parents=True, exist_ok=True)
-    with _locked(store):
+    with kernel.closing(os.open(store / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)) as lock:
+        if not locks.taken(lock, _DEADLINE_S):
+            raise PackagesNotInstalled(f"another command installs packages for a lab: {locks.holder(lock)}; try again")
         made = Layer(store / _key(names))
         if not (made.folder / _MADE_OF).exists():
             _remove_unused(store)
@@ -131,14 +132,6 @@ def _key(names: Sequence[str]) -> str:
     """The name of the layer's folder. It changes with the machine's own packages."""
     texts = [*(name.encode() for name in sorted(names)), (machine_packages.DATABASE / "status").read_bytes()]
     return hashlib.blake2b(b"".join(len(text).to_bytes(8, "big") + text for text in texts), digest_size=12).hexdigest()
-
-
-@contextmanager
-def _locked(store: Path) -> Iterator[None]:
-    with kernel.closing(os.open(store / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)) as lock:
-        if not locks.taken(lock, _DEADLINE_S):
-            raise PackagesNotInstalled(f"another command installs packages for a lab: {locks.holder(lock)}; try again")
-        yield
 
 
 def _make(store: Path, names: Sequence[str], folder: Path) -> None:
