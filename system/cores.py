@@ -132,12 +132,9 @@ def grant(group: Path, runtime_us: int, deadline_s: float = GRANTED_WITHIN_S) ->
     """
     deadline = time.monotonic() + deadline_s
     while True:
-        try:
+        with kernel.ignored(errno.EINVAL):
             (group / "cpu.rt_runtime_us").write_text(str(runtime_us))
             return True
-        except OSError as error:
-            if error.errno != errno.EINVAL:
-                raise
         if time.monotonic() > deadline:
             return False
         time.sleep(0.01)
@@ -221,10 +218,7 @@ def folders(group: str) -> list[Path]:
 
 def granted_us(group: Path) -> int:
     """A group's real-time runtime, per second."""
-    try:
+    with kernel.ignored(errno.ENOENT, errno.ENODEV):
         runtime, period = (int((group / f"cpu.rt_{what}_us").read_text()) for what in ("runtime", "period"))
-    except OSError as error:
-        if error.errno not in (errno.ENOENT, errno.ENODEV):
-            raise
-        return 0  # the group was removed meanwhile, before its file was opened or after
-    return SECOND_US if runtime < 0 else runtime * SECOND_US // period
+        return SECOND_US if runtime < 0 else runtime * SECOND_US // period
+    return 0  # the group was removed meanwhile, before its file was opened or after

@@ -124,6 +124,16 @@ def closing(descriptor: int) -> Iterator[int]:
 
 
 @contextmanager
+def ignored(*numbers: int) -> Iterator[None]:
+    """An OSError of the block with one of these numbers (errno) ends the block, and nothing else."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in numbers:
+            raise
+
+
+@contextmanager
 def errors_as(kind: type[NetBoxITError], what: str, remedy: str = "") -> Iterator[None]:
     """An OSError of the block becomes an error of that kind: what was tried, what the system answered, what to do next."""
     try:

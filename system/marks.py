@@ -13,6 +13,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from system import kernel
+
 _ATTRIBUTE = "trusted.netboxit"
 
 
@@ -24,11 +26,8 @@ def of_lab(folder: Path) -> str:
 def put(groups: Iterable[Path], mark: str) -> None:
     """Marks control groups. Where they cannot be (it takes the rights of the host's root) they stay without."""
     for group in groups:
-        try:
+        with kernel.ignored(errno.EPERM, errno.ENOTSUP, errno.ENOENT):
             os.setxattr(group, _ATTRIBUTE, mark.encode())
-        except OSError as error:
-            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOENT):
-                raise
 
 
 def of(groups: Iterable[Path]) -> set[str]:

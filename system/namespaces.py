@@ -109,13 +109,10 @@ def _prepare_folder() -> None:
 
 def _shared() -> bool:
     """Makes the folder's mount a shared one; False when the folder is no mount."""
-    try:
+    with kernel.ignored(errno.EINVAL):
         kernel.share_mounts(FOLDER)
-    except OSError as error:
-        if error.errno != errno.EINVAL:
-            raise
-        return False
-    return True
+        return True
+    return False
 
 
 def is_there(name: str) -> bool:
@@ -139,11 +136,8 @@ def belongs(name: str, mark: str) -> bool:
 def delete(name: str) -> None:
     """Removes a namespace. It may be gone already; after a reboot its file may still be there."""
     target = path(name)
-    try:
+    with kernel.errors_as(NamespaceFailed, f"network namespace {name}"), kernel.ignored(errno.EINVAL, errno.ENOENT):
         kernel.unmount(target)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOENT):
-            raise NamespaceFailed(f"network namespace {name}: {error.strerror}") from error
     target.unlink(missing_ok=True)
 
 

@@ -151,12 +151,9 @@ def copy_sparsely(source: int, target: int, longest: int, most: int | None = Non
     size = min(whole := os.fstat(source).st_size, longest)
     at = copied = 0
     while at < size:
-        try:
-            at = min(os.lseek(source, at, os.SEEK_DATA), size)
-        except OSError as error:
-            if error.errno != errno.ENXIO:
-                raise
-            at = size  # the rest is a hole
+        start, at = at, size  # where no data follow, the rest is a hole
+        with kernel.ignored(errno.ENXIO):
+            at = min(os.lseek(source, start, os.SEEK_DATA), size)
         end = min(os.lseek(source, at, os.SEEK_HOLE), size) if at < size else size
         while at < end:
             if most is not None and copied >= most:
