@@ -19,7 +19,7 @@ from pathlib import Path
 from contracts.errors import NetBoxITError
 from contracts.installation import SETUP
 from contracts.plan import Limits, NodePlan
-from system import apparmor, cores, limits, marks, monitors, namespaces, node_files, processes, rootfs, users
+from system import apparmor, cores, kernel, limits, marks, monitors, namespaces, node_files, processes, rootfs, users
 from system.package_layers import Layer
 
 _ENVIRONMENT = {
@@ -288,9 +288,7 @@ def remove_traces(container: Container) -> None:
             cores.remove(group)
     locks, lock = Path("/run/lxc/lock"), Path(str(container.home)[1:], f".{container.name}")
     (locks / lock).unlink(missing_ok=True)
-    for folder in lock.parents[:-1]:
-        with suppress(OSError):  # other containers' locks are in it, or whoever removed it was killed before he was through
-            (locks / folder).rmdir()
+    kernel.remove_empty(*(locks / folder for folder in lock.parents[:-1]))
 
 
 def log_tail(container: Container, lines: int = 12) -> str:

@@ -17,6 +17,7 @@ from urllib.parse import quote, unquote
 from contracts import durable
 from contracts.errors import NetBoxITError
 from ownership import locks
+from system import kernel
 
 RUN = Path("/run/netboxit")
 
@@ -41,9 +42,7 @@ def locked(folder: Path, *, make: bool = True) -> Iterator[bool]:
     try:
         yield True
     finally:
-        with suppress(OSError):  # not empty
-            folder.rmdir()
-            folder.parent.rmdir()
+        kernel.remove_empty(folder, folder.parent)
         os.close(descriptor)
 
 

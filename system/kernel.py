@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from contracts.errors import NetBoxITError
@@ -121,6 +121,13 @@ def closing(descriptor: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def remove_empty(*folders: Path) -> None:
+    """Removes these folders, in this order. One that is not empty, gone or another user's is left alone."""
+    for folder in folders:
+        with suppress(OSError):
+            folder.rmdir()
 
 
 @contextmanager

@@ -105,9 +105,7 @@ def delete(lab: str, wire: str, lab_folder: Path | None = None) -> None:
             shutil.rmtree(place)
         if place.parent.is_dir() and {entry.name for entry in place.parent.iterdir()} == {_OWNER}:
             (place.parent / _OWNER).unlink(missing_ok=True)
-    for parent in (place.parent, FOLDER):
-        with suppress(OSError):  # other wires, or other labs, are in it, or it is another user's
-            parent.rmdir()
+    kernel.remove_empty(place.parent, FOLDER)
 
 
 def _is_foreign(lab: str, lab_folder: Path | None) -> bool:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ownership import state
-from system import foreign_text
+from system import foreign_text, kernel
 from system.processes import ProcessIdentity
 from system.realtime_support import remove_abandoned_probes
 
@@ -66,8 +66,7 @@ def _folders() -> Path:
 
 def _remove_folder(folder: Path) -> None:
     shutil.rmtree(folder)
-    with suppress(OSError):  # others are in it
-        folder.parent.rmdir()
+    kernel.remove_empty(folder.parent)
 
 
 def _numbering() -> str:

@@ -136,9 +136,7 @@ def delete(mark: str) -> None:
             with suppress(OSError):  # after a reboot it is a file alone
                 kernel.unmount(target)
             target.unlink()
-        for folder in (FOLDER, FOLDER.parent):
-            with suppress(OSError):  # others are in it
-                folder.rmdir()
+        kernel.remove_empty(FOLDER, FOLDER.parent)
 
 
 def give(folder: Path) -> None:
