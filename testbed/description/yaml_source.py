@@ -153,9 +153,10 @@ def _text(path: Path) -> str:
     try:
         if path.exists() and not path.is_file():
             raise refuse("is a directory" if path.is_dir() else "is not an ordinary file", "give the topology file itself")
-        # Some files of the kernel's call themselves ordinary, and would be waited for for ever (/proc/kmsg).
+        # Some files of the kernel's call themselves ordinary, and would be waited for for ever (/proc/kmsg): it is None that
+        # comes from one which has nothing now.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            raw = file.read(LARGEST_FILE_BYTES + 1)
+            raw = file.read(LARGEST_FILE_BYTES + 1) or b""
     except PermissionError as error:
         raise refuse(f"cannot be read: {error.strerror}", permissions.remedy(path)) from None
     except (OSError, ValueError) as error:
