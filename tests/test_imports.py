@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Packages import those that docs/architecture.md lists them with, and modules none that import them.
 
-An import counts wherever in a file it stands, but not one for types alone (`if TYPE_CHECKING`).
+An import counts wherever in a file it stands, also one for types alone (`if TYPE_CHECKING`).
 """
 
 from __future__ import annotations
@@ -72,17 +72,7 @@ def _module(file: Path) -> str:
 
 def _imported(file: Path) -> Iterator[str]:
     """What each import names: a module, or something in one."""
-    tree = ast.parse(file.read_text())
-    for_types = {
-        id(inside)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-        for one in node.body
-        for inside in ast.walk(one)
-    }
-    for node in ast.walk(tree):
-        if id(node) in for_types:
-            continue
+    for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
