@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired
 
-from pydantic import FiniteFloat
 from typing_extensions import TypedDict
 
 from contracts.announced import Details
@@ -18,6 +17,7 @@ from contracts.statistics import (
     FrameRecords,
     JournalLines,
     LatenessCountersByKind,
+    Measure,
     NetboxPort,
     ThreadUsage,
 )
@@ -29,7 +29,7 @@ class PortCounters(NetboxPort):
     received_bytes: Count
     sent_bytes: Count
     #: Sum of the times that the frames which left here were in the netbox.
-    delay_s: FiniteFloat
+    delay_s: Measure
     #: Frames that came without a checksum, which the netbox completed.
     checksums_missing: Count
 
@@ -46,7 +46,7 @@ class NetboxCounters(TypedDict):
 class NetboxEvent(TypedDict):
     """A line of the journal; further keys are the event's own."""
 
-    at_s: FiniteFloat
+    at_s: Measure
     event: str
     station: NotRequired[str]
 
@@ -75,7 +75,7 @@ class RunningStatistics(NetboxCounters):
 class Begun(TypedDict):
     """`begin`."""
 
-    simulated_s: FiniteFloat
+    simulated_s: Measure
 
 
 class Reopened(TypedDict):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, NotRequired
 
-from pydantic import Field, FiniteFloat
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from contracts.announced import Details
@@ -16,6 +16,8 @@ from contracts.announced import Details
 #: What a 64-bit counter can hold, and the difference of two.
 Count = Annotated[int, Field(ge=-(2**63), lt=2**64)]
 Counts = dict[str, Count]
+#: What is measured. A larger number is no measurement, and sums of such numbers would be none.
+Measure = Annotated[float, Field(ge=-1e100, le=1e100)]
 
 
 class NetboxPort(TypedDict):
@@ -54,15 +56,15 @@ class LatenessCounters(TypedDict):
     #: Later than the limit.
     missed: Count
     #: Of all of them.
-    sum: FiniteFloat
+    sum: Measure
     #: Pairs: a bound, and how many were no later than it. The difference of two answers tells the lateness of an interval.
-    up_to: list[tuple[FiniteFloat, Count]]
+    up_to: list[tuple[Measure, Count]]
     #: Percentiles are those of `statistics`; they are not told of nothing.
-    p50: NotRequired[FiniteFloat]
-    p90: NotRequired[FiniteFloat]
-    p99: NotRequired[FiniteFloat]
-    p99_9: NotRequired[FiniteFloat]
-    max: NotRequired[FiniteFloat]
+    p50: NotRequired[Measure]
+    p90: NotRequired[Measure]
+    p99: NotRequired[Measure]
+    p99_9: NotRequired[Measure]
+    max: NotRequired[Measure]
 
 
 class LatenessCountersByKind(TypedDict):
@@ -76,19 +78,19 @@ class Miss(TypedDict):
     """What was done later than the limit."""
 
     #: When it was due, in seconds of simulated time.
-    at_s: FiniteFloat
+    at_s: Measure
     #: "event" or "frame".
     what: str
-    lateness_us: FiniteFloat
+    lateness_us: Measure
 
 
 class ThreadUsage(TypedDict):
     """What the netbox's real-time thread took of its core."""
 
     #: Including `spin_s`.
-    cpu_s: FiniteFloat
+    cpu_s: Measure
     #: Spent watching the clock.
-    spin_s: FiniteFloat
+    spin_s: Measure
     #: How often it left the real-time class, because it had used its share.
     stepped_back: Count
 

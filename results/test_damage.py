@@ -130,6 +130,13 @@ def test_statistics_of_a_rebooted_netbox_are_damaged_with_those_of_any_of_its_li
     assert any(reason.startswith("nodes/cell/statistics.1.json is damaged: ") for reason in reasons)
 
 
+def test_a_number_beyond_all_measures_is_damage(folder: Path) -> None:
+    file = folder / "nodes/cell/statistics.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"scheduler": {"cpu_s": 1e308, "spin_s": 0.0, "stepped_back": 0}}))
+    reasons = analyse(folder, analyses())["verdict"]["reasons"]
+    assert any(reason.startswith("nodes/cell/statistics.json is damaged: scheduler.cpu_s: ") for reason in reasons)
+
+
 def test_a_line_of_another_shape_among_the_events_is_told_and_one_that_was_cut_short_is_not(folder: Path) -> None:
     made = {"at_s": 0.5, "late_ms": 1.0, "took_ms": 2.0, "words": "what was done", "error": None}
     line = json.dumps(made | {"kind": "freeze", "netbox": "cell", "for_s": 0.3})

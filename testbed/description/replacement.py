@@ -11,6 +11,7 @@ from typing import Any
 
 from contracts.errors import listed
 from testbed.description.equipment_section import OUTSIDE, Equipment, EquipmentPort
+from testbed.description.events import Event
 from testbed.description.topology import Topology
 from testbed.description.wiring import End, Problem, Wiring, both_ways, reached
 
@@ -53,12 +54,7 @@ class Replacing:
         update: dict[str, Any] = {
             section: {name: node for name, node in nodes.items() if name not in self._gone} for section, nodes in sections.items()
         }
-        events = [
-            event
-            for event in old.events
-            if event.nodes().isdisjoint(old.replace.keys() | self._gone)
-            and all(self._wiring.wire_between(*ends) in kept for ends in event.wires().values())
-        ]
+        events = self._events(kept)
         update |= {
             "wires": [wire for wire, ends in zip(old.wires, wires, strict=True) if ends in kept],
             "events": events,
@@ -74,7 +70,21 @@ class Replacing:
             traffic = f", nor the traffic {listed(sorted(lost), 'and')}" if lost else ""
             yield f"not on this machine, but beyond the real network: {listed(sorted(self._gone), 'and')}{traffic}"
         if events:
-            yield f"{events} of the file's events are left out: what they change is not emulated here"
+            yield f"{events} of the file's events are left out: what they change, or wait for, is not emulated here"
+
+    def _events(self, wires: list[tuple[End, End]]) -> list[Event]:
+        """Those of which all that they change and wait for is here, where these wires are left."""
+        away = self._topology.replace.keys() | self._gone
+        events = [
+            event
+            for event in self._topology.events
+            if event.nodes().isdisjoint(away)
+            and all(self._wiring.wire_between(*ends) in wires for ends in event.wires().values())
+            and (event.when is None or event.when.netbox not in away)
+        ]
+        while missing := {event.when.event for event in events if event.when} - {None, *(event.name for event in events)}:
+            events = [event for event in events if event.when is None or event.when.event not in missing]
+        return events
 
     def _traffic(self) -> dict[str, Any]:
         return {

@@ -163,6 +163,19 @@ def test_events_of_what_is_replaced_are_left_out_and_said(tmp_path: Path) -> Non
     assert any("1 of the file's events are left out" in note for note in plan.notes)
 
 
+def test_events_that_wait_for_what_is_replaced_or_left_out_are_left_out_too(tmp_path: Path) -> None:
+    events = (
+        "{name: faded, when: {netbox: backhaul, happens: link_down}, netbox: field, set: {distance: 90 m}}",
+        "{name: later, when: {event: faded}, netbox: field, set: {distance: 80 m}}",
+        "{when: {event: later}, netbox: field, set: {distance: 70 m}}",
+        "{name: near, at: 1 s, netbox: field, set: {distance: 60 m}}",
+        "{when: {event: near}, delay: 3 s, netbox: field, set: {distance: 50 m}}",
+    )
+    plan = planned(replaced(tmp_path, BOTH + "\nevents:\n  - " + "\n  - ".join(events) + "\n"))
+    assert [event.at_s for event in plan.events] == [1.0, 3.0]
+    assert any("3 of the file's events are left out: what they change, or wait for, " in note for note in plan.notes)
+
+
 def test_a_drill_of_a_wire_that_is_not_on_this_machine_is_left_out(tmp_path: Path) -> None:
     drill = "{at: 1 s, drill: link-flap, with: {wire: backhaul.hub--eoc}}"
     plan = planned(replaced(tmp_path, f"{ONE_SIDE}\nevents:\n  - {drill}\n"))
